@@ -1,0 +1,64 @@
+import * as Schema from "effect/Schema"
+
+/** The statuses of a run (run-control-plane, "Run record"). */
+export const RunStatus = Schema.Literals([
+  "queued",
+  "starting",
+  "binding_session",
+  "running",
+  "suspended",
+  "completed",
+  "failed",
+  "cancelled"
+]).annotate({ identifier: "RunStatus" })
+export type RunStatus = typeof RunStatus.Type
+
+export type TerminalRunStatus = "completed" | "failed" | "cancelled"
+
+/** The transition table of http-details section 5.1: from -> allowed next statuses. */
+const transitions: Readonly<Record<RunStatus, ReadonlyArray<RunStatus>>> = {
+  queued: ["starting", "failed", "cancelled"],
+  starting: ["binding_session", "failed", "cancelled"],
+  binding_session: ["running", "failed", "cancelled"],
+  running: ["suspended", "completed", "failed", "cancelled"],
+  suspended: ["running", "completed", "failed", "cancelled"],
+  completed: [],
+  failed: [],
+  cancelled: []
+}
+
+export const isTerminal = (status: RunStatus): status is TerminalRunStatus => transitions[status].length === 0
+
+/** Statuses of runs that an observer must be watching (http-details section 5.5: `queued` included). */
+export const nonTerminalStatuses: ReadonlyArray<RunStatus> = RunStatus.literals.filter((status) => !isTerminal(status))
+
+export type TransitionDecision = "apply" | "no-op" | "reject"
+
+/**
+ * Decides what a change of a run's status does. Setting the current status again, and marking a terminal run
+ * terminal again, change nothing and emit nothing; whatever the table lacks is rejected
+ * (409 `INVALID_STATE_TRANSITION` for callers, a logged no-op for races). http-details section 5.1.
+ */
+export const decideTransition = (from: RunStatus, to: RunStatus): TransitionDecision => {
+  if (from === to || (isTerminal(from) && isTerminal(to))) return "no-op"
+  return transitions[from].includes(to) ? "apply" : "reject"
+}
+
+/**
+ * The statuses to step through to bring a run from one status to another, the target last: a session that ended before
+ * the run was bound walks the run forward (http-details section 5.3). Undefined when no such path exists.
+ */
+export const pathTo = (from: RunStatus, to: RunStatus): ReadonlyArray<RunStatus> | undefined => {
+  if (from === to) return []
+  const queue: Array<ReadonlyArray<RunStatus>> = transitions[from].map((next) => [next])
+  const seen = new Set<RunStatus>([from])
+  while (queue.length > 0) {
+    const path = queue.shift()
+    const last = path?.at(-1)
+    if (path === undefined || last === undefined || seen.has(last)) continue
+    if (last === to) return path
+    seen.add(last)
+    for (const next of transitions[last]) queue.push([...path, next])
+  }
+  return undefined
+}

@@ -1,0 +1,94 @@
+/**
+ * What the runtime tells an observer, as plain values: the input of the normaliser. `packages/runtime` produces these from
+ * gRPC messages (runtime-wire sections 1.1, 1.2), so nothing here knows about protobuf except that a payload is bytes.
+ */
+
+export type RuntimeSessionState = "UNSPECIFIED" | "OPEN" | "RESOLVED" | "EXPIRED" | "SUSPENDED" | "CANCELLED"
+
+/** An accepted or ambient envelope, as received. Timestamps are Unix milliseconds. */
+export interface RawEnvelope {
+  readonly macpVersion: string
+  readonly mode: string
+  readonly messageType: string
+  readonly messageId: string
+  readonly sessionId: string
+  readonly sender: string
+  readonly timestampUnixMs: number
+  readonly payload: Uint8Array
+}
+
+export interface ParticipantActivity {
+  readonly participantId: string
+  readonly lastMessageAtUnixMs: number
+  /** Accepted messages of this sender; the SessionStart is not counted (runtime-wire 1.2). */
+  readonly messageCount: number
+}
+
+/** A session as `GetSession`, `ListSessions` and `WatchSessions` describe it. */
+export interface SessionSnapshot {
+  readonly sessionId: string
+  readonly mode: string
+  readonly state: RuntimeSessionState
+  readonly startedAtUnixMs: number
+  readonly expiresAtUnixMs: number
+  readonly modeVersion: string
+  readonly configurationVersion: string
+  readonly policyVersion: string
+  readonly participants: ReadonlyArray<string>
+  readonly participantActivity: ReadonlyArray<ParticipantActivity>
+  readonly initiator: string
+  readonly contextId: string
+  readonly extensionKeys: ReadonlyArray<string>
+}
+
+/** An application error frame of StreamSession; the stream stays open (runtime-wire 7.4). */
+export interface InlineError {
+  readonly code: string
+  readonly message: string
+  readonly sessionId: string
+  readonly messageId: string
+  /** UTF-8 JSON, only on policy denials. */
+  readonly details: Uint8Array
+}
+
+export interface SendAck {
+  readonly ok: boolean
+  readonly duplicate: boolean
+  readonly messageId: string
+  readonly sessionId: string
+  readonly acceptedAtUnixMs: number
+  readonly sessionState: RuntimeSessionState
+  readonly error?: InlineError
+}
+
+export type SessionLifecycleType = "CREATED" | "RESOLVED" | "EXPIRED" | "SUSPENDED" | "RESUMED" | "CANCELLED"
+
+/** One event of WatchSessions. `session` is absent when the runtime has already evicted it (runtime-wire section 4). */
+export interface SessionLifecycleEvent {
+  readonly type: SessionLifecycleType
+  readonly session?: SessionSnapshot
+  readonly observedAtUnixMs: number
+}
+
+/** What StreamSession delivers. */
+export type SessionStreamFrame =
+  | { readonly _tag: "Envelope"; readonly envelope: RawEnvelope }
+  | { readonly _tag: "InlineError"; readonly error: InlineError }
+
+export type StreamStatus = "opened" | "reconnecting" | "closed" | "recovered" | "gap"
+
+/** Everything the normaliser turns into canonical events (http-details section 6.3). */
+export type RawFrame =
+  | {
+      readonly kind: "stream-status"
+      readonly status: StreamStatus
+      readonly detail?: string
+      readonly requestedAfter?: number
+    }
+  | { readonly kind: "session-snapshot"; readonly snapshot: SessionSnapshot }
+  | { readonly kind: "send-ack"; readonly ack: SendAck }
+  | { readonly kind: "stream-inline-error"; readonly error: InlineError }
+  /** `ambient` envelopes come from WatchSignals: no ordinal, never deduplicated. */
+  | { readonly kind: "stream-envelope"; readonly envelope: RawEnvelope; readonly ambient: boolean }
+
+export type RawFrameKind = RawFrame["kind"]

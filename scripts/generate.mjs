@@ -1,0 +1,103 @@
+// Writes every generated file of the repository. With --check it writes nothing: it generates into a temporary folder,
+// compares, names the files that are out of date and exits 1.
+import { spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join, relative, sep } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const windows = process.platform === "win32"
+
+// One entry for each generator: `output` is the file or folder it owns (everything in it is generated), `write(target)`
+// produces the whole of it at `target`, which does not exist yet.
+const generators = [
+  {
+    name: "protobuf",
+    output: "packages/runtime/src/gen",
+    write: (target) => {
+      const cwd = join(root, "packages/runtime")
+      // The template writes to src/gen; --output moves that to another base folder.
+      const base = mkdtempSync(join(tmpdir(), "runplane-buf-"))
+      try {
+        run("buf", ["generate", "--output", base], cwd)
+        cpSync(join(base, "src/gen"), target, { recursive: true })
+      } finally {
+        rmSync(base, { recursive: true, force: true })
+      }
+    }
+  }
+]
+
+const check = process.argv.includes("--check")
+const stale = []
+for (const generator of generators) {
+  const work = mkdtempSync(join(tmpdir(), "runplane-generate-"))
+  try {
+    const fresh = join(work, "output")
+    generator.write(fresh)
+    const changed = differences(fresh, join(root, generator.output)).map((file) => join(generator.output, file))
+    stale.push(...changed)
+    if (!check && changed.length > 0) replace(fresh, join(root, generator.output))
+    console.log(`${generator.name}: ${changed.length === 0 ? "up to date" : `${changed.length} file(s) changed`}`)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+if (check && stale.length > 0) {
+  console.error(`out of date, run the script "generate":\n${stale.map((file) => `  ${file}`).join("\n")}`)
+  process.exitCode = 1
+}
+
+function run(command, args, cwd) {
+  const path = [join(cwd, "node_modules/.bin"), join(root, "node_modules/.bin"), process.env.PATH].join(delimiter)
+  const result = spawnSync(command, args, {
+    cwd,
+    env: { ...process.env, PATH: path },
+    shell: windows,
+    stdio: ["ignore", "inherit", "inherit"]
+  })
+  if (result.error) throw result.error
+  if (result.status !== 0) throw new Error(`${command} ${args.join(" ")} failed with exit code ${result.status}`)
+}
+
+function replace(from, to) {
+  rmSync(to, { recursive: true, force: true })
+  mkdirSync(dirname(to), { recursive: true })
+  cpSync(from, to, { recursive: true })
+}
+
+/** Paths that are missing on one side or differ, relative to the two; "" when the two are single files. */
+function differences(fresh, current) {
+  const left = contents(fresh)
+  const right = contents(current)
+  return [...new Set([...left.keys(), ...right.keys()])]
+    .filter((file) => left.get(file) !== right.get(file))
+    .sort((a, b) => (a < b ? -1 : 1))
+}
+
+function contents(path) {
+  const files = new Map()
+  const visit = (at) => {
+    if (!existsSync(at)) return
+    const entries = readEntries(at)
+    if (entries === undefined) files.set(relative(path, at).split(sep).join("/"), normalise(readFileSync(at, "utf8")))
+    else for (const entry of entries) visit(join(at, entry))
+  }
+  visit(path)
+  return files
+}
+
+function readEntries(path) {
+  try {
+    return readdirSync(path)
+  } catch (error) {
+    if (error.code === "ENOTDIR") return undefined
+    throw error
+  }
+}
+
+// A checkout may have other line ends than the generator wrote.
+function normalise(text) {
+  return text.replaceAll("\r\n", "\n")
+}

@@ -1,0 +1,116 @@
+// The two README commands start here, on any Node of 18 or later and with nothing installed.
+// It brings pnpm and the frozen install (which brings Node 24), then runs the named script of package.json.
+// Dependency-free on purpose; when there is nothing to do it costs a hash of the manifests.
+import { spawn, spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { constants } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const PNPM = "12.21.0"
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const tools = join(root, ".tools", `pnpm-${PNPM}`)
+const windows = process.platform === "win32"
+const bin = (folder, name) => join(folder, "node_modules", ".bin", windows ? `${name}.cmd` : name)
+const say = (text) => process.stderr.write(`runplane: ${text}\n`)
+
+const fail = (text) => {
+  say(text)
+  process.exit(1)
+}
+
+const run = (command, args, env) => {
+  const result = spawnSync(command, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    shell: windows,
+    stdio: ["ignore", "pipe", "pipe"],
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024
+  })
+  if (result.error) fail(`cannot run ${command}: ${result.error.message}`)
+  if (result.status !== 0) {
+    process.stderr.write(result.stdout + result.stderr)
+    fail(`${command} ${args.join(" ")} failed with exit code ${result.status}`)
+  }
+}
+
+const manifests = () => {
+  const packages = readdirSync(join(root, "packages"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join("packages", entry.name, "package.json"))
+  return ["package.json", "pnpm-workspace.yaml", "pnpm-lock.yaml", ...packages.sort()]
+}
+
+const installStamp = () => {
+  const hash = createHash("sha256").update(`${PNPM} ${process.platform} ${process.arch}`)
+  for (const file of manifests()) {
+    const path = join(root, file)
+    if (existsSync(path)) hash.update(file).update(readFileSync(path))
+  }
+  return hash.digest("hex")
+}
+
+const ensurePnpm = () => {
+  if (existsSync(bin(tools, "pnpm"))) return
+  say(`fetching pnpm ${PNPM} into .tools`)
+  mkdirSync(tools, { recursive: true })
+  writeFileSync(
+    join(tools, "package.json"),
+    JSON.stringify({ private: true, allowScripts: { [`pnpm@${PNPM}`]: true } })
+  )
+  run("npm", ["install", "--prefix", tools, "--no-save", "--no-audit", "--no-fund", `pnpm@${PNPM}`])
+}
+
+const ensureInstall = () => {
+  const stampFile = join(root, "node_modules", ".runplane-install")
+  const stamp = installStamp()
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return
+  ensurePnpm()
+  say("installing the locked dependencies, Node 24 among them")
+  run(bin(tools, "pnpm"), ["install", "--frozen-lockfile", "--trust-lockfile", "--reporter=append-only"], {
+    CI: "true"
+  })
+  writeFileSync(stampFile, stamp)
+}
+
+/** The Node of the lockfile where its platform has one, else the Node that runs this, if it is new enough. */
+const chooseNode = () => {
+  const pinned = join(root, "node_modules", ".bin", windows ? "node.cmd" : "node")
+  if (existsSync(pinned)) return
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+  if (major > 22 || (major === 22 && minor >= 19)) return
+  fail(`no packaged Node for ${process.platform}-${process.arch}; install Node 24 (or 22.19) and run this again`)
+}
+
+const [script, ...args] = process.argv.slice(2)
+if (script === undefined) fail("usage: node scripts/run.mjs <script of package.json> [arguments]")
+const scripts = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts
+if (scripts[script] === undefined) fail(`package.json has no script "${script}"`)
+
+ensureInstall()
+chooseNode()
+
+// The script's command runs directly, with the workspace's binaries first on the path: no package manager in between
+// means signals reach it at once and its exit code is ours.
+const [command, ...fixed] = scripts[script].split(" ")
+const child = spawn(command, [...fixed, ...args], {
+  cwd: root,
+  env: {
+    ...process.env,
+    PATH: [join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(windows ? ";" : ":")
+  },
+  shell: windows,
+  stdio: "inherit"
+})
+// The terminal sends Ctrl-C to the whole group; a signal sent to this process alone has to be handed on.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
+  })
+}
+child.on("error", (error) => fail(`cannot run ${command}: ${error.message}`))
+child.on("exit", (code, signal) => {
+  process.exit(code ?? 128 + (constants.signals[signal] ?? 0))
+})

@@ -6,14 +6,15 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+          include: ["packages/*/test/**/*.test.ts"],
           exclude: ["**/*.integration.test.ts"]
         }
       },
       {
         test: {
           name: "integration",
-          include: ["packages/*/test/**/*.integration.test.ts", "test/**/*.integration.test.ts"],
+          include: ["packages/*/test/**/*.integration.test.ts"],
+          globalSetup: ["packages/control-plane/test/support/PostgresServer.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000
         }

@@ -1,0 +1,77 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Config from "effect/Config"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type * as Migrator from "effect/sql/Migrator"
+import * as SqlError from "effect/sql/SqlError"
+import { migrate } from "./Migrations.ts"
+
+export interface DatabaseOptions {
+  readonly url: string
+  readonly maxConnections?: number
+  /** Milliseconds. */
+  readonly idleTimeoutMs?: number
+  /** Milliseconds. */
+  readonly connectTimeoutMs?: number
+}
+
+/** Settings of http-details section 14. */
+const DEFAULT_POOL_MAX = 20
+const DEFAULT_IDLE_TIMEOUT_MS = 30_000
+const DEFAULT_CONNECT_TIMEOUT_MS = 5_000
+const DEFAULT_DATABASE_URL = "postgresql://postgres@127.0.0.1:5432/runplane"
+
+/** The database cannot be reached or its schema cannot be brought up to date; the service does not start. */
+export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly reason: string }> {
+  override get message(): string {
+    return `database unavailable: ${this.reason}`
+  }
+}
+
+/** The server's own words of a failed statement; `SqlError.message` only says that it failed. */
+export const describeSqlError = (error: SqlError.SqlError): string => {
+  const cause: unknown = error.reason.cause
+  return cause instanceof Error ? cause.message : error.message
+}
+
+const unavailable = (error: SqlError.SqlError | Migrator.MigrationError) =>
+  new DatabaseUnavailable({ reason: error._tag === "SqlError" ? describeSqlError(error) : describeMigration(error) })
+
+const describeMigration = (error: Migrator.MigrationError) =>
+  error.cause instanceof SqlError.SqlError ? `${error.message}: ${describeSqlError(error.cause)}` : error.message
+
+const migrated = Layer.effectDiscard(Effect.mapError(migrate, unavailable))
+
+const client = (options: DatabaseOptions) =>
+  PgClient.layer({
+    url: Redacted.make(options.url),
+    maxConnections: options.maxConnections ?? DEFAULT_POOL_MAX,
+    idleTimeout: Duration.millis(options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS),
+    connectTimeout: Duration.millis(options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS),
+    applicationName: "runplane-control-plane"
+  })
+
+/** A PostgreSQL pool whose schema is up to date. Building it connects and migrates, and fails when either fails. */
+export const layerDatabase = (options: DatabaseOptions) =>
+  migrated.pipe(
+    Layer.provideMerge(client(options)),
+    Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error))))
+  )
+
+const unsetWhenEmpty = (name: string, fallback: number) =>
+  Config.String(name).pipe(
+    Config.withDefault(""),
+    Config.map((text) => {
+      const value = Number(text)
+      return text.trim() === "" || !Number.isFinite(value) ? fallback : value
+    })
+  )
+export const databaseConfig = Config.all({
+  url: Config.String("DATABASE_URL").pipe(Config.withDefault(DEFAULT_DATABASE_URL)),
+  maxConnections: unsetWhenEmpty("DB_POOL_MAX", DEFAULT_POOL_MAX),
+  idleTimeoutMs: unsetWhenEmpty("DB_POOL_IDLE_TIMEOUT", DEFAULT_IDLE_TIMEOUT_MS),
+  connectTimeoutMs: unsetWhenEmpty("DB_POOL_CONNECTION_TIMEOUT", DEFAULT_CONNECT_TIMEOUT_MS)
+})

@@ -1,0 +1,228 @@
+import {
+  type CanonicalEvent,
+  decideTransition,
+  EVENT_SCHEMA_VERSION,
+  type EventDraft,
+  emptyRunMetrics,
+  emptyRunState,
+  measure,
+  type NormalisedFrame,
+  type Normaliser,
+  type OutboundMessageDraft,
+  project,
+  type RunMetrics,
+  type RunState,
+  type RunStatus
+} from "@runplane/domain"
+import {
+  type AppendRefusal,
+  type AppendRequest,
+  type CommittedEvent,
+  InvalidStateTransition,
+  StreamCursorMoved
+} from "./AppendRequest.ts"
+import type { LockedHead, LogBatch, MessageRows } from "./LogRows.ts"
+
+export interface PreparedFrame extends NormalisedFrame {
+  readonly receivedAt: string
+  /** An accepted envelope of the session's history: it has an ordinal and is deduplicated by its message id. */
+  readonly ordinal: boolean
+}
+
+/** A request with its frames normalised: the costly part, done before the transaction begins. */
+export interface PreparedRequest {
+  readonly request: AppendRequest
+  readonly frames: ReadonlyArray<PreparedFrame>
+}
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+/** Normalises a request's frames. Who is known already is only certain under the lock, so `decide` looks at that. */
+export const prepare = (normaliser: Normaliser, request: AppendRequest): PreparedRequest => ({
+  request,
+  frames: (request.frames ?? []).map(({ frame, receivedAt }) => ({
+    ...normaliser.normalise(NOBODY, frame, receivedAt),
+    receivedAt,
+    ordinal: frame.kind === "stream-envelope" && !frame.ambient
+  }))
+})
+
+export interface Projected {
+  readonly state: RunState
+  readonly metrics: RunMetrics
+}
+
+/** A run in the middle of an append: everything here is what will be committed. */
+export interface RunInProgress {
+  readonly head: LockedHead
+  status: RunStatus
+  lastSeq: number
+  lastIndex: number
+  lastRawSeq: number
+  cursor: number
+  projected: Projected
+  /** Participants that are declared or have been seen, the appends of this transaction included. */
+  readonly participants: Set<string>
+  startedAt: string | undefined
+  endedAt: string | undefined
+  dirty: boolean
+}
+
+export const startRun = (head: LockedHead, known: Projected | undefined): RunInProgress => {
+  const projected = known ?? { state: emptyRunState(head.run.id), metrics: emptyRunMetrics(head.run.id) }
+  return {
+    head,
+    status: head.run.status,
+    lastSeq: head.lastSeq,
+    lastIndex: head.lastIndex,
+    lastRawSeq: head.lastRawSeq,
+    cursor: head.cursor,
+    projected,
+    participants: new Set(projected.state.participants.map((participant) => participant.participantId)),
+    startedAt: head.run.startedAt,
+    endedAt: head.run.endedAt,
+    dirty: false
+  }
+}
+
+/** What one request adds to its run, decided under the lock. */
+export interface Decision {
+  readonly prepared: PreparedRequest
+  readonly run: RunInProgress
+  readonly change: "none" | "applied" | "no-op" | "rejected"
+  readonly frames: ReadonlyArray<PreparedFrame>
+  readonly drafts: ReadonlyArray<EventDraft>
+  readonly at: string
+}
+
+export type Decided = { readonly _tag: "Decided"; readonly decision: Decision } | { readonly _tag: "Refused"; readonly refusal: AppendRefusal }
+
+const messageKey = (runId: string, frame: PreparedFrame): string | undefined =>
+  frame.message === undefined || frame.message.messageId === "" ? undefined : `${runId} ${frame.message.messageId}`
+
+/** The message rows that the frames of these requests want to store: each key once, an acceptance before a rejection. */
+export const messageRows = (requests: ReadonlyArray<PreparedRequest>): MessageRows => {
+  const byKey = new Map<string, { readonly runId: string; readonly message: OutboundMessageDraft }>()
+  for (const { frames, request } of requests) {
+    for (const frame of frames) {
+      const key = messageKey(request.runId, frame)
+      if (key === undefined || frame.message === undefined) continue
+      if (byKey.get(key)?.message.status === "accepted") continue
+      byKey.set(key, { runId: request.runId, message: frame.message })
+    }
+  }
+  const rows = [...byKey.values()]
+  return {
+    runId: rows.map((row) => row.runId),
+    messageId: rows.map((row) => row.message.messageId),
+    accepted: rows.map((row) => row.message.status === "accepted"),
+    json: rows.map((row) => JSON.stringify({ runId: row.runId, ...row.message }))
+  }
+}
+
+/**
+ * Decides, under the run's lock, what a request adds: duplicates dropped, the cursor compared, the change of status looked
+ * up. `fresh` holds the messages that the database did not have; a key is used up by its first frame.
+ */
+export const decide = (
+  prepared: PreparedRequest,
+  run: RunInProgress,
+  fresh: Set<string>,
+  at: string
+): Decided => {
+  const { request } = prepared
+  if (request.cursor !== undefined && request.cursor !== run.cursor) {
+    return {
+      _tag: "Refused",
+      refusal: new StreamCursorMoved({ runId: request.runId, expected: request.cursor, actual: run.cursor })
+    }
+  }
+  const transition = request.change === undefined ? "none" : decideTransition(run.status, request.change.to)
+  if (transition === "reject" && request.change?.whenRejected === "fail") {
+    return {
+      _tag: "Refused",
+      refusal: new InvalidStateTransition({ runId: request.runId, from: run.status, to: request.change.to })
+    }
+  }
+  const drafts: Array<EventDraft> = []
+  const frames = prepared.frames.filter((frame) => {
+    if (!frame.ordinal) return true
+    const key = messageKey(request.runId, frame)
+    return key === undefined || fresh.delete(key)
+  })
+  for (const frame of frames) {
+    // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
+    if (frame.ordinal) run.cursor += 1
+    for (const draft of frame.drafts) {
+      if (draft.type === "participant.seen") {
+        const id = draft.subject?.id ?? ""
+        if (run.participants.has(id)) continue
+        run.participants.add(id)
+      }
+      drafts.push(draft)
+    }
+  }
+  const change = transition === "apply" ? "applied" : transition === "reject" ? "rejected" : transition
+  if (change === "none" || change === "applied") drafts.push(...(request.events ?? []))
+  if (change === "applied" && request.change !== undefined) {
+    drafts.push(...request.change.events(run.head.run, at))
+    run.status = request.change.to
+    if (request.change.to === "starting") run.startedAt = at
+    if (run.status === "completed" || run.status === "failed" || run.status === "cancelled") run.endedAt = at
+  }
+  return { _tag: "Decided", decision: { prepared, run, change, frames, drafts, at } }
+}
+
+/** Gives the drafts of a decision their places, folds them into the run, and adds their rows to the batch. */
+export const fold = (
+  decision: Decision,
+  places: { readonly seqs: ReadonlyArray<number>; readonly ids: ReadonlyArray<string>; next: number },
+  batch: LogBatch
+): ReadonlyArray<CommittedEvent> => {
+  const { drafts, frames, prepared, run } = decision
+  const runId = prepared.request.runId
+  const trace = { traceId: run.head.run.traceId, spanId: run.head.run.spanId }
+  let { metrics, state } = run.projected
+  const committed: Array<CommittedEvent> = []
+  for (const draft of drafts) {
+    const seq = places.seqs[places.next] ?? 0
+    const event: CanonicalEvent = {
+      id: places.ids[places.next] ?? "",
+      runId,
+      seq,
+      index: run.lastIndex + 1,
+      ts: draft.ts,
+      type: draft.type,
+      schemaVersion: EVENT_SCHEMA_VERSION,
+      ...(draft.subject === undefined ? {} : { subject: draft.subject }),
+      source: draft.source,
+      trace: draft.trace ?? trace,
+      data: draft.data
+    }
+    places.next += 1
+    run.lastSeq = seq
+    run.lastIndex = event.index
+    state = project(state, event)
+    metrics = measure(metrics, event)
+    const json = JSON.stringify(event)
+    batch.events.seq.push(BigInt(seq))
+    batch.events.runId.push(runId)
+    batch.events.index.push(event.index)
+    batch.events.ts.push(event.ts)
+    batch.events.type.push(event.type)
+    batch.events.json.push(json)
+    committed.push({ seq, index: event.index, type: event.type, json })
+  }
+  run.projected = { state, metrics }
+  for (const frame of frames) {
+    run.lastRawSeq += 1
+    batch.raw.runId.push(runId)
+    batch.raw.seq.push(run.lastRawSeq)
+    batch.raw.ts.push(frame.receivedAt)
+    batch.raw.kind.push(frame.raw.kind)
+    batch.raw.sourceName.push(frame.raw.sourceName)
+    batch.raw.json.push(JSON.stringify(frame.raw.payload))
+  }
+  run.dirty = true
+  return committed
+}

@@ -1,0 +1,43 @@
+import {
+  builtinTokenPricing,
+  makeNormaliser,
+  makeRedactor,
+  type Normaliser,
+  parseTokenPricing,
+  type TokenPricing
+} from "@runplane/domain"
+import { decodePayload } from "@runplane/runtime"
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+
+/** The pure normaliser with this deployment's redaction patterns (`PROTO_REDACT_PATTERNS`) and token prices. */
+export class FrameNormaliser extends Context.Service<FrameNormaliser, Normaliser>()(
+  "runplane/control-plane/FrameNormaliser"
+) {
+  static readonly layerFrom = (options: { readonly redactPatterns: string; readonly pricing: TokenPricing }) =>
+    Layer.effect(
+      FrameNormaliser,
+      Effect.gen(function* () {
+        const { invalid, redactor } = makeRedactor(options.redactPatterns)
+        for (const pattern of invalid) yield* Effect.logWarning(`PROTO_REDACT_PATTERNS: skipped the invalid pattern ${pattern}`)
+        return makeNormaliser({ decode: decodePayload, redactor, pricing: options.pricing })
+      })
+    )
+
+  static readonly layer = Layer.unwrap(
+    Effect.gen(function* () {
+      const redactPatterns = yield* Config.String("PROTO_REDACT_PATTERNS").pipe(Config.withDefault(""))
+      const pricingFile = yield* Config.String("PROTO_TOKEN_PRICING_FILE").pipe(Config.withDefault(""))
+      const pricing = pricingFile === "" ? builtinTokenPricing : yield* readPricing(pricingFile)
+      return FrameNormaliser.layerFrom({ redactPatterns, pricing })
+    })
+  )
+}
+
+const readPricing = Effect.fnUntraced(function* (path: string) {
+  const files = yield* FileSystem.FileSystem
+  return parseTokenPricing(yield* files.readFileString(path))
+})

@@ -1,0 +1,228 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { RunId, type RunStatus } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import type { LockedRun } from "./AppendRequest.ts"
+
+/** The rows that the log writes, column by column: each array is one parameter of one `unnest`. */
+export interface LogBatch {
+  readonly events: {
+    readonly seq: Array<bigint>
+    readonly runId: Array<string>
+    readonly index: Array<number>
+    readonly ts: Array<string>
+    readonly type: Array<string>
+    readonly json: Array<string>
+  }
+  readonly raw: {
+    readonly runId: Array<string>
+    readonly seq: Array<number>
+    readonly ts: Array<string>
+    readonly kind: Array<string>
+    readonly sourceName: Array<string>
+    readonly json: Array<string>
+  }
+  readonly heads: {
+    readonly runId: Array<string>
+    readonly lastSeq: Array<bigint>
+    readonly lastIndex: Array<number>
+    readonly lastRawSeq: Array<number>
+    readonly cursor: Array<bigint>
+    readonly state: Array<string>
+    readonly metrics: Array<string>
+    readonly promptTokens: Array<string>
+    readonly completionTokens: Array<string>
+    readonly totalTokens: Array<string>
+    readonly costUsd: Array<string>
+    readonly signalCount: Array<number>
+    readonly decisionCount: Array<number>
+  }
+}
+
+export const emptyBatch = (): LogBatch => ({
+  events: { seq: [], runId: [], index: [], ts: [], type: [], json: [] },
+  raw: { runId: [], seq: [], ts: [], kind: [], sourceName: [], json: [] },
+  heads: {
+    runId: [],
+    lastSeq: [],
+    lastIndex: [],
+    lastRawSeq: [],
+    cursor: [],
+    state: [],
+    metrics: [],
+    promptTokens: [],
+    completionTokens: [],
+    totalTokens: [],
+    costUsd: [],
+    signalCount: [],
+    decisionCount: []
+  }
+})
+
+export interface LockedHead {
+  readonly run: LockedRun
+  readonly lastSeq: number
+  readonly lastIndex: number
+  readonly lastRawSeq: number
+  readonly cursor: number
+}
+
+export interface MessageRows {
+  readonly runId: ReadonlyArray<string>
+  readonly messageId: ReadonlyArray<string>
+  readonly accepted: ReadonlyArray<boolean>
+  readonly json: ReadonlyArray<string>
+}
+
+interface LockRow {
+  readonly id: string
+  readonly status: RunStatus
+  readonly mode_name: string
+  readonly runtime_kind: string
+  readonly runtime_session_id: string
+  readonly trace_id: string
+  readonly span_id: string
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly ended_at: Date | null
+  readonly last_seq: bigint
+  readonly last_index: number
+  readonly last_raw_seq: number
+  readonly stream_cursor: bigint
+}
+
+/** The statements of an append, all to be run inside its transaction. */
+export const makeLogRows = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+
+  /** Locks the runs in the order of their ids, so that two groups of runs cannot wait for each other. */
+  const lock = (runIds: ReadonlyArray<string>) =>
+    Effect.map(
+      sql<LockRow>`
+        SELECT r.id::text AS id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
+               r.created_at, r.started_at, r.ended_at, h.last_seq, h.last_index, h.last_raw_seq, h.stream_cursor
+        FROM runs r JOIN run_heads h ON h.run_id = r.id
+        WHERE r.id = ANY(${runIds}::text[]::uuid[])
+        ORDER BY r.id
+        FOR NO KEY UPDATE OF r, h`,
+      (rows) => new Map(rows.map((row) => [row.id, toLockedHead(row)]))
+    )
+
+  const loadProjections = (runIds: ReadonlyArray<string>) =>
+    sql<{ readonly run_id: string; readonly last_seq: bigint; readonly state: string; readonly metrics: string }>`
+      SELECT p.run_id::text AS run_id, p.last_seq, p.state::text AS state, m.metrics::text AS metrics
+      FROM projections p JOIN run_metrics m USING (run_id)
+      WHERE p.run_id = ANY(${runIds}::text[]::uuid[])`
+
+  /**
+   * Stores the messages that the run does not have yet and answers those, as `runId messageId`. A rejected message
+   * leaves its id free, so its later acceptance is new and takes its place.
+   */
+  const insertMessages = (rows: MessageRows) =>
+    Effect.map(
+      sql<{ readonly run_id: string; readonly message_id: string }>`
+        INSERT INTO outbound_messages (run_id, message_id, accepted, message)
+        SELECT * FROM unnest(${rows.runId}::text[]::uuid[], ${rows.messageId}::text[], ${rows.accepted}::bool[],
+                             ${rows.json}::text[]::json[])
+        ON CONFLICT (run_id, message_id) DO UPDATE SET accepted = true, message = excluded.message
+        WHERE excluded.accepted AND NOT outbound_messages.accepted
+        RETURNING run_id::text AS run_id, message_id`,
+      (inserted) => new Set(inserted.map((row) => `${row.run_id} ${row.message_id}`))
+    )
+
+  /** Takes `count` places of the one sequence of the log, ascending. */
+  const allocate = (count: number) =>
+    Effect.map(
+      sql<{ readonly seqs: ReadonlyArray<bigint> }>`
+        SELECT array_agg(seq ORDER BY seq) AS seqs
+        FROM (SELECT nextval('event_seq') AS seq FROM generate_series(1, ${count})) AS places`,
+      (rows) => (rows[0]?.seqs ?? []).map(Number)
+    )
+
+  const write = ({ events, heads, raw }: LogBatch) => sql`
+    WITH new_events AS (
+      INSERT INTO canonical_events (seq, run_id, index, ts, type, event, gate)
+      SELECT e.*, pg_snapshot_xmax(pg_current_snapshot())
+      FROM unnest(${events.seq}::bigint[], ${events.runId}::text[]::uuid[], ${events.index}::int[],
+                  ${events.ts}::text[]::timestamptz[], ${events.type}::text[], ${events.json}::text[]::json[]) AS e
+    ), new_raw AS (
+      INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload)
+      SELECT * FROM unnest(${raw.runId}::text[]::uuid[], ${raw.seq}::int[], ${raw.ts}::text[]::timestamptz[],
+                           ${raw.kind}::text[], ${raw.sourceName}::text[], ${raw.json}::text[]::json[])
+    ), head AS (
+      SELECT * FROM unnest(
+        ${heads.runId}::text[]::uuid[], ${heads.lastSeq}::bigint[], ${heads.lastIndex}::int[], ${heads.lastRawSeq}::int[],
+        ${heads.cursor}::bigint[], ${heads.state}::text[]::json[], ${heads.metrics}::text[]::json[],
+        ${heads.promptTokens}::text[]::float8[], ${heads.completionTokens}::text[]::float8[],
+        ${heads.totalTokens}::text[]::float8[], ${heads.costUsd}::text[]::float8[],
+        ${heads.signalCount}::int[], ${heads.decisionCount}::int[]
+      ) AS h (run_id, last_seq, last_index, last_raw_seq, cursor, state, metrics, prompt_tokens, completion_tokens,
+              total_tokens, cost_usd, signal_count, decision_count)
+    ), new_heads AS (
+      UPDATE run_heads SET last_seq = head.last_seq, last_index = head.last_index, last_raw_seq = head.last_raw_seq,
+                           stream_cursor = head.cursor
+      FROM head WHERE run_heads.run_id = head.run_id
+    ), new_projections AS (
+      INSERT INTO projections (run_id, last_seq, state, updated_at)
+      SELECT run_id, last_seq, state, now() FROM head
+      ON CONFLICT (run_id) DO UPDATE
+      SET last_seq = excluded.last_seq, state = excluded.state, updated_at = excluded.updated_at
+    )
+    INSERT INTO run_metrics (run_id, metrics, prompt_tokens, completion_tokens, total_tokens, estimated_cost_usd,
+                             signal_count, decision_count)
+    SELECT run_id, metrics, prompt_tokens, completion_tokens, total_tokens, cost_usd, signal_count, decision_count FROM head
+    ON CONFLICT (run_id) DO UPDATE
+    SET metrics = excluded.metrics, prompt_tokens = excluded.prompt_tokens,
+        completion_tokens = excluded.completion_tokens, total_tokens = excluded.total_tokens,
+        estimated_cost_usd = excluded.estimated_cost_usd, signal_count = excluded.signal_count,
+        decision_count = excluded.decision_count`
+
+  const readMetadata = (runId: RunId) =>
+    Effect.map(
+      sql<{ readonly metadata: string }>`SELECT metadata::text AS metadata FROM runs WHERE id = ${runId}::uuid`,
+      (rows) => rows[0]?.metadata ?? "{}"
+    )
+
+  const updateStatus = (change: {
+    readonly runId: RunId
+    readonly status: RunStatus
+    readonly at: string
+    readonly startedAt: string | null
+    readonly endedAt: string | null
+    readonly errorCode: string | null
+    readonly errorMessage: string | null
+    readonly metadata: string | null
+  }) => sql`
+    UPDATE runs SET status = ${change.status}, updated_at = ${change.at}::timestamptz,
+                    started_at = ${change.startedAt}::timestamptz, ended_at = ${change.endedAt}::timestamptz,
+                    error_code = ${change.errorCode}, error_message = ${change.errorMessage},
+                    metadata = coalesce(${change.metadata}::text::json, metadata)
+    WHERE id = ${change.runId}::uuid`
+
+  const updateSession = (runId: RunId, at: string, state: string | null, connected: boolean | null) => sql`
+    UPDATE sessions
+    SET session_state = coalesce(${state}, session_state), last_seen_at = ${at}::timestamptz, updated_at = ${at}::timestamptz,
+        stream_connected_at = CASE WHEN ${connected}::boolean THEN ${at}::timestamptz ELSE stream_connected_at END,
+        stream_disconnected_at = CASE WHEN NOT ${connected}::boolean THEN ${at}::timestamptz ELSE stream_disconnected_at END
+    WHERE run_id = ${runId}::uuid`
+
+  return { lock, loadProjections, insertMessages, allocate, write, readMetadata, updateStatus, updateSession } as const
+})
+
+const toLockedHead = (row: LockRow): LockedHead => ({
+  run: {
+    id: RunId.make(row.id),
+    status: row.status,
+    modeName: row.mode_name,
+    runtimeKind: row.runtime_kind,
+    runtimeSessionId: row.runtime_session_id,
+    traceId: row.trace_id,
+    spanId: row.span_id,
+    createdAt: row.created_at.toISOString(),
+    startedAt: row.started_at?.toISOString(),
+    endedAt: row.ended_at?.toISOString()
+  },
+  lastSeq: Number(row.last_seq),
+  lastIndex: row.last_index,
+  lastRawSeq: row.last_raw_seq,
+  cursor: Number(row.stream_cursor)
+})

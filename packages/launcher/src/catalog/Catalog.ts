@@ -1,0 +1,120 @@
+import * as Result from "effect/Result"
+import { distinct, type JsonObject } from "../Json.ts"
+import { type LookupFailure, PackNotFound, ScenarioNotFound, VersionNotFound } from "../LaunchErrors.ts"
+import type { InputValidator } from "./InputSchema.ts"
+import type { ExecutionBlock, LaunchBlock, PackDocument, RuntimeBlock, ScenarioDocument } from "./PackDocuments.ts"
+
+/** One reading of the packs directory. Everything in it has been checked: what is left to fail depends on the inputs. */
+export interface Catalog {
+  readonly packs: ReadonlyArray<CatalogPack>
+}
+
+export interface CatalogPack {
+  readonly slug: string
+  readonly metadata: PackDocument["metadata"]
+  readonly scenarios: ReadonlyArray<CatalogScenario>
+}
+
+export interface CatalogScenario {
+  readonly slug: string
+  /** Ascending and not empty; the last one is the latest. */
+  readonly versions: readonly [ScenarioVersion, ...ReadonlyArray<ScenarioVersion>]
+}
+
+export interface ScenarioVersion {
+  readonly pack: string
+  readonly scenario: string
+  readonly version: string
+  readonly metadata: ScenarioDocument["metadata"]
+  readonly formSchema: JsonObject
+  readonly schemaDefaults: JsonObject
+  readonly validate: InputValidator
+  readonly expectedDecisionKinds: ReadonlyArray<string> | undefined
+  /** The launch as the scenario declares it. */
+  readonly base: LaunchPlan
+  /** Templates sorted by slug, each with the launch it results in. */
+  readonly templates: ReadonlyArray<ScenarioTemplate>
+}
+
+export interface ScenarioTemplate {
+  readonly slug: string
+  readonly defaults: JsonObject
+  readonly plan: LaunchPlan
+}
+
+export interface LaunchPlan {
+  readonly runtime: RuntimeBlock
+  readonly launch: LaunchBlock
+  readonly execution: ExecutionBlock
+}
+
+/** A scenario in a list (scenario-launch-service "Scenario summary"): facts of the latest version. */
+export interface ScenarioSummary {
+  readonly scenario: string
+  readonly name: string
+  readonly summary?: string
+  readonly versions: ReadonlyArray<string>
+  readonly templates: ReadonlyArray<string>
+  readonly tags: ReadonlyArray<string>
+  readonly runtimeKind: string
+  readonly agentRefs: ReadonlyArray<string>
+}
+
+export const scenarioRefOf = (version: ScenarioVersion): string =>
+  `${version.pack}/${version.scenario}@${version.version}`
+
+export const latestOf = (scenario: CatalogScenario): ScenarioVersion =>
+  scenario.versions[scenario.versions.length - 1] ?? scenario.versions[0]
+
+export const findPack = (catalog: Catalog, slug: string): Result.Result<CatalogPack, PackNotFound> =>
+  Result.fromNullishOr(
+    catalog.packs.find((pack) => pack.slug === slug),
+    () => new PackNotFound({ pack: slug })
+  )
+
+export const findVersion = (
+  catalog: Catalog,
+  at: { readonly pack: string; readonly scenario: string; readonly version: string }
+): Result.Result<ScenarioVersion, LookupFailure> =>
+  Result.gen(function* () {
+    const pack = yield* findPack(catalog, at.pack)
+    const scenario = yield* Result.fromNullishOr(
+      pack.scenarios.find((candidate) => candidate.slug === at.scenario),
+      () => new ScenarioNotFound({ pack: at.pack, scenario: at.scenario })
+    )
+    return yield* Result.fromNullishOr(
+      scenario.versions.find((candidate) => candidate.version === at.version),
+      () => new VersionNotFound(at)
+    )
+  })
+
+export const summarise = (scenario: CatalogScenario): ScenarioSummary => {
+  const latest = latestOf(scenario)
+  const { name, summary, tags } = latest.metadata
+  return {
+    scenario: scenario.slug,
+    name,
+    ...(summary === undefined ? {} : { summary }),
+    versions: scenario.versions.map((version) => version.version),
+    templates: latest.templates.map((template) => template.slug),
+    tags: tags ?? [],
+    runtimeKind: latest.base.runtime.kind,
+    agentRefs: latest.base.launch.participants.map((participant) => participant.agentRef)
+  }
+}
+
+/** For each agent the scenario references that name it, in scan order, templates left out (launch-details section 5.1). */
+export const scenariosByAgent = (catalog: Catalog): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const byAgent = new Map<string, Array<string>>()
+  for (const version of allVersions(catalog)) {
+    for (const agentRef of distinct(version.base.launch.participants.map((participant) => participant.agentRef))) {
+      const refs = byAgent.get(agentRef) ?? []
+      refs.push(scenarioRefOf(version))
+      byAgent.set(agentRef, refs)
+    }
+  }
+  return byAgent
+}
+
+const allVersions = (catalog: Catalog): ReadonlyArray<ScenarioVersion> =>
+  catalog.packs.flatMap((pack) => pack.scenarios.flatMap((scenario) => scenario.versions))

@@ -1,0 +1,67 @@
+import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunction } from "ajv"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import addFormats from "ajv-formats"
+import * as Result from "effect/Result"
+import type { JsonObject } from "../Json.ts"
+import { isJsonObject } from "../Json.ts"
+
+/** Compiled input schemas kept for reuse; a catalog that is read anew for every request must not compile anew as well. */
+export const MAX_CACHED_VALIDATORS = 256
+
+/** Answers the validator's error list; empty means valid (launch-details section 3.1). */
+export type InputValidator = (inputs: JsonObject) => ReadonlyArray<JsonObject>
+
+export type InputSchemaCompiler = (schema: JsonObject) => Result.Result<InputValidator, string>
+
+/**
+ * Compiles input schemas: draft-07 unless `$schema` names 2020-12, strict, all errors, no coercion, all formats. Every
+ * schema gets a validator of its own, so two schemas may carry the same `$id`. Equal schemas share one compilation.
+ */
+export const makeInputSchemaCompiler = (): InputSchemaCompiler => {
+  const compiled = new Map<string, Result.Result<InputValidator, string>>()
+  return (schema) => {
+    const text = JSON.stringify(schema)
+    const known = compiled.get(text)
+    if (known !== undefined) return known
+    const oldest = compiled.keys().next()
+    if (compiled.size >= MAX_CACHED_VALIDATORS && !oldest.done) compiled.delete(oldest.value)
+    const result = compileInputSchema(schema)
+    compiled.set(text, result)
+    return result
+  }
+}
+
+/** Every top-level `properties.*.default` of the schema; nested defaults are not collected. */
+export const schemaDefaults = (schema: JsonObject): JsonObject => {
+  const properties = schema["properties"]
+  if (!isJsonObject(properties)) return {}
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, property]) =>
+      isJsonObject(property) && property["default"] !== undefined ? [[name, property["default"]]] : []
+    )
+  )
+}
+
+const options: Options = { allErrors: true, strict: true, strictTypes: false, strictTuples: false, logger: false }
+
+const compileInputSchema = (schema: JsonObject): Result.Result<InputValidator, string> =>
+  Result.try({
+    try: () => {
+      const ajv = isDraft2020(schema) ? new Ajv2020(options) : new Ajv(options)
+      addFormats.default(ajv)
+      const validate: ValidateFunction = ajv.compile(schema satisfies AnySchema)
+      return (inputs: JsonObject) => (validate(inputs) ? [] : (validate.errors ?? []).map(errorJson))
+    },
+    catch: (cause) => (cause instanceof Error ? cause.message : String(cause))
+  })
+
+const isDraft2020 = (schema: JsonObject) =>
+  typeof schema["$schema"] === "string" && schema["$schema"].startsWith("https://json-schema.org/draft/2020-12/schema")
+
+const errorJson = (error: ErrorObject): JsonObject => ({
+  instancePath: error.instancePath,
+  schemaPath: error.schemaPath,
+  keyword: error.keyword,
+  params: error.params,
+  message: error.message ?? ""
+})

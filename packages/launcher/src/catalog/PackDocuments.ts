@@ -1,0 +1,151 @@
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import { isJsonObject, type Json, type JsonObject } from "../Json.ts"
+import { InvalidPackData } from "../LaunchErrors.ts"
+
+/** The only `apiVersion` of pack files. */
+export const PACK_API_VERSION = "scenarios.macp.dev/v1"
+
+/** Longest session that the runtime accepts, ms (runtime-wire section 2.5). */
+export const MAX_TTL_MS = 86_400_000
+
+const optional = Schema.optionalKey
+const Text = Schema.NonEmptyString
+const Tags = Schema.Array(Schema.String)
+
+/** `pack.yaml` (launch-details section 1.2). */
+export const PackDocument = Schema.Struct({
+  metadata: Schema.Struct({
+    slug: Text,
+    name: optional(Schema.String),
+    description: optional(Schema.String),
+    tags: optional(Tags)
+  })
+})
+export type PackDocument = typeof PackDocument.Type
+
+export const RuntimeBlock = Schema.Struct({ kind: Text, version: optional(Schema.String) })
+export type RuntimeBlock = typeof RuntimeBlock.Type
+
+export const Participant = Schema.Struct({ id: Text, role: Schema.String, agentRef: Text })
+export type Participant = typeof Participant.Type
+
+/** One entry of `launch.kickoffTemplate`; only the keys that have an effect (launch-details section 4). */
+export const KickoffEntry = Schema.Struct({
+  from: optional(Text),
+  kind: optional(Schema.Literals(["request", "broadcast", "proposal", "context"])),
+  messageType: optional(Text),
+  payload: optional(Schema.JsonObject),
+  payloadEnvelope: optional(
+    Schema.Struct({
+      json: optional(Schema.JsonObject),
+      proto: optional(Schema.Struct({ typeName: optional(Text), value: optional(Schema.JsonObject) }))
+    })
+  )
+})
+export type KickoffEntry = typeof KickoffEntry.Type
+
+/** `spec.launch` after a template has been merged over it (launch-details sections 1.3 and 4). */
+export const LaunchBlock = Schema.Struct({
+  modeName: Text,
+  modeVersion: Text,
+  configurationVersion: Text,
+  policyVersion: optional(Text),
+  policyHints: optional(Schema.JsonObject),
+  ttlMs: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_TTL_MS })),
+  maxSuspendMs: optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+  initiatorParticipantId: optional(Text),
+  participants: Schema.Array(Participant),
+  contextTemplate: optional(Schema.JsonObject),
+  contextId: optional(Schema.String),
+  // Its shape is the launch's own concern: a wrong one is COMPILATION_ERROR, not INVALID_PACK_DATA.
+  extensions: optional(Schema.Json),
+  kickoffTemplate: optional(Schema.Array(KickoffEntry)),
+  metadataTemplate: optional(Schema.JsonObject)
+})
+export type LaunchBlock = typeof LaunchBlock.Type
+
+/** `spec.execution`. */
+export const ExecutionBlock = Schema.Struct({
+  idempotencyKey: optional(Schema.String),
+  tags: optional(Tags),
+  requester: optional(
+    Schema.Struct({
+      actorId: optional(Schema.String),
+      actorType: optional(Schema.Literals(["user", "service", "system"]))
+    })
+  )
+})
+export type ExecutionBlock = typeof ExecutionBlock.Type
+
+/** `scenario.yaml` without the blocks that templates may change, which stay raw until they are merged. */
+export const ScenarioDocument = Schema.Struct({
+  metadata: Schema.Struct({
+    name: Text,
+    summary: optional(Schema.String),
+    tags: optional(Tags)
+  }),
+  spec: Schema.Struct({
+    runtime: optional(Schema.JsonObject),
+    inputs: Schema.Struct({ schema: Schema.JsonObject }),
+    launch: Schema.JsonObject,
+    execution: optional(Schema.JsonObject),
+    outputs: optional(Schema.Struct({ expectedDecisionKinds: optional(Tags), expectedSignals: optional(Tags) }))
+  })
+})
+export type ScenarioDocument = typeof ScenarioDocument.Type
+
+/** `spec` of a template file (launch-details section 1.4). */
+export const TemplateSpec = Schema.Struct({
+  defaults: optional(Schema.JsonObject),
+  overrides: optional(
+    Schema.Struct({
+      runtime: optional(Schema.JsonObject),
+      launch: optional(Schema.JsonObject),
+      execution: optional(Schema.JsonObject)
+    })
+  )
+})
+export type TemplateSpec = typeof TemplateSpec.Type
+
+/** Checks `apiVersion` and `kind`, whose messages launch-details section 1.7 fixes. */
+export const checkHeader = (document: JsonObject, kind: string, file: string): Result.Result<void, InvalidPackData> => {
+  if (document["apiVersion"] !== PACK_API_VERSION) {
+    return refuse(file, `invalid apiVersion in ${file}: ${shown(document["apiVersion"])}`)
+  }
+  if (document["kind"] !== kind) {
+    return refuse(file, `invalid kind in ${file}: expected ${kind}, got ${shown(document["kind"])}`)
+  }
+  return Result.void
+}
+
+export const decodePack = (document: JsonObject, file: string): Result.Result<PackDocument, InvalidPackData> => {
+  const metadata = document["metadata"]
+  const slug = isJsonObject(metadata) ? metadata["slug"] : undefined
+  if (typeof slug !== "string" || slug === "") return refuse(file, `missing metadata.slug in ${file}`)
+  return decodePart(PackDocument, document, file, "")
+}
+
+/**
+ * Decodes one block of a pack file. `prefix` is where the block sits (`spec.launch.`), so that the message names the key
+ * as the author wrote it.
+ */
+export const decodePart = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  value: Json,
+  file: string,
+  prefix: string
+): Result.Result<S["Type"], InvalidPackData> =>
+  Result.mapError(Schema.decodeUnknownResult(schema)(value), (error) => {
+    const issue = formatIssues(error.issue).issues[0]
+    const key = (issue?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+    const where = `${prefix}${key}`.replace(/\.$/, "")
+    return new InvalidPackData({ file, message: `invalid ${where} in ${file}: ${issue?.message ?? "wrong shape"}` })
+  })
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const refuse = (file: string, message: string) => Result.fail(new InvalidPackData({ file, message }))
+
+const shown = (value: Json | undefined): string => (typeof value === "string" ? value : JSON.stringify(value ?? null))

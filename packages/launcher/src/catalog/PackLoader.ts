@@ -1,0 +1,217 @@
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Result from "effect/Result"
+import { deepMerge, isJsonObject, type JsonObject, withoutNulls } from "../Json.ts"
+import { InvalidPackData } from "../LaunchErrors.ts"
+import type { Catalog, CatalogPack, CatalogScenario, LaunchPlan, ScenarioTemplate, ScenarioVersion } from "./Catalog.ts"
+import { type InputSchemaCompiler, schemaDefaults } from "./InputSchema.ts"
+import * as Documents from "./PackDocuments.ts"
+import { makePackFiles, type PackFiles } from "./PackFiles.ts"
+import { compareTexts, compareVersions } from "./VersionOrder.ts"
+
+/** What a scenario without `spec.runtime` runs on; the object is defaulted as a whole, not key by key. */
+const DEFAULT_RUNTIME: JsonObject = { kind: "rust", version: "v1" }
+
+export interface LoadedCatalog {
+  readonly catalog: Catalog
+  /** What was skipped and why; for the log. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+type LoadFailure = InvalidPackData | PlatformError.PlatformError
+
+/**
+ * Reads a whole packs directory (launch-details sections 1.1 to 1.7). Malformed pack data fails the load; a directory that
+ * is no pack, an empty file or a file that cannot be read only leaves its pack out, with a warning.
+ */
+export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
+  packsDir: string,
+  compileSchema: InputSchemaCompiler
+): Effect.fn.Return<LoadedCatalog, InvalidPackData, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* Effect.orElseSucceed(fs.exists(packsDir), () => false))) {
+    return { catalog: { packs: [] }, warnings: ["the packs directory does not exist: the catalog is empty"] }
+  }
+  const reader = yield* makeReader(packsDir, compileSchema).pipe(Effect.catchTag("PlatformError", unreadable))
+  const packs: Array<CatalogPack> = []
+  const fileOf = new Map<string, string>()
+  for (const name of yield* reader.packDirectories) {
+    const pack = yield* reader.pack(name).pipe(
+      Effect.catchTag("PlatformError", (error) => {
+        reader.warnings.push(`pack ${name} left out: ${error.reason._tag}`)
+        return Effect.succeed(undefined)
+      })
+    )
+    if (pack === undefined) continue
+    const other = fileOf.get(pack.slug)
+    if (other !== undefined) {
+      const file = `${name}/pack.yaml`
+      return yield* new InvalidPackData({ file, message: `duplicate metadata.slug in ${file}: ${other} has it too` })
+    }
+    fileOf.set(pack.slug, `${name}/pack.yaml`)
+    packs.push(pack)
+  }
+  return { catalog: { packs }, warnings: reader.warnings }
+})
+
+const unreadable = (error: PlatformError.PlatformError) =>
+  new InvalidPackData({ file: ".", message: `the packs directory cannot be read: ${error.reason._tag}` })
+
+const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema: InputSchemaCompiler) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const files = yield* makePackFiles(packsDir)
+  const root = yield* fs.realPath(packsDir)
+  const warnings: Array<string> = []
+
+  const entries = (directory: string) =>
+    fs.exists(directory).pipe(
+      Effect.flatMap((exists) => (exists ? fs.readDirectory(directory) : Effect.succeed([]))),
+      Effect.map((names) => [...names].sort(compareTexts))
+    )
+  const isDirectory = (file: string) => Effect.map(fs.stat(file), (info) => info.type === "Directory")
+  const directories = (directory: string) =>
+    Effect.flatMap(entries(directory), Effect.filter((name) => isDirectory(path.join(directory, name))))
+
+  const packDirectories = directories(root).pipe(
+    Effect.map((names) => names.filter((name) => !name.startsWith("_") && !name.startsWith("."))),
+    Effect.catchTag("PlatformError", unreadable)
+  )
+
+  const pack = Effect.fnUntraced(function* (name: string): Effect.fn.Return<CatalogPack | undefined, LoadFailure> {
+    const directory = path.join(root, name)
+    const document = yield* readMapping(files, path.join(directory, "pack.yaml"), warnings)
+    if (document === undefined) return undefined
+    const file = files.nameOf(path.join(directory, "pack.yaml"))
+    yield* Effect.fromResult(Documents.checkHeader(document, "ScenarioPack", file))
+    const { metadata } = yield* Effect.fromResult(Documents.decodePack(document, file))
+    const scenarios: Array<CatalogScenario> = []
+    for (const slug of yield* directories(path.join(directory, "scenarios"))) {
+      const [first, ...rest] = yield* scenarioVersions(metadata.slug, slug, path.join(directory, "scenarios", slug))
+      if (first !== undefined) scenarios.push({ slug, versions: [first, ...rest] })
+    }
+    return { slug: metadata.slug, metadata, scenarios }
+  })
+
+  const scenarioVersions = Effect.fnUntraced(function* (
+    packSlug: string,
+    slug: string,
+    directory: string
+  ): Effect.fn.Return<ReadonlyArray<ScenarioVersion>, LoadFailure> {
+    const found: Array<ScenarioVersion> = []
+    for (const version of (yield* directories(directory)).toSorted(compareVersions)) {
+      const scenarioFile = path.join(directory, version, "scenario.yaml")
+      if (!(yield* fs.exists(scenarioFile))) continue
+      const document = yield* readMapping(files, scenarioFile, warnings)
+      if (document === undefined) continue
+      const at = { pack: packSlug, scenario: slug, version }
+      const scenario = yield* Effect.fromResult(readScenario(at, document, files.nameOf(scenarioFile), compileSchema))
+      const templates = yield* scenarioTemplates(scenario.spec, path.join(directory, version, "templates"))
+      found.push({ ...scenario.version, templates })
+    }
+    return found
+  })
+
+  const scenarioTemplates = Effect.fnUntraced(function* (
+    spec: Documents.ScenarioDocument["spec"],
+    directory: string
+  ): Effect.fn.Return<ReadonlyArray<ScenarioTemplate>, LoadFailure> {
+    const templates = new Map<string, ScenarioTemplate>()
+    for (const name of (yield* entries(directory)).filter((entry) => /\.ya?ml$/.test(entry))) {
+      const file = path.join(directory, name)
+      const document = yield* files.read(file)
+      const template = yield* Effect.fromResult(readTemplate(spec, document, files.nameOf(file)))
+      if (template === undefined) continue
+      if (templates.has(template.slug)) {
+        const message = `duplicate metadata.slug in ${files.nameOf(file)}: ${template.slug}`
+        return yield* new InvalidPackData({ file: files.nameOf(file), message })
+      }
+      templates.set(template.slug, template)
+    }
+    return [...templates.values()].sort((left, right) => compareTexts(left.slug, right.slug))
+  })
+
+  return { packDirectories, pack, warnings }
+})
+
+/** A file that holds no mapping is half-written: it is left out with a warning (launch-details section 1.7). */
+const readMapping = Effect.fnUntraced(function* (files: PackFiles, file: string, warnings: Array<string>) {
+  const document = yield* files.read(file)
+  if (document !== undefined && isJsonObject(document)) return document
+  warnings.push(`${files.nameOf(file)} left out: it holds no mapping`)
+  return undefined
+})
+
+const readScenario = (
+  at: { readonly pack: string; readonly scenario: string; readonly version: string },
+  document: JsonObject,
+  file: string,
+  compileSchema: InputSchemaCompiler
+) =>
+  Result.gen(function* () {
+    yield* Documents.checkHeader(document, "ScenarioVersion", file)
+    const { metadata, spec } = yield* Documents.decodePart(Documents.ScenarioDocument, document, file, "")
+    const validate = yield* Result.mapError(
+      compileSchema(spec.inputs.schema),
+      (reason) => new InvalidPackData({ file, message: `invalid spec.inputs.schema in ${file}: ${reason}` })
+    )
+    const version: Omit<ScenarioVersion, "templates"> = {
+      ...at,
+      metadata,
+      formSchema: spec.inputs.schema,
+      schemaDefaults: schemaDefaults(spec.inputs.schema),
+      validate,
+      expectedDecisionKinds: spec.outputs?.expectedDecisionKinds,
+      base: yield* planOf(spec, {}, file, "spec.")
+    }
+    return { version, spec }
+  })
+
+/** `undefined` for a file that is no template: another kind, or no slug (launch-details section 1.4). */
+const readTemplate = (
+  base: Documents.ScenarioDocument["spec"],
+  document: unknown,
+  file: string
+): Result.Result<ScenarioTemplate | undefined, InvalidPackData> =>
+  Result.gen(function* () {
+    if (!isDocument(document) || document["kind"] !== "ScenarioTemplate") return undefined
+    const metadata = document["metadata"]
+    const slug = isDocument(metadata) ? metadata["slug"] : undefined
+    if (typeof slug !== "string" || slug === "") return undefined
+    const spec = yield* Documents.decodePart(Documents.TemplateSpec, document["spec"] ?? {}, file, "spec.")
+    const plan = yield* planOf(base, spec.overrides ?? {}, file, "spec.overrides.")
+    return { slug, defaults: spec.defaults ?? {}, plan }
+  })
+
+/** The launch that a scenario with one template's overrides results in; `prefix` says where a bad value was written. */
+const planOf = (
+  spec: Documents.ScenarioDocument["spec"],
+  overrides: NonNullable<Documents.TemplateSpec["overrides"]>,
+  file: string,
+  prefix: string
+): Result.Result<LaunchPlan, InvalidPackData> => {
+  const block = (base: JsonObject | undefined, override: JsonObject | undefined) => {
+    const merged = deepMerge(base ?? {}, override)
+    return withoutNulls(isDocument(merged) ? merged : {})
+  }
+  return Result.all({
+    runtime: Documents.decodePart(
+      Documents.RuntimeBlock,
+      withoutNulls({ ...(spec.runtime ?? DEFAULT_RUNTIME), ...overrides.runtime }),
+      file,
+      `${prefix}runtime.`
+    ),
+    launch: Documents.decodePart(Documents.LaunchBlock, block(spec.launch, overrides.launch), file, `${prefix}launch.`),
+    execution: Documents.decodePart(
+      Documents.ExecutionBlock,
+      block(spec.execution, overrides.execution),
+      file,
+      `${prefix}execution.`
+    )
+  })
+}
+
+const isDocument = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,0 +1,109 @@
+import { createRegistry, type DescField, type DescMessage, fromBinary, ScalarType } from "@bufbuild/protobuf"
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect"
+import type { JsonObject, PayloadDecoder } from "@runplane/domain"
+import type * as Schema from "effect/Schema"
+import { file_macp_modes_decision_v1_decision } from "./gen/macp/modes/decision/v1/decision_pb.ts"
+import { file_macp_modes_handoff_v1_handoff } from "./gen/macp/modes/handoff/v1/handoff_pb.ts"
+import { file_macp_modes_multi_round_v1_multi_round } from "./gen/macp/modes/multi_round/v1/multi_round_pb.ts"
+import { file_macp_modes_proposal_v1_proposal } from "./gen/macp/modes/proposal/v1/proposal_pb.ts"
+import { file_macp_modes_quorum_v1_quorum } from "./gen/macp/modes/quorum/v1/quorum_pb.ts"
+import { file_macp_modes_task_v1_task } from "./gen/macp/modes/task/v1/task_pb.ts"
+import { file_macp_v1_core } from "./gen/macp/v1/core_pb.ts"
+import { file_macp_v1_envelope } from "./gen/macp/v1/envelope_pb.ts"
+import { file_macp_v1_policy } from "./gen/macp/v1/policy_pb.ts"
+
+/** Every message of the protocol by its full name; for callers that build payloads by name. */
+export const messageTypes = createRegistry(
+  file_macp_v1_envelope,
+  file_macp_v1_core,
+  file_macp_v1_policy,
+  file_macp_modes_decision_v1_decision,
+  file_macp_modes_proposal_v1_proposal,
+  file_macp_modes_task_v1_task,
+  file_macp_modes_handoff_v1_handoff,
+  file_macp_modes_quorum_v1_quorum,
+  file_macp_modes_multi_round_v1_multi_round
+)
+
+/** Nothing beyond the declared fields is shown, so there is no use in keeping unknown ones. */
+const READ_OPTIONS = { readUnknownFields: false }
+
+/**
+ * Decodes protobuf payload bytes by type name into plain JSON (runtime-wire section 1.11, http-details section 6.4):
+ * camelCase keys, bytes as base64, 64-bit integers as numbers, enums by value name, non-finite numbers as text.
+ *
+ * A field that is not on the wire is not in the result: proto3 does not encode `false`, `0` and empty values, and a reader
+ * must be able to tell "not stated" from a stated value (an absent `outcomePositive` is inferred, never taken for false).
+ * Undefined when the type is unknown or the bytes are no such message; never throws.
+ */
+export const decodePayload: PayloadDecoder = (typeName, bytes) => {
+  const type = messageTypes.getMessage(typeName)
+  if (type === undefined) return undefined
+  try {
+    return messageToJson(reflect(type, fromBinary(type, bytes, READ_OPTIONS)))
+  } catch {
+    // The bytes come from other parties; "not such a message" is an expected answer of this function.
+    return undefined
+  }
+}
+
+const messageToJson = (message: ReflectMessage): JsonObject => {
+  const json: { [key: string]: Schema.Json } = {}
+  for (const field of message.fields) {
+    if (message.isSet(field)) json[field.localName] = fieldToJson(message, field)
+  }
+  return json
+}
+
+const fieldToJson = (message: ReflectMessage, field: DescField): Schema.Json => {
+  switch (field.fieldKind) {
+    case "scalar":
+      return scalarToJson(field.scalar, message.get(field))
+    case "enum":
+      return field.enum.value[message.get(field)]?.name ?? message.get(field)
+    case "message":
+      return messageToJson(message.get(field))
+    case "list": {
+      const items: Array<Schema.Json> = []
+      for (const item of message.get(field)) {
+        items.push(elementToJson(field.message, field.scalar, item))
+      }
+      return items
+    }
+    case "map": {
+      const entries: Array<[string, Schema.Json]> = []
+      for (const [key, value] of message.get(field)) {
+        entries.push([String(key), elementToJson(field.message, field.scalar, value)])
+      }
+      // fromEntries, because keys come from the wire: assigning to "__proto__" would lose the entry.
+      return Object.fromEntries(entries)
+    }
+  }
+}
+
+const elementToJson = (
+  message: DescMessage | undefined,
+  scalar: ScalarType | undefined,
+  value: unknown
+): Schema.Json =>
+  message !== undefined && isReflectMessage(value) ? messageToJson(value) : scalarToJson(scalar ?? ScalarType.STRING, value)
+
+const isReflectMessage = (value: unknown): value is ReflectMessage =>
+  typeof value === "object" && value !== null && "isSet" in value && "fields" in value
+
+const scalarToJson = (_type: ScalarType, value: unknown): Schema.Json => {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value
+    case "bigint":
+      return Number(value)
+    case "number":
+      return Number.isFinite(value) ? value : String(value)
+    default:
+      return value instanceof Uint8Array ? base64(value) : null
+  }
+}
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")

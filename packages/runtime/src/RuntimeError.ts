@@ -1,0 +1,85 @@
+import * as Data from "effect/Data"
+
+/** gRPC status names by number; OK is not a failure (http-details section 3.2). */
+const STATUS_CODES = {
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16
+} as const
+
+export type GrpcStatusName = keyof typeof STATUS_CODES
+
+/** Why a call failed: the gRPC status, or our own circuit breaker refused to make the call. */
+export type RuntimeErrorReason = GrpcStatusName | "CIRCUIT_BREAKER_OPEN"
+
+// What a later identical call may not meet again. ABORTED is what a killed peer leaves on open streams;
+// RESOURCE_EXHAUSTED ends a subscription that lagged behind (runtime-wire section 3.6).
+const RETRYABLE: ReadonlySet<RuntimeErrorReason> = new Set([
+  "CANCELLED",
+  "UNKNOWN",
+  "DEADLINE_EXCEEDED",
+  "RESOURCE_EXHAUSTED",
+  "ABORTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "CIRCUIT_BREAKER_OPEN"
+])
+
+/**
+ * A call to the runtime failed. `message` is the details text of the runtime (what HTTP clients are shown),
+ * `denialReasons` comes from the `macp-error-details-bin` metadata of policy denials
+ * (runtime-wire sections 7.3 and 7.5).
+ */
+export class RuntimeError extends Data.TaggedError("RuntimeError")<{
+  readonly reason: RuntimeErrorReason
+  readonly message: string
+  /** Name of the call, as in the service definition. */
+  readonly method: string
+  readonly denialReasons?: ReadonlyArray<string>
+  readonly cause?: unknown
+}> {
+  /** Number of the gRPC status; undefined when the breaker refused the call. */
+  get grpcCode(): number | undefined {
+    return this.reason === "CIRCUIT_BREAKER_OPEN" ? undefined : STATUS_CODES[this.reason]
+  }
+
+  /** Whether trying again later makes sense without changing the request. */
+  get retryable(): boolean {
+    return RETRYABLE.has(this.reason) && !this.historyGone
+  }
+
+  /** The asked-for history was compacted: go to GetSession instead of subscribing again. */
+  get historyGone(): boolean {
+    return saysHistoryGone(this.message)
+  }
+}
+
+/** Name of a gRPC status number; numbers that gRPC does not define are UNKNOWN. */
+export const grpcStatusName = (code: number): GrpcStatusName => NAMES[code] ?? "UNKNOWN"
+
+const NAMES: ReadonlyArray<GrpcStatusName | undefined> = (() => {
+  const names: Array<GrpcStatusName | undefined> = []
+  let name: GrpcStatusName
+  for (name in STATUS_CODES) names[STATUS_CODES[name]] = name
+  return names
+})()
+
+/**
+ * Whether the text of an inline error or of a status says that history before some ordinal was compacted; covers the
+ * wording of the 0.6 runtimes and the code of later ones (http-details section 5.2, runtime-wire sections 3.5 and 12).
+ */
+export const saysHistoryGone = (text: string): boolean =>
+  text.includes("HISTORY_UNAVAILABLE") || /history before ordinal \d+ was compacted/.test(text)

@@ -1,0 +1,158 @@
+import { DecisionMode as Wire } from "@runplane/runtime"
+import * as Chunk from "effect/Chunk"
+import * as HashMap from "effect/HashMap"
+import * as Result from "effect/Result"
+import { decodePayload, isBlank } from "../Decode.ts"
+import { denyDecision } from "../DecisionPolicy.ts"
+import { type Mode, type ModeMessage, type ModeRules, makeMode, participantsOnly } from "../Mode.ts"
+import { InvalidPayload, type Rejection } from "../Rejection.ts"
+
+/**
+ * Decision mode (runtime-wire section 8.2): proposals open the evaluation, the first vote closes proposals, evaluations and
+ * objections for good, and a Commitment ends the session once one proposal exists and the policy agrees.
+ */
+export interface DecisionState {
+  readonly phase: "Proposal" | "Evaluation" | "Voting" | "Committed"
+  /** Proposal id to the participant who made it. */
+  readonly proposals: HashMap.HashMap<string, string>
+  readonly evaluations: Chunk.Chunk<Evaluation>
+  readonly objections: Chunk.Chunk<Objection>
+  /** One vote per sender and proposal, keyed by both. */
+  readonly votes: HashMap.HashMap<string, Vote>
+}
+
+interface Evaluation {
+  readonly proposalId: string
+  readonly sender: string
+  readonly recommendation: string
+  readonly confidence: number
+}
+
+interface Objection {
+  readonly proposalId: string
+  readonly sender: string
+  readonly severity: string
+}
+
+interface Vote {
+  readonly proposalId: string
+  readonly voter: string
+  readonly vote: string
+}
+
+const RECOMMENDATIONS = new Set(["APPROVE", "REVIEW", "BLOCK", "REJECT"])
+const SEVERITIES = new Set(["low", "medium", "high", "critical"])
+const VOTES = new Set(["APPROVE", "REJECT", "ABSTAIN"])
+
+const refused = Result.fail(InvalidPayload)
+
+const propose = (state: DecisionState, message: ModeMessage): Result.Result<DecisionState, Rejection> => {
+  if (state.phase !== "Proposal" && state.phase !== "Evaluation") return refused
+  return Result.flatMap(decodePayload(Wire.ProposalPayloadSchema, message.payload), ({ option, proposalId }) => {
+    if (isBlank(proposalId) || isBlank(option) || HashMap.has(state.proposals, proposalId)) return refused
+    const proposals = HashMap.set(state.proposals, proposalId, message.sender)
+    return Result.succeed({ ...state, phase: "Evaluation" as const, proposals })
+  })
+}
+
+const evaluate = (state: DecisionState, message: ModeMessage): Result.Result<DecisionState, Rejection> => {
+  if (state.phase !== "Evaluation") return refused
+  return Result.flatMap(decodePayload(Wire.EvaluationPayloadSchema, message.payload), (payload) => {
+    const recommendation = payload.recommendation.toUpperCase()
+    const { confidence, proposalId } = payload
+    // Written so that NaN is refused too.
+    const inRange = confidence >= 0 && confidence <= 1
+    if (!HashMap.has(state.proposals, proposalId) || !RECOMMENDATIONS.has(recommendation) || !inRange) return refused
+    const evaluation = { proposalId, sender: message.sender, recommendation, confidence }
+    return Result.succeed({ ...state, evaluations: Chunk.append(state.evaluations, evaluation) })
+  })
+}
+
+const object = (state: DecisionState, message: ModeMessage): Result.Result<DecisionState, Rejection> => {
+  if (state.phase !== "Evaluation") return refused
+  return Result.flatMap(decodePayload(Wire.ObjectionPayloadSchema, message.payload), (payload) => {
+    const severity = payload.severity === "" ? "medium" : payload.severity.toLowerCase()
+    if (!HashMap.has(state.proposals, payload.proposalId) || !SEVERITIES.has(severity)) return refused
+    const objection = { proposalId: payload.proposalId, sender: message.sender, severity }
+    return Result.succeed({ ...state, objections: Chunk.append(state.objections, objection) })
+  })
+}
+
+const vote = (state: DecisionState, message: ModeMessage): Result.Result<DecisionState, Rejection> => {
+  if (state.phase !== "Evaluation" && state.phase !== "Voting") return refused
+  return Result.flatMap(decodePayload(Wire.VotePayloadSchema, message.payload), (payload) => {
+    const choice = payload.vote.toUpperCase()
+    const key = JSON.stringify([payload.proposalId, message.sender])
+    if (!HashMap.has(state.proposals, payload.proposalId) || !VOTES.has(choice) || HashMap.has(state.votes, key)) {
+      return refused
+    }
+    const cast = { proposalId: payload.proposalId, voter: message.sender, vote: choice }
+    return Result.succeed({ ...state, phase: "Voting" as const, votes: HashMap.set(state.votes, key, cast) })
+  })
+}
+
+const moves: Readonly<
+  Record<string, (state: DecisionState, message: ModeMessage) => Result.Result<DecisionState, Rejection>>
+> = { Proposal: propose, Evaluation: evaluate, Objection: object, Vote: vote }
+
+const view = (state: DecisionState) => {
+  const votes: Record<string, Record<string, { vote: string }>> = {}
+  for (const { proposalId, vote, voter } of HashMap.values(state.votes)) {
+    const ballots = votes[proposalId] ?? {}
+    ballots[voter] = { vote }
+    votes[proposalId] = ballots
+  }
+  return {
+    phase: state.phase,
+    proposals: Object.fromEntries(
+      Array.from(HashMap.entries(state.proposals), ([id, sender]) => [id, { proposal_id: id, sender }])
+    ),
+    evaluations: Chunk.toReadonlyArray(state.evaluations),
+    objections: Chunk.toReadonlyArray(state.objections),
+    votes
+  }
+}
+
+export const decisionRules: ModeRules<DecisionState> = {
+  info: {
+    mode: "macp.mode.decision.v1",
+    modeVersion: "1.0.0",
+    title: "Decision",
+    description: "Participants propose, evaluate, object and vote; one authorised commitment concludes.",
+    determinismClass: "semantic-deterministic",
+    participantModel: "declared",
+    messageTypes: ["SessionStart", "Proposal", "Evaluation", "Objection", "Vote", "Commitment"],
+    schemaUris: { protobuf: "buf.build/macp/modes/decision/v1" }
+  },
+  policyAuthority: true,
+  start: (binding) =>
+    binding.participants.length === 0
+      ? refused
+      : Result.succeed({
+          phase: "Proposal",
+          proposals: HashMap.empty(),
+          evaluations: Chunk.empty(),
+          objections: Chunk.empty(),
+          votes: HashMap.empty()
+        }),
+  authorize: (_state, message, binding) => participantsOnly(message.sender, binding),
+  apply: (state, message) => moves[message.type]?.(state, message) ?? refused,
+  readyToCommit: (state) => HashMap.size(state.proposals) > 0,
+  deny: (state, binding, outcomePositive) =>
+    denyDecision(
+      binding.policy,
+      {
+        participants: binding.participants,
+        evaluations: state.evaluations,
+        criticalObjections: Chunk.toReadonlyArray(state.objections).filter(({ severity }) => severity === "critical")
+          .length,
+        votes: HashMap.values(state.votes)
+      },
+      outcomePositive,
+      binding.semantics
+    ),
+  commit: (state) => ({ ...state, phase: "Committed" }),
+  view
+}
+
+export const DecisionMode: Mode = makeMode(decisionRules)

@@ -19,6 +19,8 @@ export const RunMetrics = Schema.Struct({
   firstEventAt: Schema.optionalKey(Schema.String),
   lastEventAt: Schema.optionalKey(Schema.String),
   durationMs: Schema.optionalKey(Schema.Int),
+  /** When the run ended; from then on `lastEventAt` and `durationMs` stand still. */
+  endedAt: Schema.optionalKey(Schema.String),
   sessionState: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "RunMetrics" })
 export type RunMetrics = typeof RunMetrics.Type

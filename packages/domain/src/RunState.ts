@@ -10,6 +10,11 @@ export const MAX_SIGNALS = 200
 export const MAX_PROGRESS_ENTRIES = 100
 export const MAX_TIMELINE_RECENT = 50
 export const MAX_GRAPH_EDGES = 300
+/** Bounds of ours on what the specification leaves open; a session declares at most 1000 participants. */
+export const MAX_TRACKED_PARTICIPANTS = 2000
+export const MAX_VOTE_TALLIES = 200
+export const MAX_EXPECTED_COMMITMENTS = 200
+export const MAX_LINKED_ARTIFACTS = 1000
 
 const optional = Schema.optionalKey
 
@@ -153,6 +158,8 @@ export const RunState = Schema.Struct({
     startedAt: optional(Schema.String),
     endedAt: optional(Schema.String),
     traceId: optional(Schema.String),
+    /** Whose first Proposal gives `decision.current.prompt`. */
+    initiator: optional(Schema.String),
     contextId: optional(Schema.String),
     extensionKeys: optional(Schema.Array(Schema.String)),
     maxSuspendMs: optional(Schema.Number),

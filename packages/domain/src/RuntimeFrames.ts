@@ -82,6 +82,8 @@ export type RawFrame =
   | {
       readonly kind: "stream-status"
       readonly status: StreamStatus
+      /** The session that was streamed, when the reporter knows it. */
+      readonly sessionId?: string
       readonly detail?: string
       readonly requestedAfter?: number
     }

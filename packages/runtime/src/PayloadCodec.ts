@@ -1,5 +1,5 @@
-import { createRegistry, type DescField, type DescMessage, fromBinary, ScalarType } from "@bufbuild/protobuf"
-import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect"
+import { createRegistry, type DescField, fromBinary } from "@bufbuild/protobuf"
+import { isReflectMessage, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect"
 import type { JsonObject, PayloadDecoder } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import { file_macp_modes_decision_v1_decision } from "./gen/macp/modes/decision/v1/decision_pb.ts"
@@ -50,48 +50,26 @@ export const decodePayload: PayloadDecoder = (typeName, bytes) => {
 const messageToJson = (message: ReflectMessage): JsonObject => {
   const json: { [key: string]: Schema.Json } = {}
   for (const field of message.fields) {
-    if (message.isSet(field)) json[field.localName] = fieldToJson(message, field)
+    if (message.isSet(field)) json[field.jsonName] = fieldToJson(message, field)
   }
   return json
 }
 
 const fieldToJson = (message: ReflectMessage, field: DescField): Schema.Json => {
   switch (field.fieldKind) {
-    case "scalar":
-      return scalarToJson(field.scalar, message.get(field))
     case "enum":
       return field.enum.value[message.get(field)]?.name ?? message.get(field)
-    case "message":
-      return messageToJson(message.get(field))
-    case "list": {
-      const items: Array<Schema.Json> = []
-      for (const item of message.get(field)) {
-        items.push(elementToJson(field.message, field.scalar, item))
-      }
-      return items
-    }
-    case "map": {
-      const entries: Array<[string, Schema.Json]> = []
-      for (const [key, value] of message.get(field)) {
-        entries.push([String(key), elementToJson(field.message, field.scalar, value)])
-      }
+    case "list":
+      return Array.from(message.get(field), valueToJson)
+    case "map":
       // fromEntries, because keys come from the wire: assigning to "__proto__" would lose the entry.
-      return Object.fromEntries(entries)
-    }
+      return Object.fromEntries(Array.from(message.get(field), ([key, value]) => [String(key), valueToJson(value)]))
+    default:
+      return valueToJson(message.get(field))
   }
 }
 
-const elementToJson = (
-  message: DescMessage | undefined,
-  scalar: ScalarType | undefined,
-  value: unknown
-): Schema.Json =>
-  message !== undefined && isReflectMessage(value) ? messageToJson(value) : scalarToJson(scalar ?? ScalarType.STRING, value)
-
-const isReflectMessage = (value: unknown): value is ReflectMessage =>
-  typeof value === "object" && value !== null && "isSet" in value && "fields" in value
-
-const scalarToJson = (_type: ScalarType, value: unknown): Schema.Json => {
+const valueToJson = (value: unknown): Schema.Json => {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -101,7 +79,8 @@ const scalarToJson = (_type: ScalarType, value: unknown): Schema.Json => {
     case "number":
       return Number.isFinite(value) ? value : String(value)
     default:
-      return value instanceof Uint8Array ? base64(value) : null
+      if (value instanceof Uint8Array) return base64(value)
+      return isReflectMessage(value) ? messageToJson(value) : null
   }
 }
 

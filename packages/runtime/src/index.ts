@@ -1,5 +1,9 @@
 // The wire contract, generated from proto/: messages, enums and the service of macp.v1 by their own names;
 // the payloads of each mode under the mode's name, since several modes have a ProposalPayload or a RejectPayload.
+
+export * from "./CircuitBreaker.ts"
+export { OutgoingTraceState, RuntimeCallMeter } from "./GrpcCalls.ts"
+export type { GrpcClientOptions } from "./GrpcClient.ts"
 export * as DecisionMode from "./gen/macp/modes/decision/v1/decision_pb.ts"
 export * as HandoffMode from "./gen/macp/modes/handoff/v1/handoff_pb.ts"
 export * as MultiRoundMode from "./gen/macp/modes/multi_round/v1/multi_round_pb.ts"
@@ -10,3 +14,12 @@ export * from "./gen/macp/v1/core_pb.ts"
 export * from "./gen/macp/v1/envelope_pb.ts"
 export * from "./gen/macp/v1/policy_pb.ts"
 export * from "./gen/macp/v1/service_pb.ts"
+export * from "./PayloadCodec.ts"
+export * from "./RuntimeCatalog.ts"
+export * from "./RuntimeClient.ts"
+export * from "./RuntimeCredentials.ts"
+export * from "./RuntimeError.ts"
+export * from "./RuntimeFake.ts"
+export * from "./SessionListing.ts"
+export { SettingRefused } from "./Settings.ts"
+export * from "./WireFrames.ts"

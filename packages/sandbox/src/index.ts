@@ -1,1 +1,7 @@
-export {}
+export { Authenticator, CredentialRefused, StaticToken, StaticTokens } from "./auth/Authenticator.ts"
+export type { Identity } from "./auth/Identity.ts"
+export type { PolicySemantics } from "./core/DecisionPolicy.ts"
+export { PolicyRefused } from "./kernel/PolicyRegistry.ts"
+export { type PolicyToRegister, Sandbox } from "./Sandbox.ts"
+export { DEFAULT_OPTIONS, type RateLimitOptions, REAL_RATE_LIMITS, type SandboxOptions } from "./SandboxOptions.ts"
+export { AddressInUse, ListenFailed } from "./server/Listener.ts"

@@ -1,9 +1,9 @@
-import * as PgClient from "@effect/sql-pg/PgClient"
-import * as Effect from "effect/Effect"
-import * as Migrator from "effect/sql/Migrator"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import * as Migrator from "effect/sql/Migrator"
 
 /** Any number that no other user of the database locks. */
 const MIGRATION_LOCK = 7_266_421

@@ -103,7 +103,10 @@ export class StreamCursorMoved extends Data.TaggedError("StreamCursorMoved")<{
 export class RunAlreadyExists extends Data.TaggedError("RunAlreadyExists")<{ readonly runId: string }> {}
 
 /** The transaction did not commit, or its outcome is unknown: read the cursor again before going on. */
-export class AppendFailed extends Data.TaggedError("AppendFailed")<{ readonly runId: string; readonly reason: string }> {
+export class AppendFailed extends Data.TaggedError("AppendFailed")<{
+  readonly runId: string
+  readonly reason: string
+}> {
   override get message(): string {
     return `could not append to run ${this.runId}: ${this.reason}`
   }

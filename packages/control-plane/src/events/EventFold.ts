@@ -35,13 +35,18 @@ export interface PreparedRequest {
   readonly frames: ReadonlyArray<PreparedFrame>
 }
 
-const NOBODY: ReadonlySet<string> = new Set()
-
-/** Normalises a request's frames. Who is known already is only certain under the lock, so `decide` looks at that. */
-export const prepare = (normaliser: Normaliser, request: AppendRequest): PreparedRequest => ({
+/**
+ * Normalises a request's frames. `known` are the run's participants as far as this process remembers them; who is really new
+ * is only certain under the lock, so `decide` looks again.
+ */
+export const prepare = (
+  normaliser: Normaliser,
+  request: AppendRequest,
+  known: ReadonlySet<string>
+): PreparedRequest => ({
   request,
   frames: (request.frames ?? []).map(({ frame, receivedAt }) => ({
-    ...normaliser.normalise(NOBODY, frame, receivedAt),
+    ...normaliser.normalise(known, frame, receivedAt),
     receivedAt,
     ordinal: frame.kind === "stream-envelope" && !frame.ambient
   }))
@@ -95,7 +100,9 @@ export interface Decision {
   readonly at: string
 }
 
-export type Decided = { readonly _tag: "Decided"; readonly decision: Decision } | { readonly _tag: "Refused"; readonly refusal: AppendRefusal }
+export type Decided =
+  | { readonly _tag: "Decided"; readonly decision: Decision }
+  | { readonly _tag: "Refused"; readonly refusal: AppendRefusal }
 
 const messageKey = (runId: string, frame: PreparedFrame): string | undefined =>
   frame.message === undefined || frame.message.messageId === "" ? undefined : `${runId} ${frame.message.messageId}`
@@ -124,12 +131,7 @@ export const messageRows = (requests: ReadonlyArray<PreparedRequest>): MessageRo
  * Decides, under the run's lock, what a request adds: duplicates dropped, the cursor compared, the change of status looked
  * up. `fresh` holds the messages that the database did not have; a key is used up by its first frame.
  */
-export const decide = (
-  prepared: PreparedRequest,
-  run: RunInProgress,
-  fresh: Set<string>,
-  at: string
-): Decided => {
+export const decide = (prepared: PreparedRequest, run: RunInProgress, fresh: Set<string>, at: string): Decided => {
   const { request } = prepared
   if (request.cursor !== undefined && request.cursor !== run.cursor) {
     return {

@@ -12,14 +12,24 @@ import * as Schema from "effect/Schema"
 import { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../database/Database.ts"
 import {
-  type Appended,
   type AppendError,
+  type Appended,
   AppendFailed,
   type AppendRequest,
   RunAlreadyExists,
   RunNotFound
 } from "./AppendRequest.ts"
-import { type Decided, type Decision, decide, fold, messageRows, type PreparedRequest, prepare, type RunInProgress, startRun } from "./EventFold.ts"
+import {
+  type Decided,
+  type Decision,
+  decide,
+  fold,
+  messageRows,
+  type PreparedRequest,
+  prepare,
+  type RunInProgress,
+  startRun
+} from "./EventFold.ts"
 import { FrameNormaliser } from "./FrameNormaliser.ts"
 import { Ids } from "./Ids.ts"
 import { LiveEvents, makeLiveBatch } from "./LiveEvents.ts"
@@ -79,7 +89,6 @@ export class EventLog extends Context.Service<
       return EventLog.of({ append })
     })
   )
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([ProjectionCache.layer, Ids.layer]))
 }
 
 /** Waits for one append and takes what waits behind it, up to the bounds of a group. */
@@ -123,8 +132,10 @@ const makeCommit = Effect.gen(function* () {
         yield* rows.updateSession(prepared.request.runId, draft.ts, draft.data["state"], null)
       } else if (draft.type === "session.stream.opened") {
         const { status } = draft.data
-        if (status === "opened" || status === "recovered") yield* rows.updateSession(prepared.request.runId, draft.ts, null, true)
-        if (status === "closed" || status === "reconnecting") yield* rows.updateSession(prepared.request.runId, draft.ts, null, false)
+        if (status === "opened" || status === "recovered")
+          yield* rows.updateSession(prepared.request.runId, draft.ts, null, true)
+        if (status === "closed" || status === "reconnecting")
+          yield* rows.updateSession(prepared.request.runId, draft.ts, null, false)
       }
     }
     if (change === undefined || decision.change !== "applied") return
@@ -240,7 +251,11 @@ const makeCommit = Effect.gen(function* () {
     })
 
   const attempt = (requests: ReadonlyArray<AppendRequest>): Effect.Effect<ReadonlyArray<Outcome>, SqlError> =>
-    Effect.suspend(() => sql.withTransaction(transact(requests.map((request) => prepare(normaliser, request))))).pipe(
+    Effect.suspend(() =>
+      sql.withTransaction(
+        transact(requests.map((request) => prepare(normaliser, request, cache.participants(request.runId))))
+      )
+    ).pipe(
       // Commit and telling belong together: an interruption between them would leave the cache and the subscribers behind.
       Effect.tap((result) => Effect.sync(() => publish(result))),
       Effect.uninterruptible,

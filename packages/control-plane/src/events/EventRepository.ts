@@ -34,13 +34,20 @@ const toStored = (row: Row): StoredEvent => ({ seq: Number(row.seq), index: row.
 export class EventRepository extends Context.Service<
   EventRepository,
   {
-    readonly page: (runId: RunId, filter: EventFilter, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+    readonly page: (
+      runId: RunId,
+      filter: EventFilter,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
     /** How many events match, `afterSeq` included in the match. */
     readonly count: (runId: RunId, filter: EventFilter) => Effect.Effect<number, SqlError>
     /** Seq and index of the run's last event; zeros when it has none, undefined when the run is unknown. */
     readonly head: (
       runId: RunId
-    ) => Effect.Effect<{ readonly lastSeq: number; readonly lastIndex: number; readonly cursor: number } | undefined, SqlError>
+    ) => Effect.Effect<
+      { readonly lastSeq: number; readonly lastIndex: number; readonly cursor: number } | undefined,
+      SqlError
+    >
   }
 >()("runplane/control-plane/EventRepository") {
   static readonly layer = Layer.effect(

@@ -4,7 +4,8 @@ import {
   makeRedactor,
   type Normaliser,
   parseTokenPricing,
-  type TokenPricing
+  type TokenPricing,
+  TokenPricingInvalid
 } from "@runplane/domain"
 import { decodePayload } from "@runplane/runtime"
 import * as Config from "effect/Config"
@@ -12,8 +13,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 
-/** The pure normaliser with this deployment's redaction patterns (`PROTO_REDACT_PATTERNS`) and token prices. */
+/** The pure normaliser with this deployment's redaction patterns and token prices. */
 export class FrameNormaliser extends Context.Service<FrameNormaliser, Normaliser>()(
   "runplane/control-plane/FrameNormaliser"
 ) {
@@ -22,11 +24,14 @@ export class FrameNormaliser extends Context.Service<FrameNormaliser, Normaliser
       FrameNormaliser,
       Effect.gen(function* () {
         const { invalid, redactor } = makeRedactor(options.redactPatterns)
-        for (const pattern of invalid) yield* Effect.logWarning(`PROTO_REDACT_PATTERNS: skipped the invalid pattern ${pattern}`)
+        for (const pattern of invalid) {
+          yield* Effect.logWarning(`PROTO_REDACT_PATTERNS: skipped the invalid pattern ${pattern}`)
+        }
         return makeNormaliser({ decode: decodePayload, redactor, pricing: options.pricing })
       })
     )
 
+  /** From `PROTO_REDACT_PATTERNS` and `PROTO_TOKEN_PRICING_FILE`; a pricing file that cannot be used stops the start. */
   static readonly layer = Layer.unwrap(
     Effect.gen(function* () {
       const redactPatterns = yield* Config.String("PROTO_REDACT_PATTERNS").pipe(Config.withDefault(""))
@@ -37,7 +42,15 @@ export class FrameNormaliser extends Context.Service<FrameNormaliser, Normaliser
   )
 }
 
+const parseJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
+
 const readPricing = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem
-  return parseTokenPricing(yield* files.readFileString(path))
+  const json = yield* files.readFileString(path).pipe(
+    Effect.flatMap(parseJson),
+    Effect.mapError(
+      (error) => new TokenPricingInvalid({ detail: `PROTO_TOKEN_PRICING_FILE ${path}: ${error.message}` })
+    )
+  )
+  return yield* Effect.fromResult(parseTokenPricing(json))
 })

@@ -22,6 +22,8 @@ export class ProjectionCache extends Context.Service<
   ProjectionCache,
   {
     readonly get: (runId: RunId, lastSeq: number) => Projected | undefined
+    /** The run's participants as last seen by this process; empty when it does not remember the run. */
+    readonly participants: (runId: RunId) => ReadonlySet<string>
     readonly put: (runId: RunId, lastSeq: number, projected: Projected) => void
     /** Reads stored projections; a stored one that does not decode is a broken invariant and dies. */
     readonly load: (runIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Projected>, SqlError>
@@ -37,6 +39,8 @@ export class ProjectionCache extends Context.Service<
         const entry = entries.get(runId)
         return entry?.lastSeq === lastSeq ? entry.projected : undefined
       }
+      const participants = (runId: RunId) =>
+        new Set(entries.get(runId)?.projected.state.participants.map((participant) => participant.participantId))
       const put = (runId: RunId, lastSeq: number, projected: Projected) => {
         entries.delete(runId)
         entries.set(runId, { lastSeq, projected })
@@ -56,7 +60,7 @@ export class ProjectionCache extends Context.Service<
         }
         return loaded
       })
-      return ProjectionCache.of({ get, put, load })
+      return ProjectionCache.of({ get, participants, put, load })
     })
   )
 }

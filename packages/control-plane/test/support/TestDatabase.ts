@@ -1,13 +1,12 @@
+import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { randomUUID } from "node:crypto"
 import { inject } from "vitest"
 import { layerDatabase } from "../../src/database/Database.ts"
 
-const url = (database: string) =>
-  `postgresql://postgres:postgres@127.0.0.1:${inject("postgresPort")}/${database}`
+const url = (database: string) => `postgresql://postgres:postgres@127.0.0.1:${inject("postgresPort")}/${database}`
 
 /** Makes an empty database on the test server and answers its address. */
 export const createDatabase = Effect.gen(function* () {

@@ -61,7 +61,8 @@ export const LaunchBlock = Schema.Struct({
   contextId: optional(Schema.String),
   // Its shape is the launch's own concern: a wrong one is COMPILATION_ERROR, not INVALID_PACK_DATA.
   extensions: optional(Schema.Json),
-  kickoffTemplate: optional(Schema.Array(KickoffEntry)),
+  // Raw, because every text of every entry is interpolated before an entry means anything.
+  kickoffTemplate: optional(Schema.Array(Schema.JsonObject)),
   metadataTemplate: optional(Schema.JsonObject)
 })
 export type LaunchBlock = typeof LaunchBlock.Type

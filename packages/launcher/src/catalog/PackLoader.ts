@@ -3,7 +3,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
-import { deepMerge, isJsonObject, type JsonObject, withoutNulls } from "../Json.ts"
+import * as Schema from "effect/Schema"
+import { deepMerge, isJsonObject, type Json, type JsonObject, withoutNulls } from "../Json.ts"
 import { InvalidPackData } from "../LaunchErrors.ts"
 import type { Catalog, CatalogPack, CatalogScenario, LaunchPlan, ScenarioTemplate, ScenarioVersion } from "./Catalog.ts"
 import { type InputSchemaCompiler, schemaDefaults } from "./InputSchema.ts"
@@ -73,7 +74,10 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     )
   const isDirectory = (file: string) => Effect.map(fs.stat(file), (info) => info.type === "Directory")
   const directories = (directory: string) =>
-    Effect.flatMap(entries(directory), Effect.filter((name) => isDirectory(path.join(directory, name))))
+    Effect.flatMap(
+      entries(directory),
+      Effect.filter((name) => isDirectory(path.join(directory, name)))
+    )
 
   const packDirectories = directories(root).pipe(
     Effect.map((names) => names.filter((name) => !name.startsWith("_") && !name.startsWith("."))),
@@ -196,20 +200,17 @@ const planOf = (
     const merged = deepMerge(base ?? {}, override)
     return withoutNulls(isDocument(merged) ? merged : {})
   }
-  return Result.all({
-    runtime: Documents.decodePart(
-      Documents.RuntimeBlock,
-      withoutNulls({ ...(spec.runtime ?? DEFAULT_RUNTIME), ...overrides.runtime }),
-      file,
-      `${prefix}runtime.`
-    ),
-    launch: Documents.decodePart(Documents.LaunchBlock, block(spec.launch, overrides.launch), file, `${prefix}launch.`),
-    execution: Documents.decodePart(
-      Documents.ExecutionBlock,
-      block(spec.execution, overrides.execution),
-      file,
-      `${prefix}execution.`
-    )
+  const decode = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, value: Json, name: string) =>
+    Documents.decodePart(schema, value, file, `${prefix}${name}.`)
+  return Result.gen(function* () {
+    const runtime = withoutNulls({ ...(spec.runtime ?? DEFAULT_RUNTIME), ...overrides.runtime })
+    const launch = yield* decode(Documents.LaunchBlock, block(spec.launch, overrides.launch), "launch")
+    yield* decode(Schema.Array(Documents.KickoffEntry), launch.kickoffTemplate ?? [], "launch.kickoffTemplate")
+    return {
+      runtime: yield* decode(Documents.RuntimeBlock, runtime, "runtime"),
+      launch,
+      execution: yield* decode(Documents.ExecutionBlock, block(spec.execution, overrides.execution), "execution")
+    }
   })
 }
 

@@ -1,11 +1,11 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import * as Fiber from "effect/Fiber"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
+import type * as Path from "effect/Path"
 import * as Ref from "effect/Ref"
-import * as Semaphore from "effect/Semaphore"
 import type { InvalidPackData } from "../LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import type { Catalog } from "./Catalog.ts"
@@ -48,25 +48,30 @@ export class PackRegistry extends Context.Service<
 }
 
 /**
- * Serves one success for `ttlMs` milliseconds. A caller that had to wait for a reading which began before or while it
- * waited takes that reading's result; a failure goes to those who waited for it and is then forgotten.
+ * Serves one success for `ttlMs` milliseconds. Callers that arrive during a reading share its outcome; a failure is then
+ * forgotten. The reading has a fiber of its own, so a caller that is interrupted does not take it away from the others.
  */
 const reuse = Effect.fnUntraced(function* <A, E>(read: Effect.Effect<A, E>, ttlMs: number) {
-  const gate = yield* Semaphore.make(1)
+  const scope = yield* Effect.scope
   let kept: { readonly value: A; readonly readAt: number } | undefined
-  let readings = 0
+  let reading: Fiber.Fiber<A, E> | undefined
 
-  const isFresh = (now: number) => kept !== undefined && now - kept.readAt < ttlMs
+  const readAndKeep = Effect.gen(function* () {
+    const value = yield* read
+    kept = { value, readAt: yield* Clock.currentTimeMillis }
+    return value
+  }).pipe(
+    Effect.ensuring(
+      Effect.sync(() => {
+        reading = undefined
+      })
+    )
+  )
 
   return Effect.gen(function* () {
-    if (kept !== undefined && isFresh(yield* Clock.currentTimeMillis)) return kept.value
-    const seen = readings
-    return yield* Effect.gen(function* () {
-      if (kept !== undefined && (readings > seen || isFresh(yield* Clock.currentTimeMillis))) return kept.value
-      const value = yield* read
-      readings++
-      kept = { value, readAt: yield* Clock.currentTimeMillis }
-      return value
-    }).pipe(gate.withPermits(1))
+    const now = yield* Clock.currentTimeMillis
+    if (kept !== undefined && now - kept.readAt < ttlMs) return kept.value
+    reading ??= yield* Effect.forkIn(readAndKeep, scope)
+    return yield* Fiber.join(reading)
   })
 })

@@ -36,7 +36,9 @@ export const denyDecision = (
     if (semantics === "0.7.6") return reasons
   } else if (vetoed) {
     const { critical_objection_action, veto_threshold } = rules.objection_handling
-    reasons.push(`${critical_objection_action}: ${record.criticalObjections} critical of ${veto_threshold} needed to veto`)
+    reasons.push(
+      `${critical_objection_action}: ${record.criticalObjections} critical of ${veto_threshold} needed to veto`
+    )
   }
   const votes = [...record.votes]
   const tally = count(rules, record.participants, votes, semantics)

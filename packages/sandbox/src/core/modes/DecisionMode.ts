@@ -2,8 +2,8 @@ import { DecisionMode as Wire } from "@runplane/runtime"
 import * as Chunk from "effect/Chunk"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
-import { decodePayload, isBlank } from "../Decode.ts"
 import { denyDecision } from "../DecisionPolicy.ts"
+import { decodePayload, isBlank } from "../Decode.ts"
 import { type Mode, type ModeMessage, type ModeRules, makeMode, participantsOnly } from "../Mode.ts"
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
 
@@ -122,7 +122,7 @@ export const decisionRules: ModeRules<DecisionState> = {
     determinismClass: "semantic-deterministic",
     participantModel: "declared",
     messageTypes: ["SessionStart", "Proposal", "Evaluation", "Objection", "Vote", "Commitment"],
-    schemaUris: { protobuf: "buf.build/macp/modes/decision/v1" }
+    schemaUris: { protobuf: "macp/modes/decision/v1/decision.proto" }
   },
   policyAuthority: true,
   start: (binding) =>

@@ -1,0 +1,23 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { EndpointRemoved } from "../errors/ControlPlaneErrors.ts"
+import { Authorization } from "../middleware/Authorization.ts"
+import { RateLimit } from "../middleware/RateLimit.ts"
+import { RequestValidation } from "../middleware/RequestValidation.ts"
+import { summary } from "../openapi/Describe.ts"
+import { RunReference } from "../validation/Params.ts"
+
+const removed = <const Name extends string, const Path extends `/${string}`>(name: Name, path: Path) =>
+  HttpApiEndpoint.post(name, path, { params: { id: RunReference }, error: EndpointRemoved }).annotateMerge(
+    summary("Removed: always answers 410")
+  )
+
+/** The former emission endpoints; neither the body nor the run is looked at (http-details section 3.2, "410 body"). */
+export class RemovedGroup extends HttpApiGroup.make("removed")
+  .add(
+    removed("messages", "/runs/:id/messages"),
+    removed("signal", "/runs/:id/signal"),
+    removed("context", "/runs/:id/context")
+  )
+  .middleware(RequestValidation)
+  .middleware(RateLimit)
+  .middleware(Authorization) {}

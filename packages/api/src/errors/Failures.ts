@@ -1,0 +1,140 @@
+import type { RunStatus } from "@runplane/domain"
+import type * as Schema from "effect/Schema"
+import {
+  BadGateway,
+  BadRequest,
+  type ControlPlaneError,
+  controlPlaneError,
+  InternalFailure,
+  NotFound,
+  PayloadTooLarge,
+  TooManyRequests,
+  Unauthenticated,
+  UnsupportedMediaType
+} from "./ControlPlaneErrors.ts"
+import { type ControlPlaneErrorCode, reasonPhrases } from "./ErrorCodes.ts"
+
+/** The failures of http-details section 3.2 with their texts, written once. */
+
+export const runNotFound = (id: string) => controlPlaneError("RUN_NOT_FOUND", `run ${id} not found`)
+
+export const invalidTransition = (id: string, from: RunStatus, to: RunStatus) =>
+  controlPlaneError("INVALID_STATE_TRANSITION", `cannot transition run ${id} from '${from}' to '${to}'`)
+
+export const sessionAlreadyExists = (sessionId: string) =>
+  controlPlaneError("SESSION_ALREADY_EXISTS", `session ${sessionId} is already used by another run`)
+
+export const INVALID_SESSION_ID_TEXT = "session.sessionId must be a UUID v4/v7 or base64url 22+ chars"
+
+export const invalidSessionId = () => controlPlaneError("INVALID_SESSION_ID", INVALID_SESSION_ID_TEXT)
+
+export const notRunning = (status: RunStatus) =>
+  controlPlaneError("VALIDATION_ERROR", `only running runs can be suspended (current status: ${status})`)
+
+export const notSuspended = (status: RunStatus) =>
+  controlPlaneError("VALIDATION_ERROR", `only suspended runs can be resumed (current status: ${status})`)
+
+export const noBoundSession = () => controlPlaneError("VALIDATION_ERROR", "run has no bound runtime session")
+
+export const cancelNotPossible = () =>
+  controlPlaneError(
+    "VALIDATION_ERROR",
+    "run has no cancelCallback in metadata and no policy delegation - cannot cancel from control-plane"
+  )
+
+export const cancelCallbackAnswered = (url: string, status: number) =>
+  new BadGateway({ errorCode: "INTERNAL_ERROR", message: `cancel callback ${url} returned ${status}` })
+
+export const cancelCallbackFailed = (url: string, why: string) =>
+  new BadGateway({ errorCode: "INTERNAL_ERROR", message: `cancel callback ${url} failed: ${why}` })
+
+export const unknownRuntimeKind = (kind: string) =>
+  new BadRequest({
+    errorCode: "VALIDATION_ERROR",
+    message: `unknown runtime kind: ${kind}`,
+    error: reasonPhrases[400]
+  })
+
+/** A message removed with the emission endpoints (http-details section 3.2, "410 body"). */
+export const endpointRemoved = (route: string) =>
+  controlPlaneError(
+    "ENDPOINT_REMOVED",
+    `${route} has been removed: the control plane does not write into sessions; agents send to the runtime directly with the agent SDK`
+  )
+
+export const routeNotFound = (method: string, path: string) =>
+  new NotFound({ errorCode: "NOT_FOUND", message: `Cannot ${method} ${path}`, error: reasonPhrases[404] })
+
+export const badRequest = (message: string) =>
+  new BadRequest({ errorCode: "VALIDATION_ERROR", message, error: reasonPhrases[400] })
+
+export const payloadTooLarge = () =>
+  new PayloadTooLarge({
+    errorCode: "PAYLOAD_TOO_LARGE",
+    message: "request entity too large",
+    error: reasonPhrases[413]
+  })
+
+export const unsupportedMediaType = (contentType: string) =>
+  new UnsupportedMediaType({
+    errorCode: "UNSUPPORTED_MEDIA_TYPE",
+    message: `unsupported content type: ${contentType}`,
+    error: reasonPhrases[415]
+  })
+
+export const unauthenticated = (message: string) =>
+  new Unauthenticated({ errorCode: "UNAUTHENTICATED", message, error: reasonPhrases[401] })
+
+export const RATE_LIMIT_TEXT = "ThrottlerException: Too Many Requests"
+
+export const rateLimitExceeded = () => new TooManyRequests({ errorCode: "INTERNAL_ERROR", message: RATE_LIMIT_TEXT })
+
+export const INTERNAL_TEXT = "Internal server error"
+
+export const internalFailure = () => new InternalFailure({ errorCode: "INTERNAL_ERROR", message: INTERNAL_TEXT })
+
+/** The names of the gRPC status codes, by number. */
+const GRPC_STATUS = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED"
+] as const
+
+const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number], ControlPlaneErrorCode>>> = {
+  INVALID_ARGUMENT: "VALIDATION_ERROR",
+  OUT_OF_RANGE: "VALIDATION_ERROR",
+  UNAUTHENTICATED: "UNAUTHENTICATED",
+  PERMISSION_DENIED: "FORBIDDEN",
+  NOT_FOUND: "NOT_FOUND",
+  FAILED_PRECONDITION: "CONFLICT",
+  ABORTED: "CONFLICT",
+  ALREADY_EXISTS: "CONFLICT",
+  RESOURCE_EXHAUSTED: "RATE_LIMITED",
+  UNIMPLEMENTED: "NOT_IMPLEMENTED",
+  UNAVAILABLE: "RUNTIME_UNAVAILABLE",
+  DEADLINE_EXCEEDED: "RUNTIME_TIMEOUT"
+}
+
+/** The answer for a failed runtime call: its gRPC status code decides, its details text is the message (section 3.2). */
+export const runtimeFailure = (grpcCode: number, details: string): ControlPlaneError => {
+  const status = GRPC_STATUS[grpcCode]
+  const code = (status === undefined ? undefined : errorCodeOfGrpcStatus[status]) ?? "INTERNAL_ERROR"
+  return controlPlaneError(code, details === "" ? INTERNAL_TEXT : details, { grpcCode })
+}
+
+export const circuitBreakerOpen = (details: string, metadata?: Schema.JsonObject) =>
+  controlPlaneError("CIRCUIT_BREAKER_OPEN", details, metadata)

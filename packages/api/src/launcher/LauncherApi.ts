@@ -1,0 +1,17 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { CatalogGroup } from "./CatalogGroup.ts"
+import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
+import { LaunchGroup } from "./LaunchGroup.ts"
+
+/** The HTTP contract of the scenario launch service (scenario-launch-service "Endpoints"). */
+export class LauncherApi extends HttpApi.make("launcher")
+  .add(CatalogGroup)
+  .add(LaunchGroup)
+  .add(LauncherHealthGroup)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Scenario launch service",
+      version: "0.1.0",
+      description: "Catalog of scenario packs, launch schemas, compilation into run descriptors, and example runs."
+    })
+  ) {}

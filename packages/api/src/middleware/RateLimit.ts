@@ -1,0 +1,7 @@
+import { HttpApiMiddleware } from "effect/http-api"
+import { TooManyRequests } from "../errors/ControlPlaneErrors.ts"
+
+/** The budget of requests of each client ("Limits" of both specifications); implemented in `server/RateLimiting.ts`. */
+export class RateLimit extends HttpApiMiddleware.Service<RateLimit>()("runplane/api/RateLimit", {
+  error: TooManyRequests
+}) {}

@@ -1,0 +1,14 @@
+import { HttpApiMiddleware } from "effect/http-api"
+import { BadRequest, ValidationFailed } from "../errors/ControlPlaneErrors.ts"
+import { MalformedBody } from "../errors/LauncherErrors.ts"
+
+/** Turns refused bodies, queries and paths of the control plane into its 400 answers (http-details section 3.2). */
+export class RequestValidation extends HttpApiMiddleware.Service<RequestValidation>()(
+  "runplane/api/RequestValidation",
+  { error: [ValidationFailed, BadRequest] }
+) {}
+
+/** The same for the launch service, whose 400 answers carry no code (launch-details section 10.1). */
+export class LaunchValidation extends HttpApiMiddleware.Service<LaunchValidation>()("runplane/api/LaunchValidation", {
+  error: MalformedBody
+}) {}

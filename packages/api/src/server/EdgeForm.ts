@@ -1,0 +1,58 @@
+import { HttpServerResponse } from "effect/http"
+import {
+  badRequest,
+  INTERNAL_TEXT,
+  internalFailure,
+  payloadTooLarge,
+  routeNotFound,
+  unsupportedMediaType
+} from "../errors/Failures.ts"
+import { launcherError } from "../errors/LauncherErrors.ts"
+import { reasonPhrases } from "../errors/ErrorCodes.ts"
+
+/** The answers that no endpoint gives, in the form of one service. */
+export interface EdgeForm {
+  readonly notFound: (method: string, path: string) => HttpServerResponse.HttpServerResponse
+  readonly unreadableBody: (text: string) => HttpServerResponse.HttpServerResponse
+  readonly payloadTooLarge: HttpServerResponse.HttpServerResponse
+  readonly unsupportedMediaType: (contentType: string) => HttpServerResponse.HttpServerResponse
+  readonly internal: HttpServerResponse.HttpServerResponse
+  /** What becomes of a body whose content type is not JSON: refused with 415, or taken for an empty object. */
+  readonly otherBodies: "refuse" | "ignore"
+}
+
+interface ErrorBody {
+  readonly statusCode: number
+  readonly errorCode: string
+  readonly message: string
+  readonly error?: string
+}
+
+const own = ({ statusCode, errorCode, message, error }: ErrorBody) =>
+  HttpServerResponse.jsonUnsafe(
+    { statusCode, errorCode, message, ...(error === undefined ? {} : { error }) },
+    { status: statusCode }
+  )
+
+const framework = (statusCode: keyof typeof reasonPhrases, message: string) =>
+  HttpServerResponse.jsonUnsafe({ message, error: reasonPhrases[statusCode], statusCode }, { status: statusCode })
+
+/** http-details section 3.2. */
+export const controlPlaneForm: EdgeForm = {
+  notFound: (method, path) => own(routeNotFound(method, path)),
+  unreadableBody: (text) => own(badRequest(text)),
+  payloadTooLarge: own(payloadTooLarge()),
+  unsupportedMediaType: (contentType) => own(unsupportedMediaType(contentType)),
+  internal: own(internalFailure()),
+  otherBodies: "refuse"
+}
+
+/** launch-details section 10.1. */
+export const launcherForm: EdgeForm = {
+  notFound: (method, path) => framework(404, `Cannot ${method} ${path}`),
+  unreadableBody: (text) => framework(400, text),
+  payloadTooLarge: framework(413, payloadTooLarge().message),
+  unsupportedMediaType: (contentType) => framework(415, unsupportedMediaType(contentType).message),
+  internal: own(launcherError("INTERNAL_ERROR", INTERNAL_TEXT)),
+  otherBodies: "ignore"
+}

@@ -1,0 +1,20 @@
+import * as Layer from "effect/Layer"
+import { ObservedRuns } from "./ObservedRuns.ts"
+import { Observers } from "./Observers.ts"
+import { RunObserver } from "./RunObserver.ts"
+import { SessionDiscovery } from "./SessionDiscovery.ts"
+import { SessionNewsDesk } from "./SessionNews.ts"
+import { SessionWatch } from "./SessionWatch.ts"
+import { SignalWatch } from "./SignalWatch.ts"
+
+/**
+ * The observers with their watches. Starting it recovers every unfinished run. Wants the log, the runtime and the settings from
+ * its surroundings.
+ */
+export const layerObservation = Layer.mergeAll(SessionWatch.layerNoDeps, SignalWatch.layerNoDeps).pipe(
+  Layer.provide(SessionDiscovery.layerNoDeps),
+  Layer.provideMerge(Observers.layerNoDeps),
+  Layer.provide(RunObserver.layerNoDeps),
+  Layer.provideMerge(SessionNewsDesk.layer),
+  Layer.provide(ObservedRuns.layer)
+)

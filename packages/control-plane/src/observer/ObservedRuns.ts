@@ -1,0 +1,100 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { RunId, type RunStatus, type SessionSnapshot } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** What an observer needs to know of its run when it starts. */
+export interface ObservedRun {
+  readonly id: RunId
+  readonly status: RunStatus
+  readonly sessionId: string
+  readonly modeName: string
+  readonly runtimeKind: string
+  readonly runtimeVersion: string | undefined
+  readonly traceId: string
+  readonly cursor: number
+}
+
+/** The reads and row writes of the observer that are not appends. */
+export class ObservedRuns extends Context.Service<
+  ObservedRuns,
+  {
+    readonly find: (runId: RunId) => Effect.Effect<ObservedRun | undefined, SqlError>
+    readonly findBySession: (sessionId: string) => Effect.Effect<RunId | undefined, SqlError>
+    /** Every run that is not terminal, `queued` included (http-details section 5.5). */
+    readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
+    /** The session row of a bound run; for use inside an append. */
+    readonly bind: (
+      run: ObservedRun,
+      session: SessionSnapshot,
+      capabilities: string,
+      at: string
+    ) => Effect.Effect<void, SqlError>
+    /** The trace artifact of a run that starts running (http-details section 4.10); for use inside an append. */
+    readonly addTraceArtifact: (run: ObservedRun, artifactId: string, at: string) => Effect.Effect<void, SqlError>
+  }
+>()("runplane/control-plane/ObservedRuns") {
+  static readonly layer = Layer.effect(
+    ObservedRuns,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const find = Effect.fn("ObservedRuns.find")((runId: RunId) =>
+        Effect.map(
+          sql<{
+            readonly status: RunStatus
+            readonly runtime_session_id: string
+            readonly mode_name: string
+            readonly runtime_kind: string
+            readonly runtime_version: string | null
+            readonly trace_id: string
+            readonly stream_cursor: bigint
+          }>`
+            SELECT r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version, r.trace_id, h.stream_cursor
+            FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`,
+          ([row]): ObservedRun | undefined =>
+            row && {
+              id: runId,
+              status: row.status,
+              sessionId: row.runtime_session_id,
+              modeName: row.mode_name,
+              runtimeKind: row.runtime_kind,
+              runtimeVersion: row.runtime_version ?? undefined,
+              traceId: row.trace_id,
+              cursor: Number(row.stream_cursor)
+            }
+        )
+      )
+      const findBySession = Effect.fn("ObservedRuns.findBySession")((sessionId: string) =>
+        Effect.map(
+          sql<{ readonly id: string }>`SELECT id::text AS id FROM runs WHERE runtime_session_id = ${sessionId}`,
+          ([row]) => row && RunId.make(row.id)
+        )
+      )
+      const unfinished = Effect.map(
+        sql<{ readonly id: string }>`
+          SELECT id::text AS id FROM runs
+          WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended') ORDER BY id`,
+        (rows) => rows.map((row) => RunId.make(row.id))
+      )
+      const bind = (run: ObservedRun, session: SessionSnapshot, capabilities: string, at: string) =>
+        Effect.asVoid(sql`
+          INSERT INTO sessions (run_id, runtime_kind, runtime_session_id, mode_name, mode_version, configuration_version,
+                                policy_version, initiator_participant_id, session_state, expires_at, last_seen_at,
+                                capabilities, participants, created_at, updated_at)
+          VALUES (${run.id}::uuid, ${run.runtimeKind}, ${run.sessionId}, ${session.mode}, ${session.modeVersion},
+                  ${session.configurationVersion}, ${session.policyVersion}, ${session.initiator}, ${session.state},
+                  to_timestamp(${BigInt(Math.trunc(session.expiresAtUnixMs))}::bigint / 1000.0), ${at}::timestamptz,
+                  ${capabilities}::text::json, ${session.participants}::text[], ${at}::timestamptz, ${at}::timestamptz)
+          ON CONFLICT (run_id) DO NOTHING`)
+      const addTraceArtifact = (run: ObservedRun, artifactId: string, at: string) =>
+        Effect.asVoid(sql`
+          INSERT INTO artifacts (id, run_id, kind, label, inline, created_at)
+          VALUES (${artifactId}::uuid, ${run.id}::uuid, 'trace', 'Root run trace',
+                  ${JSON.stringify({ traceId: run.traceId })}::text::json, ${at}::timestamptz)`)
+      return ObservedRuns.of({ find, findBySession, unfinished, bind, addTraceArtifact })
+    })
+  )
+}

@@ -1,0 +1,78 @@
+import type { RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FiberMap from "effect/FiberMap"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import { endsRun, LiveEvents } from "../events/LiveEvents.ts"
+import { ObservedRuns } from "./ObservedRuns.ts"
+import { ObserverSettings } from "./ObserverSettings.ts"
+import { type Adoption, RunObserver } from "./RunObserver.ts"
+import { SessionNewsDesk } from "./SessionNews.ts"
+
+/** Back-off between two lives of an observer that failed (design rule 7): 500 ms, doubling to 30 s, with jitter. */
+const restarts = Schedule.min([Schedule.exponential("500 millis", 2), Schedule.spaced("30 seconds")]).pipe(
+  Schedule.jittered
+)
+
+/**
+ * Supervises the observers: one fiber a run, restarted with back-off when it fails, stopped with the service, and started
+ * again for every unfinished run when the service comes back. One run's trouble never touches another.
+ */
+export class Observers extends Context.Service<
+  Observers,
+  {
+    /** Makes sure that the run is observed; returns at once, and does nothing when it already is. */
+    readonly adopt: (runId: RunId) => Effect.Effect<void>
+    /** Runs that are observed by this process. */
+    readonly active: Effect.Effect<number>
+  }
+>()("runplane/control-plane/Observers") {
+  static readonly layerNoDeps = Layer.effect(
+    Observers,
+    Effect.gen(function* () {
+      const observer = yield* RunObserver
+      const runs = yield* ObservedRuns
+      const settings = yield* ObserverSettings
+      const desk = yield* SessionNewsDesk
+      const live = yield* LiveEvents
+      const fibers = yield* FiberMap.make<RunId, void, never>()
+
+      const supervise = (runId: RunId, first: Adoption) =>
+        Effect.suspend(() => {
+          let adoption = first
+          return Effect.suspend(() => {
+            const current = adoption
+            adoption = "restarted"
+            return observer.observe(runId, current)
+          }).pipe(
+            Effect.tapCause((cause) => Effect.logError("the observer failed and will be restarted", cause)),
+            // A defect is retried like a failure: whatever it was, the run must not stay unobserved.
+            Effect.catchDefect((defect) => Effect.fail(defect)),
+            Effect.retry(restarts),
+            Effect.ignore,
+            Effect.annotateLogs({ runId })
+          )
+        })
+
+      const start = (runId: RunId, adoption: Adoption) =>
+        Effect.asVoid(FiberMap.run(fibers, runId, supervise(runId, adoption), { onlyIfMissing: true }))
+
+      // A run that was ended by a caller leaves an observer that has not heard of it from the runtime yet.
+      yield* live.listen((batch) => {
+        if (endsRun(batch)) desk.deliver(batch.runId, { _tag: "Check" })
+      })
+
+      if (settings.recoveryEnabled) {
+        const unfinished = yield* Effect.orDie(runs.unfinished)
+        if (unfinished.length > 0) yield* Effect.logInfo(`recovering ${unfinished.length} unfinished runs`)
+        yield* Effect.forEach(unfinished, (runId) => start(runId, "recovered"), { discard: true })
+      }
+
+      return Observers.of({
+        adopt: (runId) => start(runId, "created"),
+        active: FiberMap.size(fibers)
+      })
+    })
+  )
+}

@@ -1,0 +1,122 @@
+import type { RawEnvelope, RunId } from "@runplane/domain"
+import { decodePayload, RuntimeClient, type RuntimeError } from "@runplane/runtime"
+import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import type { ObservedFrame } from "../events/AppendRequest.ts"
+import { EventLog } from "../events/EventLog.ts"
+import { ObservedRuns } from "./ObservedRuns.ts"
+import { ObserverSettings } from "./ObserverSettings.ts"
+import { WATCH_RECONNECT_MS } from "./SessionWatch.ts"
+
+/** Ambient envelopes that may wait for the log; a full buffer slows the watch down. */
+export const SIGNAL_BUFFER = 2048
+const SIGNALS_PER_BATCH = 500
+/** Sessions whose run is remembered between signals. */
+const REMEMBERED_SESSIONS = 10_000
+/** How often a batch that cannot be stored is tried again before it is given up, and the pause between. */
+const STORE_RETRIES = 5
+const STORE_RETRY_MS = 250
+
+interface Ambient {
+  readonly sessionId: string
+  readonly observed: ObservedFrame
+}
+
+/** The session an ambient envelope is about (http-details section 5.4). */
+const sessionOf = (envelope: RawEnvelope): string | undefined => {
+  if (envelope.sessionId !== "") return envelope.sessionId
+  const payload = decodePayload("macp.v1.SignalPayload", envelope.payload)
+  const correlated = payload?.["correlationSessionId"] ?? payload?.["correlation_session_id"]
+  return typeof correlated === "string" && correlated !== "" ? correlated : undefined
+}
+
+/**
+ * The one subscription to ambient signals and progress (http-details section 5.4). Each goes to the run of the session it
+ * names, running or over; those that name no session, or one without a run, are dropped. They have no ordinal.
+ */
+export class SignalWatch extends Context.Service<SignalWatch, Record<never, never>>()(
+  "runplane/control-plane/SignalWatch"
+) {
+  static readonly layerNoDeps = Layer.effect(
+    SignalWatch,
+    Effect.gen(function* () {
+      const settings = yield* ObserverSettings
+      if (!settings.discoveryEnabled) return SignalWatch.of({})
+      const runtime = yield* RuntimeClient
+      const runs = yield* ObservedRuns
+      const log = yield* EventLog
+      const remembered = new Map<string, RunId>()
+
+      const runOf = Effect.fnUntraced(function* (sessionId: string) {
+        const known = remembered.get(sessionId)
+        if (known !== undefined) return known
+        const found = yield* runs.findBySession(sessionId)
+        if (found === undefined) return undefined
+        if (remembered.size >= REMEMBERED_SESSIONS) remembered.clear()
+        remembered.set(sessionId, found)
+        return found
+      })
+
+      const store = Effect.fnUntraced(function* (sessionId: string, signals: ReadonlyArray<Ambient>) {
+        const runId = yield* runOf(sessionId)
+        if (runId === undefined) return
+        yield* log.append({ runId, frames: signals.map((signal) => signal.observed) })
+      })
+
+      const storeAll = (batch: ReadonlyArray<Ambient>) =>
+        Effect.forEach(
+          Map.groupBy(batch, (signal) => signal.sessionId),
+          ([sessionId, signals]) =>
+            store(sessionId, signals).pipe(
+              Effect.retry({
+                schedule: Schedule.spaced(STORE_RETRY_MS),
+                times: STORE_RETRIES,
+                while: (error) => error._tag === "AppendFailed" || error._tag === "SqlError"
+              }),
+              Effect.catchCause((cause) =>
+                Effect.logError(`lost ${signals.length} signals of session ${sessionId}`, cause)
+              )
+            ),
+          { concurrency: "unbounded", discard: true }
+        )
+
+      const watch = Effect.gen(function* () {
+        const buffer = yield* Queue.bounded<Ambient, RuntimeError | Cause.Done>(SIGNAL_BUFFER)
+        yield* runtime.watchSignals.pipe(
+          Stream.runForEachArray((envelopes) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) => {
+              const receivedAt = new Date(now).toISOString()
+              const ambient = envelopes.flatMap((envelope): ReadonlyArray<Ambient> => {
+                const sessionId = sessionOf(envelope)
+                if (sessionId === undefined) return []
+                return [
+                  { sessionId, observed: { receivedAt, frame: { kind: "stream-envelope", envelope, ambient: true } } }
+                ]
+              })
+              return Queue.offerAll(buffer, ambient)
+            })
+          ),
+          Effect.matchCauseEffect({
+            onSuccess: () => Queue.end(buffer),
+            onFailure: (cause) => Queue.failCause(buffer, cause)
+          }),
+          Effect.forkScoped
+        )
+        while (true) yield* storeAll(yield* Queue.takeBetween(buffer, 1, SIGNALS_PER_BATCH))
+      })
+
+      yield* Effect.scoped(watch).pipe(
+        Effect.catchCause((cause) => Effect.logWarning("the signal watch ended", cause)),
+        Effect.repeat(Schedule.spaced(WATCH_RECONNECT_MS)),
+        Effect.forkScoped
+      )
+      return SignalWatch.of({})
+    })
+  )
+}

@@ -1,0 +1,25 @@
+/**
+ * A process to be killed: recovers and observes whatever DATABASE_URL holds, on the runtime at RUNTIME_ADDRESS.
+ * Settings come from the environment, as in production.
+ */
+
+import { RuntimeClient } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { layerDatabase } from "../../src/database/Database.ts"
+import { layerObservation } from "../../src/observer/Observation.ts"
+import { ObserverSettings } from "../../src/observer/ObserverSettings.ts"
+import { layerTestLog } from "../support/ControlPlane.ts"
+
+const url = process.env["DATABASE_URL"] ?? ""
+
+const Child = layerObservation.pipe(
+  Layer.provideMerge(layerTestLog),
+  Layer.provide([
+    layerDatabase({ url, maxConnections: 6 }),
+    RuntimeClient.layer,
+    ObserverSettings.layerFrom({ streamBackoffBaseMs: 10, discoveryGraceMs: 60_000 })
+  ])
+)
+
+Effect.runFork(Layer.launch(Child))

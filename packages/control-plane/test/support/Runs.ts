@@ -1,0 +1,63 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { RunId, runCreated } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { EventLog } from "../../src/events/EventLog.ts"
+import { Ids } from "../../src/events/Ids.ts"
+
+/** Creates a queued run as `POST /runs` does, with the session id as its own id. */
+export const createRun = Effect.fnUntraced(function* (
+  options: { readonly id?: string; readonly modeName?: string } = {}
+) {
+  const sql = yield* PgClient.PgClient
+  const log = yield* EventLog
+  const ids = yield* Ids
+  const id = options.id ?? (yield* ids.uuid)
+  const modeName = options.modeName ?? "macp.mode.decision.v1"
+  const traceId = yield* ids.traceId
+  const spanId = yield* ids.spanId
+  const runId = RunId.make(id)
+  const now = "2026-07-01T10:00:00.000Z"
+  const create = Effect.gen(function* () {
+    const rows = yield* sql`
+      INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, tags, metadata,
+                        search_text, created_at, updated_at)
+      VALUES (${id}::uuid, 'queued', 'live', ${modeName}, 'rust', ${id}, ${traceId}, ${spanId}, '{}', '{}', '',
+              ${now}::timestamptz, ${now}::timestamptz)
+      ON CONFLICT DO NOTHING RETURNING id`
+    if (rows.length === 0) return false
+    yield* sql`INSERT INTO run_heads (run_id) VALUES (${id}::uuid)`
+    return true
+  })
+  yield* log.append({
+    runId,
+    create,
+    events: [runCreated({ ts: now, runId, traceId, modeName, runtimeKind: "rust", sessionId: id })]
+  })
+  return runId
+})
+
+/** What the log holds of a run, for checks against a rebuild. */
+export const readLog = Effect.fnUntraced(function* (runId: RunId) {
+  const sql = yield* PgClient.PgClient
+  const events = yield* sql<{
+    readonly seq: bigint
+    readonly index: number
+    readonly type: string
+    readonly event: string
+  }>`
+    SELECT seq, index, type, event::text AS event FROM canonical_events WHERE run_id = ${runId}::uuid ORDER BY seq`
+  const raw = yield* sql<{ readonly seq: number; readonly kind: string; readonly payload: string }>`
+    SELECT seq, kind, payload::text AS payload FROM raw_events WHERE run_id = ${runId}::uuid ORDER BY seq`
+  const [projection] = yield* sql<{ readonly state: string; readonly metrics: string; readonly last_seq: bigint }>`
+    SELECT p.state::text AS state, m.metrics::text AS metrics, p.last_seq
+    FROM projections p JOIN run_metrics m USING (run_id) WHERE p.run_id = ${runId}::uuid`
+  const [head] = yield* sql<{
+    readonly status: string
+    readonly last_seq: bigint
+    readonly last_index: number
+    readonly stream_cursor: bigint
+  }>`
+    SELECT r.status, h.last_seq, h.last_index, h.stream_cursor
+    FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`
+  return { events, raw, projection, head }
+})

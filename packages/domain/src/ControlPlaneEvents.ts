@@ -1,0 +1,204 @@
+import type { EventDraft } from "./CanonicalEvent.ts"
+import { cleanNumber, cleanText } from "./CleanJson.ts"
+import type { JsonObject } from "./PayloadDecoder.ts"
+import type { RunStatus } from "./RunStatus.ts"
+import type { SessionSnapshot, StreamStatus } from "./RuntimeFrames.ts"
+
+/**
+ * The events that the control plane emits itself (http-details section 6.2). All times are given by the caller, as ISO text;
+ * optional values that are undefined leave their key out.
+ */
+
+/** Which part of the control plane speaks: the `source.name` of the event (http-details section 6.1). */
+export type ControlPlaneSource =
+  | "run-manager"
+  | "run-executor"
+  | "stream-consumer"
+  | "run-recovery"
+  | "observability-controller"
+
+interface RunEvent {
+  readonly ts: string
+  readonly runId: string
+  readonly traceId: string
+}
+
+interface RunEnd extends RunEvent {
+  readonly endedAt: string
+  readonly runtimeSessionId: string
+}
+
+interface RunPause extends RunEvent {
+  readonly runtimeSessionId: string
+  readonly reason?: string | undefined
+}
+
+export const runCreated = (
+  event: RunEvent & {
+    readonly modeName: string
+    readonly runtimeKind: string
+    readonly runtimeVersion?: string | undefined
+    readonly sessionId: string
+  }
+): EventDraft => {
+  const { modeName, runtimeKind, runtimeVersion, sessionId, traceId } = event
+  const status: RunStatus = "queued"
+  return runEvent("run.created", event, { status, modeName, runtimeKind, runtimeVersion, sessionId, traceId })
+}
+
+export const runStarted = (
+  event: RunEvent & { readonly startedAt: string; readonly modeName: string; readonly runtimeKind: string }
+): EventDraft => {
+  const { modeName, runtimeKind, startedAt, traceId } = event
+  const status: RunStatus = "starting"
+  return runEvent("run.started", event, { status, startedAt, modeName, runtimeKind, traceId })
+}
+
+export const runCompleted = (event: RunEnd): EventDraft => runEvent("run.completed", event, endData("completed", event))
+
+export const runFailed = (event: RunEnd & { readonly error: string; readonly errorCode: string }): EventDraft =>
+  runEvent("run.failed", event, { ...endData("failed", event), error: event.error, errorCode: event.errorCode })
+
+export const runCancelled = (event: RunEnd & { readonly reason?: string | undefined }): EventDraft =>
+  runEvent("run.cancelled", event, { ...endData("cancelled", event), reason: event.reason })
+
+export const runSuspended = (event: RunPause): EventDraft =>
+  runEvent("run.suspended", event, pauseData("suspended", event))
+
+export const runResumed = (event: RunPause): EventDraft => runEvent("run.resumed", event, pauseData("running", event))
+
+/** The session that an observer bound to, as the runtime describes it; without a policy it is `policy.default`. */
+export const sessionBound = (ts: string, session: SessionSnapshot): EventDraft => ({
+  ts,
+  type: "session.bound",
+  subject: { kind: "session", id: cleanText(session.sessionId) },
+  source: source("run-executor"),
+  data: {
+    sessionId: cleanText(session.sessionId),
+    initiator: cleanText(session.initiator),
+    state: session.state,
+    modeName: cleanText(session.mode),
+    modeVersion: cleanText(session.modeVersion),
+    configurationVersion: cleanText(session.configurationVersion),
+    policyVersion: session.policyVersion === "" ? "policy.default" : cleanText(session.policyVersion),
+    participants: session.participants.map(cleanText),
+    ...contextData(session)
+  }
+})
+
+/** A state of the session, either known by itself (after binding, from WatchSessions) or with the whole snapshot. */
+export const sessionStateChanged = (
+  ts: string,
+  session: Pick<SessionSnapshot, "sessionId" | "state"> | SessionSnapshot
+): EventDraft => ({
+  ts,
+  type: "session.state.changed",
+  subject: { kind: "session", id: cleanText(session.sessionId) },
+  source: source("run-executor"),
+  data:
+    "mode" in session ? sessionStateData(session) : { sessionId: cleanText(session.sessionId), state: session.state }
+})
+
+export const streamOpened = (
+  ts: string,
+  sessionId: string,
+  stream: { readonly status: StreamStatus; readonly detail?: string; readonly requestedAfter?: number }
+): EventDraft => ({
+  ts,
+  type: "session.stream.opened",
+  subject: { kind: "session", id: cleanText(sessionId) },
+  source: source(stream.status === "recovered" ? "run-recovery" : "stream-consumer"),
+  data: streamOpenedData(stream)
+})
+
+/** A participant declared at binding, not heard of yet. */
+export const participantSeen = (ts: string, participantId: string): EventDraft => ({
+  ts,
+  type: "participant.seen",
+  subject: { kind: "participant", id: cleanText(participantId) },
+  source: source("run-executor"),
+  data: { participantId: cleanText(participantId), status: "idle" }
+})
+
+export const artifactCreated = (
+  ts: string,
+  artifact: {
+    readonly artifactId: string
+    readonly kind: string
+    readonly label: string
+    readonly uri?: string | undefined
+    readonly traceId?: string | undefined
+  },
+  sourceName: ControlPlaneSource
+): EventDraft => {
+  const { artifactId, kind, label, uri, traceId } = artifact
+  return {
+    ts,
+    type: "artifact.created",
+    subject: { kind: "artifact", id: artifactId },
+    source: source(sourceName),
+    data: present({ kind, label, artifactId, uri, traceId })
+  }
+}
+
+/** The data of session.state.changed from a snapshot: what the runtime left empty is absent. */
+export const sessionStateData = (session: SessionSnapshot): JsonObject => ({
+  sessionId: cleanText(session.sessionId),
+  state: session.state,
+  ...(session.startedAtUnixMs > 0 && { startedAtUnixMs: cleanNumber(session.startedAtUnixMs) }),
+  ...(session.expiresAtUnixMs > 0 && { expiresAtUnixMs: cleanNumber(session.expiresAtUnixMs) }),
+  modeName: cleanText(session.mode),
+  ...(session.modeVersion !== "" && { modeVersion: cleanText(session.modeVersion) }),
+  ...(session.configurationVersion !== "" && { configurationVersion: cleanText(session.configurationVersion) }),
+  ...(session.policyVersion !== "" && { policyVersion: cleanText(session.policyVersion) }),
+  ...contextData(session)
+})
+
+export const streamOpenedData = (stream: {
+  readonly status: StreamStatus
+  readonly detail?: string
+  readonly requestedAfter?: number
+}): JsonObject => ({
+  status: stream.status,
+  ...(stream.detail !== undefined && { detail: cleanText(stream.detail) }),
+  ...(stream.requestedAfter !== undefined && { requestedAfter: cleanNumber(stream.requestedAfter) })
+})
+
+const contextData = (session: SessionSnapshot): JsonObject => ({
+  ...(session.contextId !== "" && { contextId: cleanText(session.contextId) }),
+  ...(session.extensionKeys.length > 0 && { extensionKeys: session.extensionKeys.map(cleanText) })
+})
+
+const source = (name: ControlPlaneSource): EventDraft["source"] => ({ kind: "control-plane", name })
+
+const endData = (status: RunStatus, { endedAt, runtimeSessionId, traceId }: RunEnd) => ({
+  status,
+  endedAt,
+  runtimeSessionId,
+  traceId
+})
+
+const pauseData = (status: RunStatus, { reason, runtimeSessionId, traceId }: RunPause) => ({
+  status,
+  runtimeSessionId,
+  traceId,
+  reason
+})
+
+const runEvent = (
+  type: EventDraft["type"],
+  { runId, ts }: RunEvent,
+  data: Readonly<Record<string, string | undefined>>
+): EventDraft => ({
+  ts,
+  type,
+  subject: { kind: "run", id: runId },
+  source: source("run-manager"),
+  data: present(data)
+})
+
+const present = (data: Readonly<Record<string, string | undefined>>): JsonObject => {
+  const entries: Record<string, string> = {}
+  for (const [key, value] of Object.entries(data)) if (value !== undefined) entries[key] = cleanText(value)
+  return entries
+}

@@ -1,0 +1,13 @@
+/** Codes of the runtime that a run's failure takes over when the error text names them (http-details section 5.1). */
+export const RUNTIME_FAILURE_CODES = [
+  "UNKNOWN_POLICY_VERSION",
+  "POLICY_DENIED",
+  "INVALID_POLICY_DEFINITION",
+  "SESSION_ALREADY_EXISTS"
+] as const
+
+export type RuntimeFailureCode = (typeof RUNTIME_FAILURE_CODES)[number]
+
+/** The code that a failure text contains ("failure text match", http-details section 5.1), the first of the list if several. */
+export const failureCodeIn = (text: string): RuntimeFailureCode | undefined =>
+  RUNTIME_FAILURE_CODES.find((code) => text.includes(code))

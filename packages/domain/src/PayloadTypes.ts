@@ -1,0 +1,118 @@
+import * as Base64 from "effect/encoding/Base64"
+import { cleanObject, cleanText, isDeeperThan, MAX_JSON_DEPTH } from "./CleanJson.ts"
+import type { JsonObject, PayloadDecoder } from "./PayloadDecoder.ts"
+import type { RawEnvelope } from "./RuntimeFrames.ts"
+
+const CORE = "macp.v1"
+
+const typesOf = (proto: string, messageTypes: ReadonlyArray<string>): ReadonlyMap<string, string> =>
+  new Map(messageTypes.map((messageType) => [messageType, `${proto}.${messageType}Payload`]))
+
+const coreTypes = typesOf(CORE, [
+  "SessionStart",
+  "Commitment",
+  "Signal",
+  "Progress",
+  "SessionCancel",
+  "SessionSuspend",
+  "SessionResume"
+])
+
+const typesByMode: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map([
+  ["macp.mode.decision.v1", typesOf("macp.modes.decision.v1", ["Proposal", "Evaluation", "Objection", "Vote"])],
+  [
+    "macp.mode.proposal.v1",
+    typesOf("macp.modes.proposal.v1", ["Proposal", "CounterProposal", "Accept", "Reject", "Withdraw"])
+  ],
+  [
+    "macp.mode.task.v1",
+    typesOf("macp.modes.task.v1", ["TaskRequest", "TaskAccept", "TaskReject", "TaskUpdate", "TaskComplete", "TaskFail"])
+  ],
+  [
+    "macp.mode.handoff.v1",
+    typesOf("macp.modes.handoff.v1", ["HandoffOffer", "HandoffContext", "HandoffAccept", "HandoffDecline"])
+  ],
+  ["macp.mode.quorum.v1", typesOf("macp.modes.quorum.v1", ["ApprovalRequest", "Approve", "Reject", "Abstain"])],
+  ["ext.multi_round.v1", typesOf("macp.modes.multi_round.v1", ["Contribute"])]
+])
+
+/**
+ * Full protobuf name of the payload that a message carries, undefined when the pair is not known. The same message type
+ * means different payloads in different modes, so both are needed (runtime-wire section 1.11).
+ */
+export const payloadTypeName = (mode: string, messageType: string): string | undefined =>
+  typesByMode.get(mode)?.get(messageType) ?? coreTypes.get(messageType)
+
+export interface DecodedPayload {
+  readonly payload: JsonObject
+  /** Present when the payload was decoded as this protobuf message. */
+  readonly payloadTypeName?: string
+  readonly encoding: "protobuf" | "json" | "text" | "binary"
+  /** False when the payload is only carried along, as text or as bytes. */
+  readonly decoded: boolean
+}
+
+const OPENING_BRACE = 0x7b
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/**
+ * Decodes the payload of an envelope (http-details section 6.4, "Decoding"): the protobuf message of its (mode, message
+ * type), else UTF-8 JSON (an object as it is, any other value as `{json, encoding: "json"}`), else
+ * `{text, encoding: "text", payloadBase64}`, else, for bytes that are no text, `{payloadBase64}`.
+ *
+ * Bytes that start with `{` are tried as JSON first. That is the rule of the multi_round mode, and safe in every mode: the
+ * byte would be the tag of a group numbered 15, which no payload message has.
+ */
+export const decodePayload = (decode: PayloadDecoder, envelope: RawEnvelope): DecodedPayload => {
+  const bytes = envelope.payload
+  if (bytes[0] === OPENING_BRACE) {
+    const object = parseJsonObject(textOf(bytes))
+    if (object !== undefined) return { payload: object, encoding: "json", decoded: true }
+  }
+  const typeName = payloadTypeName(envelope.mode, envelope.messageType)
+  if (typeName !== undefined) {
+    const message = decode(typeName, bytes)
+    if (message !== undefined) {
+      return { payload: cleanObject(message), payloadTypeName: typeName, encoding: "protobuf", decoded: true }
+    }
+  }
+  if (bytes.length === 0) return { payload: {}, encoding: "binary", decoded: true }
+  const text = textOf(bytes)
+  if (text === undefined) {
+    return { payload: { payloadBase64: Base64.encode(bytes) }, encoding: "binary", decoded: false }
+  }
+  const json = parseJson(text)
+  if (json !== undefined) return { payload: asObject(json.value), encoding: "json", decoded: true }
+  const payload = { text: cleanText(text), encoding: "text", payloadBase64: Base64.encode(bytes) }
+  return { payload, encoding: "text", decoded: false }
+}
+
+/** Parses JSON text that must be an object no deeper than `MAX_JSON_DEPTH`; undefined for anything else. */
+export const parseJsonObject = (text: string | undefined): JsonObject | undefined => {
+  const value = text === undefined ? undefined : parseJson(text)?.value
+  return isObject(value) ? cleanObject(value) : undefined
+}
+
+/** The text of UTF-8 bytes, undefined when they are not UTF-8. */
+export const textOf = (bytes: Uint8Array): string | undefined => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+const parseJson = (text: string): { readonly value: unknown } | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isDeeperThan(value, MAX_JSON_DEPTH) ? undefined : { value }
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const asObject = (value: unknown): JsonObject =>
+  isObject(value) ? cleanObject(value) : cleanObject({ json: value, encoding: "json" })

@@ -1,0 +1,186 @@
+import type { CanonicalEventType, EventDraft, SubjectKind } from "../CanonicalEvent.ts"
+import { cleanNumber } from "../CleanJson.ts"
+import { numberAt, textAt } from "../JsonReader.ts"
+import { signalDataOf } from "../LlmUsage.ts"
+import { outcomeOf } from "../Outcome.ts"
+import type { JsonObject } from "../PayloadDecoder.ts"
+import { derivedData, type EnvelopeContext, runtimeSource } from "./EnvelopeContext.ts"
+import { denialOfEnvelope } from "./PolicyDenial.ts"
+
+/**
+ * The event that a message means beyond having been received (http-details section 6.4): one at most, none for
+ * SessionStart and for types that say nothing to us.
+ */
+export const derivedEvent = (context: EnvelopeContext): EventDraft | undefined => {
+  if (context.payload["policyDenied"] === true) return denialOfEnvelope(context)
+  return (byType.get(context.messageType) ?? byLowerCaseType.get(context.messageType.toLowerCase()))?.(context)
+}
+
+/** progress.reported for the messages of the task mode, in addition to their derived event (http-details section 6.4). */
+export const taskProgressEvent = (context: EnvelopeContext): EventDraft | undefined => {
+  const { payload } = context
+  switch (context.messageType) {
+    case "TaskUpdate": {
+      const progress = statedNumberAt(context, "progress")
+      if (progress === undefined) return undefined
+      const percentage = progress > 0 && progress <= 1 ? percent(progress) : progress
+      return taskProgress(context, { percentage, message: textAt(payload, "message", "status") ?? "" })
+    }
+    case "TaskComplete":
+      return taskProgress(context, { percentage: 100, message: "completed" })
+    case "TaskFail":
+      return taskProgress(context, { message: textAt(payload, "reason") ?? "failed" })
+    default:
+      return undefined
+  }
+}
+
+type Derivation = (context: EnvelopeContext) => EventDraft
+
+const event = (
+  context: EnvelopeContext,
+  type: CanonicalEventType,
+  kind: SubjectKind,
+  id: string,
+  decodedPayload = context.payload
+): EventDraft => ({
+  ts: context.ts,
+  type,
+  subject: { kind, id },
+  source: runtimeSource(context.messageType),
+  data: derivedData(context, decodedPayload)
+})
+
+const proposalIdOf = ({ payload, messageId }: EnvelopeContext): string =>
+  textAt(payload, "proposalId", "proposal_id") ??
+  textAt(payload, "requestId", "request_id") ??
+  textAt(payload, "taskId", "task_id") ??
+  textAt(payload, "handoffId", "handoff_id") ??
+  messageId
+
+const proposalCreated: Derivation = (context) => event(context, "proposal.created", "proposal", proposalIdOf(context))
+
+const proposalUpdated: Derivation = (context) => event(context, "proposal.updated", "proposal", proposalIdOf(context))
+
+const decisionFinalized: Derivation = (context) => {
+  const { payload, messageId } = context
+  const id =
+    textAt(payload, "commitmentId", "commitment_id") ?? textAt(payload, "decisionId", "decision_id") ?? messageId
+  return event(context, "decision.finalized", "decision", id, withOutcome(context))
+}
+
+/**
+ * Adds the outcome in the specification's spelling. A protobuf `false` is the same as no flag at all, so it is taken out
+ * and the action decides; a `false` in JSON is a statement.
+ */
+const withOutcome = ({ payload, payloadTypeName }: EnvelopeContext): JsonObject => {
+  const { outcomePositive, ...unstated } = payload
+  const stated = payloadTypeName !== undefined && outcomePositive === false ? unstated : payload
+  const outcome = outcomeOf(stated)
+  return outcome === null ? stated : { ...stated, outcome_positive: outcome }
+}
+
+const signalEmitted: Derivation = (context) =>
+  event(context, "signal.emitted", "signal", context.messageId, withoutDefaults(context))
+
+/** Leaves out what protobuf only says by default, and lifts the severity that agents put into the JSON of `data`. */
+const withoutDefaults = (context: EnvelopeContext): JsonObject => {
+  const { payload } = context
+  const severity = textAt(payload, "severity") ?? textAt(signalDataOf(payload) ?? {}, "severity")
+  if (context.payloadTypeName === undefined) return severity === undefined ? payload : { ...payload, severity }
+  const { confidence, correlationSessionId, ...rest } = payload
+  return {
+    ...rest,
+    ...(typeof confidence === "number" && confidence !== 0 && { confidence }),
+    ...(typeof correlationSessionId === "string" && correlationSessionId !== "" && { correlationSessionId }),
+    ...(severity !== undefined && { severity })
+  }
+}
+
+const signalAcknowledged: Derivation = (context) => {
+  const signalId = textAt(context.payload, "signalId", "signal_id") ?? context.messageId
+  return event(context, "signal.acknowledged", "signal", signalId)
+}
+
+const progressReported: Derivation = (context) => {
+  const { payload } = context
+  const progress = statedNumberAt(context, "progress")
+  const total = numberAt(payload, "total")
+  const token = textAt(payload, "progressToken", "progress_token")
+  const targetMessageId = textAt(payload, "targetMessageId", "target_message_id")
+  return event(context, "progress.reported", "participant", context.sender, {
+    ...(progress !== undefined && { percentage: percent(fractionOf(progress, total)) }),
+    message: textAt(payload, "message") ?? "",
+    ...(token !== undefined && { progressToken: token }),
+    ...(total !== undefined && total > 0 && { total }),
+    ...(targetMessageId !== undefined && { targetMessageId })
+  })
+}
+
+/** Agents report either 0..1, or an amount out of a total (runtime-wire section 10). */
+const fractionOf = (progress: number, total: number | undefined): number =>
+  progress > 1 && total !== undefined && total >= progress ? progress / total : progress
+
+const policyResolved: Derivation = (context) => {
+  const { payload } = context
+  const policyId = textAt(payload, "policyId", "policy_id")
+  const policyVersion = textAt(payload, "policyVersion", "policy_version") ?? policyId
+  const resolved = event(context, "policy.resolved", "policy", policyId ?? policyVersion ?? context.messageId)
+  return policyVersion === undefined ? resolved : { ...resolved, data: { ...resolved.data, policyVersion } }
+}
+
+const policyCommitmentEvaluated: Derivation = (context) =>
+  event(
+    context,
+    "policy.commitment.evaluated",
+    "policy",
+    textAt(context.payload, "commitmentId", "commitment_id") ?? context.messageId
+  )
+
+const toolCallIdOf = ({ payload, messageId }: EnvelopeContext): string =>
+  textAt(payload, "toolCallId", "tool_call_id") ?? textAt(payload, "requestId", "request_id") ?? messageId
+
+const toolCalled: Derivation = (context) => event(context, "tool.called", "tool", toolCallIdOf(context))
+
+const toolCompleted: Derivation = (context) => event(context, "tool.completed", "tool", toolCallIdOf(context))
+
+const derivations = (
+  ...groups: ReadonlyArray<readonly [Derivation, ReadonlyArray<string>]>
+): ReadonlyMap<string, Derivation> =>
+  new Map(groups.flatMap(([derivation, types]) => types.map((type) => [type, derivation] as const)))
+
+const byType = derivations(
+  [proposalCreated, ["Proposal", "CounterProposal", "ApprovalRequest", "TaskRequest", "HandoffOffer"]],
+  [
+    proposalUpdated,
+    [
+      ...["Evaluation", "Objection", "Vote", "Accept", "Reject", "Withdraw", "Approve", "Abstain"],
+      ...["TaskAccept", "TaskReject", "TaskUpdate", "TaskComplete", "TaskFail"],
+      ...["HandoffContext", "HandoffAccept", "HandoffDecline", "Contribute"]
+    ]
+  ],
+  [decisionFinalized, ["Commitment"]],
+  [signalEmitted, ["Signal"]],
+  [signalAcknowledged, ["SignalAck", "SignalAcknowledged"]],
+  [progressReported, ["Progress"]],
+  [policyResolved, ["PolicyResolved"]],
+  [policyCommitmentEvaluated, ["PolicyCommitmentEvaluated"]],
+  [denialOfEnvelope, ["PolicyDenied"]]
+)
+
+const byLowerCaseType = derivations(
+  [toolCalled, ["toolcall", "toolrequest"]],
+  [toolCompleted, ["toolresult", "toolcompleted", "tooloutput"]]
+)
+
+const taskProgress = (context: EnvelopeContext, decodedPayload: JsonObject): EventDraft =>
+  event(context, "progress.reported", "message", context.messageId, decodedPayload)
+
+/** A number that the sender really sent: a protobuf 0 is indistinguishable from an absent field. */
+const statedNumberAt = (context: EnvelopeContext, key: string): number | undefined => {
+  const value = numberAt(context.payload, key)
+  return value === 0 && context.payloadTypeName !== undefined ? undefined : value
+}
+
+/** Percent of a fraction, without the digits that binary multiplication adds (0.55 is 55, not 55.00000000000001). */
+const percent = (fraction: number): number => cleanNumber(Math.round(fraction * 100 * 1e6) / 1e6)

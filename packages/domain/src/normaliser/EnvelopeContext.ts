@@ -1,0 +1,88 @@
+import type { EventDraft } from "../CanonicalEvent.ts"
+import { cleanText } from "../CleanJson.ts"
+import { textAt } from "../JsonReader.ts"
+import type { JsonObject } from "../PayloadDecoder.ts"
+import type { DecodedPayload } from "../PayloadTypes.ts"
+import type { RawEnvelope } from "../RuntimeFrames.ts"
+
+/** Name under which events and raw events say that they come from the runtime (http-details section 6.1). */
+export const RUNTIME_SOURCE_NAME = "rust-runtime"
+
+/** An envelope with everything that its events share: clean header texts, and the payload, decoded and redacted once. */
+export interface EnvelopeContext {
+  readonly ts: string
+  readonly modeName: string
+  readonly messageType: string
+  readonly messageId: string
+  /** Of an ambient envelope, the session that its payload correlates it to. */
+  readonly sessionId: string
+  readonly sender: string
+  readonly ambient: boolean
+  readonly payload: JsonObject
+  readonly payloadTypeName: string | undefined
+}
+
+export const makeEnvelopeContext = (
+  envelope: RawEnvelope,
+  decoded: DecodedPayload,
+  payload: JsonObject,
+  ambient: boolean,
+  ts: string
+): EnvelopeContext => ({
+  ts,
+  modeName: cleanText(envelope.mode),
+  messageType: cleanText(envelope.messageType),
+  messageId: cleanText(envelope.messageId),
+  sessionId:
+    envelope.sessionId === ""
+      ? (textAt(payload, "correlationSessionId", "correlation_session_id") ?? "")
+      : cleanText(envelope.sessionId),
+  sender: cleanText(envelope.sender),
+  ambient,
+  payload,
+  payloadTypeName: decoded.payloadTypeName
+})
+
+export const runtimeSource = (rawType: string): EventDraft["source"] => ({
+  kind: "runtime",
+  name: RUNTIME_SOURCE_NAME,
+  rawType
+})
+
+/** The data keys of every event derived from an envelope (http-details section 6.4). */
+export const derivedData = (context: EnvelopeContext, decodedPayload: JsonObject): JsonObject => ({
+  modeName: context.modeName,
+  messageType: context.messageType,
+  messageId: context.messageId,
+  sessionId: context.sessionId,
+  sender: context.sender,
+  ...summaryOf(decodedPayload),
+  decodedPayload,
+  ...(context.payloadTypeName !== undefined && { payloadTypeName: context.payloadTypeName })
+})
+
+/** Members of a payload that a console summarises an event from, at the top level of `data` (http-details section 6.4, end). */
+const SUMMARY_KEYS = [
+  ["signalType", "signal_type"],
+  ["name"],
+  ["severity"],
+  ["confidence"],
+  ["action"],
+  ["proposalId", "proposal_id"],
+  ["commitmentId", "commitment_id"],
+  ["decision"],
+  ["model"],
+  ["promptTokens"],
+  ["completionTokens"],
+  ["totalTokens"]
+] as const
+
+const summaryOf = (payload: JsonObject): JsonObject => {
+  const summary: Record<string, string | number> = {}
+  for (const [key, snakeCase] of SUMMARY_KEYS) {
+    const value = payload[key] ?? (snakeCase === undefined ? undefined : payload[snakeCase])
+    if (typeof value === "number" || (typeof value === "string" && value !== "")) summary[key] = value
+  }
+  if (summary["name"] === undefined && summary["signalType"] !== undefined) summary["name"] = summary["signalType"]
+  return summary
+}

@@ -1,0 +1,53 @@
+import type { CanonicalEvent, CanonicalEventType, EventDraft, JsonObject, RunState } from "@runplane/domain"
+import { emptyRunState, project } from "@runplane/domain"
+
+export const RUN_ID = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
+const START_MS = Date.UTC(2026, 6, 1, 10)
+
+/** The ISO time of the n-th event. */
+export const at = (index: number): string => new Date(START_MS + index * 1000).toISOString()
+
+/** A draft as the log would number it. */
+export const stored = (draft: EventDraft, index: number): CanonicalEvent => ({
+  id: `event-${index}`,
+  runId: RUN_ID as CanonicalEvent["runId"],
+  seq: index * 10,
+  index,
+  schemaVersion: 3,
+  ...draft
+})
+
+/** An event of the runtime, as the normaliser would draft it. */
+export const draft = (type: CanonicalEventType, data: JsonObject, subjectId = "s1"): EventDraft => ({
+  ts: at(0),
+  type,
+  subject: { kind: "message", id: subjectId },
+  source: { kind: "runtime", name: "rust-runtime", rawType: type },
+  data
+})
+
+/** An event derived from a message. */
+export const derived = (
+  type: CanonicalEventType,
+  messageType: string,
+  sender: string,
+  decodedPayload: JsonObject,
+  subjectId = "m1"
+): EventDraft => draft(type, { messageType, sender, messageId: subjectId, decodedPayload }, subjectId)
+
+export const received = (messageType: string, sender: string, payload: JsonObject = {}, data: JsonObject = {}) =>
+  draft("message.received", { messageType, sender, messageId: `m-${messageType}`, payload, ...data })
+
+export const seen = (participantId: string, role?: string): EventDraft =>
+  draft("participant.seen", { participantId, status: "idle", ...(role !== undefined && { role }) }, participantId)
+
+export const number = (drafts: ReadonlyArray<EventDraft>): ReadonlyArray<CanonicalEvent> =>
+  drafts.map((item, place) => stored({ ...item, ts: at(place + 1) }, place + 1))
+
+export const fold = (drafts: ReadonlyArray<EventDraft>): RunState =>
+  number(drafts).reduce(project, emptyRunState(RUN_ID))
+
+/** given(past).when(now): the state after the past and the events that happen now; the n-th event happens at(n). */
+export const given = (...past: ReadonlyArray<EventDraft>) => ({
+  when: (...now: ReadonlyArray<EventDraft>): RunState => fold([...past, ...now])
+})

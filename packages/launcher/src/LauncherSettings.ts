@@ -1,0 +1,219 @@
+import { tmpdir } from "node:os"
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Redacted from "effect/Redacted"
+import { InvalidConfig } from "./LaunchErrors.ts"
+
+/** The launch service's settings after reading (launch-details section 10.5). All times in ms unless the name says so. */
+export interface LauncherSettingsShape {
+  /** Name of this service: `service` of /healthz, `source` of session metadata, default requester. */
+  readonly serviceName: string
+  /** NODE_ENV. */
+  readonly environment: string
+  /** Absolute path. */
+  readonly packsDir: string
+  /** Absolute path of the folder that holds `profiles/` and `manifests/`. */
+  readonly agentsDir: string
+  /** Absolute path that a manifest's relative `host.cwd` starts from. */
+  readonly serviceRoot: string
+  /** Folder of the agents' bootstrap files; created when absent, for this user only. */
+  readonly bootstrapDir: string
+  /** 0 = read the packs at every request. */
+  readonly registryCacheTtlMs: number
+  readonly autoBootstrapAgents: boolean
+  readonly pythonPath: string
+  /** Interpreter of node agents; empty = the one that runs this service. */
+  readonly nodePath: string
+  /** gRPC `host:port` given to agents; may be empty. */
+  readonly runtimeAddress: string
+  readonly runtimeTls: boolean
+  readonly runtimeAllowInsecure: boolean
+  readonly auth: AuthSettings | undefined
+  readonly cancelCallback: CancelCallbackSettings | undefined
+  readonly controlPlane: ControlPlaneSettings | undefined
+}
+
+export interface AuthSettings {
+  readonly url: string
+  readonly timeoutMs: number
+  readonly tokenTtlSeconds: number
+  /** PROTO_AUTH_SCOPES_JSON: keys that replace the default scopes of one sender; null removes a key. */
+  readonly scopeOverrides: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+export interface CancelCallbackSettings {
+  readonly host: string
+  /** 0 = each agent listens on a port of its own choosing. */
+  readonly portBase: number
+  readonly path: string
+}
+
+export interface ControlPlaneSettings {
+  readonly url: string
+  readonly timeoutMs: number
+  readonly apiKey: Redacted.Redacted | undefined
+}
+
+/** The name given to the service where nothing else is set. */
+export const DEFAULT_SERVICE_NAME = "runplane-launcher"
+
+const DEFAULT_CONTROL_PLANE_TIMEOUT_MS = 5_000
+const DEFAULT_AUTH_TIMEOUT_MS = 5_000
+const DEFAULT_AUTH_TOKEN_TTL_SECONDS = 3_600
+
+const defaults = {
+  serviceName: DEFAULT_SERVICE_NAME,
+  environment: "development",
+  packsDir: "packs",
+  agentsDir: "",
+  serviceRoot: ".",
+  registryCacheTtlMs: 0,
+  autoBootstrapAgents: true,
+  pythonPath: "python3",
+  nodePath: "",
+  runtimeAddress: "",
+  runtimeTls: true,
+  runtimeAllowInsecure: false
+}
+
+/** What a caller that composes the service itself may set; the rest takes its default. Relative paths start at the cwd. */
+export type LauncherOptions = Partial<LauncherSettingsShape>
+
+/** The settings as a service, read once. */
+export class LauncherSettings extends Context.Service<LauncherSettings, LauncherSettingsShape>()(
+  "runplane/launcher/LauncherSettings"
+) {
+  /** Settings from the environment; a bad one stops the start with INVALID_CONFIG and the variable's name. */
+  static readonly layer = Layer.effect(
+    LauncherSettings,
+    Effect.gen(function* () {
+      const text = (name: string, fallback: string) =>
+        Effect.map(variable(name), (value) => Option.getOrElse(value, () => fallback))
+      const url = yield* text("PROTO_AUTH_SERVICE_URL", "")
+      const controlPlaneUrl = yield* text("PROTO_CONTROL_PLANE_URL", "")
+      const apiKey = yield* text("PROTO_CONTROL_PLANE_API_KEY", "")
+      const callbackHost = yield* rawVariable("PROTO_CANCEL_CALLBACK_HOST")
+      return yield* resolve({
+        serviceName: yield* text("SERVICE_NAME", defaults.serviceName),
+        environment: yield* text("NODE_ENV", defaults.environment),
+        packsDir: yield* text("PACKS_DIR", defaults.packsDir),
+        agentsDir: yield* text("AGENTS_DIR", defaults.agentsDir),
+        serviceRoot: yield* text("SERVICE_ROOT", defaults.serviceRoot),
+        registryCacheTtlMs: yield* natural("REGISTRY_CACHE_TTL_MS", defaults.registryCacheTtlMs),
+        autoBootstrapAgents: yield* flag("AUTO_BOOTSTRAP_EXAMPLE_AGENTS", defaults.autoBootstrapAgents),
+        pythonPath: yield* text("EXAMPLE_AGENT_PYTHON_PATH", defaults.pythonPath),
+        nodePath: yield* text("EXAMPLE_AGENT_NODE_PATH", defaults.nodePath),
+        runtimeAddress: yield* text("PROTO_RUNTIME_ADDRESS", defaults.runtimeAddress),
+        runtimeTls: yield* flag("PROTO_RUNTIME_TLS", defaults.runtimeTls),
+        runtimeAllowInsecure: yield* flag("PROTO_RUNTIME_ALLOW_INSECURE", defaults.runtimeAllowInsecure),
+        auth:
+          url === ""
+            ? undefined
+            : {
+                url: url.replace(/\/+$/, ""),
+                timeoutMs: yield* natural("PROTO_AUTH_SERVICE_TIMEOUT_MS", DEFAULT_AUTH_TIMEOUT_MS),
+                tokenTtlSeconds: yield* positive("PROTO_AUTH_TOKEN_TTL_SECONDS", DEFAULT_AUTH_TOKEN_TTL_SECONDS),
+                scopeOverrides: yield* scopeOverrides
+              },
+        // An empty host is a decision (callbacks off), so it may not count as unset here.
+        cancelCallback: Option.contains(callbackHost, "")
+          ? undefined
+          : {
+              host: Option.getOrElse(callbackHost, () => "127.0.0.1"),
+              portBase: yield* natural("PROTO_CANCEL_CALLBACK_PORT_BASE", 0),
+              path: yield* text("PROTO_CANCEL_CALLBACK_PATH", "/agent/cancel")
+            },
+        controlPlane:
+          controlPlaneUrl === ""
+            ? undefined
+            : {
+                url: controlPlaneUrl.replace(/\/+$/, ""),
+                timeoutMs: yield* natural("PROTO_CONTROL_PLANE_TIMEOUT_MS", DEFAULT_CONTROL_PLANE_TIMEOUT_MS),
+                apiKey: apiKey === "" ? undefined : Redacted.make(apiKey)
+              }
+      })
+    })
+  )
+
+  /** Settings from code: for a composition that runs the service inside another process, and for tests. */
+  static readonly layerOptions = (options: LauncherOptions) => Layer.effect(LauncherSettings, resolve(options))
+}
+
+const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
+  const path = yield* Path.Path
+  const packsDir = path.resolve(options.packsDir ?? defaults.packsDir)
+  const settings: LauncherSettingsShape = {
+    ...defaults,
+    bootstrapDir: path.join(tmpdir(), "macp-bootstrap"),
+    auth: undefined,
+    cancelCallback: undefined,
+    controlPlane: undefined,
+    ...options,
+    packsDir,
+    agentsDir: options.agentsDir ? path.resolve(options.agentsDir) : path.join(packsDir, "_agents"),
+    serviceRoot: path.resolve(options.serviceRoot ?? defaults.serviceRoot)
+  }
+  return LauncherSettings.of(settings)
+})
+
+/** A `PROTO_` name is read first and its `MACP_` alias second. */
+const rawVariable = (name: string): Effect.Effect<Option.Option<string>, InvalidConfig> => {
+  const alias = name.startsWith("PROTO_") ? [name.replace(/^PROTO_/, "MACP_")] : []
+  return Effect.gen(function* () {
+    for (const candidate of [name, ...alias]) {
+      const value = yield* Config.option(Config.String(candidate))
+      if (Option.isSome(value)) return Option.some(value.value.trim())
+    }
+    return Option.none<string>()
+  }).pipe(Effect.mapError((error) => new InvalidConfig({ message: `${name} cannot be read: ${error.message}` })))
+}
+
+/** An empty value counts as unset. */
+const variable = (name: string) =>
+  Effect.map(
+    rawVariable(name),
+    Option.filter((value) => value !== "")
+  )
+
+const flag = (name: string, fallback: boolean) =>
+  Effect.map(
+    variable(name),
+    Option.match({ onNone: () => fallback, onSome: (value) => /^(1|true|yes|on)$/i.test(value) })
+  )
+
+/** A number that cannot be read falls back to the default, as users of the service expect. */
+const natural = (name: string, fallback: number) =>
+  Effect.map(
+    variable(name),
+    Option.match({ onNone: () => fallback, onSome: (value) => (/^\d+$/.test(value) ? Number(value) : fallback) })
+  )
+
+const positive = Effect.fnUntraced(function* (name: string, fallback: number) {
+  const value = Option.getOrElse(yield* variable(name), () => String(fallback))
+  if (/^\d+$/.test(value) && Number(value) > 0) return Number(value)
+  return yield* new InvalidConfig({ message: `${name} must be a positive integer` })
+})
+
+const scopeOverrides = Effect.gen(function* () {
+  const name = "PROTO_AUTH_SCOPES_JSON"
+  const text = yield* variable(name)
+  if (Option.isNone(text)) return {}
+  const parsed = yield* Effect.try({
+    try: (): unknown => JSON.parse(text.value),
+    catch: () => new InvalidConfig({ message: `${name} is not JSON` })
+  })
+  if (!isScopesBySender(parsed)) {
+    return yield* new InvalidConfig({ message: `${name} must be an object of objects, keyed by sender` })
+  }
+  return parsed
+})
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isScopesBySender = (value: unknown): value is AuthSettings["scopeOverrides"] =>
+  isRecord(value) && Object.values(value).every(isRecord)

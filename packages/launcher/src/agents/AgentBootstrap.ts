@@ -1,0 +1,125 @@
+import type { CompileLaunchResult, LaunchInitiator } from "@runplane/api"
+import type { JsonObject } from "../Json.ts"
+import type { LauncherSettingsShape } from "../LauncherSettings.ts"
+
+/** Ports above the base that callbacks of different agents are spread over (launch-details section 7.3). */
+const CALLBACK_PORT_SPREAD = 1024
+
+/** One participant of one launch, ready to be started. */
+export interface AgentAssignment {
+  readonly compiled: CompileLaunchResult
+  readonly binding: CompileLaunchResult["participantBindings"][number]
+  /** The agent's bearer credential at the runtime. */
+  readonly token: string
+  readonly framework: string
+}
+
+/** Content of the bootstrap file that tells an agent who it is (launch-details section 5.5). Absent values leave no key. */
+export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSettingsShape): JsonObject => {
+  const { compiled, binding, token, framework } = assignment
+  const { session } = compiled.runDescriptor
+  const { policyHints, sessionContext } = compiled.scenarioMeta
+  const isInitiator = compiled.initiator?.participantId === binding.participantId
+  const callback = callbackOf(compiled.sessionId, binding.participantId, settings)
+  return {
+    participant_id: binding.participantId,
+    session_id: compiled.sessionId,
+    mode: session.modeName,
+    runtime_url: settings.runtimeAddress,
+    auth_token: token,
+    secure: settings.runtimeTls,
+    allow_insecure: settings.runtimeAllowInsecure,
+    participants: session.participants.map(({ id }) => id),
+    mode_version: session.modeVersion,
+    configuration_version: session.configurationVersion,
+    ...present("policy_version", session.policyVersion),
+    ...(compiled.initiator !== undefined && isInitiator ? { initiator: initiatorBlock(compiled.initiator) } : {}),
+    ...(callback === undefined ? {} : { cancel_callback: { ...callback } }),
+    metadata: {
+      run_id: compiled.sessionId,
+      scenario_ref: compiled.display.scenarioRef,
+      role: binding.role,
+      framework,
+      agent_ref: binding.agentRef,
+      ...present("policy_hints", policyHints),
+      ...present("session_context", sessionContext)
+    }
+  }
+}
+
+/**
+ * Variables that identify an agent's run to it (launch-details section 5.4), each under both prefixes because published SDKs
+ * know only one of them.
+ */
+export const environmentOf = (
+  assignment: AgentAssignment,
+  settings: LauncherSettingsShape,
+  bootstrapFile: string
+): Readonly<Record<string, string>> => {
+  const { compiled, binding, token, framework } = assignment
+  const callback = callbackOf(compiled.sessionId, binding.participantId, settings)
+  const values = {
+    BOOTSTRAP_FILE: bootstrapFile,
+    FRAMEWORK: framework,
+    PARTICIPANT_ID: binding.participantId,
+    RUN_ID: compiled.sessionId,
+    SESSION_ID: compiled.sessionId,
+    RUNTIME_ADDRESS: settings.runtimeAddress,
+    RUNTIME_TOKEN: token,
+    RUNTIME_TLS: String(settings.runtimeTls),
+    RUNTIME_ALLOW_INSECURE: String(settings.runtimeAllowInsecure),
+    CANCEL_CALLBACK_HOST: callback?.host ?? "",
+    CANCEL_CALLBACK_PORT: callback === undefined ? "" : String(callback.port),
+    CANCEL_CALLBACK_PATH: callback?.path ?? "",
+    LOG_LEVEL: "info"
+  }
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => [
+      [`MACP_${name}`, value],
+      [`PROTO_${name}`, value]
+    ])
+  )
+}
+
+const initiatorBlock = ({ sessionStart, kickoff }: LaunchInitiator): JsonObject => ({
+  session_start: {
+    intent: sessionStart.intent,
+    participants: sessionStart.participants,
+    ttl_ms: sessionStart.ttlMs,
+    ...present("max_suspend_ms", sessionStart.maxSuspendMs),
+    mode_version: sessionStart.modeVersion,
+    configuration_version: sessionStart.configurationVersion,
+    ...present("policy_version", sessionStart.policyVersion),
+    ...present("context_id", sessionStart.contextId),
+    ...present("extensions", sessionStart.extensions)
+  },
+  ...(kickoff === undefined
+    ? {}
+    : {
+        kickoff: {
+          message_type: kickoff.messageType,
+          ...present("payload_type", kickoff.payloadType),
+          payload: kickoff.payload
+        }
+      })
+})
+
+/** Where an agent listens for a cancel request: an ephemeral port for base 0, else one spread by run and participant. */
+const callbackOf = (runId: string, participantId: string, { cancelCallback }: LauncherSettingsShape) => {
+  if (cancelCallback === undefined) return undefined
+  const { host, portBase, path } = cancelCallback
+  return {
+    host,
+    port: portBase === 0 ? 0 : portBase + (Math.abs(hash32(`${runId}:${participantId}`)) % CALLBACK_PORT_SPREAD),
+    path
+  }
+}
+
+const hash32 = (text: string): number => {
+  let hash = 0
+  for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
+  return hash
+}
+
+const present = <V>(key: string, value: V | undefined): { readonly [key: string]: V } =>
+  value === undefined ? {} : { [key]: value }

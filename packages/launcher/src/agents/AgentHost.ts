@@ -1,0 +1,184 @@
+import type { Readable } from "node:stream"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { LauncherSettings } from "../LauncherSettings.ts"
+import { type AgentAssignment, bootstrapOf, environmentOf } from "./AgentBootstrap.ts"
+import type { AgentManifest } from "./AgentManifest.ts"
+import { type AgentProcess, type ProcessExit, spawnAgent } from "./AgentProcess.ts"
+import { bootstrapFile } from "./BootstrapFile.ts"
+import { hostCommand } from "./HostCommand.ts"
+import { logLines } from "./LogLines.ts"
+
+/** How long a started process must live to count as attached, ms (launch-details section 5.6). */
+export const ATTACH_CONFIRMATION_MS = 400
+
+/** How long the last lines of an ended process are waited for, ms. */
+const LOG_DRAIN_MS = 1_000
+
+/** An agent that was not started, or did not stay: the reason as AGENT_ATTACH_FAILED tells it. */
+export class AgentNotAttached extends Data.TaggedError("AgentNotAttached")<{ readonly reason: string }> {}
+
+export interface AttachedAgent {
+  readonly pid: number
+}
+
+/**
+ * Keeps example agents running as processes of this machine (launch-details sections 5.4 and 5.6). An agent is known by its
+ * run and participant; it belongs to the host until it exits, its run is stopped, or the host's layer closes, and takes its
+ * bootstrap file with it. Exited agents are not restarted.
+ */
+export class AgentHost extends Context.Service<
+  AgentHost,
+  {
+    /** Starts an agent and waits for the confirmation; the running one is answered when the pair runs already. */
+    readonly attach: (
+      assignment: AgentAssignment,
+      manifest: AgentManifest
+    ) => Effect.Effect<AttachedAgent, AgentNotAttached>
+    /** Stops the agents of a run, all at once. */
+    readonly stopRun: (runId: string) => Effect.Effect<void>
+    readonly running: Effect.Effect<ReadonlyArray<RunningAgent>>
+  }
+>()("runplane/launcher/AgentHost") {
+  /** Agents as child processes of this Node process. */
+  static readonly layerNode = Layer.effect(
+    AgentHost,
+    Effect.gen(function* () {
+      const settings = yield* LauncherSettings
+      const path = yield* Path.Path
+      const fs = yield* FileSystem.FileSystem
+      const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+      const hostScope = yield* Effect.scope
+      const agents = new Map<string, HostedProcess>()
+
+      const stop = (chosen: ReadonlyArray<HostedProcess>) =>
+        Effect.forEach(chosen, (agent) => Scope.close(agent.scope, Exit.void), {
+          concurrency: "unbounded",
+          discard: true
+        })
+      yield* Effect.addFinalizer(() => stop([...agents.values()]))
+
+      const start = Effect.fnUntraced(function* (assignment: AgentAssignment, manifest: AgentManifest) {
+        const { compiled, binding } = assignment
+        const host = yield* Effect.mapError(
+          Effect.fromResult(hostCommand(manifest, settings, { ownNode: process.execPath, parent: process.env })),
+          (reason) => new AgentNotAttached({ reason })
+        )
+        const cwd = path.resolve(settings.serviceRoot, host.cwd)
+        if (!(yield* Effect.orElseSucceed(fs.exists(cwd), () => false))) {
+          return yield* new AgentNotAttached({ reason: `spawn error: no working directory ${host.cwd}` })
+        }
+        const file = yield* bootstrapFile(
+          settings.bootstrapDir,
+          compiled.sessionId,
+          binding.participantId,
+          bootstrapOf(assignment, settings)
+        ).pipe(
+          Effect.catchTag("PlatformError", (error) =>
+            Effect.fail(new AgentNotAttached({ reason: `bootstrap file not written: ${error.reason._tag}` }))
+          )
+        )
+        const env = { ...host.env, ...environmentOf(assignment, settings, file) }
+        const agent = yield* spawnAgent({ ...host, cwd, env }).pipe(
+          Effect.mapError(({ message }) => new AgentNotAttached({ reason: message }))
+        )
+        const prefix = `[${manifest.framework}:${binding.participantId}:${compiled.sessionId}]`
+        const logs = yield* Effect.all([
+          Effect.forkScoped(logOutput(agent.stdout, (line) => Effect.logInfo(`${prefix} ${line}`))),
+          Effect.forkScoped(logOutput(agent.stderr, (line) => Effect.logWarning(`${prefix} ${line}`)))
+        ])
+        yield* confirm(agent)
+        return { agent, logs, prefix }
+      })
+
+      const attach = Effect.fn("AgentHost.attach")(function* (assignment: AgentAssignment, manifest: AgentManifest) {
+        const runId = assignment.compiled.sessionId
+        const { participantId } = assignment.binding
+        const key = JSON.stringify([runId, participantId])
+        const known = agents.get(key)
+        if (known !== undefined) return { pid: known.pid }
+
+        const scope = yield* Scope.make()
+        // Known from the first moment, so that a stop during the confirmation reaches it too.
+        const hosted: HostedProcess = { runId, participantId, scope, pid: 0 }
+        agents.set(key, hosted)
+        yield* Scope.addFinalizer(
+          scope,
+          Effect.sync(() => agents.delete(key))
+        )
+        return yield* Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            const { agent, logs, prefix } = yield* restore(start(assignment, manifest)).pipe(
+              Scope.provide(scope),
+              Effect.provideContext(context),
+              Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
+            )
+            hosted.pid = agent.pid
+            yield* agent.exit.pipe(
+              Effect.tap((exit) => logExit(prefix, exit)),
+              Effect.andThen(Effect.timeoutOption(Fiber.awaitAll(logs), LOG_DRAIN_MS)),
+              Effect.andThen(Scope.close(scope, Exit.void)),
+              Effect.interruptible,
+              Effect.forkIn(hostScope)
+            )
+            return { pid: agent.pid }
+          })
+        )
+      })
+
+      return AgentHost.of({
+        attach,
+        stopRun: (runId) => Effect.suspend(() => stop([...agents.values()].filter((agent) => agent.runId === runId))),
+        running: Effect.sync(() =>
+          [...agents.values()].map(({ runId, participantId, pid }) => ({ runId, participantId, pid }))
+        )
+      })
+    })
+  )
+}
+
+export interface RunningAgent {
+  readonly runId: string
+  readonly participantId: string
+  readonly pid: number
+}
+
+interface HostedProcess {
+  readonly runId: string
+  readonly participantId: string
+  readonly scope: Scope.Closeable
+  /** 0 until the process is confirmed. */
+  pid: number
+}
+
+/** Attached is who still lives after the confirmation time. */
+const confirm = (agent: AgentProcess) =>
+  Effect.timeoutOption(agent.exit, ATTACH_CONFIRMATION_MS).pipe(
+    Effect.flatMap((exit) =>
+      exit._tag === "None"
+        ? Effect.void
+        : Effect.fail(
+            new AgentNotAttached({
+              reason: `process exited before attach confirmed (code=${exit.value.code}, signal=${exit.value.signal})`
+            })
+          )
+    )
+  )
+
+const logOutput = (output: Readable, log: (line: string) => Effect.Effect<void>) =>
+  logLines(NodeStream.fromReadable({ evaluate: () => output })).pipe(
+    Stream.runForEach(log),
+    Effect.catchCause((cause) => Effect.logDebug("the output of an agent cannot be read any more", cause))
+  )
+
+const logExit = (prefix: string, { code, signal }: ProcessExit) =>
+  code === 0 ? Effect.logInfo(`${prefix} done`) : Effect.logWarning(`${prefix} exited (code=${code}, signal=${signal})`)

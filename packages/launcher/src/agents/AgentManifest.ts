@@ -1,0 +1,101 @@
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { isJsonObject, type Json, type JsonObject } from "../Json.ts"
+
+/** `manifests/<agentRef>.json` (launch-details section 5.2): how an agent is started. */
+export interface AgentManifest {
+  readonly id: string
+  readonly name: string
+  readonly framework: HostedFramework
+  readonly entrypoint: { readonly type: EntrypointType; readonly value: string }
+  readonly host: HostBlock
+}
+
+export type HostedFramework = "langgraph" | "langchain" | "crewai" | "custom"
+export type EntrypointType = "python_module" | "python_file" | "node_file" | "container"
+
+const HostBlock = Schema.Struct({
+  /** Interpreters; when absent the service's settings decide. */
+  python: Schema.optionalKey(Schema.NonEmptyString),
+  node: Schema.optionalKey(Schema.NonEmptyString),
+  env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  args: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Relative paths start at the service's root. */
+  cwd: Schema.optionalKey(Schema.String)
+})
+export type HostBlock = typeof HostBlock.Type
+
+/** The framework adapters of this service, each with the `frameworkConfig` keys that it requires. */
+const REQUIRED_CONFIG: Readonly<Record<HostedFramework, ReadonlyArray<string>>> = {
+  langgraph: ["graphFactory", "inputMapper", "outputMapper"],
+  langchain: ["factory", "inputMapper", "outputMapper"],
+  crewai: ["crewFactory", "inputMapper", "outputMapper"],
+  custom: []
+}
+
+const ENTRYPOINT_TYPES: ReadonlyArray<EntrypointType> = ["python_module", "python_file", "node_file", "container"]
+
+/** Whether agents of a framework can be started here at all. */
+export const isHosted = (framework: string): framework is HostedFramework => Object.hasOwn(REQUIRED_CONFIG, framework)
+
+/** The text of an agent's manifest; `undefined` when there is none. */
+export const readManifestText = Effect.fn("AgentManifest.read")(function* (agentsDir: string, agentRef: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const file = path.join(agentsDir, "manifests", `${agentRef}.json`)
+  return (yield* fs.exists(file)) ? yield* fs.readFileString(file) : undefined
+})
+
+/** Reads a manifest; on failure all complaints, in the texts of launch-details section 5.2. */
+export const parseManifest = (text: string): Result.Result<AgentManifest, ReadonlyArray<string>> =>
+  Result.flatMap(Result.try({ try: (): Json => JSON.parse(text), catch: () => ["manifest is not JSON"] }), (json) =>
+    isJsonObject(json) ? checkManifest(json) : Result.fail(["manifest is not an object"])
+  )
+
+const checkManifest = (json: JsonObject): Result.Result<AgentManifest, ReadonlyArray<string>> => {
+  const problems: Array<string> = []
+  const required = (value: Json | undefined, name: string) => {
+    if (typeof value === "string" && value !== "") return value
+    problems.push(`manifest.${name} is required`)
+    return ""
+  }
+  const id = required(json["id"], "id")
+  const name = required(json["name"], "name")
+  const framework = required(json["framework"], "framework")
+  const entrypoint = isJsonObject(json["entrypoint"]) ? json["entrypoint"] : undefined
+  if (entrypoint === undefined) problems.push("manifest.entrypoint is required")
+  const type = entrypoint === undefined ? "" : required(entrypoint["type"], "entrypoint.type")
+  const value = entrypoint === undefined ? "" : required(entrypoint["value"], "entrypoint.value")
+
+  const knownType = ENTRYPOINT_TYPES.find((candidate) => candidate === type)
+  if (type !== "" && knownType === undefined) problems.push(`unsupported entrypoint type: ${type}`)
+  if (framework !== "" && !isHosted(framework)) problems.push(`unsupported framework: ${framework}`)
+  if (isHosted(framework)) problems.push(...frameworkProblems(framework, knownType, json["frameworkConfig"]))
+
+  const host = Schema.decodeUnknownResult(HostBlock)(json["host"] ?? {})
+  if (Result.isFailure(host)) problems.push(`manifest.host is malformed: ${host.failure.message}`)
+  return problems.length === 0 && isHosted(framework) && knownType !== undefined && Result.isSuccess(host)
+    ? Result.succeed({ id, name, framework, entrypoint: { type: knownType, value }, host: host.success })
+    : Result.fail(problems)
+}
+
+const frameworkProblems = (
+  framework: HostedFramework,
+  type: EntrypointType | undefined,
+  config: Json | undefined
+): ReadonlyArray<string> => {
+  const problems: Array<string> = []
+  if (framework !== "custom" && type !== undefined && !type.startsWith("python_")) {
+    problems.push(`${framework} entrypoint type must be python_module or python_file, got "${type}"`)
+  }
+  if (config !== undefined) {
+    const given = isJsonObject(config) ? config : {}
+    for (const key of REQUIRED_CONFIG[framework]) {
+      if (typeof given[key] !== "string") problems.push(`frameworkConfig.${key} is required and must be a string`)
+    }
+  }
+  return problems
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import type { Readable } from "node:stream"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+
+/** How long a process may take over SIGTERM before it is killed, ms. */
+export const STOP_GRACE_MS = 5_000
+
+export interface ProcessExit {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+export interface AgentProcess {
+  readonly pid: number
+  readonly exit: Effect.Effect<ProcessExit>
+  readonly stdout: Readable
+  readonly stderr: Readable
+}
+
+export interface ProcessCommand {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  /** Absolute path. */
+  readonly cwd: string
+  /** The whole environment; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly message: string }> {}
+
+/**
+ * Starts a process that lives as long as the scope: closing it sends SIGTERM, and SIGKILL after {@link STOP_GRACE_MS}. It
+ * gets a process group of its own, so that a Ctrl-C meant for the service does not reach it directly.
+ *
+ * Its standard input is a pipe that is never written to. The operating system closes it when this process ends in whatever
+ * way, `kill -9` included: an agent that exits at the end of its input cannot outlive the service.
+ */
+export const spawnAgent = (command: ProcessCommand) =>
+  Effect.acquireRelease(start(command), ({ child, exit }) => stop(child, exit)).pipe(
+    Effect.map(
+      ({ child, pid, exit }): AgentProcess => ({
+        pid,
+        exit: Deferred.await(exit),
+        stdout: child.stdout,
+        stderr: child.stderr
+      })
+    ),
+    Effect.withSpan("AgentProcess.spawn")
+  )
+
+const start = ({ command, args, cwd, env }: ProcessCommand) =>
+  Effect.callback<StartedProcess, SpawnFailed>((resume) => {
+    const exit = Deferred.makeUnsafe<ProcessExit>()
+    const child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
+    child.once("error", (error) => resume(Effect.fail(new SpawnFailed({ message: `spawn error: ${error.message}` }))))
+    child.once("exit", (code, signal) => Deferred.doneUnsafe(exit, Effect.succeed({ code, signal })))
+    child.once("spawn", () => {
+      // Without listeners a failed write or kill would be an uncaught exception of the whole service.
+      child.on("error", () => undefined)
+      child.stdin.on("error", () => undefined)
+      resume(
+        child.pid === undefined
+          ? Effect.fail(new SpawnFailed({ message: "spawn error: no process id" }))
+          : Effect.succeed({ child, pid: child.pid, exit })
+      )
+    })
+  })
+
+type PipedChild = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable }
+
+interface StartedProcess {
+  readonly child: PipedChild
+  readonly pid: number
+  readonly exit: Deferred.Deferred<ProcessExit>
+}
+
+/** Runs in a finalizer, so its waiting uses the machine's timer: a test's clock would never reach the end of it. */
+const stop = (child: ChildProcess, exit: Deferred.Deferred<ProcessExit>) =>
+  Effect.callback<void>((resume) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+    const kill = setTimeout(() => signalGroup(child, "SIGKILL"), STOP_GRACE_MS)
+    child.once("exit", () => {
+      clearTimeout(kill)
+      resume(Effect.void)
+    })
+    signalGroup(child, "SIGTERM")
+  }).pipe(Effect.andThen(Deferred.await(exit)), Effect.asVoid)
+
+/** The whole group, so that what an agent started itself goes with it; only the agent where there are no groups. */
+const signalGroup = (child: ChildProcess, signal: NodeJS.Signals) => {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch {
+    child.kill(signal)
+  }
+}

@@ -1,0 +1,134 @@
+import * as Cache from "effect/Cache"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import { distinct } from "../Json.ts"
+import { AuthMintFailed } from "../LaunchErrors.ts"
+import { type AuthSettings, LauncherSettings } from "../LauncherSettings.ts"
+
+/** A cached token is given out until this long before its end, ms. */
+const EXPIRY_MARGIN_MS = 10_000
+
+/** Tokens kept at most; every launch has its own participants, but their names repeat. */
+const MAX_CACHED_TOKENS = 1_024
+
+export interface TokenRequest {
+  /** The participant that the token is for: its sender at the runtime. */
+  readonly participantId: string
+  readonly modeName: string
+  readonly isInitiator: boolean
+  /** How long the session may last: agents cannot renew a token, ms. */
+  readonly minLifeMs: number
+}
+
+/**
+ * The agents' credentials at the runtime (launch-details section 6). With an auth service configured every agent gets a
+ * token minted for it, without retry and without fallback. Without one, the development bearer of a runtime that trusts its
+ * callers is used: the participant id itself. A runtime with real authentication refuses that bearer.
+ */
+export class AgentTokens extends Context.Service<
+  AgentTokens,
+  { readonly tokenFor: (request: TokenRequest) => Effect.Effect<string, AuthMintFailed> }
+>()("runplane/launcher/AgentTokens") {
+  static readonly layer = Layer.effect(
+    AgentTokens,
+    Effect.gen(function* () {
+      const { auth } = yield* LauncherSettings
+      const client = yield* HttpClient.HttpClient
+      if (auth !== undefined) return yield* minted(auth, client)
+      yield* Effect.logInfo("PROTO_AUTH_SERVICE_URL is not set: agents use development credentials")
+      return AgentTokens.of({ tokenFor: ({ participantId }) => Effect.succeed(participantId) })
+    })
+  )
+}
+
+interface MintRequest {
+  readonly sender: string
+  readonly scopes: Readonly<Record<string, unknown>>
+}
+
+interface MintedToken {
+  readonly token: string
+  /** Epoch ms. */
+  readonly expiresAt: number
+}
+
+const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClient.HttpClient) {
+  const tokens = yield* Cache.makeWith((request: MintRequest) => mint(auth, client, request), {
+    capacity: MAX_CACHED_TOKENS,
+    timeToLive: (exit, _request) => (Exit.isSuccess(exit) ? Duration.millis(exit.value.lifeMs - EXPIRY_MARGIN_MS) : Duration.zero)
+  })
+  const tokenFor = Effect.fn("AgentTokens.tokenFor")(function* (request: TokenRequest) {
+    if (request.participantId === "") {
+      return yield* new AuthMintFailed({ message: "mintToken requires a non-empty sender" })
+    }
+    const key = { sender: request.participantId, scopes: scopesOf(request, auth) }
+    const known = yield* Cache.get(tokens, key)
+    const now = yield* Clock.currentTimeMillis
+    if (known.expiresAt - now >= Math.min(request.minLifeMs, known.lifeMs)) return known.token
+    // A token that was minted a while ago may end before the session does.
+    yield* Cache.invalidate(tokens, key)
+    return (yield* Cache.get(tokens, key)).token
+  })
+  return AgentTokens.of({ tokenFor })
+})
+
+/**
+ * Default scopes with the overrides of PROTO_AUTH_SCOPES_JSON for this sender, keys and lists sorted. The empty mode is
+ * that of Signal and Progress envelopes.
+ */
+const scopesOf = ({ participantId, modeName, isInitiator }: TokenRequest, auth: AuthSettings) => {
+  const scopes: Record<string, unknown> = {
+    can_start_sessions: isInitiator,
+    is_observer: false,
+    allowed_modes: [modeName, ""],
+    ...(Object.hasOwn(auth.scopeOverrides, participantId) ? auth.scopeOverrides[participantId] : {})
+  }
+  return Object.fromEntries(
+    Object.keys(scopes)
+      .filter((name) => scopes[name] !== null)
+      .sort()
+      .map((name) => {
+        const value = scopes[name]
+        return [name, Array.isArray(value) ? distinct(value.map(String)).toSorted() : value]
+      })
+  )
+}
+
+const mint = Effect.fn("AgentTokens.mint")(function* (
+  auth: AuthSettings,
+  client: HttpClient.HttpClient,
+  { sender, scopes }: MintRequest
+) {
+  const request = HttpClientRequest.post(`${auth.url}/tokens`).pipe(
+    HttpClientRequest.bodyJsonUnsafe({ sender, ttl_seconds: auth.tokenTtlSeconds, scopes })
+  )
+  const response = yield* client.execute(request).pipe(
+    Effect.timeout(auth.timeoutMs),
+    Effect.mapError((error) => new AuthMintFailed({ message: `auth-service request failed: ${error.message}` }))
+  )
+  if (response.status < 200 || response.status > 299) {
+    return yield* new AuthMintFailed({
+      message: `auth-service returned ${response.status}`,
+      status: response.status
+    })
+  }
+  const body = yield* response.json.pipe(
+    Effect.timeout(auth.timeoutMs),
+    Effect.mapError((error) => new AuthMintFailed({ message: `auth-service response parse failed: ${error.message}` }))
+  )
+  const token = Predicate.hasProperty(body, "token") ? body.token : undefined
+  if (typeof token !== "string" || token === "") {
+    return yield* new AuthMintFailed({ message: "auth-service response missing token" })
+  }
+  const effective = Predicate.hasProperty(body, "expires_in_seconds") ? body.expires_in_seconds : undefined
+  const lifeSeconds = typeof effective === "number" ? Math.max(1, Math.floor(effective)) : auth.tokenTtlSeconds
+  const now = yield* Clock.currentTimeMillis
+  const lifeMs = lifeSeconds * 1000
+  return { token, lifeMs, expiresAt: now + lifeMs }
+})

@@ -1,0 +1,72 @@
+import * as Result from "effect/Result"
+import type { LauncherSettingsShape } from "../LauncherSettings.ts"
+import type { AgentManifest } from "./AgentManifest.ts"
+
+/** Variables of the service's own environment that agents may see; everything else, keys above all, stays here. */
+const INHERITED = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LANG",
+  "LC_ALL",
+  "TZ",
+  "TMPDIR",
+  "TEMP",
+  "TMP",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+  "SystemRoot",
+  "ComSpec",
+  "PATHEXT"
+]
+
+export interface HostCommand {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  /** As written in the manifest; relative to the service's root. */
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/**
+ * The command line of a manifest's entrypoint (launch-details section 5.4). `ownNode` is the interpreter that runs this
+ * service and `parent` its environment. Containers have no adapter here.
+ */
+export const hostCommand = (
+  manifest: AgentManifest,
+  settings: Pick<LauncherSettingsShape, "nodePath" | "pythonPath">,
+  process: { readonly ownNode: string; readonly parent: Readonly<Record<string, string | undefined>> }
+): Result.Result<HostCommand, string> => {
+  const { entrypoint, host } = manifest
+  const args = host.args ?? []
+  const inherited = Object.fromEntries(
+    INHERITED.flatMap((name) => {
+      const value = process.parent[name]
+      return value === undefined ? [] : [[name, value]]
+    })
+  )
+  const shared = {
+    cwd: host.cwd ?? ".",
+    env: { ...inherited, ...host.env, EXAMPLE_AGENT_ENTRYPOINT: entrypoint.value }
+  }
+  const python = {
+    ...shared,
+    command: host.python ?? settings.pythonPath,
+    env: { ...shared.env, PYTHONUNBUFFERED: "1" }
+  }
+  switch (entrypoint.type) {
+    case "python_module":
+      return Result.succeed({ ...python, args: ["-m", entrypoint.value, ...args] })
+    case "python_file":
+      return Result.succeed({ ...python, args: [entrypoint.value, ...args] })
+    case "node_file":
+      return Result.succeed({
+        ...shared,
+        command: host.node ?? (settings.nodePath || process.ownNode),
+        args: [entrypoint.value, ...args]
+      })
+    case "container":
+      return Result.fail(`entrypoint type "container" cannot be started by this service`)
+  }
+}

@@ -1,0 +1,92 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
+import { AgentNotFound, InvalidConfig } from "../LaunchErrors.ts"
+import { LauncherSettings } from "../LauncherSettings.ts"
+import { compareTexts } from "./VersionOrder.ts"
+
+/** `profiles/<agentRef>.json` (launch-details section 5.1): what the service tells about an agent. */
+export const AgentProfile = Schema.Struct({
+  agentRef: Schema.NonEmptyString,
+  name: Schema.NonEmptyString,
+  role: Schema.String,
+  framework: Schema.Literals(["langgraph", "langchain", "crewai", "custom", "mock"]),
+  description: Schema.String,
+  transportIdentity: Schema.String,
+  entrypoint: Schema.String,
+  bootstrapStrategy: Schema.Literals(["in-process", "external", "container", "manifest-only"]),
+  bootstrapMode: Schema.Literals(["attached", "mock", "deferred"]),
+  tags: Schema.Array(Schema.String)
+})
+export type AgentProfile = typeof AgentProfile.Type
+
+/**
+ * The example agents that this service knows, in file-name order. The profiles are read when the layer is built: a broken
+ * one fails it with INVALID_CONFIG.
+ */
+export class AgentCatalog extends Context.Service<
+  AgentCatalog,
+  {
+    readonly profiles: ReadonlyArray<AgentProfile>
+    readonly get: (agentRef: string) => Effect.Effect<AgentProfile, AgentNotFound>
+  }
+>()("runplane/launcher/AgentCatalog") {
+  static readonly layer = Layer.unwrap(
+    Effect.map(
+      Effect.suspend(() => readProfiles),
+      layerOf
+    )
+  )
+
+  /** A fixed list of profiles, for tests. */
+  static readonly layerMemory = (profiles: ReadonlyArray<AgentProfile>) => layerOf(profiles)
+}
+
+const readProfiles = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { agentsDir } = yield* LauncherSettings
+  const directory = path.join(agentsDir, "profiles")
+  if (!(yield* fs.exists(directory))) {
+    yield* Effect.logWarning("AGENTS_DIR holds no profiles folder: the catalog of agents is empty")
+    return []
+  }
+  const names = (yield* fs.readDirectory(directory)).filter((name) => name.endsWith(".json")).sort(compareTexts)
+  return yield* Effect.forEach(names, (name) =>
+    Effect.flatMap(fs.readFileString(path.join(directory, name)), (text) => decodeProfile(name, text))
+  )
+}).pipe(
+  Effect.catchTag("PlatformError", (error) =>
+    Effect.fail(new InvalidConfig({ message: `agent profiles cannot be read: ${error.message}` }))
+  )
+)
+
+const decodeProfile = Effect.fnUntraced(function* (name: string, text: string) {
+  const profile = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(AgentProfile))(text).pipe(
+    Effect.mapError(
+      (error) => new InvalidConfig({ message: `invalid agent profile profiles/${name}: ${error.message}` })
+    )
+  )
+  // The file name is the order of GET /agents and the key of the manifest beside it, so the two may not drift apart.
+  if (`${profile.agentRef}.json` === name) return profile
+  return yield* new InvalidConfig({
+    message: `invalid agent profile profiles/${name}: agentRef is ${profile.agentRef}, not the file's name`
+  })
+})
+
+function layerOf(profiles: ReadonlyArray<AgentProfile>): Layer.Layer<AgentCatalog> {
+  const byRef = new Map(profiles.map((profile) => [profile.agentRef, profile]))
+  return Layer.succeed(
+    AgentCatalog,
+    AgentCatalog.of({
+      profiles,
+      get: (agentRef) => {
+        const profile = byRef.get(agentRef)
+        return profile === undefined ? Effect.fail(new AgentNotFound({ agentRef })) : Effect.succeed(profile)
+      }
+    })
+  )
+}

@@ -1,0 +1,184 @@
+import type { CompileLaunchResult, CompileRequest, LaunchInitiator } from "@runplane/api"
+import { payloadTypeName } from "@runplane/domain"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { LaunchPlan, ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
+import { KickoffEntry } from "../catalog/PackDocuments.ts"
+import { distinct, type JsonObject } from "../Json.ts"
+import { CompilationFailed, InputsInvalid, TemplateNotFound } from "../LaunchErrors.ts"
+import { checkExtensions, type Extensions } from "./Extensions.ts"
+import { asText, interpolate } from "./Placeholders.ts"
+
+/** What the compiler needs besides the request and the catalog. */
+export interface CompileContext {
+  /** Fresh UUID v4. */
+  readonly sessionId: string
+  readonly serviceName: string
+  /** NODE_ENV. */
+  readonly environment: string
+}
+
+/** Tag that every launch carries first. */
+const EXAMPLE_TAG = "example"
+
+/**
+ * Compiles one scenario version with a user's inputs (launch-details section 3, steps 4 to 9, and the field map of section
+ * 3.2). Pure: the session id comes from the caller.
+ */
+export const compileLaunch = (
+  scenario: ScenarioVersion,
+  request: CompileRequest,
+  context: CompileContext
+): Result.Result<CompileLaunchResult, TemplateNotFound | InputsInvalid | CompilationFailed> =>
+  Result.gen(function* () {
+    const template = yield* findTemplate(scenario, request.templateId)
+    const plan = template?.plan ?? scenario.base
+    const { launch } = plan
+    const inputs = { ...defaultsOf(scenario, template), ...request.inputs }
+    const errors = scenario.validate(inputs)
+    if (errors.length > 0) return yield* Result.fail(new InputsInvalid({ errors }))
+
+    const extensions = yield* checkExtensions(launch.extensions)
+    const sessionContext = yield* interpolateOptional(launch.contextTemplate, inputs)
+    const metadata = yield* interpolateOptional(launch.metadataTemplate, inputs)
+    const kickoffs = yield* Result.all((launch.kickoffTemplate ?? []).map((entry) => kickoffEntry(entry, inputs)))
+    const initiatorId = launch.initiatorParticipantId ?? kickoffs[0]?.from ?? launch.participants[0]?.id
+    const mode = request.mode ?? "sandbox"
+
+    const compiled: CompileLaunchResult = {
+      sessionId: context.sessionId,
+      mode,
+      runDescriptor: {
+        mode,
+        runtime: plan.runtime,
+        session: {
+          sessionId: context.sessionId,
+          modeName: launch.modeName,
+          modeVersion: launch.modeVersion,
+          configurationVersion: launch.configurationVersion,
+          ...present("policyVersion", launch.policyVersion),
+          ttlMs: launch.ttlMs,
+          participants: launch.participants.map(({ id }) => ({ id })),
+          metadata: sessionMetadata(request, context, metadata)
+        },
+        execution: {
+          ...present("idempotencyKey", plan.execution.idempotencyKey),
+          tags: tagsOf(scenario, plan),
+          requester: {
+            actorId: plan.execution.requester?.actorId ?? context.serviceName,
+            actorType: plan.execution.requester?.actorType ?? "service"
+          }
+        }
+      },
+      ...(initiatorId === undefined
+        ? {}
+        : { initiator: initiatorOf(scenario, plan, initiatorId, metadata, extensions, kickoffs[0]) }),
+      scenarioMeta: {
+        ...present("policyHints", launch.policyHints),
+        ...present("sessionContext", sessionContext),
+        ...present("initiatorParticipantId", initiatorId)
+      },
+      display: {
+        title: scenario.metadata.name,
+        scenarioRef: request.scenarioRef,
+        ...present("templateId", request.templateId || undefined),
+        ...present("expectedDecisionKinds", scenario.expectedDecisionKinds)
+      },
+      participantBindings: launch.participants.map(({ id, role, agentRef }) => ({ participantId: id, role, agentRef }))
+    }
+    return compiled
+  })
+
+/** The named template; none when no name, or an empty one, is given. A template called `default` has no special meaning. */
+export const findTemplate = (
+  scenario: ScenarioVersion,
+  slug: string | undefined
+): Result.Result<ScenarioTemplate | undefined, TemplateNotFound> => {
+  if (slug === undefined || slug === "") return Result.succeed(undefined)
+  const { pack, scenario: name, version } = scenario
+  return Result.fromNullishOr(
+    scenario.templates.find((template) => template.slug === slug),
+    () => new TemplateNotFound({ template: slug, pack, scenario: name, version })
+  )
+}
+
+/** Input values before the request's own: the schema's defaults, overridden one by one by the template's. */
+export const defaultsOf = (scenario: ScenarioVersion, template: ScenarioTemplate | undefined): JsonObject => ({
+  ...scenario.schemaDefaults,
+  ...template?.defaults
+})
+
+/** The five keys written here are reserved: a scenario's metadata cannot replace them. */
+const sessionMetadata = (
+  request: CompileRequest,
+  context: CompileContext,
+  metadata: JsonObject | undefined
+): JsonObject => ({
+  ...metadata,
+  source: context.serviceName,
+  sourceRef: request.scenarioRef,
+  scenarioRef: request.scenarioRef,
+  templateId: request.templateId || "default",
+  environment: context.environment
+})
+
+const tagsOf = (scenario: ScenarioVersion, plan: LaunchPlan) =>
+  distinct([
+    EXAMPLE_TAG,
+    scenario.pack,
+    scenario.scenario,
+    ...(plan.execution.tags ?? []),
+    ...(scenario.metadata.tags ?? [])
+  ])
+
+const initiatorOf = (
+  scenario: ScenarioVersion,
+  { launch }: LaunchPlan,
+  participantId: string,
+  metadata: JsonObject | undefined,
+  extensions: Extensions | undefined,
+  kickoff: KickoffEntry | undefined
+): LaunchInitiator => {
+  const intent = metadata?.["intent"]
+  return {
+    participantId,
+    sessionStart: {
+      intent: intent === undefined || intent === null ? `${scenario.pack}/${scenario.scenario}` : asText(intent),
+      participants: launch.participants.map(({ id }) => id),
+      ttlMs: launch.ttlMs,
+      ...present("maxSuspendMs", launch.maxSuspendMs),
+      modeVersion: launch.modeVersion,
+      configurationVersion: launch.configurationVersion,
+      ...present("policyVersion", launch.policyVersion),
+      ...present("contextId", launch.contextId),
+      ...present("extensions", extensions)
+    },
+    ...(kickoff === undefined ? {} : { kickoff: kickoffOf(kickoff, launch.modeName) })
+  }
+}
+
+/** Launch-details section 4, "kickoffTemplate": which of the places the message type, payload type and payload come from. */
+const kickoffOf = (entry: KickoffEntry, modeName: string): NonNullable<LaunchInitiator["kickoff"]> => {
+  const proto = entry.payloadEnvelope?.proto
+  const messageType = entry.messageType ?? (entry.kind === "proposal" ? "Proposal" : "Signal")
+  return {
+    messageType,
+    ...present("payloadType", proto?.typeName ?? payloadTypeName(modeName, messageType)),
+    payload: entry.payload ?? entry.payloadEnvelope?.json ?? proto?.value ?? {}
+  }
+}
+
+const kickoffEntry = (entry: JsonObject, inputs: JsonObject): Result.Result<KickoffEntry, CompilationFailed> =>
+  Result.flatMap(interpolate(entry, inputs), (filled) =>
+    Result.mapError(
+      Schema.decodeUnknownResult(KickoffEntry)(filled),
+      (error) => new CompilationFailed({ message: `launch.kickoffTemplate is malformed: ${error.message}` })
+    )
+  )
+
+const interpolateOptional = (template: JsonObject | undefined, inputs: JsonObject) =>
+  template === undefined ? Result.succeed(undefined) : interpolate(template, inputs)
+
+/** `{ [key]: value }`, or nothing at all when there is no value. */
+const present = <K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } =>
+  value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: V })

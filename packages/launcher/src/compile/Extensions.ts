@@ -1,0 +1,27 @@
+import * as Result from "effect/Result"
+import { isJsonObject, type Json } from "../Json.ts"
+import { CompilationFailed } from "../LaunchErrors.ts"
+
+/** Session extensions: texts by name. Whether a text is valid base64 is the runtime's business. */
+export type Extensions = { readonly [name: string]: string }
+
+/** `launch.extensions` must be a map of strings or absent (launch-details section 4). */
+export const checkExtensions = (value: Json | undefined): Result.Result<Extensions | undefined, CompilationFailed> => {
+  if (value === undefined || value === null) return Result.succeed(undefined)
+  if (!isJsonObject(value)) {
+    const shape = Array.isArray(value) ? "array" : JSON.stringify(value)
+    return refuse(`launch.extensions must be a mapping of string values, got ${shape}`)
+  }
+  const entries: Array<readonly [string, string]> = []
+  for (const [name, item] of Object.entries(value)) {
+    if (typeof item !== "string") {
+      return refuse(`launch.extensions.${name} must be a base64-encoded string, got ${typeName(item)}`)
+    }
+    entries.push([name, item])
+  }
+  return Result.succeed(Object.fromEntries(entries))
+}
+
+const typeName = (value: Json) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value)
+
+const refuse = (message: string) => Result.fail(new CompilationFailed({ message }))

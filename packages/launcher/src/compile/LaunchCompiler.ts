@@ -1,0 +1,64 @@
+import type { CompileLaunchResult, CompileRequest, LaunchSchema } from "@runplane/api"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { AgentCatalog } from "../catalog/AgentCatalog.ts"
+import { findVersion } from "../catalog/Catalog.ts"
+import { PackRegistry } from "../catalog/PackRegistry.ts"
+import type {
+  AgentNotFound,
+  CompileFailure,
+  InvalidPackData,
+  LookupFailure,
+  TemplateNotFound
+} from "../LaunchErrors.ts"
+import { LauncherSettings } from "../LauncherSettings.ts"
+import { compileLaunch } from "./CompileLaunch.ts"
+import { launchSchemaOf, profileInRole } from "./LaunchSchema.ts"
+import { parseScenarioRef, type ScenarioRef } from "./ScenarioRef.ts"
+
+/** Turns launch requests into run descriptors and scenario versions into launch schemas (launch-details section 3). */
+export class LaunchCompiler extends Context.Service<
+  LaunchCompiler,
+  {
+    readonly compile: (request: CompileRequest) => Effect.Effect<CompileLaunchResult, CompileFailure>
+    readonly launchSchema: (
+      at: ScenarioRef,
+      templateId: string | undefined
+    ) => Effect.Effect<LaunchSchema, LookupFailure | TemplateNotFound | AgentNotFound | InvalidPackData>
+  }
+>()("runplane/launcher/LaunchCompiler") {
+  static readonly layerNoDeps = Layer.effect(
+    LaunchCompiler,
+    Effect.gen(function* () {
+      const registry = yield* PackRegistry
+      const agents = yield* AgentCatalog
+      const random = yield* SecureRandom.SecureRandom
+      const { serviceName, environment } = yield* LauncherSettings
+
+      const compile = Effect.fn("LaunchCompiler.compile")(function* (request: CompileRequest) {
+        const at = yield* Effect.fromResult(parseScenarioRef(request.scenarioRef))
+        const scenario = yield* Effect.fromResult(findVersion(yield* registry.catalog, at))
+        const sessionId = yield* random.uuidV4()
+        return yield* Effect.fromResult(compileLaunch(scenario, request, { sessionId, serviceName, environment }))
+      })
+
+      const launchSchema = Effect.fn("LaunchCompiler.launchSchema")(function* (
+        at: ScenarioRef,
+        templateId: string | undefined
+      ) {
+        const scenario = yield* Effect.fromResult(findVersion(yield* registry.catalog, at))
+        const schema = yield* Effect.fromResult(launchSchemaOf(scenario, templateId))
+        const profiles = yield* Effect.forEach(schema.participants, (participant) =>
+          Effect.map(agents.get(participant.agentRef), (profile) => profileInRole(profile, participant))
+        )
+        return { ...schema, agents: profiles }
+      })
+
+      return LaunchCompiler.of({ compile, launchSchema })
+    })
+  )
+
+  static readonly layer = LaunchCompiler.layerNoDeps.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}

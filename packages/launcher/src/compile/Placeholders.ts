@@ -1,0 +1,52 @@
+import * as Result from "effect/Result"
+import { isJsonObject, type Json, type JsonObject } from "../Json.ts"
+import { CompilationFailed } from "../LaunchErrors.ts"
+
+const PATH = String.raw`\{\{ *([A-Za-z0-9_.-]+) *\}\}`
+const ANYWHERE = new RegExp(PATH, "g")
+const WHOLE = new RegExp(`^${PATH}$`)
+
+/**
+ * Replaces the `{{ inputs.x }}` placeholders in every text of an object (launch-details section 2). A text that is one
+ * placeholder becomes the value itself, type kept; inside other text the value is written out. Keys are left alone, results
+ * are not scanned again, and only own members of the inputs can be reached.
+ */
+export const interpolate = (template: JsonObject, inputs: JsonObject): Result.Result<JsonObject, CompilationFailed> => {
+  const missing: Array<string> = []
+  const replaced = replaceInObject(template, (path) => {
+    const value = valueAt({ inputs }, path)
+    if (value === undefined) missing.push(path)
+    return value ?? null
+  })
+  return missing[0] === undefined
+    ? Result.succeed(replaced)
+    : Result.fail(new CompilationFailed({ message: `undefined placeholder: {{ ${missing[0]} }}` }))
+}
+
+const replaceInObject = (template: JsonObject, lookup: (path: string) => Json): JsonObject =>
+  Object.fromEntries(Object.entries(template).map(([key, value]) => [key, replaceIn(value, lookup)]))
+
+const replaceIn = (value: Json, lookup: (path: string) => Json): Json => {
+  if (typeof value === "string") {
+    const whole = WHOLE.exec(value)?.[1]
+    return whole === undefined ? value.replace(ANYWHERE, (_, path: string) => asText(lookup(path))) : lookup(whole)
+  }
+  if (isJsonObject(value)) return replaceInObject(value, lookup)
+  return isJsonArray(value) ? value.map((item) => replaceIn(item, lookup)) : value
+}
+
+/** How a value reads inside other text; objects and arrays as JSON. */
+export const asText = (value: Json): string =>
+  typeof value === "string" ? value : typeof value === "object" ? JSON.stringify(value) : String(value)
+
+const valueAt = (root: JsonObject, path: string): Json | undefined => {
+  let value: Json | undefined = root
+  for (const segment of path.split(".")) {
+    if (isJsonArray(value)) value = /^\d+$/.test(segment) ? value[Number(segment)] : undefined
+    else if (isJsonObject(value) && Object.hasOwn(value, segment)) value = value[segment]
+    else return undefined
+  }
+  return value
+}
+
+const isJsonArray = (value: Json | undefined): value is ReadonlyArray<Json> => Array.isArray(value)

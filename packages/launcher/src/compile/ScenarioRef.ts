@@ -1,0 +1,21 @@
+import * as Result from "effect/Result"
+import { InvalidScenarioRef } from "../LaunchErrors.ts"
+
+export interface ScenarioRef {
+  readonly pack: string
+  readonly scenario: string
+  readonly version: string
+}
+
+/** `<pack>/<scenario>@<version>`: split at the last `@`, then at the first `/` before it (launch-details section 3, step 1). */
+export const parseScenarioRef = (scenarioRef: string): Result.Result<ScenarioRef, InvalidScenarioRef> => {
+  const refuse = (problem: InvalidScenarioRef["problem"]) =>
+    Result.fail(new InvalidScenarioRef({ scenarioRef, problem }))
+  const at = scenarioRef.lastIndexOf("@")
+  if (at < 0) return refuse("missing '@'")
+  const name = scenarioRef.slice(0, at)
+  const slash = name.indexOf("/")
+  if (slash < 0) return refuse("missing '/'")
+  const ref = { pack: name.slice(0, slash), scenario: name.slice(slash + 1), version: scenarioRef.slice(at + 1) }
+  return ref.pack === "" || ref.scenario === "" || ref.version === "" ? refuse("empty component") : Result.succeed(ref)
+}

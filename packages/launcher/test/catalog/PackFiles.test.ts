@@ -1,0 +1,132 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { makePackFiles } from "../../src/catalog/PackFiles.ts"
+import { type MemoryTree, memoryFiles } from "../fixtures/MemoryFiles.ts"
+
+const read = (tree: MemoryTree, file = "/packs/a/root.yaml") =>
+  makePackFiles("/packs").pipe(
+    Effect.flatMap((files) => files.read(file)),
+    Effect.provide(memoryFiles(tree))
+  )
+
+describe("YAML dialect (launch-details section 1.6)", () => {
+  const readText = (text: string) => read({ "/packs/a/root.yaml": text })
+
+  it.effect.each([
+    ["a key without a value is an empty text", "k:", { k: "" }],
+    ["~, True, 007 and .5 are texts", "a: ~\nb: True\nc: 007\nd: .5", { a: "~", b: "True", c: "007", d: ".5" }],
+    [
+      "null, true, false and JSON numbers are themselves",
+      "a: null\nb: true\nc: -1.5\nd: 1e3",
+      { a: null, b: true, c: -1.5, d: 1000 }
+    ],
+    ["a date stays a text", "a: 2020-01-01", { a: "2020-01-01" }],
+    ["yes and no are texts", "a: yes\nb: no", { a: "yes", b: "no" }],
+    ["an alias repeats its anchor", "a: &x { q: 1 }\nb: *x", { a: { q: 1 }, b: { q: 1 } }],
+    ["a merge key is an ordinary key", "a: &x { q: 1 }\nb: { <<: *x }", { a: { q: 1 }, b: { "<<": { q: 1 } } }]
+  ] as const)("%s", ([, text, expected]) =>
+    Effect.map(readText(text), (value) => assert.deepStrictEqual(value, expected))
+  )
+
+  it.effect.each([
+    ["an empty file", ""],
+    ["only comments", "# nothing\n"],
+    ["only a document marker", "---\n"]
+  ] as const)("%s is no document", ([, text]) => Effect.map(readText(text), (value) => assert.isUndefined(value)))
+
+  it.effect.each([
+    ["a key given twice", "a: 1\na: 2", "invalid YAML in a/root.yaml: duplicated mapping key (line 2)"],
+    ["an unknown tag", "a: !other 1", "invalid YAML in a/root.yaml: unknown scalar tag !<!other> (line 1)"],
+    ["a second document", "a: 1\n---\nb: 2", "invalid YAML in a/root.yaml: expected a single document, but found more"],
+    [
+      "a value that contains itself",
+      "a: &x [*x]",
+      "invalid YAML in a/root.yaml: an alias names a value that contains it"
+    ]
+  ] as const)("refuses %s", ([, text, message]) =>
+    Effect.map(Effect.flip(readText(text)), (error) => assert.strictEqual(error.message, message))
+  )
+
+  it.effect("refuses aliases that multiply beyond the limit", () => {
+    const rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    for (let i = 1; i <= 6; i++)
+      rows.push(
+        `a${i}: &a${i} [${Array(10)
+          .fill(`*a${i - 1}`)
+          .join(", ")}]`
+      )
+    return Effect.map(Effect.flip(readText(rows.join("\n"))), (error) =>
+      assert.match(error.message, /more than \d+ values/)
+    )
+  })
+})
+
+describe("!include (launch-details section 1.5)", () => {
+  it.effect("puts YAML and JSON content in the tag's place, each path relative to its own file", () =>
+    Effect.gen(function* () {
+      const value = yield* read({
+        "/packs/a/root.yaml": "x: !include sub/one.yaml\ny: !include ../_shared/list.json\nz: !include sub/one.yaml",
+        "/packs/a/sub/one.yaml": "deep: !include ./two.YML",
+        "/packs/a/sub/two.YML": "n: 2",
+        "/packs/_shared/list.json": "[1, 2]"
+      })
+      assert.deepStrictEqual(value, { x: { deep: { n: 2 } }, y: [1, 2], z: { deep: { n: 2 } } })
+    })
+  )
+
+  it.effect("accepts an absolute path inside the packs directory, and yields null for an empty target", () =>
+    Effect.gen(function* () {
+      const value = yield* read({
+        "/packs/a/root.yaml": "x: !include /packs/b.yaml\ny: !include /packs/empty.yaml",
+        "/packs/b.yaml": "[b]",
+        "/packs/empty.yaml": ""
+      })
+      assert.deepStrictEqual(value, { x: ["b"], y: null })
+    })
+  )
+
+  it.effect.each([
+    ["an empty argument", "x: !include ''", "!include requires a non-empty string path (in a/root.yaml)"],
+    [
+      "a path out of the directory",
+      "x: !include ../../outside.txt",
+      "!include path escapes PACKS_DIR: ../../outside.txt (in a/root.yaml)"
+    ],
+    [
+      "another extension",
+      "x: !include ./notes.txt",
+      '!include unsupported extension ".txt" for ./notes.txt (in a/root.yaml)'
+    ],
+    ["a file that is not there", "x: !include ./gone.yaml", "!include target not found: ./gone.yaml (in a/root.yaml)"],
+    ["the file itself", "x: !include ./root.yaml", "!include cycle detected at ./root.yaml (in a/root.yaml)"],
+    ["a longer cycle", "x: !include ./loop.yaml", "!include cycle detected at ./root.yaml (in a/loop.yaml)"],
+    [
+      "a link that leads out",
+      "x: !include ./link.yaml",
+      "!include path escapes PACKS_DIR: ./link.yaml (in a/root.yaml)"
+    ],
+    ["a list as argument", "x: !include [a]", "invalid YAML in a/root.yaml: unknown sequence tag !<!include> (line 1)"]
+  ] as const)("refuses %s", ([, text, message]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        read({
+          "/packs/a/root.yaml": text,
+          "/packs/a/notes.txt": "n",
+          "/packs/a/loop.yaml": "y: !include ./root.yaml",
+          "/packs/a/link.yaml": { link: "/secret/key.yaml" },
+          "/secret/key.yaml": "k: 1"
+        })
+      )
+      assert.strictEqual(error.message, message)
+    })
+  )
+
+  it.effect("names the included file when that one is broken", () =>
+    Effect.gen(function* () {
+      const broken = (name: string, text: string) =>
+        Effect.flip(read({ "/packs/a/root.yaml": `x: !include ./${name}`, [`/packs/a/${name}`]: text }))
+      assert.match((yield* broken("bad.json", "{")).message, /^invalid JSON in a\/bad\.json: /)
+      assert.match((yield* broken("bad.yaml", "[")).message, /^invalid YAML in a\/bad\.yaml: /)
+    })
+  )
+})

@@ -1,0 +1,228 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { findPack, findVersion, scenariosByAgent, summarise } from "../../src/catalog/Catalog.ts"
+import type { MemoryTree } from "../fixtures/MemoryFiles.ts"
+import { load, packYaml, type ScenarioParts, scenarioYaml, smallPack, templateYaml } from "../fixtures/Packs.ts"
+
+const SCENARIO = "/packs/demo/scenarios/one/1.0.0/scenario.yaml"
+const TEMPLATES = "/packs/demo/scenarios/one/1.0.0/templates"
+
+const withScenario = (parts: ScenarioParts): MemoryTree => ({ ...smallPack(), [SCENARIO]: scenarioYaml(parts) })
+const withTemplate = (text: string): MemoryTree => ({ ...smallPack(), [`${TEMPLATES}/t.yaml`]: text })
+
+describe("discovery (launch-details section 1.1)", () => {
+  it.effect("serves an empty catalog with a warning when the directory is missing", () =>
+    Effect.gen(function* () {
+      const { catalog, warnings } = yield* load({})
+      assert.deepStrictEqual(catalog.packs, [])
+      assert.lengthOf(warnings, 1)
+    })
+  )
+
+  it.effect(
+    "ignores plain files and directories with a leading underscore, and skips a directory without pack.yaml",
+    () =>
+      Effect.gen(function* () {
+        const { catalog, warnings } = yield* load({
+          ...smallPack(),
+          "/packs/README.md": "hello",
+          "/packs/_shared/pack.yaml": "not: a pack",
+          "/packs/empty/notes.txt": "n"
+        })
+        assert.deepStrictEqual(
+          catalog.packs.map((pack) => pack.slug),
+          ["demo"]
+        )
+        assert.lengthOf(warnings, 1)
+        assert.match(warnings[0] ?? "", /empty/)
+      })
+  )
+
+  it.effect("knows a pack by its slug, not by its directory, and lists packs by directory name", () =>
+    Effect.gen(function* () {
+      const { catalog } = yield* load({
+        "/packs/z-dir/pack.yaml": packYaml({ slug: "alpha" }),
+        "/packs/a-dir/pack.yaml": packYaml({ slug: "omega" })
+      })
+      assert.deepStrictEqual(
+        catalog.packs.map((pack) => pack.slug),
+        ["omega", "alpha"]
+      )
+      assert.isTrue(Result.isFailure(findPack(catalog, "z-dir")))
+    })
+  )
+
+  it.effect("names scenario and version by their directories, whatever the file's metadata say", () =>
+    Effect.gen(function* () {
+      const { catalog } = yield* load(withScenario({ metadata: "scenario: other\nversion: 9.9.9" }))
+      const found = findVersion(catalog, { pack: "demo", scenario: "one", version: "1.0.0" })
+      assert.isTrue(Result.isSuccess(found))
+    })
+  )
+
+  it.effect("leaves out a scenario without a valid version, and a version without a document", () =>
+    Effect.gen(function* () {
+      const { catalog } = yield* load({
+        ...smallPack(),
+        "/packs/demo/scenarios/bare/1.0.0/notes.txt": "n",
+        "/packs/demo/scenarios/one/2.0.0/scenario.yaml": "# later\n",
+        "/packs/demo/scenarios/one/3.0.0/scenario.yaml": "- a\n- list\n"
+      })
+      const summaries = catalog.packs.flatMap((pack) => pack.scenarios.map(summarise))
+      assert.deepStrictEqual(
+        summaries.map(({ scenario, versions }) => ({ scenario, versions })),
+        [{ scenario: "one", versions: ["1.0.0"] }]
+      )
+    })
+  )
+
+  it.effect.each([
+    ["empty", ""],
+    ["a comment", "# c"],
+    ["a list", "- 1"],
+    ["a scalar", "word"]
+  ] as const)("skips only the pack whose pack.yaml is %s", ([, text]) =>
+    Effect.gen(function* () {
+      const { catalog, warnings } = yield* load({ ...smallPack(), "/packs/half/pack.yaml": text })
+      assert.lengthOf(catalog.packs, 1)
+      assert.lengthOf(warnings, 1)
+    })
+  )
+})
+
+describe("summaries", () => {
+  it.effect("sorts versions as semantic versions and describes the latest one", () =>
+    Effect.gen(function* () {
+      const scenario = (name: string, agent: string) =>
+        scenarioYaml({ metadata: `summary: ${name}\ntags: [${name}]` }).replaceAll("agent-b", agent)
+      const { catalog } = yield* load({
+        "/packs/demo/pack.yaml": packYaml(),
+        "/packs/demo/scenarios/one/10.0.0/scenario.yaml": scenario("ten", "agent-a"),
+        "/packs/demo/scenarios/one/10.0.0/templates/z.yaml": templateYaml("beta"),
+        "/packs/demo/scenarios/one/10.0.0/templates/a.yml": templateYaml("zeta"),
+        "/packs/demo/scenarios/one/10.0.0/templates/other.yaml": "kind: Something\nmetadata: { slug: no }",
+        "/packs/demo/scenarios/one/10.0.0/templates/nameless.yaml": "kind: ScenarioTemplate",
+        "/packs/demo/scenarios/one/2.0.0/scenario.yaml": scenario("two", "agent-b"),
+        "/packs/demo/scenarios/one/10.0.0-rc.1/scenario.yaml": scenario("candidate", "agent-b")
+      })
+      const [summary] = catalog.packs.flatMap((pack) => pack.scenarios.map(summarise))
+      assert.deepStrictEqual(summary, {
+        scenario: "one",
+        name: "One",
+        summary: "ten",
+        versions: ["2.0.0", "10.0.0-rc.1", "10.0.0"],
+        templates: ["beta", "zeta"],
+        tags: ["ten"],
+        runtimeKind: "rust",
+        agentRefs: ["agent-a", "agent-a"]
+      })
+    })
+  )
+
+  it.effect("collects for every agent the versions that name it, once each", () =>
+    Effect.gen(function* () {
+      const { catalog } = yield* load({ ...smallPack("a"), ...smallPack("b") })
+      assert.deepStrictEqual(scenariosByAgent(catalog).get("agent-b"), ["a/one@1.0.0", "b/one@1.0.0"])
+    })
+  )
+})
+
+describe("malformed pack data (launch-details section 1.7)", () => {
+  const pack = (text: string): MemoryTree => ({ ...smallPack(), "/packs/demo/pack.yaml": text })
+  const cases: ReadonlyArray<readonly [name: string, tree: MemoryTree, message: string | RegExp]> = [
+    [
+      "a pack's apiVersion",
+      pack(packYaml({ header: "apiVersion: v2\nkind: ScenarioPack" })),
+      "invalid apiVersion in demo/pack.yaml: v2"
+    ],
+    [
+      "a pack's kind",
+      pack(packYaml({ header: "apiVersion: scenarios.macp.dev/v1\nkind: Pack" })),
+      "invalid kind in demo/pack.yaml: expected ScenarioPack, got Pack"
+    ],
+    ["a missing slug", pack(packYaml({ slug: "''" })), "missing metadata.slug in demo/pack.yaml"],
+    ["broken YAML", pack("a: ["), /^invalid YAML in demo\/pack\.yaml: /],
+    [
+      "a slug used twice",
+      { ...smallPack(), "/packs/other/pack.yaml": packYaml() },
+      "duplicate metadata.slug in other/pack.yaml: demo/pack.yaml has it too"
+    ],
+    [
+      "a scenario's kind",
+      withScenario({ header: "apiVersion: scenarios.macp.dev/v1\nkind: X" }),
+      "invalid kind in demo/scenarios/one/1.0.0/scenario.yaml: expected ScenarioVersion, got X"
+    ],
+    [
+      "a scenario without spec",
+      { ...smallPack(), [SCENARIO]: "apiVersion: scenarios.macp.dev/v1\nkind: ScenarioVersion\nmetadata: { name: n }" },
+      /^invalid spec in demo\/scenarios\/one\/1\.0\.0\/scenario\.yaml: /
+    ],
+    [
+      "a missing mode name",
+      { ...smallPack(), [SCENARIO]: scenarioYaml().replace("modeName", "modeNam") },
+      /^invalid spec\.launch\.modeName in /
+    ],
+    [
+      "a ttl that is no number",
+      { ...smallPack(), [SCENARIO]: scenarioYaml().replace("60000", "soon") },
+      /^invalid spec\.launch\.ttlMs in /
+    ],
+    [
+      "a ttl beyond the runtime's limit",
+      { ...smallPack(), [SCENARIO]: scenarioYaml().replace("60000", "86400001") },
+      /^invalid spec\.launch\.ttlMs in /
+    ],
+    [
+      "a participant without agent",
+      { ...smallPack(), [SCENARIO]: scenarioYaml().replace(", agentRef: agent-b", "") },
+      /^invalid spec\.launch\.participants\.1\.agentRef in /
+    ],
+    [
+      "an unknown schema keyword",
+      withScenario({ schema: "{ type: object, colour: red }" }),
+      /^invalid spec\.inputs\.schema in .*: strict mode: unknown keyword/
+    ],
+    [
+      "an unknown format",
+      withScenario({ schema: "{ type: object, properties: { a: { type: string, format: colour } } }" }),
+      /unknown format "colour"/
+    ],
+    [
+      "a schema of an unsupported draft",
+      withScenario({ schema: "{ $schema: 'http://json-schema.org/draft-04/schema#', type: object }" }),
+      /no schema with key or ref/
+    ],
+    ["a broken template", withTemplate("a: ["), /^invalid YAML in demo\/scenarios\/one\/1\.0\.0\/templates\/t\.yaml: /],
+    [
+      "a template that breaks the launch",
+      withTemplate(templateYaml("t", "spec: { overrides: { launch: { ttlMs: never } } }")),
+      /^invalid spec\.overrides\.launch\.ttlMs in demo\/scenarios\/one\/1\.0\.0\/templates\/t\.yaml: /
+    ],
+    [
+      "a kickoff entry of a wrong kind",
+      withScenario({ launch: "kickoffTemplate: [{ kind: shout }]" }),
+      /^invalid spec\.launch\.kickoffTemplate\.0\.kind in /
+    ]
+  ]
+
+  it.effect.each(cases)("%s fails the whole catalog", ([, tree, message]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(load({ ...tree, ...smallPackBeside }))
+      assert.strictEqual(error._tag, "InvalidPackData")
+      if (typeof message === "string") assert.strictEqual(error.message, message)
+      else assert.match(error.message, message)
+    })
+  )
+
+  const smallPackBeside = smallPack("healthy")
+
+  it.effect("accepts a schema of draft 2020-12 that says so", () =>
+    load(withScenario({ schema: "{ $schema: 'https://json-schema.org/draft/2020-12/schema', type: object }" }))
+  )
+
+  it.effect("reads a catalog twice although a schema carries $id", () => {
+    const tree = withScenario({ schema: "{ $id: 'https://runplane.test/inputs', type: object }" })
+    return Effect.andThen(load(tree), load(tree))
+  })
+})

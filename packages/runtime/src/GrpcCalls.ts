@@ -1,0 +1,137 @@
+import type { DescMethod } from "@bufbuild/protobuf"
+import { ConnectError, decodeBinaryHeader } from "@connectrpc/connect"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import type { GrpcConnections, RuntimeRpc } from "./GrpcConnections.ts"
+import { RuntimeCredentials } from "./RuntimeCredentials.ts"
+import { grpcStatusName, RuntimeError } from "./RuntimeError.ts"
+import { wireStream } from "./WireStream.ts"
+
+/** Told of every unary call that ended: name of the call, seconds it took, whether it succeeded. */
+export const RuntimeCallMeter = Context.Reference<(method: string, seconds: number, ok: boolean) => void>(
+  "runplane/runtime/RuntimeCallMeter",
+  { defaultValue: () => () => {} }
+)
+
+/** W3C `tracestate` to send along with `traceparent`; empty sends none. Effect's spans do not carry one themselves. */
+export const OutgoingTraceState = Context.Reference<string>("runplane/runtime/OutgoingTraceState", {
+  defaultValue: () => ""
+})
+
+interface UnaryOptions {
+  readonly signal: AbortSignal
+  readonly headers: Headers
+  readonly timeoutMs: number
+}
+
+interface StreamOptions {
+  readonly signal: AbortSignal
+  readonly headers: Headers
+}
+
+/** How calls are made: metadata, deadline, cancellation, error mapping, a span and the meter. */
+export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConnections, timeoutMs: number) {
+  const credentials = yield* RuntimeCredentials
+
+  const headers = Effect.gen(function* () {
+    const metadata = new Headers()
+    for (const [name, value] of yield* credentials.headers) metadata.set(name, Redacted.value(value))
+    const span = yield* Effect.serviceOption(Tracer.ParentSpan)
+    if (Option.isSome(span)) {
+      metadata.set("traceparent", traceparent(span.value))
+      const state = yield* OutgoingTraceState
+      if (state !== "") metadata.set("tracestate", state)
+    }
+    return metadata
+  })
+
+  const noticeRefusal = (error: RuntimeError) =>
+    error.reason === "UNAUTHENTICATED" ? credentials.refused : Effect.void
+
+  /** One answer, converted; a conversion that throws a RuntimeError fails with it. */
+  const unary = <Answer, A>(
+    { name }: DescMethod,
+    call: (rpc: RuntimeRpc, options: UnaryOptions) => Promise<Answer>,
+    convert: (answer: Answer) => A
+  ): Effect.Effect<A, RuntimeError> =>
+    Effect.gen(function* () {
+      const metadata = yield* headers
+      const meter = yield* RuntimeCallMeter
+      const startedAt = yield* Clock.currentTimeNanos
+      return yield* Effect.tryPromise({
+        try: async (signal) => convert(await call(connections.unary, { signal, headers: metadata, timeoutMs })),
+        catch: toRuntimeError(name)
+      }).pipe(
+        Effect.tapError(noticeRefusal),
+        Effect.onExit((exit) =>
+          Effect.map(Clock.currentTimeNanos, (now) => meter(name, Number(now - startedAt) / 1e9, Exit.isSuccess(exit)))
+        )
+      )
+    }).pipe(Effect.withSpan(`RuntimeClient.${name}`, spanOptions(name)))
+
+  /** A stream without a deadline; its span and metadata are those of the moment it is opened. */
+  const stream = <Message, Frame>(
+    { name }: DescMethod,
+    call: (rpc: RuntimeRpc, options: StreamOptions) => AsyncIterable<Message>,
+    convert: (message: Message) => Frame | undefined
+  ): Stream.Stream<Frame, RuntimeError> =>
+    Stream.unwrap(
+      Effect.gen(function* () {
+        const metadata = yield* headers
+        const rpc = yield* connections.forStream
+        return wireStream({
+          open: (signal) => call(rpc, { signal, headers: metadata }),
+          convert,
+          onError: toRuntimeError(name)
+        })
+      })
+    ).pipe(Stream.tapError(noticeRefusal))
+
+  return { unary, stream }
+})
+
+const spanOptions = (method: string) => ({
+  kind: "client" as const,
+  attributes: { "rpc.system": "grpc", "rpc.service": "macp.v1.MACPRuntimeService", "rpc.method": method }
+})
+
+const traceparent = ({ sampled, spanId, traceId }: Tracer.AnySpan): string =>
+  `00-${traceId.padStart(32, "0")}-${spanId.padStart(16, "0")}-${sampled ? "01" : "00"}`
+
+const toRuntimeError =
+  (method: string) =>
+  (cause: unknown): RuntimeError => {
+    if (cause instanceof RuntimeError) return cause
+    const error = ConnectError.from(cause)
+    const denialReasons = denialReasonsOf(error.metadata)
+    return new RuntimeError({
+      method,
+      reason: grpcStatusName(error.code),
+      message: error.rawMessage,
+      cause: error,
+      ...(denialReasons === undefined ? {} : { denialReasons })
+    })
+  }
+
+const DenialDetails = Schema.fromJsonString(Schema.Struct({ reasons: Schema.Array(Schema.String) }))
+const decodeDenialDetails = Schema.decodeUnknownOption(DenialDetails)
+
+/** Reasons of a policy denial (runtime-wire section 7.5); undefined when there are none or they cannot be read. */
+const denialReasonsOf = (metadata: Headers): ReadonlyArray<string> | undefined => {
+  const header = metadata.get("macp-error-details-bin")
+  if (header === null) return undefined
+  try {
+    const text = new TextDecoder().decode(decodeBinaryHeader(header))
+    return Option.getOrUndefined(decodeDenialDetails(text))?.reasons
+  } catch {
+    // Not base64: the status itself says enough.
+    return undefined
+  }
+}

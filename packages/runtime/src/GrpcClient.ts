@@ -1,0 +1,235 @@
+import { create } from "@bufbuild/protobuf"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { makeGrpcCalls } from "./GrpcCalls.ts"
+import { makeGrpcConnections, STREAMS_PER_CONNECTION } from "./GrpcConnections.ts"
+import type { Ack } from "./gen/macp/v1/envelope_pb.ts"
+import { PolicyDescriptorSchema } from "./gen/macp/v1/policy_pb.ts"
+import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
+import { identityFromWire, manifestFromWire, modeFromWire, policyFromWire, rootFromWire } from "./RuntimeCatalog.ts"
+import type { RuntimeClientShape } from "./RuntimeClient.ts"
+import type { RuntimeCredentials } from "./RuntimeCredentials.ts"
+import { RuntimeError } from "./RuntimeError.ts"
+import {
+  collectSessions,
+  defaultListingLimits,
+  LIST_MAX_PAGES,
+  LIST_PAGE_SIZE,
+  LIST_TIMEOUT_MS,
+  type ListingLimits
+} from "./SessionListing.ts"
+import { environment, flag, positiveInt, refused, text } from "./Settings.ts"
+import {
+  ackFromWire,
+  envelopeFromWire,
+  lifecycleFromWire,
+  snapshotFromWire,
+  streamFrameFromWire
+} from "./WireFrames.ts"
+
+/** RUNTIME_ADDRESS */
+export const RUNTIME_ADDRESS = "127.0.0.1:50051"
+/** RUNTIME_KIND */
+export const RUNTIME_KIND = "rust"
+/** RUNTIME_REQUEST_TIMEOUT_MS: deadline of a unary call. */
+export const REQUEST_TIMEOUT_MS = 30_000
+/** A shorter deadline is accepted with a warning. */
+export const REQUEST_TIMEOUT_WARN_BELOW_MS = 5000
+/** RUNTIME_MAX_RECEIVE_MESSAGE_BYTES: largest message taken. */
+export const MAX_RECEIVE_MESSAGE_BYTES = 16 * 1024 * 1024
+/** RUNTIME_MAX_SEND_MESSAGE_BYTES: largest message sent. */
+export const MAX_SEND_MESSAGE_BYTES = 4 * 1024 * 1024
+
+const PROTOCOL_VERSION = "1.0"
+const CLIENT_NAME = "runplane"
+const CLIENT_VERSION = "0.1.0"
+
+export interface GrpcClientOptions {
+  /** `host:port`. */
+  readonly address: string
+  readonly kind?: string
+  /** TLS with the system's roots; else plain text. */
+  readonly tls?: boolean
+  readonly requestTimeoutMs?: number
+  readonly maxReceiveBytes?: number
+  readonly maxSendBytes?: number
+  readonly listing?: Partial<ListingLimits>
+  readonly streamsPerConnection?: number
+}
+
+/** The RUNTIME_* settings of http-details section 14. */
+export const grpcClientSettings = Effect.gen(function* () {
+  const mode = yield* environment
+  const tls = yield* flag("RUNTIME_TLS", false)
+  const allowInsecure = yield* flag("RUNTIME_ALLOW_INSECURE", mode === "development")
+  if (mode === "production" && !tls && !allowInsecure) {
+    return yield* refused("RUNTIME_TLS", "must be true in production, unless RUNTIME_ALLOW_INSECURE is true")
+  }
+  const address = (yield* text("RUNTIME_ADDRESS")) ?? RUNTIME_ADDRESS
+  if (!isHostAndPort(address)) return yield* refused("RUNTIME_ADDRESS", `must be host:port, got "${address}"`)
+  const requestTimeoutMs = yield* positiveInt("RUNTIME_REQUEST_TIMEOUT_MS", REQUEST_TIMEOUT_MS)
+  if (requestTimeoutMs < REQUEST_TIMEOUT_WARN_BELOW_MS) {
+    yield* Effect.logWarning(`RUNTIME_REQUEST_TIMEOUT_MS is only ${requestTimeoutMs}`)
+  }
+  const options: GrpcClientOptions = {
+    address,
+    tls,
+    requestTimeoutMs,
+    kind: (yield* text("RUNTIME_KIND")) ?? RUNTIME_KIND,
+    maxReceiveBytes: yield* positiveInt("RUNTIME_MAX_RECEIVE_MESSAGE_BYTES", MAX_RECEIVE_MESSAGE_BYTES),
+    maxSendBytes: yield* positiveInt("RUNTIME_MAX_SEND_MESSAGE_BYTES", MAX_SEND_MESSAGE_BYTES),
+    listing: {
+      pageSize: yield* positiveInt("RUNTIME_LIST_SESSIONS_PAGE_SIZE", LIST_PAGE_SIZE),
+      maxPages: yield* positiveInt("RUNTIME_LIST_SESSIONS_MAX_PAGES", LIST_MAX_PAGES),
+      timeoutMs: yield* positiveInt("RUNTIME_LIST_SESSIONS_TIMEOUT_MS", LIST_TIMEOUT_MS)
+    }
+  }
+  return options
+})
+
+const isHostAndPort = (address: string): boolean => {
+  if (!URL.canParse(`http://${address}`) || !/:\d+$/.test(address)) return false
+  const url = new URL(`http://${address}`)
+  return url.pathname === "/" && url.username === "" && url.search === "" && url.hash === ""
+}
+
+/** The gRPC implementation of `RuntimeClient`; connections are opened on first use. */
+export const makeGrpcClient = Effect.fnUntraced(function* (
+  options: GrpcClientOptions
+): Effect.fn.Return<RuntimeClientShape, never, Scope.Scope | RuntimeCredentials> {
+  const connections = yield* makeGrpcConnections({
+    address: options.address,
+    tls: options.tls ?? false,
+    maxReceiveBytes: options.maxReceiveBytes ?? MAX_RECEIVE_MESSAGE_BYTES,
+    maxSendBytes: options.maxSendBytes ?? MAX_SEND_MESSAGE_BYTES,
+    streamsPerConnection: options.streamsPerConnection ?? STREAMS_PER_CONNECTION
+  })
+  const { stream, unary } = yield* makeGrpcCalls(connections, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS)
+  const { method } = MACPRuntimeService
+  const listing = { ...defaultListingLimits, ...options.listing }
+
+  const listSessionsPage: RuntimeClientShape["listSessionsPage"] = (request) =>
+    unary(
+      method.listSessions,
+      (rpc, call) => rpc.listSessions(request, call),
+      ({ nextPageToken, sessions }) => ({ nextPageToken, sessions: sessions.map(snapshotFromWire) })
+    )
+
+  return {
+    address: options.address,
+    kind: options.kind ?? RUNTIME_KIND,
+    listing,
+    initialize: unary(method.initialize, (rpc, call) => rpc.initialize(hello, call), identityFromWire),
+    getSession: (sessionId) =>
+      unary(
+        method.getSession,
+        (rpc, call) => rpc.getSession({ sessionId }, call),
+        ({ metadata }) => snapshotFromWire(present(metadata, "GetSession"))
+      ),
+    listSessionsPage,
+    listSessions: collectSessions(listSessionsPage, listing),
+    streamSession: ({ afterSequence, sessionId }) =>
+      stream(
+        method.streamSession,
+        (rpc, call) =>
+          rpc.streamSession(
+            heldOpen({ subscribeSessionId: sessionId, afterSequence: BigInt(afterSequence) }, call.signal),
+            call
+          ),
+        streamFrameFromWire
+      ),
+    watchSessions: stream(
+      method.watchSessions,
+      (rpc, call) => rpc.watchSessions({}, call),
+      ({ event }) => event && lifecycleFromWire(event)
+    ),
+    watchSignals: stream(
+      method.watchSignals,
+      (rpc, call) => rpc.watchSignals({}, call),
+      ({ envelope }) => envelope && envelopeFromWire(envelope)
+    ),
+    cancelSession: (control) =>
+      unary(method.cancelSession, (rpc, call) => rpc.cancelSession(control, call), ackOf("CancelSession")),
+    suspendSession: (control) =>
+      unary(method.suspendSession, (rpc, call) => rpc.suspendSession(control, call), ackOf("SuspendSession")),
+    resumeSession: (control) =>
+      unary(method.resumeSession, (rpc, call) => rpc.resumeSession(control, call), ackOf("ResumeSession")),
+    registerPolicy: (policy) =>
+      unary(
+        method.registerPolicy,
+        (rpc, call) => rpc.registerPolicy({ policyDescriptor: create(PolicyDescriptorSchema, policy) }, call),
+        ({ error, ok }) => ({ ok, error })
+      ),
+    unregisterPolicy: (policyId) =>
+      unary(
+        method.unregisterPolicy,
+        (rpc, call) => rpc.unregisterPolicy({ policyId }, call),
+        ({ error, ok }) => ({ ok, error })
+      ),
+    getPolicy: (policyId) =>
+      unary(
+        method.getPolicy,
+        (rpc, call) => rpc.getPolicy({ policyId }, call),
+        ({ policyDescriptor }) => policyFromWire(present(policyDescriptor, "GetPolicy"))
+      ),
+    listPolicies: (mode) =>
+      unary(
+        method.listPolicies,
+        (rpc, call) => rpc.listPolicies({ mode }, call),
+        ({ descriptors }) => descriptors.map(policyFromWire)
+      ),
+    listModes: unary(
+      method.listModes,
+      (rpc, call) => rpc.listModes({}, call),
+      ({ modes }) => modes.map(modeFromWire)
+    ),
+    listRoots: unary(
+      method.listRoots,
+      (rpc, call) => rpc.listRoots({}, call),
+      ({ roots }) => roots.map(rootFromWire)
+    ),
+    getManifest: (agentId) =>
+      unary(
+        method.getManifest,
+        (rpc, call) => rpc.getManifest({ agentId }, call),
+        ({ manifest }) => manifestFromWire(present(manifest, "GetManifest"))
+      )
+  }
+})
+
+const hello = {
+  supportedProtocolVersions: [PROTOCOL_VERSION],
+  clientInfo: { name: CLIENT_NAME, version: CLIENT_VERSION }
+}
+
+// Thrown inside the conversion of an answer, where the call turns it into a failure.
+const present = <A>(value: A | undefined, method: string): A => {
+  if (value !== undefined) return value
+  throw new RuntimeError({ reason: "INTERNAL", method, message: `the runtime answered ${method} without a result` })
+}
+
+const ackOf =
+  (method: string) =>
+  ({ ack }: { readonly ack?: Ack | undefined }) =>
+    ackFromWire(present(ack, method))
+
+/** One frame, then open until the signal: half-closing would end the subscription (runtime-wire section 0.1). */
+const heldOpen = <A>(frame: A, signal: AbortSignal): AsyncIterable<A> => ({
+  [Symbol.asyncIterator]: () => {
+    const done: IteratorResult<A> = { done: true, value: undefined }
+    let sent = false
+    return {
+      next: () => {
+        if (!sent) {
+          sent = true
+          return Promise.resolve({ done: false, value: frame })
+        }
+        return new Promise((resolve) => {
+          if (signal.aborted) resolve(done)
+          else signal.addEventListener("abort", () => resolve(done), { once: true })
+        })
+      },
+      return: () => Promise.resolve(done)
+    }
+  }
+})

@@ -1,0 +1,125 @@
+import type * as http2 from "node:http2"
+import { type CallOptions, type Client, createClient, type Transport } from "@connectrpc/connect"
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
+
+/** Open streams a connection carries at most: runtimes admit 128, and Node queues the rest without a word. */
+export const STREAMS_PER_CONNECTION = 100
+/** Milliseconds between HTTP/2 pings; without them a vanished peer is never noticed on an idle stream. */
+export const PING_INTERVAL_MS = 30_000
+/** Milliseconds a peer has to answer a ping. */
+export const PING_TIMEOUT_MS = 10_000
+/** Bytes one stream may be ahead of its reader. */
+export const STREAM_WINDOW_BYTES = 65_535
+/** Megabytes of HTTP/2 state per connection; Node's own 10 are too few for many full windows. */
+const SESSION_MEMORY_MB = 64
+
+export type RuntimeRpc = Client<typeof MACPRuntimeService>
+export type RpcOptions = Pick<CallOptions, "signal" | "headers" | "timeoutMs">
+
+export interface ConnectionOptions {
+  /** `host:port`. */
+  readonly address: string
+  readonly tls: boolean
+  readonly maxReceiveBytes: number
+  readonly maxSendBytes: number
+  readonly streamsPerConnection: number
+}
+
+export interface GrpcConnections {
+  /** For unary calls: a connection of their own, so that no number of streams delays them. */
+  readonly unary: RuntimeRpc
+  /** A client for one stream; the place on its connection is given back when the scope closes. */
+  readonly forStream: Effect.Effect<RuntimeRpc, never, Scope.Scope>
+}
+
+interface Connection {
+  readonly sessions: StreamSessionManager
+  readonly rpc: RuntimeRpc
+  streams: number
+}
+
+/** The HTTP/2 connections to one runtime; all are opened on first use and closed with the scope. */
+export const makeGrpcConnections = Effect.fnUntraced(function* (
+  options: ConnectionOptions
+): Effect.fn.Return<GrpcConnections, never, Scope.Scope> {
+  const pool = new Set<Connection>()
+  const unary = open(options)
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const connection of [unary, ...pool]) connection.sessions.abort()
+    })
+  )
+  const acquire = Effect.sync(() => {
+    let connection: Connection | undefined
+    for (const candidate of pool) {
+      if (candidate.streams < options.streamsPerConnection) {
+        connection = candidate
+        break
+      }
+    }
+    if (connection === undefined) {
+      connection = open(options)
+      pool.add(connection)
+    }
+    connection.streams += 1
+    return connection
+  })
+  const release = (connection: Connection) =>
+    Effect.sync(() => {
+      connection.streams -= 1
+      // One connection stays warm for the next stream.
+      if (connection.streams === 0 && pool.size > 1) {
+        pool.delete(connection)
+        connection.sessions.abort()
+      }
+    })
+  return {
+    unary: unary.rpc,
+    forStream: Effect.map(Effect.acquireRelease(acquire, release), (connection) => connection.rpc)
+  }
+})
+
+const open = (options: ConnectionOptions): Connection => {
+  const baseUrl = `${options.tls ? "https" : "http"}://${options.address}`
+  const sessions = new StreamSessionManager(baseUrl, options.streamsPerConnection)
+  const transport: Transport = createGrpcTransport({
+    baseUrl,
+    sessionManager: sessions,
+    readMaxBytes: options.maxReceiveBytes,
+    writeMaxBytes: options.maxSendBytes,
+    acceptCompression: [],
+    binaryOptions: { readUnknownFields: false }
+  })
+  return { sessions, rpc: createClient(MACPRuntimeService, transport), streams: 0 }
+}
+
+/**
+ * Widens the receive window of each connection to the sum of its streams' windows. With HTTP/2's 64 KiB for a whole
+ * connection, one reader that is slow to take its envelopes would hold up every other session on the connection.
+ */
+class StreamSessionManager extends Http2SessionManager {
+  readonly #widened = new WeakSet<http2.Http2Session>()
+  readonly #windowBytes: number
+
+  constructor(url: string, streams: number) {
+    super(
+      url,
+      { pingIntervalMs: PING_INTERVAL_MS, pingTimeoutMs: PING_TIMEOUT_MS, pingIdleConnection: true },
+      { maxSessionMemory: SESSION_MEMORY_MB, settings: { initialWindowSize: STREAM_WINDOW_BYTES } }
+    )
+    this.#windowBytes = (streams + 1) * STREAM_WINDOW_BYTES
+  }
+
+  override async request(...args: Parameters<Http2SessionManager["request"]>): Promise<http2.ClientHttp2Stream> {
+    const stream = await super.request(...args)
+    const { session } = stream
+    if (session !== undefined && !session.destroyed && !this.#widened.has(session)) {
+      this.#widened.add(session)
+      session.setLocalWindowSize(this.#windowBytes)
+    }
+    return stream
+  }
+}

@@ -1,0 +1,209 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
+import { environment, flag, positiveInt, refused, text } from "./Settings.ts"
+
+/** Identity of the control plane where the settings name none. */
+export const CONTROL_PLANE_IDENTITY = "macp-control-plane"
+/** PROTO_AUTH_SERVICE_TIMEOUT_MS */
+export const MINT_TIMEOUT_MS = 5000
+/** PROTO_AUTH_TOKEN_TTL_SECONDS */
+export const TOKEN_TTL_SECONDS = 3600
+/** A minted token is replaced this long before it expires. */
+export const TOKEN_REFRESH_EARLY_MS = 40_000
+/** A shorter life reported by the token service counts as this much. */
+export const TOKEN_MINIMUM_LIFE_MS = 60_000
+/** After a failed request for a token the next one waits this long: a dead token service must not delay every call. */
+export const MINT_RETRY_AFTER_MS = 5000
+/** A token refused by the runtime is replaced only if it is older than this, so that refusals cannot flood the service. */
+export const TOKEN_MINIMUM_AGE_MS = 5000
+
+const DEV_HEADER = "x-macp-agent-id"
+
+export interface TokenServiceOptions {
+  readonly url: string
+  readonly timeoutMs?: number
+  readonly ttlSeconds?: number
+  readonly sender?: string
+  /** Asks for the right to change policies. */
+  readonly canManageRegistry?: boolean
+}
+
+export interface RuntimeCredentialsOptions {
+  readonly tokenService?: TokenServiceOptions
+  readonly bearer?: Redacted.Redacted
+  /** Identity sent as development header and as bearer value; development runtimes take any bearer as the sender. */
+  readonly devAgentId?: string
+}
+
+/** Metadata of a call; secrets stay wrapped until they are put on the wire. */
+export type CredentialHeaders = ReadonlyArray<readonly [name: string, value: Redacted.Redacted]>
+
+/**
+ * Who we are towards the runtime: minted JWT, else static bearer, else development header, else nothing
+ * (http-details section 14, runtime-wire sections 6.1 and 6.4).
+ */
+export class RuntimeCredentials extends Context.Service<
+  RuntimeCredentials,
+  {
+    /** Never fails: what cannot be had falls through to the next step of the chain. */
+    readonly headers: Effect.Effect<CredentialHeaders>
+    /** The runtime refused the credential: a cached token is not used again. */
+    readonly refused: Effect.Effect<void>
+  }
+>()("runplane/runtime/RuntimeCredentials") {
+  /** No credential at all, for runtimes that ask for none. */
+  static readonly layerNone: Layer.Layer<RuntimeCredentials> = Layer.succeed(RuntimeCredentials, {
+    headers: Effect.succeed([]),
+    refused: Effect.void
+  })
+
+  static readonly layerChain = (
+    options: RuntimeCredentialsOptions
+  ): Layer.Layer<RuntimeCredentials, never, HttpClient.HttpClient> => Layer.effect(RuntimeCredentials, make(options))
+
+  /** Reads PROTO_AUTH_*, RUNTIME_BEARER_TOKEN, RUNTIME_USE_DEV_HEADER and RUNTIME_DEV_AGENT_ID. */
+  static readonly layerNoDeps = Layer.effect(
+    RuntimeCredentials,
+    Effect.suspend(() => Effect.flatMap(settings, make))
+  )
+
+  static readonly layer = RuntimeCredentials.layerNoDeps.pipe(Layer.provide(FetchHttpClient.layer))
+}
+
+const settings = Effect.gen(function* () {
+  const development = (yield* environment) === "development"
+  const bearer = yield* text("RUNTIME_BEARER_TOKEN")
+  const useDevHeader = yield* flag("RUNTIME_USE_DEV_HEADER", development)
+  if (useDevHeader && bearer === undefined && (yield* environment) === "production") {
+    return yield* refused("RUNTIME_USE_DEV_HEADER", "is not allowed in production without RUNTIME_BEARER_TOKEN")
+  }
+  const url = yield* text("PROTO_AUTH_SERVICE_URL")
+  if (url !== undefined && !URL.canParse(url)) return yield* refused("PROTO_AUTH_SERVICE_URL", "must be a URL")
+  const tokenService: TokenServiceOptions | undefined =
+    url === undefined
+      ? undefined
+      : {
+          url,
+          timeoutMs: yield* positiveInt("PROTO_AUTH_SERVICE_TIMEOUT_MS", MINT_TIMEOUT_MS),
+          ttlSeconds: yield* positiveInt("PROTO_AUTH_TOKEN_TTL_SECONDS", TOKEN_TTL_SECONDS),
+          sender: (yield* text("PROTO_AUTH_TOKEN_SENDER")) ?? CONTROL_PLANE_IDENTITY,
+          canManageRegistry: yield* flag("PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY", false)
+        }
+  const devAgentId = (yield* text("RUNTIME_DEV_AGENT_ID")) ?? CONTROL_PLANE_IDENTITY
+  const options: RuntimeCredentialsOptions = {
+    ...(tokenService === undefined ? {} : { tokenService }),
+    ...(bearer === undefined ? {} : { bearer: Redacted.make(bearer) }),
+    ...(useDevHeader ? { devAgentId } : {})
+  }
+  return options
+})
+
+const make = Effect.fnUntraced(function* (options: RuntimeCredentialsOptions) {
+  const fallback = staticHeaders(options)
+  if (options.tokenService === undefined) {
+    return RuntimeCredentials.of({ headers: Effect.succeed(fallback), refused: Effect.void })
+  }
+  const token = yield* makeMintedToken(options.tokenService)
+  return RuntimeCredentials.of({
+    headers: Effect.map(token.current, (minted) => (minted === undefined ? fallback : bearerHeaders(minted))),
+    refused: token.refused
+  })
+})
+
+const staticHeaders = ({ bearer, devAgentId }: RuntimeCredentialsOptions): CredentialHeaders => {
+  if (bearer !== undefined) return bearerHeaders(bearer)
+  if (devAgentId === undefined) return []
+  const identity = Redacted.make(devAgentId)
+  // Runtimes since 0.5 look at the bearer only, older ones at the header.
+  return [[DEV_HEADER, identity], ...bearerHeaders(identity)]
+}
+
+const bearerHeaders = (token: Redacted.Redacted): CredentialHeaders => [
+  ["authorization", Redacted.make(`Bearer ${Redacted.value(token)}`)]
+]
+
+const MintedAnswer = Schema.Struct({
+  token: Schema.NonEmptyString,
+  expires_in_seconds: Schema.optional(Schema.NullOr(Schema.Finite))
+})
+
+interface MintedToken {
+  readonly value: Redacted.Redacted
+  readonly mintedAt: number
+  readonly refreshAt: number
+}
+
+/** The cached token of the token service; undefined while there is none to be had. */
+const makeMintedToken = Effect.fnUntraced(function* (options: TokenServiceOptions) {
+  const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
+  const ttlSeconds = options.ttlSeconds ?? TOKEN_TTL_SECONDS
+  // One request for a token at a time: whoever waits finds the token of the one before.
+  const oneAtATime = yield* Semaphore.make(1)
+  let cached: MintedToken | undefined
+  let retryAt = 0
+
+  const request = HttpClientRequest.post(`${options.url.replace(/\/+$/, "")}/tokens`).pipe(
+    HttpClientRequest.bodyJsonUnsafe({
+      sender: options.sender ?? CONTROL_PLANE_IDENTITY,
+      ttl_seconds: ttlSeconds,
+      scopes: {
+        can_start_sessions: false,
+        is_observer: true,
+        ...(options.canManageRegistry === true ? { can_manage_mode_registry: true } : {})
+      }
+    })
+  )
+
+  const mint = Effect.gen(function* () {
+    const answer = yield* client
+      .execute(request)
+      .pipe(
+        Effect.flatMap(HttpClientResponse.schemaBodyJson(MintedAnswer)),
+        Effect.timeout(options.timeoutMs ?? MINT_TIMEOUT_MS)
+      )
+    const now = yield* Clock.currentTimeMillis
+    const lifeMs = Math.max((answer.expires_in_seconds ?? ttlSeconds) * 1000, TOKEN_MINIMUM_LIFE_MS)
+    cached = { value: Redacted.make(answer.token), mintedAt: now, refreshAt: now + lifeMs - TOKEN_REFRESH_EARLY_MS }
+    return cached.value
+  }).pipe(
+    Effect.withSpan("RuntimeCredentials.mint"),
+    Effect.catch((error) =>
+      Effect.gen(function* () {
+        retryAt = (yield* Clock.currentTimeMillis) + MINT_RETRY_AFTER_MS
+        yield* Effect.logWarning(`no runtime token from the token service: ${error.message}`)
+        return undefined
+      })
+    )
+  )
+
+  const fresh = Effect.map(Clock.currentTimeMillis, (now) =>
+    cached !== undefined && now < cached.refreshAt ? cached.value : undefined
+  )
+
+  const current = Effect.flatMap(fresh, (token) =>
+    token !== undefined
+      ? Effect.succeed(token)
+      : oneAtATime.withPermit(
+          Effect.gen(function* () {
+            const found = yield* fresh
+            if (found !== undefined || (yield* Clock.currentTimeMillis) < retryAt) return found
+            return yield* mint
+          })
+        )
+  )
+
+  const refused = Effect.map(Clock.currentTimeMillis, (now) => {
+    if (cached !== undefined && now - cached.mintedAt >= TOKEN_MINIMUM_AGE_MS) cached = undefined
+  })
+
+  return { current, refused }
+})

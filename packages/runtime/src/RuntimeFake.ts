@@ -1,0 +1,196 @@
+import type {
+  RawEnvelope,
+  RuntimeSessionState,
+  SessionLifecycleEvent,
+  SessionLifecycleType,
+  SessionSnapshot,
+  SessionStreamFrame
+} from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { changeState, inlineError, makeFakeClient } from "./FakeClient.ts"
+import { type FakeCall, type FakeFault, type FakeMethod, type FakeRegistry, FakeState } from "./FakeState.ts"
+import type { RuntimeClientShape } from "./RuntimeClient.ts"
+import type { RuntimeErrorReason } from "./RuntimeError.ts"
+
+export type { FakeCall, FakeMethod, FakeRegistry } from "./FakeState.ts"
+
+/** Which calls a scripted fault hits: the method, the session, and how many of them (1 unless said). */
+export interface FaultTarget {
+  readonly method: FakeMethod | "any"
+  readonly sessionId?: string
+  readonly times?: number
+}
+
+export interface RuntimeFakeShape {
+  /** What `RuntimeClient.layerTest` hands out. */
+  readonly client: RuntimeClientShape
+
+  /** A session appears (OPEN unless said otherwise) and is announced as CREATED. */
+  readonly openSession: (
+    session: Partial<SessionSnapshot> & { readonly sessionId: string }
+  ) => Effect.Effect<SessionSnapshot>
+  /** An envelope is accepted: into the history, and to the subscribers. Answers its ordinal. */
+  readonly accept: (sessionId: string, envelope: Partial<RawEnvelope>) => Effect.Effect<number>
+  /** A frame for the live subscribers only; what a misbehaving runtime might send. */
+  readonly deliver: (sessionId: string, frame: SessionStreamFrame) => Effect.Effect<void>
+  readonly deliverInlineError: (sessionId: string, message: string, code?: string) => Effect.Effect<void>
+  /** The session changes its state and the watchers are told. */
+  readonly transition: (sessionId: string, type: Exclude<SessionLifecycleType, "CREATED">) => Effect.Effect<void>
+  /** The session changes its state and nobody is told. */
+  readonly setState: (sessionId: string, state: RuntimeSessionState) => Effect.Effect<void>
+  /** A life-cycle event as given, with no change of state. */
+  readonly announce: (event: SessionLifecycleEvent) => Effect.Effect<void>
+  readonly signal: (envelope: Partial<RawEnvelope>) => Effect.Effect<void>
+  /** The history is dropped, the ordinals stay used (runtime-wire section 3.5). */
+  readonly compact: (sessionId: string) => Effect.Effect<void>
+  /** The session leaves the memory of the runtime without a word. */
+  readonly evict: (sessionId: string) => Effect.Effect<void>
+  readonly configure: (registry: Partial<FakeRegistry>) => Effect.Effect<void>
+
+  readonly fail: (target: FaultTarget, reason: RuntimeErrorReason, message?: string) => Effect.Effect<void>
+  /** The call is never answered, the stream never opens. */
+  readonly hang: (target: FaultTarget) => Effect.Effect<void>
+  /** The call is answered after a while of the test clock. */
+  readonly delay: (target: FaultTarget, duration: Duration.Input) => Effect.Effect<void>
+  /** The stream is cut after that many frames; no reason means an orderly end. */
+  readonly cutAfter: (target: FaultTarget, frames: number, reason?: RuntimeErrorReason) => Effect.Effect<void>
+  /** Cuts open streams now, after what they hold already. */
+  readonly cut: (method: FakeMethod, options?: CutOptions) => Effect.Effect<void>
+  /** False: every new call is UNAVAILABLE and open streams break with ABORTED, as when the process dies. */
+  readonly setAvailable: (available: boolean) => Effect.Effect<void>
+
+  /** Calls so far, oldest first. */
+  readonly calls: Effect.Effect<ReadonlyArray<FakeCall>>
+  readonly awaitCalls: (method: FakeMethod, count: number) => Effect.Effect<void>
+  readonly openStreams: (method: FakeMethod, sessionId?: string) => Effect.Effect<number>
+  readonly awaitOpenStreams: (method: FakeMethod, count: number, sessionId?: string) => Effect.Effect<void>
+}
+
+export interface CutOptions {
+  readonly sessionId?: string
+  readonly reason?: RuntimeErrorReason
+}
+
+/**
+ * The script of the runtime that `RuntimeClient.layerTest` talks to: sessions, frames, signals, life-cycle and faults. It
+ * reads time from the Clock only, so everything runs under the test clock.
+ */
+export class RuntimeFake extends Context.Service<RuntimeFake, RuntimeFakeShape>()("runplane/runtime/RuntimeFake") {
+  static readonly layer: Layer.Layer<RuntimeFake> = Layer.sync(RuntimeFake, () => make(new FakeState()))
+}
+
+const make = (state: FakeState): RuntimeFakeShape => {
+  const known = (sessionId: string) => Effect.orDie(state.session(sessionId, "GetSession"))
+  const addFault = ({ method, sessionId, times }: FaultTarget, effect: FakeFault["effect"]) =>
+    Effect.sync(() => {
+      state.faults.push({ method, effect, times: times ?? 1, ...(sessionId === undefined ? {} : { sessionId }) })
+    })
+
+  return {
+    client: makeFakeClient(state),
+
+    openSession: (session) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const snapshot: SessionSnapshot = { ...defaultSnapshot, startedAtUnixMs: now, ...session }
+        state.sessions.set(snapshot.sessionId, { snapshot, history: [], base: 0 })
+        state.broadcast(state.lifecycleStreams, { type: "CREATED", session: snapshot, observedAtUnixMs: now })
+        return snapshot
+      }),
+    accept: (sessionId, envelope) =>
+      Effect.gen(function* () {
+        const session = yield* known(sessionId)
+        const now = yield* Clock.currentTimeMillis
+        const ordinal = session.base + session.history.length + 1
+        const accepted: RawEnvelope = {
+          ...defaultEnvelope,
+          mode: session.snapshot.mode,
+          messageId: `m${ordinal}`,
+          sessionId,
+          timestampUnixMs: now,
+          ...envelope
+        }
+        session.history.push(accepted)
+        state.broadcast(state.sessionStreams, { _tag: "Envelope", envelope: accepted }, sessionId)
+        return ordinal
+      }),
+    deliver: (sessionId, frame) => Effect.sync(() => state.broadcast(state.sessionStreams, frame, sessionId)),
+    deliverInlineError: (sessionId, message, code) =>
+      Effect.sync(() => state.broadcast(state.sessionStreams, inlineError(sessionId, message, code), sessionId)),
+    transition: (sessionId, type) =>
+      Effect.gen(function* () {
+        changeState(state, yield* known(sessionId), type, yield* Clock.currentTimeMillis)
+      }),
+    setState: (sessionId, sessionState) =>
+      Effect.map(known(sessionId), (session) => {
+        session.snapshot = { ...session.snapshot, state: sessionState }
+      }),
+    announce: (event) => Effect.sync(() => state.broadcast(state.lifecycleStreams, event)),
+    signal: (envelope) =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        state.broadcast(state.signalStreams, {
+          ...defaultEnvelope,
+          messageType: "Signal",
+          messageId: `signal-${now}`,
+          timestampUnixMs: now,
+          ...envelope
+        })
+      ),
+    compact: (sessionId) =>
+      Effect.map(known(sessionId), (session) => {
+        session.base += session.history.length
+        session.history = []
+      }),
+    evict: (sessionId) => Effect.sync(() => void state.sessions.delete(sessionId)),
+    configure: (registry) =>
+      Effect.sync(() => {
+        state.registry = { ...state.registry, ...registry }
+      }),
+
+    fail: (target, reason, message = `scripted ${reason}`) => addFault(target, { _tag: "fail", reason, message }),
+    hang: (target) => addFault(target, { _tag: "hang" }),
+    delay: (target, duration) => addFault(target, { _tag: "delay", duration }),
+    cutAfter: (target, frames, reason) => addFault(target, { _tag: "cut", frames, reason }),
+    cut: (method, options) => Effect.sync(() => state.endAll(options?.reason, method, options?.sessionId)),
+    setAvailable: (available) =>
+      Effect.sync(() => {
+        state.available = available
+        if (!available) state.endAll("ABORTED")
+      }),
+
+    calls: Effect.sync(() => [...state.calls]),
+    awaitCalls: (method, count) =>
+      state.until(() => state.calls.filter((call) => call.method === method).length >= count),
+    openStreams: (method, sessionId) => Effect.sync(() => state.openStreams(method, sessionId)),
+    awaitOpenStreams: (method, count, sessionId) => state.until(() => state.openStreams(method, sessionId) === count)
+  }
+}
+
+const defaultSnapshot: Omit<SessionSnapshot, "sessionId"> = {
+  mode: "macp.mode.decision.v1",
+  state: "OPEN",
+  startedAtUnixMs: 0,
+  expiresAtUnixMs: 0,
+  modeVersion: "1.0.0",
+  configurationVersion: "config.default",
+  policyVersion: "policy.default",
+  participants: [],
+  participantActivity: [],
+  initiator: "",
+  contextId: "",
+  extensionKeys: []
+}
+
+const defaultEnvelope: RawEnvelope = {
+  macpVersion: "1.0",
+  mode: "",
+  messageType: "Proposal",
+  messageId: "",
+  sessionId: "",
+  sender: "agent://lead",
+  timestampUnixMs: 0,
+  payload: new Uint8Array()
+}

@@ -1,0 +1,85 @@
+import type { SessionSnapshot } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { RuntimeError } from "./RuntimeError.ts"
+
+/** RUNTIME_LIST_SESSIONS_PAGE_SIZE: sessions a page. */
+export const LIST_PAGE_SIZE = 200
+/** RUNTIME_LIST_SESSIONS_MAX_PAGES */
+export const LIST_MAX_PAGES = 200
+/** RUNTIME_LIST_SESSIONS_TIMEOUT_MS: for the whole listing. */
+export const LIST_TIMEOUT_MS = 60_000
+/** How often an answer of RESOURCE_EXHAUSTED halves the page size before it counts as a failure. */
+export const LIST_PAGE_HALVINGS = 2
+
+export interface ListingLimits {
+  readonly pageSize: number
+  readonly maxPages: number
+  /** Milliseconds. */
+  readonly timeoutMs: number
+}
+
+export const defaultListingLimits: ListingLimits = {
+  pageSize: LIST_PAGE_SIZE,
+  maxPages: LIST_MAX_PAGES,
+  timeoutMs: LIST_TIMEOUT_MS
+}
+
+export interface SessionPageRequest {
+  readonly pageSize: number
+  /** Empty asks for the first page. */
+  readonly pageToken: string
+}
+
+export interface SessionPage {
+  readonly sessions: ReadonlyArray<SessionSnapshot>
+  /** Empty on the last page; runtimes before 0.7 answer everything in one page. */
+  readonly nextPageToken: string
+}
+
+export interface SessionListing {
+  readonly sessions: ReadonlyArray<SessionSnapshot>
+  /** False when the page cap or the time-out cut the listing short. */
+  readonly complete: boolean
+}
+
+/**
+ * All sessions of the runtime, page by page (http-details section 13.3, runtime-wire section 4). A page refused with
+ * RESOURCE_EXHAUSTED is asked for again at half the size; every other failure discards what was read.
+ */
+export const collectSessions = Effect.fnUntraced(function* (
+  page: (request: SessionPageRequest) => Effect.Effect<SessionPage, RuntimeError>,
+  limits: ListingLimits
+) {
+  const deadline = (yield* Clock.currentTimeMillis) + limits.timeoutMs
+  const sessions: Array<SessionSnapshot> = []
+  let pageSize = limits.pageSize
+  let halvings = 0
+  let pageToken = ""
+  let pages = 0
+  while (pages < limits.maxPages) {
+    const left = deadline - (yield* Clock.currentTimeMillis)
+    if (left <= 0) break
+    const answer = yield* Effect.timeoutOption(
+      page({ pageSize, pageToken }).pipe(
+        Effect.catchIf(
+          (error) => error.reason === "RESOURCE_EXHAUSTED" && halvings < LIST_PAGE_HALVINGS && pageSize > 1,
+          () => Effect.succeed("too large" as const)
+        )
+      ),
+      left
+    )
+    if (Option.isNone(answer)) break
+    if (answer.value === "too large") {
+      halvings += 1
+      pageSize = Math.floor(pageSize / 2)
+      continue
+    }
+    pages += 1
+    sessions.push(...answer.value.sessions)
+    pageToken = answer.value.nextPageToken
+    if (pageToken === "") return { sessions, complete: true }
+  }
+  return { sessions, complete: false }
+})

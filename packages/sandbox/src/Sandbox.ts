@@ -1,0 +1,83 @@
+import { create } from "@bufbuild/protobuf"
+import { type Envelope, PolicyDescriptorSchema } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Authenticator, type StaticToken } from "./auth/Authenticator.ts"
+import { Kernel } from "./kernel/Kernel.ts"
+import { type PolicyRefused, PolicyRegistry } from "./kernel/PolicyRegistry.ts"
+import { DEFAULT_OPTIONS, type SandboxOptions } from "./SandboxOptions.ts"
+import { makeHandlers } from "./server/Handlers.ts"
+import { type AddressInUse, type ListenFailed, listen } from "./server/Listener.ts"
+
+/** A policy as the files and the wire describe it; `rules` is JSON text. */
+export interface PolicyToRegister {
+  readonly policyId: string
+  readonly mode: string
+  readonly description: string
+  readonly rules: string
+  readonly schemaVersion: number
+}
+
+/**
+ * The development runtime: the contract of runtime-wire served over HTTP/2 without TLS, everything in memory. It is for
+ * development and tests; sessions are gone with the process.
+ */
+export class Sandbox extends Context.Service<
+  Sandbox,
+  {
+    /** `host:port`, with the port that was really taken. */
+    readonly address: string
+    /** Every accepted envelope of a session in order, empty when it is unknown or compacted. */
+    readonly acceptedHistory: (sessionId: string) => Effect.Effect<ReadonlyArray<Envelope>>
+    /** The state of a session's mode as plain JSON, undefined when the session is unknown. */
+    readonly modeState: (sessionId: string) => Effect.Effect<Readonly<Record<string, unknown>> | undefined>
+    /** Registers a policy without a call. */
+    readonly registerPolicy: (policy: PolicyToRegister) => Effect.Effect<void, PolicyRefused>
+    /** Ends every open stream and stops listening. Idempotent; the layer's scope does it too. */
+    readonly stop: Effect.Effect<void>
+  }
+>()("runplane/sandbox/Sandbox") {
+  /** Listens with development credentials: any bearer value is the sender. */
+  static readonly layer = (
+    options: Partial<SandboxOptions> = {}
+  ): Layer.Layer<Sandbox, AddressInUse | ListenFailed> => {
+    const { devObserver, observers } = { ...DEFAULT_OPTIONS, ...options }
+    return Sandbox.layerNoDeps(options).pipe(
+      Layer.provide(Authenticator.layerDevelopment(devObserver ? observers : []))
+    )
+  }
+
+  /** Listens and knows only the identities of a token list (runtime-wire section 6.2). */
+  static readonly layerTokens = (
+    tokens: ReadonlyArray<StaticToken>,
+    options: Partial<SandboxOptions> = {}
+  ): Layer.Layer<Sandbox, AddressInUse | ListenFailed> =>
+    Sandbox.layerNoDeps(options).pipe(Layer.provide(Authenticator.layerTokens(tokens)))
+
+  static readonly layerNoDeps = (
+    given: Partial<SandboxOptions> = {}
+  ): Layer.Layer<Sandbox, AddressInUse | ListenFailed, Authenticator> => {
+    const options = { ...DEFAULT_OPTIONS, ...given }
+    return Layer.effect(Sandbox, make(options)).pipe(
+      Layer.provide(Kernel.layerNoDeps(options)),
+      // Two sandboxes in one process must not share their policies.
+      Layer.provide(Layer.fresh(PolicyRegistry.layer))
+    )
+  }
+}
+
+const make = Effect.fnUntraced(function* (options: SandboxOptions) {
+  const context = yield* Effect.context<Kernel | PolicyRegistry | Authenticator>()
+  const kernel = Context.get(context, Kernel)
+  const policies = Context.get(context, PolicyRegistry)
+  const listener = yield* listen(makeHandlers(context, options), options)
+  return Sandbox.of({
+    address: listener.address,
+    acceptedHistory: (sessionId) =>
+      Effect.sync(() => (kernel.find(sessionId)?.log.entries() ?? []).map(({ envelope }) => envelope)),
+    modeState: (sessionId) => Effect.sync(() => kernel.find(sessionId)?.inspectMode()),
+    registerPolicy: (policy) => policies.register(create(PolicyDescriptorSchema, { ...policy })),
+    stop: listener.stop
+  })
+})

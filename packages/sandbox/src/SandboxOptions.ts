@@ -1,0 +1,63 @@
+import type { PolicySemantics } from "./core/DecisionPolicy.ts"
+import { DEFAULT_MAX_PAYLOAD_BYTES } from "./core/EnvelopeShape.ts"
+
+/** Per sender in a sliding minute; exceeding answers RATE_LIMITED (runtime-wire section 7.6). */
+export interface RateLimitOptions {
+  readonly sessionStartsPerMinute: number
+  /** Signal and Progress count too. */
+  readonly messagesPerMinute: number
+}
+
+/** How the sandbox behaves. Every field has a default, see `DEFAULT_OPTIONS`. */
+export interface SandboxOptions {
+  readonly host: string
+  /** 0 takes a free port; `Sandbox.address` names it. */
+  readonly port: number
+  /** Undelivered envelopes a StreamSession receiver may have before it ends with RESOURCE_EXHAUSTED. */
+  readonly sessionBuffer: number
+  /** The same for WatchSignals. */
+  readonly signalBuffer: number
+  /** The same for WatchSessions, after the initial sync. */
+  readonly lifecycleBuffer: number
+  readonly maxPayloadBytes: number
+  /** HTTP/2 streams of one connection. */
+  readonly maxConcurrentStreams: number
+  /** Undefined: no limits, so that benchmarks run at full speed. */
+  readonly rateLimits: RateLimitOptions | undefined
+  /** Milliseconds between two looks for expired and outlived sessions. */
+  readonly sweepIntervalMs: number
+  /** Milliseconds, from its start, that an ended session can still be read (runtime-wire section 5.4). */
+  readonly retentionMs: number
+  /** Drop the history of a session when it ends, as runtimes with a compacting store do (runtime-wire section 3.5). */
+  readonly compactOnTerminal: boolean
+  /**
+   * Behave like releases after 0.12: cancel, suspend and resume appear as envelopes on the stream, a compacted resume ends
+   * the stream with HISTORY_UNAVAILABLE, and WatchPolicies needs a credential (runtime-wire section 12).
+   */
+  readonly newerRuntime: boolean
+  readonly policySemantics: PolicySemantics
+  /** Development credentials: whether the identities of `observers` may observe. Real runtimes let nobody. */
+  readonly devObserver: boolean
+  readonly observers: ReadonlyArray<string>
+}
+
+export const DEFAULT_OPTIONS: SandboxOptions = {
+  host: "127.0.0.1",
+  port: 50_051,
+  sessionBuffer: 256,
+  signalBuffer: 256,
+  lifecycleBuffer: 1_024,
+  maxPayloadBytes: DEFAULT_MAX_PAYLOAD_BYTES,
+  maxConcurrentStreams: 128,
+  rateLimits: undefined,
+  sweepIntervalMs: 250,
+  retentionMs: 3_600_000,
+  compactOnTerminal: false,
+  newerRuntime: false,
+  policySemantics: "0.7.6",
+  devObserver: true,
+  observers: ["control-plane", "runplane-control-plane"]
+}
+
+/** The limits a real runtime starts with, for tests of clients that must cope with them. */
+export const REAL_RATE_LIMITS: RateLimitOptions = { sessionStartsPerMinute: 60, messagesPerMinute: 600 }

@@ -1,0 +1,253 @@
+import { create, toBinary } from "@bufbuild/protobuf"
+import {
+  type Envelope,
+  EnvelopeSchema,
+  SessionCancelPayloadSchema,
+  type SessionMetadata,
+  SessionMetadataSchema,
+  SessionResumePayloadSchema,
+  type SessionStartPayload,
+  SessionState,
+  SessionSuspendPayloadSchema
+} from "@runplane/runtime"
+import * as Result from "effect/Result"
+import { mayCommit, mayControl } from "./Authority.ts"
+import { decodeCommitment } from "./CommitmentRules.ts"
+import { PROTOCOL_VERSION } from "./EnvelopeShape.ts"
+import type { Mode, ModeRun, SessionBinding } from "./Mode.ts"
+import { Forbidden, InvalidEnvelope, type Rejection, SessionExpired, SessionNotOpen } from "./Rejection.ts"
+import { SessionLog } from "./SessionLog.ts"
+
+/** Longest cumulative suspension when the start names none, in milliseconds: seven days (runtime-wire section 5.2). */
+export const DEFAULT_MAX_SUSPEND_MS = 604_800_000
+
+/** A change of state that WatchSessions announces. */
+export type Transition = "RESOLVED" | "EXPIRED" | "SUSPENDED" | "RESUMED" | "CANCELLED"
+
+/** What a submission or a control call did: its answer, and the change of state it caused, if any. */
+export interface Outcome<A> {
+  readonly result: Result.Result<A, Rejection>
+  readonly transition: Transition | undefined
+}
+
+export interface SessionParts {
+  readonly mode: Mode
+  readonly run: ModeRun
+  readonly binding: SessionBinding
+  readonly payload: SessionStartPayload
+  readonly envelope: Envelope
+  /** Server clock, Unix milliseconds. */
+  readonly now: number
+}
+
+/** Types that only the runtime itself writes (runtime-wire section 5.3). */
+const ANNOTATIONS = new Set(["SessionCancel", "SessionSuspend", "SessionResume"])
+
+/**
+ * One session: bindings, history, idempotency, activity, state and time (runtime-wire sections 2.3, 5 and 8.1). It holds no
+ * clock and does no I/O: the same calls with the same times give the same session. Calls are synchronous, which is what
+ * serialises acceptance within a session.
+ */
+export class Session {
+  readonly binding: SessionBinding
+  readonly modeId: string
+  readonly startedAt: number
+  #log: SessionLog
+  #run: ModeRun
+  #state: SessionState = SessionState.OPEN
+  #deadline: number
+  #suspendedAt: number | undefined
+  #suspendedTotal = 0
+  readonly #mode: Mode
+  readonly #payload: SessionStartPayload
+  readonly #maxSuspend: number
+  readonly #messageIds = new Set<string>()
+  readonly #activity = new Map<string, { last: number; count: number }>()
+
+  constructor({ binding, envelope, mode, now, payload, run }: SessionParts) {
+    this.binding = binding
+    this.modeId = envelope.mode
+    this.startedAt = now
+    this.#mode = mode
+    this.#run = run
+    this.#payload = payload
+    const clientTime = Number(envelope.timestampUnixMs)
+    this.#deadline = (clientTime > 0 ? clientTime : now) + Number(payload.ttlMs)
+    this.#maxSuspend = payload.maxSuspendMs > 0n ? Number(payload.maxSuspendMs) : DEFAULT_MAX_SUSPEND_MS
+    this.#log = new SessionLog(0)
+    this.#messageIds.add(envelope.messageId)
+    this.#log.append({ envelope: stamped(envelope, binding.initiator), receivedAt: now })
+  }
+
+  get state(): SessionState {
+    return this.#state
+  }
+
+  /** The accepted envelopes. A compacted session has a new log that starts after the dropped ordinals. */
+  get log(): SessionLog {
+    return this.#log
+  }
+
+  get isTerminal(): boolean {
+    return this.#state !== SessionState.OPEN && this.#state !== SessionState.SUSPENDED
+  }
+
+  hasAccepted(messageId: string): boolean {
+    return this.#messageIds.has(messageId)
+  }
+
+  isMember(sender: string): boolean {
+    return sender === this.binding.initiator || this.binding.participants.includes(sender)
+  }
+
+  mayControl(sender: string): boolean {
+    return mayControl(sender, this.binding, this.#mode.policyAuthority)
+  }
+
+  inspectMode(): Readonly<Record<string, unknown>> {
+    return this.#run.view()
+  }
+
+  /** Submits a message that is not the start. The value says whether it was a duplicate. */
+  submit(envelope: Envelope, sender: string, now: number): Outcome<{ readonly duplicate: boolean }> {
+    if (this.hasAccepted(envelope.messageId)) return done({ duplicate: true })
+    if (envelope.mode !== this.modeId) return refused(InvalidEnvelope)
+    const expired = this.refresh(now)
+    if (expired !== undefined) return refused(SessionExpired, expired)
+    if (this.#state !== SessionState.OPEN) return refused(SessionNotOpen)
+    const next = this.#advance(envelope, sender, now)
+    if (Result.isFailure(next)) return refused(next.failure)
+    this.#run = next.success
+    this.#accept(envelope, sender, now)
+    if (envelope.messageType !== "Commitment") return done({ duplicate: false })
+    this.#state = SessionState.RESOLVED
+    return done({ duplicate: false }, "RESOLVED")
+  }
+
+  /** Notices a passed deadline, or a suspension over its cap. Strictly greater, so the last millisecond still counts. */
+  refresh(now: number): "EXPIRED" | undefined {
+    const overdue =
+      this.#state === SessionState.OPEN
+        ? now > this.#deadline
+        : this.#state === SessionState.SUSPENDED && this.#suspendedFor(now) > this.#maxSuspend
+    if (!overdue) return undefined
+    this.#state = SessionState.EXPIRED
+    return "EXPIRED"
+  }
+
+  /** Cancelling a session that has ended already is fine and records nothing. */
+  cancel(by: string, reason: string, now: number, annotate: boolean): Outcome<void> {
+    const expired = this.refresh(now)
+    if (this.isTerminal) return done(undefined, expired)
+    const payload = create(SessionCancelPayloadSchema, { reason, cancelledBy: by })
+    if (annotate) this.#annotate("SessionCancel", by, now, toBinary(SessionCancelPayloadSchema, payload))
+    this.#state = SessionState.CANCELLED
+    return done(undefined, "CANCELLED")
+  }
+
+  suspend(by: string, reason: string, now: number, annotate: boolean): Outcome<void> {
+    const expired = this.refresh(now)
+    if (this.#state !== SessionState.OPEN) return refused(SessionNotOpen, expired)
+    const payload = create(SessionSuspendPayloadSchema, { reason, suspendedBy: by })
+    if (annotate) this.#annotate("SessionSuspend", by, now, toBinary(SessionSuspendPayloadSchema, payload))
+    this.#state = SessionState.SUSPENDED
+    this.#suspendedAt = now
+    return done(undefined, "SUSPENDED")
+  }
+
+  /** Moves the deadline by the time spent suspended. */
+  resume(by: string, reason: string, now: number, annotate: boolean): Outcome<void> {
+    const expired = this.refresh(now)
+    if (this.#state !== SessionState.SUSPENDED) return refused(SessionNotOpen, expired)
+    const banked = now - (this.#suspendedAt ?? now)
+    this.#suspendedTotal += banked
+    this.#suspendedAt = undefined
+    this.#deadline += banked
+    const payload = create(SessionResumePayloadSchema, { reason, resumedBy: by, bankedMs: BigInt(banked) })
+    if (annotate) this.#annotate("SessionResume", by, now, toBinary(SessionResumePayloadSchema, payload))
+    this.#state = SessionState.OPEN
+    return done(undefined, "RESUMED")
+  }
+
+  /** Drops the history, as runtimes with a compacting store do at a terminal state (runtime-wire section 3.5). */
+  compact(): void {
+    this.#log = new SessionLog(this.#log.end)
+  }
+
+  metadata(): SessionMetadata {
+    return create(SessionMetadataSchema, {
+      sessionId: this.binding.sessionId,
+      mode: this.modeId,
+      state: this.#state,
+      startedAtUnixMs: BigInt(this.startedAt),
+      expiresAtUnixMs: BigInt(this.#deadline),
+      modeVersion: this.binding.modeVersion,
+      configurationVersion: this.binding.configurationVersion,
+      policyVersion: this.binding.policy.policyId,
+      participants: [...this.binding.participants],
+      participantActivity: Array.from(this.#activity, ([participantId, { count, last }]) => ({
+        participantId,
+        lastMessageAtUnixMs: BigInt(last),
+        messageCount: count
+      })),
+      initiator: this.binding.initiator,
+      contextId: this.#payload.contextId,
+      extensionKeys: Object.keys(this.#payload.extensions)
+    })
+  }
+
+  #advance(envelope: Envelope, sender: string, now: number): Result.Result<ModeRun, Rejection> {
+    if (envelope.messageType === "Commitment") {
+      if (!mayCommit(sender, this.binding, this.#mode.policyAuthority)) return Result.fail(Forbidden)
+      return Result.flatMap(decodeCommitment(envelope.payload, this.binding), ({ outcomePositive }) =>
+        this.#run.commit(outcomePositive, now)
+      )
+    }
+    if (ANNOTATIONS.has(envelope.messageType)) return Result.fail(Forbidden)
+    return this.#run.apply({ type: envelope.messageType, sender, payload: envelope.payload, receivedAt: now })
+  }
+
+  #accept(envelope: Envelope, sender: string, now: number): void {
+    this.#messageIds.add(envelope.messageId)
+    this.#log.append({ envelope: stamped(envelope, sender), receivedAt: now })
+    const activity = this.#activity.get(sender)
+    if (activity === undefined) this.#activity.set(sender, { last: now, count: 1 })
+    else {
+      activity.last = now
+      activity.count += 1
+    }
+  }
+
+  #annotate(messageType: string, sender: string, now: number, payload: Uint8Array): void {
+    const messageId = `${messageType}-${this.#log.end + 1}`
+    const envelope = create(EnvelopeSchema, {
+      macpVersion: PROTOCOL_VERSION,
+      mode: this.modeId,
+      messageType,
+      messageId,
+      sessionId: this.binding.sessionId,
+      sender,
+      timestampUnixMs: BigInt(now),
+      payload
+    })
+    this.#messageIds.add(messageId)
+    this.#log.append({ envelope, receivedAt: now })
+  }
+
+  #suspendedFor(now: number): number {
+    return this.#suspendedTotal + (this.#suspendedAt === undefined ? 0 : now - this.#suspendedAt)
+  }
+}
+
+/** Receivers always see the authenticated identity (runtime-wire section 2.2). */
+const stamped = (envelope: Envelope, sender: string): Envelope => {
+  envelope.sender = sender
+  return envelope
+}
+
+const done = <A>(value: A, transition?: Transition): Outcome<A> => ({ result: Result.succeed(value), transition })
+
+const refused = (rejection: Rejection, transition?: Transition): Outcome<never> => ({
+  result: Result.fail(rejection),
+  transition
+})

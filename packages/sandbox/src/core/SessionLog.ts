@@ -1,0 +1,52 @@
+import type { Envelope } from "@runplane/runtime"
+
+export interface AcceptedEnvelope {
+  readonly envelope: Envelope
+  /** Server clock at acceptance, Unix milliseconds. */
+  readonly receivedAt: number
+}
+
+/**
+ * The accepted envelopes of a session in acceptance order, and the subscribers that wait for the next one. The n-th accepted
+ * envelope has ordinal n; `base` ordinals before the first entry were dropped by compaction (runtime-wire section 3.4).
+ *
+ * A subscriber reads the log by ordinal instead of keeping a copy of what it has not sent yet: replay and live are the same
+ * read, so nothing can be lost or doubled between them.
+ */
+export class SessionLog {
+  readonly base: number
+  readonly #entries: Array<AcceptedEnvelope> = []
+  readonly #listeners = new Set<() => void>()
+
+  constructor(base: number) {
+    this.base = base
+  }
+
+  /** The last ordinal. */
+  get end(): number {
+    return this.base + this.#entries.length
+  }
+
+  append(entry: AcceptedEnvelope): void {
+    this.#entries.push(entry)
+  }
+
+  at(ordinal: number): AcceptedEnvelope | undefined {
+    return this.#entries[ordinal - this.base - 1]
+  }
+
+  entries(): ReadonlyArray<AcceptedEnvelope> {
+    return this.#entries
+  }
+
+  /** Separate from `append`, because WatchSessions is told of an ending before the stream is (runtime-wire section 3.6). */
+  notify(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Calls `listener` after every append. The answer stops it. */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}

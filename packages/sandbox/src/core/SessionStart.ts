@@ -1,0 +1,84 @@
+import { type Envelope, type SessionStartPayload, SessionStartPayloadSchema } from "@runplane/runtime"
+import * as Result from "effect/Result"
+import type { PolicySemantics } from "./DecisionPolicy.ts"
+import { decodePayload, isBlank } from "./Decode.ts"
+import { isSessionId } from "./EnvelopeShape.ts"
+import type { Mode } from "./Mode.ts"
+import { findMode } from "./Modes.ts"
+import type { BoundPolicy } from "./PolicyRules.ts"
+import {
+  InvalidModeVersion,
+  InvalidPayload,
+  InvalidPolicyDefinition,
+  InvalidSessionId,
+  InvalidTtl,
+  type Rejection,
+  UnknownMode,
+  UnknownPolicyVersion
+} from "./Rejection.ts"
+import { Session } from "./Session.ts"
+
+/** Participants of one session (runtime-wire section 2.5). */
+export const MAX_PARTICIPANTS = 1_000
+
+/** Longest time to live of a session, in milliseconds: one day. */
+export const MAX_TTL_MS = 86_400_000
+
+/** A SessionStart that passed every check made before the session table and the policies are looked at. */
+export interface StartRequest {
+  readonly envelope: Envelope
+  readonly mode: Mode
+  readonly payload: SessionStartPayload
+}
+
+/** Steps 2 to 7 of the acceptance order of runtime-wire section 2.5. */
+export const checkStart = (envelope: Envelope): Result.Result<StartRequest, Rejection> => {
+  if (!isSessionId(envelope.sessionId)) return Result.fail(InvalidSessionId)
+  const mode = findMode(envelope.mode)
+  if (mode === undefined) return Result.fail(UnknownMode)
+  if (envelope.payload.length === 0) return Result.fail(InvalidPayload)
+  return Result.flatMap(decodePayload(SessionStartPayloadSchema, envelope.payload), (payload) => {
+    if (!isStrict(payload)) return Result.fail(InvalidPayload)
+    if (payload.modeVersion !== mode.info.modeVersion) return Result.fail(InvalidModeVersion)
+    if (payload.ttlMs < 1n || payload.ttlMs > BigInt(MAX_TTL_MS)) return Result.fail(InvalidTtl)
+    return Result.succeed({ envelope, mode, payload })
+  })
+}
+
+/** A registered policy as the start needs it. */
+export interface ResolvedPolicy extends BoundPolicy {
+  /** Target mode id, or `*`. */
+  readonly mode: string
+}
+
+/** Steps 9 and 10: binds the policy, asks the mode, and gives the OPEN session with its start as ordinal 1. */
+export const startSession = (
+  request: StartRequest,
+  sender: string,
+  now: number,
+  resolvePolicy: (id: string) => ResolvedPolicy | undefined,
+  semantics: PolicySemantics
+): Result.Result<Session, Rejection> => {
+  const { envelope, mode, payload } = request
+  const policy = resolvePolicy(payload.policyVersion === "" ? "policy.default" : payload.policyVersion)
+  if (policy === undefined) return Result.fail(UnknownPolicyVersion)
+  if (policy.mode !== "*" && policy.mode !== envelope.mode) return Result.fail(InvalidPolicyDefinition)
+  const binding = {
+    sessionId: envelope.sessionId,
+    initiator: sender,
+    participants: payload.participants,
+    modeVersion: payload.modeVersion,
+    configurationVersion: payload.configurationVersion,
+    policy,
+    semantics
+  }
+  return Result.map(mode.start(binding), (run) => new Session({ mode, run, binding, payload, envelope, now }))
+}
+
+const isStrict = (payload: SessionStartPayload): boolean => {
+  const { participants } = payload
+  if (isBlank(payload.modeVersion) || isBlank(payload.configurationVersion)) return false
+  if (participants.length < 1 || participants.length > MAX_PARTICIPANTS) return false
+  const names = new Set(participants.map((name) => name.trim()))
+  return !names.has("") && names.size === participants.length && payload.maxSuspendMs >= 0n
+}

@@ -1,0 +1,103 @@
+import { create } from "@bufbuild/protobuf"
+import { type PolicyDescriptor, PolicyDescriptorSchema } from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { findMode } from "../core/Modes.ts"
+import { DEFAULT_POLICY, parsePolicyRules } from "../core/PolicyRules.ts"
+import type { ResolvedPolicy } from "../core/SessionStart.ts"
+import { Hub } from "./Mailbox.ts"
+
+/** A registration or removal is refused; the text travels in the answer, never as a gRPC status (section 9.1). */
+export class PolicyRefused extends Data.TaggedError("PolicyRefused")<{ readonly message: string }> {}
+
+/** Undelivered policy sets of one WatchPolicies; a receiver over it ends silently (runtime-wire section 4). */
+const WATCH_CAPACITY = 16
+
+const RESERVED_PREFIX = "policy.std."
+
+/** The policies of the runtime, `policy.default` always among them (runtime-wire section 9.1). */
+export class PolicyRegistry extends Context.Service<
+  PolicyRegistry,
+  {
+    /** Checks the rules and adds the descriptor. */
+    readonly register: (descriptor: PolicyDescriptor) => Effect.Effect<void, PolicyRefused>
+    /** Sessions that bound the policy keep it. */
+    readonly unregister: (policyId: string) => Effect.Effect<void, PolicyRefused>
+    readonly find: (policyId: string) => PolicyDescriptor | undefined
+    /** Sorted by id; a mode also lists the policies for every mode. */
+    readonly list: (mode: string) => ReadonlyArray<PolicyDescriptor>
+    /** The policy as a session binds it. */
+    readonly resolve: (policyId: string) => ResolvedPolicy | undefined
+    /** The whole set, again after every change. */
+    readonly changes: (signal: AbortSignal) => AsyncGenerator<ReadonlyArray<PolicyDescriptor>>
+  }
+>()("runplane/sandbox/PolicyRegistry") {
+  static readonly layer = Layer.sync(PolicyRegistry, () => {
+    const entries = new Map<string, { descriptor: PolicyDescriptor; resolved: ResolvedPolicy }>()
+    entries.set(DEFAULT_POLICY.policyId, {
+      descriptor: create(PolicyDescriptorSchema, {
+        policyId: DEFAULT_POLICY.policyId,
+        mode: "*",
+        description: "No constraint; the initiator commits.",
+        rules: "{}",
+        schemaVersion: DEFAULT_POLICY.schemaVersion
+      }),
+      resolved: { ...DEFAULT_POLICY, mode: "*" }
+    })
+    const hub = new Hub<ReadonlyArray<PolicyDescriptor>>(WATCH_CAPACITY, "end")
+
+    const list = (mode: string) =>
+      Array.from(entries.values(), ({ descriptor }) => descriptor)
+        .filter((descriptor) => mode === "" || descriptor.mode === mode || descriptor.mode === "*")
+        .sort((one, other) => (one.policyId < other.policyId ? -1 : 1))
+
+    const register = Effect.fn("PolicyRegistry.register")(function* (offered: PolicyDescriptor) {
+      const problem = identityProblem(offered, entries)
+      if (problem !== undefined) return yield* new PolicyRefused({ message: problem })
+      const rules = parsePolicyRules(offered.rules, offered.schemaVersion)
+      if (Result.isFailure(rules)) return yield* invalid(rules.failure)
+      const now = yield* Clock.currentTimeMillis
+      const descriptor = create(PolicyDescriptorSchema, { ...offered, registeredAtUnixMs: BigInt(now) })
+      const { mode, policyId, schemaVersion } = descriptor
+      entries.set(policyId, { descriptor, resolved: { policyId, mode, schemaVersion, rules: rules.success } })
+      hub.publish(list(""))
+    })
+
+    const unregister = Effect.fn("PolicyRegistry.unregister")(function* (policyId: string) {
+      if (policyId === DEFAULT_POLICY.policyId) {
+        return yield* new PolicyRefused({ message: `${policyId} is reserved and cannot be removed` })
+      }
+      if (!entries.delete(policyId))
+        return yield* new PolicyRefused({ message: `policy ${policyId} is not registered` })
+      hub.publish(list(""))
+    })
+
+    return PolicyRegistry.of({
+      register,
+      unregister,
+      find: (policyId) => entries.get(policyId)?.descriptor,
+      list,
+      resolve: (policyId) => entries.get(policyId)?.resolved,
+      changes: (signal) => hub.subscribe(signal)
+    })
+  })
+}
+
+const invalid = (message: string) => new PolicyRefused({ message: `INVALID_POLICY_DEFINITION: ${message}` })
+
+const identityProblem = (
+  { mode, policyId }: PolicyDescriptor,
+  entries: ReadonlyMap<string, unknown>
+): string | undefined => {
+  if (policyId.trim() === "") return "INVALID_POLICY_DEFINITION: policy_id must not be empty"
+  if (policyId === DEFAULT_POLICY.policyId || policyId.startsWith(RESERVED_PREFIX)) return `${policyId} is reserved`
+  if (entries.has(policyId)) return `policy ${policyId} is already registered`
+  if (mode !== "*" && findMode(mode) === undefined && !mode.startsWith("macp.mode.")) {
+    return `INVALID_POLICY_DEFINITION: unknown mode ${mode}`
+  }
+  return undefined
+}

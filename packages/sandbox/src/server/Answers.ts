@@ -1,0 +1,88 @@
+import { create } from "@bufbuild/protobuf"
+import { Code, ConnectError } from "@connectrpc/connect"
+import { type Ack, AckSchema, type Envelope, type MACPError, MACPErrorSchema, SessionState } from "@runplane/runtime"
+import * as Result from "effect/Result"
+import type { CredentialRefused } from "../auth/Authenticator.ts"
+import type { RegistryCode, Rejection } from "../core/Rejection.ts"
+import type { Acceptance } from "../kernel/Kernel.ts"
+import type { KernelFailure } from "../kernel/KernelFailure.ts"
+import { ReceiverLagged } from "../kernel/Mailbox.ts"
+
+/** The answer to a Send: rejections travel inside it, with the state left unspecified (runtime-wire section 7.1). */
+export const ackOf = (
+  result: Result.Result<Acceptance, Rejection>,
+  echo: Pick<Envelope, "messageId" | "sessionId">,
+  now: number
+): Ack =>
+  Result.match(result, {
+    onSuccess: ({ acceptedAt, duplicate, state }) =>
+      create(AckSchema, {
+        ok: true,
+        duplicate,
+        messageId: echo.messageId,
+        sessionId: echo.sessionId,
+        acceptedAtUnixMs: BigInt(acceptedAt),
+        sessionState: state
+      }),
+    onFailure: (rejection) =>
+      create(AckSchema, {
+        ok: false,
+        messageId: echo.messageId,
+        sessionId: echo.sessionId,
+        acceptedAtUnixMs: BigInt(now),
+        sessionState: SessionState.UNSPECIFIED,
+        error: {
+          code: rejection.code,
+          message: rejection.variant,
+          sessionId: echo.sessionId,
+          messageId: echo.messageId,
+          details: denialDetails(rejection)
+        }
+      })
+  })
+
+/** UTF-8 JSON `{"reasons":[...]}`, only on policy denials (runtime-wire section 7.5). */
+const denialDetails = ({ reasons }: Rejection): Uint8Array<ArrayBuffer> =>
+  reasons.length === 0 ? new Uint8Array() : new TextEncoder().encode(JSON.stringify({ reasons }))
+
+/** What a kernel failure or a refused credential is as a gRPC status. */
+export const statusOf = (failure: KernelFailure | CredentialRefused): ConnectError => {
+  switch (failure._tag) {
+    case "SessionNotFound":
+      return new ConnectError(failure.message, Code.NotFound)
+    case "CallForbidden":
+      return new ConnectError(failure.message, Code.PermissionDenied)
+    case "ArgumentInvalid":
+      return new ConnectError(failure.message, Code.InvalidArgument)
+    case "CredentialRefused":
+      return new ConnectError(failure.message, Code.Unauthenticated)
+  }
+}
+
+/** The end of a watch whose receiver was too slow. */
+export const watchFailure = (cause: unknown): unknown =>
+  cause instanceof ReceiverLagged ? new ConnectError(cause.message, Code.ResourceExhausted) : cause
+
+/** Rejections that end a StreamSession, with their status; all others travel inline (runtime-wire section 7.3). */
+const ENDING: Partial<Readonly<Record<RegistryCode, Code>>> = {
+  UNAUTHENTICATED: Code.Unauthenticated,
+  PAYLOAD_TOO_LARGE: Code.ResourceExhausted,
+  RATE_LIMITED: Code.ResourceExhausted,
+  INTERNAL_ERROR: Code.Internal,
+  INVALID_SESSION_ID: Code.InvalidArgument,
+  INVALID_POLICY_DEFINITION: Code.InvalidArgument,
+  SESSION_ALREADY_EXISTS: Code.AlreadyExists
+}
+
+/** The status a rejection ends the stream with, or undefined when it is an inline frame. */
+export const streamEnd = (rejection: Rejection): ConnectError | undefined => {
+  const code = ENDING[rejection.code]
+  return code === undefined ? undefined : new ConnectError(rejection.variant, code)
+}
+
+/** An inline frame: code and message both hold the status text, not a registry code (runtime-wire section 7.4). */
+export const inlineError = (text: string, sessionId: string): MACPError =>
+  create(MACPErrorSchema, { code: text, message: text, sessionId })
+
+export const inlineText = ({ reasons, variant }: Rejection): string =>
+  reasons.length === 0 ? variant : `${variant}: ${reasons.join("; ")}`

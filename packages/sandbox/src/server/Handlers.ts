@@ -1,0 +1,176 @@
+import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect"
+import type { MACPRuntimeService } from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { Authenticator } from "../auth/Authenticator.ts"
+import type { Identity } from "../auth/Identity.ts"
+import { checkShape, PROTOCOL_VERSION } from "../core/EnvelopeShape.ts"
+import type { ModeInfo } from "../core/Mode.ts"
+import { isStandardMode, MODES } from "../core/Modes.ts"
+import { Unauthenticated } from "../core/Rejection.ts"
+import { type ControlKind, Kernel } from "../kernel/Kernel.ts"
+import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
+import type { SandboxOptions } from "../SandboxOptions.ts"
+import { ackOf, statusOf } from "./Answers.ts"
+import { listSessions } from "./ListSessions.ts"
+import { RUNTIME_INFO } from "./RuntimeInfo.ts"
+import { makeStreamSession } from "./StreamSession.ts"
+import { makeWatches } from "./Watches.ts"
+
+export type HandlerServices = Kernel | PolicyRegistry | Authenticator
+
+/** The RPCs of `MACPRuntimeService` over the kernel (runtime-wire section 1.10). */
+export const makeHandlers = (
+  context: Context.Context<HandlerServices>,
+  options: SandboxOptions
+): ServiceImpl<typeof MACPRuntimeService> => {
+  const run = Effect.runPromiseWith(context)
+  const kernel = Context.get(context, Kernel)
+  const policies = Context.get(context, PolicyRegistry)
+  const authenticator = Context.get(context, Authenticator)
+
+  const identify = (call: HandlerContext) =>
+    authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(statusOf))
+
+  const manage = (call: HandlerContext) => Effect.flatMap(identify(call), requireManager)
+
+  const control = (kind: ControlKind) => (request: { sessionId: string; reason: string }, call: HandlerContext) =>
+    run(
+      Effect.gen(function* () {
+        const identity = yield* identify(call)
+        const { reason, sessionId } = request
+        const result = yield* kernel.control(kind, sessionId, reason, identity).pipe(Effect.mapError(statusOf))
+        const now = yield* Clock.currentTimeMillis
+        return { ack: ackOf(result, { messageId: "", sessionId }, now) }
+      })
+    )
+
+  return {
+    initialize: ({ supportedProtocolVersions }) => {
+      if (supportedProtocolVersions.length === 0) {
+        throw new ConnectError("supported_protocol_versions is empty", Code.InvalidArgument)
+      }
+      if (!supportedProtocolVersions.includes(PROTOCOL_VERSION)) {
+        throw new ConnectError(
+          `UNSUPPORTED_PROTOCOL_VERSION: this runtime speaks ${PROTOCOL_VERSION}`,
+          Code.FailedPrecondition
+        )
+      }
+      return { ...RUNTIME_INFO, supportedModes: MODES.map(({ info }) => info.mode) }
+    },
+
+    send: ({ envelope }, call) => {
+      if (envelope === undefined) throw new ConnectError("envelope is missing", Code.InvalidArgument)
+      return run(
+        Effect.gen(function* () {
+          const misshapen = checkShape(envelope, options.maxPayloadBytes)
+          if (misshapen !== undefined) return yield* Effect.fail(misshapen)
+          const identity = yield* authenticator
+            .authenticate(call.requestHeader)
+            .pipe(Effect.mapError(() => Unauthenticated))
+          yield* kernel.admit(envelope, identity)
+          return yield* kernel.accept(envelope, identity)
+        }).pipe(
+          Effect.result,
+          Effect.zipWith(Clock.currentTimeMillis, (result, now) => ({ ack: ackOf(result, envelope, now) }))
+        )
+      )
+    },
+
+    streamSession: makeStreamSession(context, options),
+
+    getSession: ({ sessionId }, call) =>
+      run(
+        identify(call).pipe(
+          Effect.flatMap((identity) => kernel.describe(sessionId, identity).pipe(Effect.mapError(statusOf))),
+          Effect.map((metadata) => ({ metadata }))
+        )
+      ),
+    cancelSession: control("cancel"),
+    suspendSession: control("suspend"),
+    resumeSession: control("resume"),
+    listSessions: (request, call) =>
+      run(
+        identify(call).pipe(Effect.andThen(listSessions(kernel.sessions(), request).pipe(Effect.mapError(statusOf))))
+      ),
+
+    getManifest: ({ agentId }) => {
+      if (agentId !== "" && agentId !== RUNTIME_INFO.runtimeInfo.name) {
+        throw new ConnectError(`no manifest for ${agentId}`, Code.NotFound)
+      }
+      const { description, name, title } = RUNTIME_INFO.runtimeInfo
+      const supportedModes = MODES.map(({ info }) => info.mode)
+      const types = ["application/protobuf"]
+      return {
+        manifest: {
+          agentId: name,
+          title,
+          description,
+          supportedModes,
+          inputContentTypes: types,
+          outputContentTypes: types
+        }
+      }
+    },
+
+    listModes: () => ({
+      modes: MODES.filter(({ info }) => isStandardMode(info.mode)).map(({ info }) => descriptor(info))
+    }),
+    listExtModes: () => ({
+      modes: MODES.filter(({ info }) => !isStandardMode(info.mode)).map(({ info }) => descriptor(info))
+    }),
+    registerExtMode: (_request, call) => run(Effect.as(manage(call), { ok: false, error: FIXED_MODES })),
+    unregisterExtMode: (_request, call) => run(Effect.as(manage(call), { ok: false, error: FIXED_MODES })),
+    promoteMode: (_request, call) => run(Effect.as(manage(call), { ok: false, error: FIXED_MODES, mode: "" })),
+    listRoots: () => ({ roots: [] }),
+
+    registerPolicy: ({ policyDescriptor }, call) =>
+      run(
+        Effect.gen(function* () {
+          yield* manage(call)
+          if (policyDescriptor === undefined) return { ok: false, error: "policy_descriptor is missing" }
+          return yield* answered(policies.register(policyDescriptor))
+        })
+      ),
+    unregisterPolicy: ({ policyId }, call) =>
+      run(Effect.andThen(manage(call), answered(policies.unregister(policyId)))),
+    getPolicy: ({ policyId }, call) =>
+      run(
+        Effect.flatMap(identify(call), () => {
+          const policyDescriptor = policies.find(policyId)
+          return policyDescriptor === undefined
+            ? Effect.fail(new ConnectError(`policy ${policyId} not found`, Code.NotFound))
+            : Effect.succeed({ policyDescriptor })
+        })
+      ),
+    listPolicies: ({ mode }, call) =>
+      run(Effect.map(identify(call), () => ({ descriptors: [...policies.list(mode)] }))),
+
+    ...makeWatches(context, options)
+  }
+}
+
+/** Why a mode cannot be registered, removed or promoted here. */
+const FIXED_MODES = "this runtime has a fixed set of modes"
+
+const requireManager = (identity: Identity) =>
+  identity.canManageModeRegistry
+    ? Effect.succeed(identity)
+    : Effect.fail(new ConnectError("FORBIDDEN: caller may not manage registries", Code.PermissionDenied))
+
+const answered = <E extends { readonly message: string }>(effect: Effect.Effect<void, E>) =>
+  effect.pipe(
+    Effect.result,
+    Effect.map((result) =>
+      Result.isSuccess(result) ? { ok: true, error: "" } : { ok: false, error: result.failure.message }
+    )
+  )
+
+const descriptor = (info: ModeInfo) => ({
+  ...info,
+  messageTypes: [...info.messageTypes],
+  schemaUris: { ...info.schemaUris },
+  terminalMessageTypes: ["Commitment"]
+})

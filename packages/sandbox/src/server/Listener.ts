@@ -1,0 +1,93 @@
+import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2"
+import type { ServiceImpl } from "@connectrpc/connect"
+import { connectNodeAdapter } from "@connectrpc/connect-node"
+import { MACPRuntimeService } from "@runplane/runtime"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { SandboxOptions } from "../SandboxOptions.ts"
+
+/** Another process listens there already. */
+export class AddressInUse extends Data.TaggedError("AddressInUse")<{ readonly host: string; readonly port: number }> {
+  override get message() {
+    return `${this.host}:${this.port} is already in use`
+  }
+}
+
+/** Listening failed for another reason: an unknown host, a port that needs privileges. */
+export class ListenFailed extends Data.TaggedError("ListenFailed")<{
+  readonly host: string
+  readonly port: number
+  readonly cause: Error
+}> {
+  override get message() {
+    return `cannot listen on ${this.host}:${this.port}: ${this.cause.message}`
+  }
+}
+
+export interface Listener {
+  /** `host:port`. */
+  readonly address: string
+  readonly stop: Effect.Effect<void>
+}
+
+/** Bytes of a request around its payload (runtime-wire section 1.12). */
+const ENVELOPE_OVERHEAD_BYTES = 65_536
+
+/** Serves the handlers over HTTP/2 without TLS until the scope closes. */
+export const listen = (
+  handlers: ServiceImpl<typeof MACPRuntimeService>,
+  options: SandboxOptions
+): Effect.Effect<Listener, AddressInUse | ListenFailed, Scope.Scope> =>
+  Effect.acquireRelease(open(handlers, options), ({ stop }) => stop)
+
+const open = (
+  handlers: ServiceImpl<typeof MACPRuntimeService>,
+  options: SandboxOptions
+): Effect.Effect<Listener, AddressInUse | ListenFailed> =>
+  Effect.callback((resume) => {
+    const shutdown = new AbortController()
+    const connections = new Set<ServerHttp2Session>()
+    const server = createServer(
+      { settings: { maxConcurrentStreams: options.maxConcurrentStreams } },
+      connectNodeAdapter({
+        routes: (router) => router.service(MACPRuntimeService, handlers),
+        grpc: true,
+        grpcWeb: false,
+        connect: false,
+        readMaxBytes: options.maxPayloadBytes + ENVELOPE_OVERHEAD_BYTES,
+        shutdownSignal: shutdown.signal
+      })
+    )
+    server.on("session", (session) => {
+      connections.add(session)
+      session.once("close", () => connections.delete(session))
+    })
+    server.on("error", (cause: NodeJS.ErrnoException) => {
+      const { host, port } = options
+      const failure =
+        cause.code === "EADDRINUSE" ? new AddressInUse({ host, port }) : new ListenFailed({ host, port, cause })
+      resume(Effect.fail(failure))
+    })
+    server.listen(options.port, options.host, () => {
+      const bound = server.address()
+      const port = bound === null || typeof bound === "string" ? options.port : bound.port
+      resume(Effect.succeed({ address: `${options.host}:${port}`, stop: close(server, connections, shutdown) }))
+    })
+  })
+
+/** Streams are told to end, then connections are cut: a stream that is read on would keep the server open for ever. */
+const close = (
+  server: Http2Server,
+  connections: ReadonlySet<ServerHttp2Session>,
+  shutdown: AbortController
+): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    shutdown.abort()
+    if (!server.listening) return resume(Effect.void)
+    server.close(() => resume(Effect.void))
+    // One turn of the event loop lets the handlers of open streams answer before their connection goes.
+    setImmediate(() => {
+      for (const connection of connections) connection.destroy()
+    })
+  })

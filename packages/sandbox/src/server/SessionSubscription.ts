@@ -1,0 +1,117 @@
+import { create } from "@bufbuild/protobuf"
+import { Code, ConnectError } from "@connectrpc/connect"
+import {
+  type Envelope,
+  EnvelopeSchema,
+  type MACPError,
+  type StreamSessionResponse,
+  StreamSessionResponseSchema
+} from "@runplane/runtime"
+import type { AcceptedEnvelope, SessionLog } from "../core/SessionLog.ts"
+
+/** Inline error frames that may wait for one stream before its reader is paused. */
+const INLINE_CAPACITY = 16
+
+/**
+ * The sending side of one StreamSession: follows a session's log by ordinal, mixes in inline errors, and ends when told to
+ * or when the receiver lags more than `bound` envelopes behind (runtime-wire section 3).
+ */
+export class SessionSubscription {
+  readonly #bound: number
+  readonly #inline: Array<MACPError> = []
+  #log: SessionLog | undefined
+  /** The last ordinal sent. */
+  #cursor = 0
+  /** Up to here it is replay: not counted as lag, and a missing client time is replaced. */
+  #replayEnd = 0
+  #unlisten: (() => void) | undefined
+  #failure: ConnectError | undefined
+  #finished = false
+  #wake: (() => void) | undefined
+  #room: (() => void) | undefined
+
+  constructor(bound: number) {
+    this.#bound = bound
+  }
+
+  get isFollowing(): boolean {
+    return this.#log !== undefined
+  }
+
+  /** Sends everything after ordinal `after`, then what follows. An ordinal beyond the end just goes live. */
+  follow(log: SessionLog, after: number): void {
+    this.#unlisten?.()
+    this.#log = log
+    this.#replayEnd = log.end
+    this.#cursor = Math.min(after, log.end)
+    this.#unlisten = log.listen(() => this.#wake?.())
+    this.#wake?.()
+  }
+
+  /** Adds an inline frame; waits while too many are undelivered. */
+  async sendError(error: MACPError): Promise<void> {
+    this.#inline.push(error)
+    this.#wake?.()
+    if (this.#inline.length < INLINE_CAPACITY) return
+    await new Promise<void>((resolve) => {
+      this.#room = resolve
+    })
+  }
+
+  /** Ends the stream with a status, after what is already due. */
+  fail(failure: ConnectError): void {
+    this.#failure ??= failure
+    this.#wake?.()
+  }
+
+  /** Ends the stream with OK, after what is already due. */
+  finish(): void {
+    this.#finished = true
+    this.#wake?.()
+    this.#room?.()
+  }
+
+  async *frames(): AsyncGenerator<StreamSessionResponse> {
+    try {
+      for (;;) {
+        yield* this.#due()
+        if (this.#failure !== undefined) throw this.#failure
+        if (this.#finished) return
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+      }
+    } finally {
+      this.#unlisten?.()
+      this.#finished = true
+      this.#room?.()
+    }
+  }
+
+  *#due(): Generator<StreamSessionResponse> {
+    for (;;) {
+      const error = this.#inline.shift()
+      if (error !== undefined) {
+        this.#room?.()
+        yield create(StreamSessionResponseSchema, { response: { case: "error", value: error } })
+        continue
+      }
+      const log = this.#log
+      if (log === undefined || this.#cursor >= log.end) return
+      if (log.end - Math.max(this.#cursor, this.#replayEnd) > this.#bound) {
+        throw new ConnectError("receiver fell behind the session", Code.ResourceExhausted)
+      }
+      this.#cursor += 1
+      const entry = log.at(this.#cursor)
+      if (entry === undefined) continue
+      const envelope = this.#cursor <= this.#replayEnd ? replayed(entry) : entry.envelope
+      yield create(StreamSessionResponseSchema, { response: { case: "envelope", value: envelope } })
+    }
+  }
+}
+
+/** Replay gives an envelope without a client time the time the server received it (runtime-wire section 2.2). */
+const replayed = ({ envelope, receivedAt }: AcceptedEnvelope): Envelope =>
+  envelope.timestampUnixMs === 0n
+    ? create(EnvelopeSchema, { ...envelope, timestampUnixMs: BigInt(receivedAt) })
+    : envelope

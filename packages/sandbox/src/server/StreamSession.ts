@@ -1,0 +1,149 @@
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect"
+import { type Envelope, SessionState, type StreamSessionRequest, type StreamSessionResponse } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { Authenticator } from "../auth/Authenticator.ts"
+import type { Identity } from "../auth/Identity.ts"
+import { checkShape, isAmbient, isTelemetry } from "../core/EnvelopeShape.ts"
+import type { Rejection } from "../core/Rejection.ts"
+import type { Session } from "../core/Session.ts"
+import { Kernel } from "../kernel/Kernel.ts"
+import type { SandboxOptions } from "../SandboxOptions.ts"
+import { inlineError, inlineText, statusOf, streamEnd } from "./Answers.ts"
+import { SessionSubscription } from "./SessionSubscription.ts"
+
+/** The StreamSession call (runtime-wire section 3): passive subscription and submission on one bidirectional stream. */
+export const makeStreamSession = (context: Context.Context<Kernel | Authenticator>, options: SandboxOptions) => {
+  const run = Effect.runPromiseWith(context)
+  const authenticator = Context.get(context, Authenticator)
+  return async function* (
+    requests: AsyncIterable<StreamSessionRequest>,
+    call: HandlerContext
+  ): AsyncGenerator<StreamSessionResponse> {
+    // Once, at the opening: a credential that expires later does not end the stream (section 3.2).
+    const identity = await run(authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(statusOf)))
+    const subscription = new SessionSubscription(options.sessionBuffer)
+    call.signal.addEventListener("abort", () => subscription.finish(), { once: true })
+    const reader = new FrameReader(subscription, identity, context, options)
+    // Never rejects: whatever goes wrong with the request side ends the subscription.
+    const reading = reader.readAll(requests)
+    yield* subscription.frames()
+    // The request side of a finished call ends by itself; do not wait for a client that keeps it open.
+    if (call.signal.aborted) await reading
+  }
+}
+
+/** The receiving side of one StreamSession. */
+class FrameReader {
+  readonly #subscription: SessionSubscription
+  readonly #identity: Identity
+  readonly #kernel: Kernel["Service"]
+  readonly #options: SandboxOptions
+  readonly #run: <A, E>(effect: Effect.Effect<A, E>) => Promise<Result.Result<A, E>>
+  /** The session this stream is bound to, from the first frame that passes its checks. */
+  #bound: string | undefined
+
+  constructor(
+    subscription: SessionSubscription,
+    identity: Identity,
+    context: Context.Context<Kernel | Authenticator>,
+    options: SandboxOptions
+  ) {
+    this.#subscription = subscription
+    this.#identity = identity
+    this.#kernel = Context.get(context, Kernel)
+    this.#options = options
+    const run = Effect.runPromiseWith(context)
+    this.#run = (effect) => run(Effect.result(effect))
+  }
+
+  /** Reads until the client half-closes, which ends the subscription after what is due. */
+  async readAll(requests: AsyncIterable<StreamSessionRequest>): Promise<void> {
+    try {
+      for await (const request of requests) {
+        const failure = await this.#read(request)
+        if (failure !== undefined) return this.#subscription.fail(failure)
+      }
+      this.#subscription.finish()
+    } catch (cause) {
+      this.#subscription.fail(ConnectError.from(cause))
+    }
+  }
+
+  #read(request: StreamSessionRequest): Promise<ConnectError | undefined> {
+    const { envelope, subscribeSessionId } = request
+    if (envelope !== undefined && subscribeSessionId === "") return this.#submit(envelope)
+    if (envelope === undefined && subscribeSessionId !== "") return this.#subscribe(request)
+    return Promise.resolve(malformed("a frame holds either an envelope or subscribe_session_id"))
+  }
+
+  async #subscribe({ afterSequence, subscribeSessionId }: StreamSessionRequest): Promise<ConnectError | undefined> {
+    if (this.#isElsewhere(subscribeSessionId)) return malformed("the stream is bound to another session")
+    const session = this.#kernel.find(subscribeSessionId)
+    if (session === undefined) return new ConnectError(`session ${subscribeSessionId} not found`, Code.NotFound)
+    if (!this.#identity.isObserver && !session.isMember(this.#identity.sender)) {
+      await this.#inline("FORBIDDEN: caller is not a participant or observer of this session", subscribeSessionId)
+      return undefined
+    }
+    this.#bound = subscribeSessionId
+    const { log } = session
+    const after = Number(afterSequence)
+    if (after < log.base) {
+      const text = `session history before ordinal ${log.base} was compacted; resubscribe at or after it`
+      if (this.#options.newerRuntime) return new ConnectError(`HISTORY_UNAVAILABLE: ${text}`, Code.FailedPrecondition)
+      await this.#inline(text, subscribeSessionId)
+    }
+    this.#subscription.follow(log, Math.max(after, log.base))
+    return undefined
+  }
+
+  async #submit(envelope: Envelope): Promise<ConnectError | undefined> {
+    if (isAmbient(envelope)) return malformed("ambient messages cannot travel on a session stream")
+    if (this.#isElsewhere(envelope.sessionId)) return malformed("the stream is bound to another session")
+    const misshapen = checkShape(envelope, this.#options.maxPayloadBytes)
+    if (misshapen !== undefined) return this.#refuse(misshapen, envelope.sessionId)
+    const before = this.#kernel.find(envelope.sessionId)
+    const admitted = await this.#run(this.#kernel.admit(envelope, this.#identity))
+    if (Result.isFailure(admitted)) return this.#refuse(admitted.failure, envelope.sessionId)
+    const unfit = before === undefined ? undefined : preCheck(envelope, before)
+    if (unfit !== undefined) return unfit
+    this.#bound = envelope.sessionId
+    // Joined before the submission, so that the sender gets its own envelope back.
+    if (before !== undefined) this.#join(before, before.log.end)
+    const accepted = await this.#run(this.#kernel.accept(envelope, this.#identity))
+    if (Result.isFailure(accepted)) return this.#refuse(accepted.failure, envelope.sessionId)
+    const session = this.#kernel.find(envelope.sessionId)
+    if (session !== undefined) this.#join(session, 0)
+    return undefined
+  }
+
+  #join(session: Session, after: number): void {
+    if (!this.#subscription.isFollowing) this.#subscription.follow(session.log, after)
+  }
+
+  /** Inline where the contract says so, otherwise the status that ends the stream. */
+  async #refuse(rejection: Rejection, sessionId: string): Promise<ConnectError | undefined> {
+    const end = streamEnd(rejection)
+    if (end === undefined) await this.#inline(inlineText(rejection), sessionId)
+    return end
+  }
+
+  #inline(text: string, sessionId: string): Promise<void> {
+    return this.#subscription.sendError(inlineError(text, this.#bound ?? sessionId))
+  }
+
+  #isElsewhere(sessionId: string): boolean {
+    return this.#bound !== undefined && this.#bound !== sessionId
+  }
+}
+
+const malformed = (text: string) => new ConnectError(text, Code.InvalidArgument)
+
+/** Ends the stream before the kernel is asked: another mode than the session's, or a session that is not open. */
+const preCheck = (envelope: Envelope, session: Session): ConnectError | undefined => {
+  if (envelope.messageType === "SessionStart" || isTelemetry(envelope)) return undefined
+  if (session.hasAccepted(envelope.messageId)) return undefined
+  if (envelope.mode !== session.modeId) return malformed("the envelope's mode is not the session's mode")
+  return session.state === SessionState.OPEN ? undefined : malformed("the session is not open")
+}

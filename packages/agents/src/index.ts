@@ -1,1 +1,5 @@
-export {}
+export { AgentClient } from "./client/AgentClient.ts"
+export { type AgentFailure, MessageRefused, RuntimeCallFailed } from "./client/AgentFailure.ts"
+export { Bootstrap, BootstrapFile, BootstrapUnreadable, decodeBootstrap } from "./client/Bootstrap.ts"
+export { EXAMPLE_AGENTS, type ExampleAgent, UnknownAgent } from "./examples/Agents.ts"
+export { PaceFactor } from "./examples/Pace.ts"

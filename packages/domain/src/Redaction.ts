@@ -11,9 +11,9 @@ export const REDACTED = "[REDACTED]"
  * Characters of text that one search of a pattern sees. A pattern such as `.*token` takes quadratic time on one long line;
  * longer text is searched window by window, which bounds that.
  */
-export const REDACTION_WINDOW_CHARS = 32_768
+export const REDACTION_WINDOW_CHARS = 8_192
 /** Characters that neighbouring windows share: a match up to this long is found wherever it lies (a PEM key fits). */
-export const REDACTION_OVERLAP_CHARS = 8_192
+export const REDACTION_OVERLAP_CHARS = 4_096
 
 /** Replaces what the configured patterns match by `[REDACTED]` (run-control-plane "Redaction"). */
 export interface Redactor {

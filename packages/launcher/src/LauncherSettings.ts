@@ -18,6 +18,10 @@ export interface LauncherSettingsShape {
   readonly packsDir: string
   /** Absolute path of the folder that holds `profiles/` and `manifests/`. */
   readonly agentsDir: string
+  /** Absolute path of the folder that holds policy files. */
+  readonly policiesDir: string
+  /** Whether those policies are registered at start, through the control plane. */
+  readonly registerPolicies: boolean
   /** Absolute path that a manifest's relative `host.cwd` starts from. */
   readonly serviceRoot: string
   /** Folder of the agents' bootstrap files; created when absent, for this user only. */
@@ -28,6 +32,10 @@ export interface LauncherSettingsShape {
   readonly pythonPath: string
   /** Interpreter of node agents; empty = the one that runs this service. */
   readonly nodePath: string
+  /** How long a started agent must live to count as attached. */
+  readonly attachConfirmationMs: number
+  /** How long an agent may take over SIGTERM before it is killed. */
+  readonly agentStopGraceMs: number
   /** gRPC `host:port` given to agents; may be empty. */
   readonly runtimeAddress: string
   readonly runtimeTls: boolean
@@ -61,6 +69,15 @@ export interface ControlPlaneSettings {
 /** The name given to the service where nothing else is set. */
 export const DEFAULT_SERVICE_NAME = "runplane-launcher"
 
+/** Launch-details section 5.6, "Confirmation". */
+export const ATTACH_CONFIRMATION_MS = 400
+
+/** Launch-details section 5.6, "Stop". */
+export const AGENT_STOP_GRACE_MS = 5_000
+
+const DEFAULT_HOST = "0.0.0.0"
+const DEFAULT_PORT = 3000
+const MAX_PORT = 65_535
 const DEFAULT_CONTROL_PLANE_TIMEOUT_MS = 5_000
 const DEFAULT_AUTH_TIMEOUT_MS = 5_000
 const DEFAULT_AUTH_TOKEN_TTL_SECONDS = 3_600
@@ -70,11 +87,15 @@ const defaults = {
   environment: "development",
   packsDir: "packs",
   agentsDir: "",
+  policiesDir: "",
+  registerPolicies: true,
   serviceRoot: ".",
   registryCacheTtlMs: 0,
   autoBootstrapAgents: true,
   pythonPath: "python3",
   nodePath: "",
+  attachConfirmationMs: ATTACH_CONFIRMATION_MS,
+  agentStopGraceMs: AGENT_STOP_GRACE_MS,
   runtimeAddress: "",
   runtimeTls: true,
   runtimeAllowInsecure: false
@@ -102,11 +123,15 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
         environment: yield* text("NODE_ENV", defaults.environment),
         packsDir: yield* text("PACKS_DIR", defaults.packsDir),
         agentsDir: yield* text("AGENTS_DIR", defaults.agentsDir),
+        policiesDir: yield* text("POLICIES_DIR", defaults.policiesDir),
+        registerPolicies: yield* flag("REGISTER_POLICIES_ON_LAUNCH", defaults.registerPolicies),
         serviceRoot: yield* text("SERVICE_ROOT", defaults.serviceRoot),
         registryCacheTtlMs: yield* natural("REGISTRY_CACHE_TTL_MS", defaults.registryCacheTtlMs),
         autoBootstrapAgents: yield* flag("AUTO_BOOTSTRAP_EXAMPLE_AGENTS", defaults.autoBootstrapAgents),
         pythonPath: yield* text("EXAMPLE_AGENT_PYTHON_PATH", defaults.pythonPath),
         nodePath: yield* text("EXAMPLE_AGENT_NODE_PATH", defaults.nodePath),
+        attachConfirmationMs: yield* natural("EXAMPLE_AGENT_ATTACH_CONFIRMATION_MS", defaults.attachConfirmationMs),
+        agentStopGraceMs: yield* natural("EXAMPLE_AGENT_STOP_GRACE_MS", defaults.agentStopGraceMs),
         runtimeAddress: yield* text("PROTO_RUNTIME_ADDRESS", defaults.runtimeAddress),
         runtimeTls: yield* flag("PROTO_RUNTIME_TLS", defaults.runtimeTls),
         runtimeAllowInsecure: yield* flag("PROTO_RUNTIME_ALLOW_INSECURE", defaults.runtimeAllowInsecure),
@@ -143,6 +168,14 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
   static readonly layerOptions = (options: LauncherOptions) => Layer.effect(LauncherSettings, resolve(options))
 }
 
+/** HOST and PORT; a port that is none stops the start. */
+export const listenSettings = Effect.gen(function* () {
+  const host = Option.getOrElse(yield* variable("HOST"), () => DEFAULT_HOST)
+  const port = Option.getOrElse(yield* variable("PORT"), () => String(DEFAULT_PORT))
+  if (/^\d{1,5}$/.test(port) && Number(port) <= MAX_PORT) return { host, port: Number(port) }
+  return yield* new InvalidConfig({ message: `PORT must be a number from 0 to ${MAX_PORT}` })
+})
+
 const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
   const path = yield* Path.Path
   const packsDir = path.resolve(options.packsDir ?? defaults.packsDir)
@@ -155,6 +188,7 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
     ...options,
     packsDir,
     agentsDir: options.agentsDir ? path.resolve(options.agentsDir) : path.join(packsDir, "_agents"),
+    policiesDir: options.policiesDir ? path.resolve(options.policiesDir) : path.join(packsDir, "_policies"),
     serviceRoot: path.resolve(options.serviceRoot ?? defaults.serviceRoot)
   }
   return LauncherSettings.of(settings)

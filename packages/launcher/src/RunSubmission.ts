@@ -1,10 +1,10 @@
-import { ControlPlaneClient, type CompileLaunchResult, type ControlPlaneRun } from "@runplane/api"
+import { type CompileLaunchResult, ControlPlaneClient, type ControlPlaneRun } from "@runplane/api"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import { type ControlPlaneSettings, LauncherSettings } from "./LauncherSettings.ts"
 
 type Descriptor = CompileLaunchResult["runDescriptor"]
@@ -20,15 +20,48 @@ export class RunSubmission extends Context.Service<
     readonly submit: (descriptor: Descriptor) => Effect.Effect<Option.Option<ControlPlaneRun>>
   }
 >()("runplane/launcher/RunSubmission") {
+  /** Through the typed client of the control plane's contract when PROTO_CONTROL_PLANE_URL is set, else nowhere. */
   static readonly layer = Layer.unwrap(
     Effect.map(LauncherSettings, ({ controlPlane }) =>
-      controlPlane === undefined ? RunSubmission.layerOff : layerTo(controlPlane)
+      controlPlane === undefined ? nowhere : toControlPlane(controlPlane)
     )
   )
-
-  /** No control plane is configured: nothing is submitted. */
-  static readonly layerOff: Layer.Layer<RunSubmission, never, HttpClient.HttpClient> = Layer.succeed(
-    RunSubmission,
-    RunSubmission.of({ submit: () => Effect.succeedNone })
-  )
 }
+
+const nowhere = Layer.succeed(RunSubmission, RunSubmission.of({ submit: () => Effect.succeedNone }))
+
+const toControlPlane = ({ url, timeoutMs, apiKey }: ControlPlaneSettings) =>
+  Layer.effect(
+    RunSubmission,
+    Effect.gen(function* () {
+      const client = yield* ControlPlaneClient
+      const submit = Effect.fn("RunSubmission.submit")(function* (descriptor: Descriptor) {
+        return yield* client.api.runs.create({ payload: descriptor }).pipe(
+          Effect.timeout(timeoutMs),
+          Effect.flatMap((accepted) => Effect.fromResult(checkAccepted(accepted, descriptor))),
+          Effect.asSome,
+          Effect.catch((failure) =>
+            Effect.as(
+              Effect.logWarning(
+                `the control plane did not accept run ${descriptor.session.sessionId}: ${oneLine(failure)}`
+              ),
+              Option.none()
+            )
+          )
+        )
+      })
+      return RunSubmission.of({ submit })
+    })
+  ).pipe(Layer.provide(ControlPlaneClient.layer({ baseUrl: url, ...(apiKey === undefined ? {} : { apiKey }) })))
+
+/** Whether the answer is about the session that was submitted. */
+const checkAccepted = (accepted: ControlPlaneRun, descriptor: Descriptor): Result.Result<ControlPlaneRun, NotOurRun> =>
+  accepted.sessionId === descriptor.session.sessionId
+    ? Result.succeed(accepted)
+    : Result.fail(new NotOurRun({ message: `it answered with session ${accepted.sessionId}` }))
+
+class NotOurRun extends Data.TaggedError("NotOurRun")<{ readonly message: string }> {}
+
+/** A text from another service may not forge lines of this service's log. */
+export const oneLine = (failure: { readonly message: unknown }) =>
+  String(failure.message).replace(/\s*[\r\n]+\s*/g, " ")

@@ -229,7 +229,8 @@ const heldOpen = <A>(frame: A, signal: AbortSignal): AsyncIterable<A> => ({
           else signal.addEventListener("abort", () => resolve(done), { once: true })
         })
       },
-      return: () => Promise.resolve(done)
+      return: () => Promise.resolve(done),
+      throw: () => Promise.resolve(done)
     }
   }
 })

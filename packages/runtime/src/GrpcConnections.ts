@@ -1,4 +1,3 @@
-import type * as http2 from "node:http2"
 import { type CallOptions, type Client, createClient, type Transport } from "@connectrpc/connect"
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node"
 import * as Effect from "effect/Effect"
@@ -11,8 +10,6 @@ export const STREAMS_PER_CONNECTION = 100
 export const PING_INTERVAL_MS = 30_000
 /** Milliseconds a peer has to answer a ping. */
 export const PING_TIMEOUT_MS = 10_000
-/** Bytes one stream may be ahead of its reader. */
-export const STREAM_WINDOW_BYTES = 65_535
 /** Megabytes of HTTP/2 state per connection; Node's own 10 are too few for many full windows. */
 const SESSION_MEMORY_MB = 64
 
@@ -36,7 +33,7 @@ export interface GrpcConnections {
 }
 
 interface Connection {
-  readonly sessions: StreamSessionManager
+  readonly sessions: Http2SessionManager
   readonly rpc: RuntimeRpc
   streams: number
 }
@@ -84,7 +81,13 @@ export const makeGrpcConnections = Effect.fnUntraced(function* (
 
 const open = (options: ConnectionOptions): Connection => {
   const baseUrl = `${options.tls ? "https" : "http"}://${options.address}`
-  const sessions = new StreamSessionManager(baseUrl, options.streamsPerConnection)
+  const sessions = new Http2SessionManager(
+    baseUrl,
+    // No pings on idle connections: the manager restarts that timer while it destroys a connection, and the late ping
+    // throws outside of any call. An idle connection is verified by a ping before its next use.
+    { pingIntervalMs: PING_INTERVAL_MS, pingTimeoutMs: PING_TIMEOUT_MS, pingIdleConnection: false },
+    { maxSessionMemory: SESSION_MEMORY_MB }
+  )
   const transport: Transport = createGrpcTransport({
     baseUrl,
     sessionManager: sessions,
@@ -94,32 +97,4 @@ const open = (options: ConnectionOptions): Connection => {
     binaryOptions: { readUnknownFields: false }
   })
   return { sessions, rpc: createClient(MACPRuntimeService, transport), streams: 0 }
-}
-
-/**
- * Widens the receive window of each connection to the sum of its streams' windows. With HTTP/2's 64 KiB for a whole
- * connection, one reader that is slow to take its envelopes would hold up every other session on the connection.
- */
-class StreamSessionManager extends Http2SessionManager {
-  readonly #widened = new WeakSet<http2.Http2Session>()
-  readonly #windowBytes: number
-
-  constructor(url: string, streams: number) {
-    super(
-      url,
-      { pingIntervalMs: PING_INTERVAL_MS, pingTimeoutMs: PING_TIMEOUT_MS, pingIdleConnection: true },
-      { maxSessionMemory: SESSION_MEMORY_MB, settings: { initialWindowSize: STREAM_WINDOW_BYTES } }
-    )
-    this.#windowBytes = (streams + 1) * STREAM_WINDOW_BYTES
-  }
-
-  override async request(...args: Parameters<Http2SessionManager["request"]>): Promise<http2.ClientHttp2Stream> {
-    const stream = await super.request(...args)
-    const { session } = stream
-    if (session !== undefined && !session.destroyed && !this.#widened.has(session)) {
-      this.#widened.add(session)
-      session.setLocalWindowSize(this.#windowBytes)
-    }
-    return stream
-  }
 }

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf"
+import { create, fromBinary } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
 import {
   type handleBidiStreamingCall,
@@ -26,6 +26,7 @@ import {
   RuntimeCredentials,
   type RuntimeError,
   SessionLifecycleEvent_EventType,
+  SessionLifecycleEventSchema,
   SessionState,
   type StreamSessionRequest,
   type StreamSessionResponse,
@@ -43,6 +44,9 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { serveGrpcJs } from "./GrpcJsServer.ts"
+
+/** An enum value of some later version of the protocol. */
+const UNKNOWN_EVENT_TYPE = fromBinary(SessionLifecycleEventSchema, new Uint8Array([0x08, 99])).eventType
 
 interface Options {
   readonly requestTimeoutMs?: number
@@ -262,7 +266,7 @@ describe("the gRPC client against a foreign server", () => {
     const watchSessions: handleServerStreamingCall<WatchSessionsRequest, WatchSessionsResponse> = (call) => {
       for (const [eventType, sessionId] of [
         [SessionLifecycleEvent_EventType.CREATED, "s1"],
-        [99, "s2"],
+        [UNKNOWN_EVENT_TYPE, "s2"],
         [SessionLifecycleEvent_EventType.SUSPENDED, undefined]
       ] as const) {
         call.write(
@@ -309,16 +313,12 @@ describe("the gRPC client against a foreign server", () => {
       }
       yield* withClient({ streamSession }, (client) =>
         Effect.gen(function* () {
-          const reader = yield* client.streamSession({ sessionId: "s1", afterSequence: 3 }).pipe(
-            Stream.take(3),
-            Stream.runCollect,
-            Effect.forkChild
-          )
+          const reader = yield* client
+            .streamSession({ sessionId: "s1", afterSequence: 3 })
+            .pipe(Stream.take(3), Stream.runCollect, Effect.forkChild)
           const call = yield* Queue.take(opened)
           call.write(envelopeFrame("s1", "m4"))
-          call.write(
-            create(StreamSessionResponseSchema, { response: { case: "error", value: { code: "Forbidden" } } })
-          )
+          call.write(create(StreamSessionResponseSchema, { response: { case: "error", value: { code: "Forbidden" } } }))
           assert.isFalse(halfClosed)
           call.write(envelopeFrame("s1", "m5"))
           const frames = yield* Fiber.join(reader)
@@ -424,11 +424,9 @@ describe("the gRPC client against a foreign server", () => {
           const readers = yield* Effect.forEach(
             Array.from({ length: streams }, (_, index) => `s${index}`),
             (sessionId) =>
-              client.streamSession({ sessionId, afterSequence: 0 }).pipe(
-                Stream.take(2),
-                Stream.runCollect,
-                Effect.forkChild
-              )
+              client
+                .streamSession({ sessionId, afterSequence: 0 })
+                .pipe(Stream.take(2), Stream.runCollect, Effect.forkChild)
           )
           yield* Deferred.await(allOpen)
           assert.strictEqual(connections.size, 3)
@@ -466,10 +464,9 @@ describe("the gRPC client against a foreign server", () => {
             )
           }
           yield* Deferred.await(flooded)
-          const frames = yield* client.streamSession({ sessionId: "live", afterSequence: 0 }).pipe(
-            Stream.take(1),
-            Stream.runCollect
-          )
+          const frames = yield* client
+            .streamSession({ sessionId: "live", afterSequence: 0 })
+            .pipe(Stream.take(1), Stream.runCollect)
           assert.strictEqual(frames.length, 1)
         })
       )

@@ -1,4 +1,5 @@
 import { HttpApi, OpenApi } from "effect/http-api"
+import { hoistNamedBodies } from "../openapi/Describe.ts"
 import { EventsGroup } from "./EventsGroup.ts"
 import { HealthGroup } from "./HealthGroup.ts"
 import { PoliciesGroup } from "./PoliciesGroup.ts"
@@ -18,6 +19,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
     OpenApi.annotations({
       title: "Run control plane",
       version: "0.1.0",
-      description: "Creates runs of multi-agent sessions, watches them, and serves their events and state."
+      description: "Creates runs of multi-agent sessions, watches them, and serves their events and state.",
+      transform: hoistNamedBodies
     })
   ) {}

@@ -35,7 +35,12 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
       payload: bodySchema(policyRegistrationRule),
       success: PolicyRegistered.pipe(HttpApiSchema.status(201)),
       error: failures
-    }).annotateMerge(requestDescription({ summary: "Register a policy", body: policyRegistrationRule })),
+    }).annotateMerge(
+      requestDescription({
+        summary: "Register a policy",
+        body: { name: "PolicyRegistration", rule: policyRegistrationRule }
+      })
+    ),
     HttpApiEndpoint.get("list", "/runtime/policies", {
       query: policiesQuery.schema,
       success: Schema.Array(PolicyDescriptor),

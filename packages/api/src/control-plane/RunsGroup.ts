@@ -21,7 +21,7 @@ const lifecycle = <const Name extends "cancel" | "suspend" | "resume">(name: Nam
     payload: bodySchema(reasonRule),
     success: Run.pipe(created),
     error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
-  }).annotateMerge(requestDescription({ summary: text, body: reasonRule }))
+  }).annotateMerge(requestDescription({ summary: text, body: { name: "Reason", rule: reasonRule } }))
 
 /** Runs: creation, reading and life-cycle (run-control-plane "Endpoints", "Runs"). */
 export class RunsGroup extends HttpApiGroup.make("runs")
@@ -31,13 +31,19 @@ export class RunsGroup extends HttpApiGroup.make("runs")
       success: RunAccepted.pipe(HttpApiSchema.status(202)),
       error: [BadRequest, Conflict]
     }).annotateMerge(
-      requestDescription({ summary: "Create a run and start watching its session", body: runDescriptorRule })
+      requestDescription({
+        summary: "Create a run and start watching its session",
+        body: { name: "RunDescriptor", rule: runDescriptorRule }
+      })
     ),
     HttpApiEndpoint.post("validate", "/runs/validate", {
       payload: bodySchema(runDescriptorRule),
       success: RunValidation.pipe(created)
     }).annotateMerge(
-      requestDescription({ summary: "Check a descriptor without creating anything", body: runDescriptorRule })
+      requestDescription({
+        summary: "Check a descriptor without creating anything",
+        body: { name: "RunDescriptor", rule: runDescriptorRule }
+      })
     ),
     HttpApiEndpoint.get("list", "/runs", { query: runListQuery.schema, success: RunPage }).annotateMerge(
       requestDescription({ summary: "List runs", query: runListQuery.rule })

@@ -31,7 +31,7 @@ export class BadRequest extends Schema.Error<BadRequest>("runplane/api/BadReques
     ],
     "BadRequest"
   ),
-  { httpApiStatus: 400 }
+  { httpApiStatus: 400, description: "A malformed request, or one that the state of things does not allow" }
 ) {
   readonly _tag = "BadRequest"
 }
@@ -46,63 +46,63 @@ export class ValidationFailed extends Schema.Class<ValidationFailed>("runplane/a
     }),
     error: Schema.tag(reasonPhrases[400])
   }).annotate({ identifier: "ValidationFailed" }),
-  { httpApiStatus: 400 }
+  { httpApiStatus: 400, description: "A body or query that broke rules; message lists them" }
 ) {
   readonly _tag = "ValidationFailed"
 }
 
 export class Unauthenticated extends Schema.Error<Unauthenticated>("runplane/api/Unauthenticated")(
   body(401, ["UNAUTHENTICATED"], "Unauthenticated"),
-  { httpApiStatus: 401 }
+  { httpApiStatus: 401, description: "No valid API key, or the runtime refused the service's own" }
 ) {
   readonly _tag = "Unauthenticated"
 }
 
 export class Forbidden extends Schema.Error<Forbidden>("runplane/api/Forbidden")(
   body(403, ["FORBIDDEN", "POLICY_DENIED"], "Forbidden"),
-  { httpApiStatus: 403 }
+  { httpApiStatus: 403, description: "Refused by the runtime or by a policy" }
 ) {
   readonly _tag = "Forbidden"
 }
 
 export class NotFound extends Schema.Error<NotFound>("runplane/api/NotFound")(
   body(404, ["RUN_NOT_FOUND", "NOT_FOUND"], "NotFound"),
-  { httpApiStatus: 404 }
+  { httpApiStatus: 404, description: "No such thing" }
 ) {
   readonly _tag = "NotFound"
 }
 
 export class MethodNotAllowed extends Schema.Error<MethodNotAllowed>("runplane/api/MethodNotAllowed")(
   body(405, ["REGISTRY_READ_ONLY"], "MethodNotAllowed"),
-  { httpApiStatus: 405 }
+  { httpApiStatus: 405, description: "The policy registry is read-only" }
 ) {
   readonly _tag = "MethodNotAllowed"
 }
 
 export class Conflict extends Schema.Error<Conflict>("runplane/api/Conflict")(
   body(409, ["INVALID_STATE_TRANSITION", "SESSION_ALREADY_EXISTS", "SESSION_EXPIRED", "CONFLICT"], "Conflict"),
-  { httpApiStatus: 409 }
+  { httpApiStatus: 409, description: "The state of the thing does not allow this" }
 ) {
   readonly _tag = "Conflict"
 }
 
 export class EndpointRemoved extends Schema.Error<EndpointRemoved>("runplane/api/EndpointRemoved")(
   body(410, ["ENDPOINT_REMOVED"], "EndpointRemoved"),
-  { httpApiStatus: 410 }
+  { httpApiStatus: 410, description: "This endpoint was removed" }
 ) {
   readonly _tag = "EndpointRemoved"
 }
 
 export class PayloadTooLarge extends Schema.Error<PayloadTooLarge>("runplane/api/PayloadTooLarge")(
   body(413, ["PAYLOAD_TOO_LARGE"], "PayloadTooLarge"),
-  { httpApiStatus: 413 }
+  { httpApiStatus: 413, description: "The body is over 1 MB" }
 ) {
   readonly _tag = "PayloadTooLarge"
 }
 
 export class UnsupportedMediaType extends Schema.Error<UnsupportedMediaType>("runplane/api/UnsupportedMediaType")(
   body(415, ["UNSUPPORTED_MEDIA_TYPE"], "UnsupportedMediaType"),
-  { httpApiStatus: 415 }
+  { httpApiStatus: 415, description: "The body is not JSON" }
 ) {
   readonly _tag = "UnsupportedMediaType"
 }
@@ -110,42 +110,42 @@ export class UnsupportedMediaType extends Schema.Error<UnsupportedMediaType>("ru
 /** `RATE_LIMITED` is the runtime's limit; the service's own limit answers with `INTERNAL_ERROR`. */
 export class TooManyRequests extends Schema.Error<TooManyRequests>("runplane/api/TooManyRequests")(
   body(429, ["INTERNAL_ERROR", "RATE_LIMITED"], "TooManyRequests"),
-  { httpApiStatus: 429 }
+  { httpApiStatus: 429, description: "Over the rate limit of this service or of the runtime" }
 ) {
   readonly _tag = "TooManyRequests"
 }
 
 export class InternalFailure extends Schema.Error<InternalFailure>("runplane/api/InternalFailure")(
   body(500, ["INTERNAL_ERROR"], "InternalFailure"),
-  { httpApiStatus: 500 }
+  { httpApiStatus: 500, description: "A fault of the service or of the runtime" }
 ) {
   readonly _tag = "InternalFailure"
 }
 
 export class NotImplemented extends Schema.Error<NotImplemented>("runplane/api/NotImplemented")(
   body(501, ["NOT_IMPLEMENTED"], "NotImplemented"),
-  { httpApiStatus: 501 }
+  { httpApiStatus: 501, description: "The runtime does not know this operation" }
 ) {
   readonly _tag = "NotImplemented"
 }
 
 export class BadGateway extends Schema.Error<BadGateway>("runplane/api/BadGateway")(
   body(502, ["INTERNAL_ERROR", "STREAM_EXHAUSTED"], "BadGateway"),
-  { httpApiStatus: 502 }
+  { httpApiStatus: 502, description: "A callee answered wrongly" }
 ) {
   readonly _tag = "BadGateway"
 }
 
 export class Unavailable extends Schema.Error<Unavailable>("runplane/api/Unavailable")(
   body(503, ["RUNTIME_UNAVAILABLE", "CIRCUIT_BREAKER_OPEN", "SERVICE_UNAVAILABLE"], "Unavailable"),
-  { httpApiStatus: 503 }
+  { httpApiStatus: 503, description: "The runtime cannot be reached, or is not asked at the moment" }
 ) {
   readonly _tag = "Unavailable"
 }
 
 export class GatewayTimeout extends Schema.Error<GatewayTimeout>("runplane/api/GatewayTimeout")(
   body(504, ["RUNTIME_TIMEOUT"], "GatewayTimeout"),
-  { httpApiStatus: 504 }
+  { httpApiStatus: 504, description: "The runtime did not answer in time" }
 ) {
   readonly _tag = "GatewayTimeout"
 }

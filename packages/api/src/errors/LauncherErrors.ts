@@ -19,7 +19,7 @@ const body = <const Status extends number, const Codes extends ReadonlyArray<Lau
 
 export class LaunchRejected extends Schema.Error<LaunchRejected>("runplane/api/LaunchRejected")(
   body(400, ["INVALID_SCENARIO_REF", "VALIDATION_ERROR", "COMPILATION_ERROR"], "LaunchRejected"),
-  { httpApiStatus: 400 }
+  { httpApiStatus: 400, description: "The inputs or the reference cannot be compiled" }
 ) {
   readonly _tag = "LaunchRejected"
 }
@@ -30,21 +30,21 @@ export class CatalogEntryNotFound extends Schema.Error<CatalogEntryNotFound>("ru
     ["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND"],
     "CatalogEntryNotFound"
   ),
-  { httpApiStatus: 404 }
+  { httpApiStatus: 404, description: "No such pack, scenario, version, template or agent" }
 ) {
   readonly _tag = "CatalogEntryNotFound"
 }
 
 export class LauncherFault extends Schema.Error<LauncherFault>("runplane/api/LauncherFault")(
   body(500, ["INVALID_PACK_DATA", "INVALID_CONFIG", "INTERNAL_ERROR"], "LauncherFault"),
-  { httpApiStatus: 500 }
+  { httpApiStatus: 500, description: "A broken pack file, a missing setting, or a fault of the service" }
 ) {
   readonly _tag = "LauncherFault"
 }
 
 export class AgentStartFailed extends Schema.Error<AgentStartFailed>("runplane/api/AgentStartFailed")(
   body(502, ["AUTH_MINT_FAILED", "AGENT_ATTACH_FAILED"], "AgentStartFailed"),
-  { httpApiStatus: 502 }
+  { httpApiStatus: 502, description: "An example agent could not be started" }
 ) {
   readonly _tag = "AgentStartFailed"
 }
@@ -56,7 +56,7 @@ export class MalformedBody extends Schema.Class<MalformedBody>("runplane/api/Mal
     error: Schema.tag(reasonPhrases[400]),
     statusCode: Schema.tag(400)
   }).annotate({ identifier: "MalformedBody" }),
-  { httpApiStatus: 400 }
+  { httpApiStatus: 400, description: "The body is not what the endpoint takes" }
 ) {
   readonly _tag = "MalformedBody"
 }
@@ -69,7 +69,7 @@ export class ApiKeyRejected extends Schema.Error<ApiKeyRejected>("runplane/api/A
     error: Schema.tag(reasonPhrases[401]),
     statusCode: Schema.tag(401)
   }).annotate({ identifier: "ApiKeyRejected" }),
-  { httpApiStatus: 401 }
+  { httpApiStatus: 401, description: "No valid API key" }
 ) {
   readonly _tag = "ApiKeyRejected"
 }

@@ -16,7 +16,12 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
       payload: bodySchema(compileRequestRule),
       success: CompileLaunchResult.pipe(HttpApiSchema.status(201)),
       error: failures
-    }).annotateMerge(requestDescription({ summary: "Compile inputs into a run descriptor", body: compileRequestRule })),
+    }).annotateMerge(
+      requestDescription({
+        summary: "Compile inputs into a run descriptor",
+        body: { name: "CompileRequest", rule: compileRequestRule }
+      })
+    ),
     HttpApiEndpoint.post("runExample", "/examples/run", {
       payload: bodySchema(exampleRunRequestRule),
       success: ExampleRun.pipe(HttpApiSchema.status(201)),
@@ -24,7 +29,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
     }).annotateMerge(
       requestDescription({
         summary: "Compile, start the example agents and submit the run",
-        body: exampleRunRequestRule
+        body: { name: "ExampleRunRequest", rule: exampleRunRequestRule }
       })
     )
   )

@@ -1,4 +1,5 @@
 import { HttpApi, OpenApi } from "effect/http-api"
+import { hoistNamedBodies } from "../openapi/Describe.ts"
 import { CatalogGroup } from "./CatalogGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
 import { LaunchGroup } from "./LaunchGroup.ts"
@@ -12,6 +13,7 @@ export class LauncherApi extends HttpApi.make("launcher")
     OpenApi.annotations({
       title: "Scenario launch service",
       version: "0.1.0",
-      description: "Catalog of scenario packs, launch schemas, compilation into run descriptors, and example runs."
+      description: "Catalog of scenario packs, launch schemas, compilation into run descriptors, and example runs.",
+      transform: hoistNamedBodies
     })
   ) {}

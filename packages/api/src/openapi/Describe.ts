@@ -7,7 +7,8 @@ export const summary = (text: string): Context.Context<never> => OpenApi.annotat
 
 export interface RequestDescription {
   readonly summary: string
-  readonly body?: ObjectRule<unknown>
+  /** The rule of the body, and the name of its schema among the components. */
+  readonly body?: { readonly name: string; readonly rule: ObjectRule<unknown> }
   readonly query?: ObjectRule<unknown>
 }
 
@@ -15,20 +16,20 @@ export interface RequestDescription {
  * Describes an endpoint whose body or query is decoded by rules: the fields, types, ranges and defaults of the rules
  * replace what the generator can say about their schemas.
  */
-export const requestDescription = (options: RequestDescription): Context.Context<never> =>
+export const requestDescription = ({ summary, body, query }: RequestDescription): Context.Context<never> =>
   OpenApi.annotations({
-    summary: options.summary,
+    summary,
     transform: (operation) => ({
       ...operation,
-      ...(options.query === undefined
+      ...(query === undefined
         ? {}
-        : { parameters: [...parametersOf(operation), ...queryParameters(options.query.jsonSchema)] }),
-      ...(options.body === undefined
+        : { parameters: [...parametersOf(operation), ...queryParameters(query.jsonSchema)] }),
+      ...(body === undefined
         ? {}
         : {
             requestBody: {
-              content: { "application/json": { schema: options.body.jsonSchema } },
-              required: (options.body.jsonSchema.required ?? []).length > 0
+              content: { "application/json": { schema: { title: body.name, ...body.rule.jsonSchema } } },
+              required: (body.rule.jsonSchema.required ?? []).length > 0
             }
           })
     })
@@ -45,3 +46,25 @@ const queryParameters = (schema: JsonSchema): ReadonlyArray<unknown> =>
     ...(description === undefined ? {} : { description }),
     schema: property
   }))
+
+/** Moves the bodies that `requestDescription` named among the components, where generators of clients look for names. */
+export const hoistNamedBodies = (document: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
+  const named: OpenApi.OpenAPISpec["components"]["schemas"] = {}
+  const paths = Object.fromEntries(
+    Object.entries(document.paths).map(([path, operations]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(operations).map(([method, operation]) => {
+          const schema = operation?.requestBody?.content["application/json"]?.schema
+          const title = schema?.["title"]
+          if (schema === undefined || typeof title !== "string") return [method, operation]
+          named[title] = schema
+          const content = { "application/json": { schema: { $ref: `#/components/schemas/${title}` } } }
+          return [method, { ...operation, requestBody: { ...operation?.requestBody, content } }]
+        })
+      )
+    ])
+  )
+  const schemas = { ...document.components.schemas, ...named }
+  return { ...document, paths, components: { ...document.components, schemas } }
+}

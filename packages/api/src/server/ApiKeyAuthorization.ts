@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http"
 import * as Layer from "effect/Layer"
 import { unauthenticated } from "../errors/Failures.ts"
-import { anonymousActor, Authorization, CurrentActor } from "../middleware/Authorization.ts"
+import { Authorization, anonymousActor, CurrentActor } from "../middleware/Authorization.ts"
 import { actorsOf, apiKeys, indexOfKey } from "./ApiKeys.ts"
 import * as Settings from "./Settings.ts"
 

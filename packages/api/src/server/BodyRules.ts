@@ -1,5 +1,5 @@
-import { Headers, HttpMethod, type HttpServerRequest } from "effect/http"
 import * as Effect from "effect/Effect"
+import { Headers, HttpMethod, type HttpServerRequest } from "effect/http"
 import type { EdgeForm } from "./EdgeForm.ts"
 
 const JSON_TYPE = "application/json"

@@ -44,11 +44,18 @@ export const makeCors = (origins: ReadonlyArray<string>): Cors => {
   }
 }
 
-const reflectMatching = (patterns: ReadonlyArray<RegExp>) => (origin: string | undefined): HeaderFields =>
-  origin !== undefined && patterns.some((allowed) => allowed.test(origin))
-    ? { "access-control-allow-origin": origin }
-    : {}
+const reflectMatching =
+  (patterns: ReadonlyArray<RegExp>) =>
+  (origin: string | undefined): HeaderFields =>
+    origin !== undefined && patterns.some((allowed) => allowed.test(origin))
+      ? { "access-control-allow-origin": origin }
+      : {}
 
 /** `*` stands for any run of characters. */
 const pattern = (origin: string) =>
-  new RegExp(`^${origin.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`)
+  new RegExp(
+    `^${origin
+      .split("*")
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+      .join(".*")}$`
+  )

@@ -48,6 +48,7 @@ export const layerEdge = (form: EdgeForm) =>
             return HttpServerResponse.empty({ status: 204, headers: { ...headers, "x-request-id": requestId } })
           }
           const response = yield* answered(httpEffect, request, form, observer).pipe(
+            Effect.provideService(HttpServerRequest.HttpServerRequest, withJsonBody(request, form.otherBodies)),
             Effect.provideService(RequestId, requestId),
             Effect.annotateLogs("requestId", requestId)
           )
@@ -65,8 +66,6 @@ const answered = <E, R>(
 ) =>
   Effect.gen(function* () {
     const start = yield* Clock.currentTimeNanos
-    const jsonRequest = withJsonBody(request, form.otherBodies)
-    if (jsonRequest !== request) yield* Effect.void
     const response = yield* Effect.catchCause(httpEffect, (cause) => fallback(cause, request, form)).pipe(
       Effect.map((answer) =>
         answer.status === 415 ? form.unsupportedMediaType(request.headers["content-type"] ?? "") : answer
@@ -94,7 +93,9 @@ const fallback = (cause: Cause.Cause<unknown>, request: HttpServerRequest.HttpSe
     }
     if (error.reason._tag === "RequestParseError") {
       return Effect.succeed(
-        error.reason.reason === "BodyTooLarge" ? form.payloadTooLarge : form.unreadableBody("request body is unreadable")
+        error.reason.reason === "BodyTooLarge"
+          ? form.payloadTooLarge
+          : form.unreadableBody("request body is unreadable")
       )
     }
   }

@@ -1,4 +1,5 @@
 import { HttpServerResponse } from "effect/http"
+import { reasonPhrases } from "../errors/ErrorCodes.ts"
 import {
   badRequest,
   INTERNAL_TEXT,
@@ -8,7 +9,6 @@ import {
   unsupportedMediaType
 } from "../errors/Failures.ts"
 import { launcherError } from "../errors/LauncherErrors.ts"
-import { reasonPhrases } from "../errors/ErrorCodes.ts"
 
 /** The answers that no endpoint gives, in the form of one service. */
 export interface EdgeForm {

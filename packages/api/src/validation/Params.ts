@@ -1,8 +1,7 @@
-import { isSessionId, isUuid } from "@runplane/domain"
+import { cleanText, isSessionId, isUuid } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { storableText } from "./StorableJson.ts"
 import { violation } from "./Violations.ts"
 
 export const UUID_EXPECTED = "Validation failed (uuid is expected)"
@@ -27,10 +26,7 @@ export const RunReference = Schema.String.annotate({
   )
 )
 
-/** A path segment of any text, made storable. */
+/** A path segment of any text, made such that the database can hold it. */
 export const TextParam = Schema.String.pipe(
-  Schema.decodeTo(
-    Schema.String,
-    SchemaTransformation.transform({ decode: storableText, encode: (text: string) => text })
-  )
+  Schema.decodeTo(Schema.String, SchemaTransformation.transform({ decode: cleanText, encode: (text: string) => text }))
 )

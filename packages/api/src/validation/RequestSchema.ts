@@ -1,10 +1,11 @@
+import { cleanJson, MAX_JSON_DEPTH } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import { isTooDeep } from "./JsonDepth.ts"
 import type { DecodedFields, Fields, ObjectRule } from "./ObjectRule.ts"
 import { object } from "./ObjectRule.ts"
 import type { DefaultedRule, RuleValue } from "./Rule.ts"
-import { isTooDeep, MAX_JSON_DEPTH, storable } from "./StorableJson.ts"
 import { violation } from "./Violations.ts"
 
 /**
@@ -13,21 +14,37 @@ import { violation } from "./Violations.ts"
  * (`requestDescription` hands the JSON Schema on).
  */
 
-/** The schema of a JSON body. An empty body, and one that is no object, are checked as `{}`. */
+/**
+ * The schema of a JSON body. An empty body and an array are checked as `{}`; a bare string, number, boolean or null is
+ * refused like a syntax error. The decoded value is clean: no text in it that the database cannot hold.
+ */
 export const bodySchema = <A>(rule: ObjectRule<A>) =>
   Schema.Any.pipe(
     Schema.decodeTo(
       anyOf<A>(),
       SchemaTransformation.transformEffect<A, unknown>({
         decode: (body) => {
-          if (isTooDeep(body))
-            return Effect.fail(violation([`body must not be nested deeper than ${MAX_JSON_DEPTH} levels`]))
-          return runRule(rule, storable(body))
+          if (isScalar(body)) return Effect.fail(violation(scalarText(body)))
+          if (isTooDeep(body)) return Effect.fail(violation([TOO_DEEP]))
+          return runRule(rule, cleanJson(body))
         },
         encode: (value) => Effect.succeed(value)
       })
     )
   )
+
+const TOO_DEEP = `body must not be nested deeper than ${MAX_JSON_DEPTH} levels`
+
+const isScalar = (body: unknown) => body !== undefined && (typeof body !== "object" || body === null)
+
+const MAX_QUOTED = 40
+
+/** In the words of the JSON parser, which has nothing against such a text. */
+const scalarText = (body: unknown) => {
+  const text = JSON.stringify(body)
+  const quoted = text.length > MAX_QUOTED ? `"${text.slice(0, MAX_QUOTED)}"...` : `"${text}"`
+  return `Unexpected token '${text.charAt(0)}', ${quoted} is not valid JSON`
+}
 
 type QueryText = Readonly<Record<string, string>>
 
@@ -47,7 +64,7 @@ export const querySchema = <const F extends Fields>(fields: F): QuerySchema<F> =
     Schema.decodeTo(
       anyOf<DecodedFields<F>>(),
       SchemaTransformation.transformEffect<DecodedFields<F>, unknown>({
-        decode: (query) => runRule(rule, withoutEmptyValues(storable(query))),
+        decode: (query) => runRule(rule, withoutEmptyValues(cleanJson(query))),
         encode: (value) => Effect.succeed(encodeQuery(value))
       })
     )

@@ -11,8 +11,19 @@ import { makeLogRows } from "./LogRows.ts"
 /** Runs whose projection stays in memory between appends. */
 export const CACHED_RUNS = 1000
 
-const decodeState = Schema.decodeUnknownEffect(Schema.fromJsonString(RunState))
-const decodeMetrics = Schema.decodeUnknownEffect(Schema.fromJsonString(RunMetrics))
+const parseJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
+
+/**
+ * Checks a stored text without making a new value of it: decoding a struct would put its keys into the schema's order, and
+ * what is folded on top would no longer be written as a rebuild writes it.
+ */
+const asStored = <A>(is: (value: unknown) => value is A, text: string) =>
+  Effect.flatMap(Effect.orDie(parseJson(text)), (value) =>
+    is(value) ? Effect.succeed(value) : Effect.die(new Error("a stored projection is not one"))
+  )
+
+const isState = Schema.is(RunState)
+const isMetrics = Schema.is(RunMetrics)
 
 /**
  * The projections of the runs that were written last. An entry is used only when it stands at the very seq that the
@@ -54,8 +65,8 @@ export class ProjectionCache extends Context.Service<
         const loaded = new Map<string, Projected>()
         for (const row of yield* rows.loadProjections(runIds)) {
           loaded.set(row.run_id, {
-            state: yield* Effect.orDie(decodeState(row.state)),
-            metrics: yield* Effect.orDie(decodeMetrics(row.metrics))
+            state: yield* asStored(isState, row.state),
+            metrics: yield* asStored(isMetrics, row.metrics)
           })
         }
         return loaded

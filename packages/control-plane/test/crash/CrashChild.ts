@@ -4,7 +4,7 @@
  */
 
 import { RuntimeClient } from "@runplane/runtime"
-import * as Effect from "effect/Effect"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Layer from "effect/Layer"
 import { layerDatabase } from "../../src/database/Database.ts"
 import { layerObservation } from "../../src/observer/Observation.ts"
@@ -22,4 +22,4 @@ const Child = layerObservation.pipe(
   ])
 )
 
-Effect.runFork(Layer.launch(Child))
+NodeRuntime.runMain(Layer.launch(Child))

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -46,8 +46,8 @@ const until = (runId: RunId, condition: (log: { readonly cursor: number; readonl
     return condition({ cursor: Number(row?.stream_cursor ?? 0n), status: row?.status ?? "" })
   }).pipe(Effect.repeat({ until: (done) => done, schedule: Schedule.spaced("5 millis") }))
 
-layer(Layer.empty, { excludeTestServices: true })("an observer killed by signal 9", (it) => {
-  it.effect(
+describe("an observer killed by signal 9", () => {
+  it.live(
     `has each of ${ENVELOPES} envelopes exactly once after ${KILLS} kills at random points`,
     () =>
       Effect.gen(function* () {

@@ -4,7 +4,15 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { readLog } from "./Runs.ts"
 
-const decodeEvent = Schema.decodeUnknownSync(Schema.fromJsonString(CanonicalEvent))
+const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Unknown))
+const isEvent = Schema.is(CanonicalEvent)
+
+const decodeEvent = (text: string): CanonicalEvent => {
+  const event = parseJson(text)
+  assert.isTrue(isEvent(event), text)
+  if (!isEvent(event)) throw new Error("not an event")
+  return event
+}
 
 /** Seqs ascend, indexes are dense, the head names the last event, and projection and metrics equal a rebuild byte for byte. */
 export const assertLogIsExact = Effect.fnUntraced(function* (runId: RunId) {

@@ -1,5 +1,4 @@
 import type { CanonicalEventType, EventDraft, SubjectKind } from "../CanonicalEvent.ts"
-import { cleanNumber } from "../CleanJson.ts"
 import { numberAt, textAt } from "../JsonReader.ts"
 import { signalDataOf } from "../LlmUsage.ts"
 import { outcomeOf } from "../Outcome.ts"
@@ -106,10 +105,11 @@ const progressReported: Derivation = (context) => {
   const { payload } = context
   const progress = statedNumberAt(context, "progress")
   const total = numberAt(payload, "total")
+  const percentage = progress === undefined ? undefined : percent(fractionOf(progress, total))
   const token = textAt(payload, "progressToken", "progress_token")
   const targetMessageId = textAt(payload, "targetMessageId", "target_message_id")
   return event(context, "progress.reported", "participant", context.sender, {
-    ...(progress !== undefined && { percentage: percent(fractionOf(progress, total)) }),
+    ...(percentage !== undefined && Number.isFinite(percentage) && { percentage }),
     message: textAt(payload, "message") ?? "",
     ...(token !== undefined && { progressToken: token }),
     ...(total !== undefined && total > 0 && { total }),
@@ -183,4 +183,4 @@ const statedNumberAt = (context: EnvelopeContext, key: string): number | undefin
 }
 
 /** Percent of a fraction, without the digits that binary multiplication adds (0.55 is 55, not 55.00000000000001). */
-const percent = (fraction: number): number => cleanNumber(Math.round(fraction * 100 * 1e6) / 1e6)
+const percent = (fraction: number): number => Math.round(fraction * 100 * 1e6) / 1e6

@@ -137,7 +137,8 @@ const isSame = (a: Edge, b: Edge): boolean => a.from === b.from && a.to === b.to
 
 /** A look-up over the list as it stands and as it grows by one for every edge it does not find. */
 const indexed = (edges: ReadonlyArray<Edge>): ((edge: Edge) => number) => {
-  const keyOf = ({ from, kind, to }: Edge) => JSON.stringify([from, to, kind])
+  // No text of an event holds U+0000, so the key is unambiguous.
+  const keyOf = ({ from, kind, to }: Edge) => `${from}\u0000${to}\u0000${kind}`
   const places = new Map(edges.map((edge, at) => [keyOf(edge), at]))
   return (edge) => {
     const key = keyOf(edge)

@@ -18,9 +18,6 @@ import { bootstrapFile } from "./BootstrapFile.ts"
 import { hostCommand } from "./HostCommand.ts"
 import { logLines } from "./LogLines.ts"
 
-/** How long a started process must live to count as attached, ms (launch-details section 5.6). */
-export const ATTACH_CONFIRMATION_MS = 400
-
 /** How long the last lines of an ended process are waited for, ms. */
 const LOG_DRAIN_MS = 1_000
 
@@ -88,7 +85,7 @@ export class AgentHost extends Context.Service<
           )
         )
         const env = { ...host.env, ...environmentOf(assignment, settings, file) }
-        const agent = yield* spawnAgent({ ...host, cwd, env }).pipe(
+        const agent = yield* spawnAgent({ ...host, cwd, env, stopGraceMs: settings.agentStopGraceMs }).pipe(
           Effect.mapError(({ message }) => new AgentNotAttached({ reason: message }))
         )
         const prefix = `[${manifest.framework}:${binding.participantId}:${compiled.sessionId}]`
@@ -96,7 +93,7 @@ export class AgentHost extends Context.Service<
           Effect.forkScoped(logOutput(agent.stdout, (line) => Effect.logInfo(`${prefix} ${line}`))),
           Effect.forkScoped(logOutput(agent.stderr, (line) => Effect.logWarning(`${prefix} ${line}`)))
         ])
-        yield* confirm(agent)
+        yield* confirm(agent, settings.attachConfirmationMs)
         return { agent, logs, prefix }
       })
 
@@ -161,8 +158,8 @@ interface HostedProcess {
 }
 
 /** Attached is who still lives after the confirmation time. */
-const confirm = (agent: AgentProcess) =>
-  Effect.timeoutOption(agent.exit, ATTACH_CONFIRMATION_MS).pipe(
+const confirm = (agent: AgentProcess, forMs: number) =>
+  Effect.timeoutOption(agent.exit, forMs).pipe(
     Effect.flatMap((exit) =>
       exit._tag === "None"
         ? Effect.void

@@ -4,9 +4,6 @@ import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 
-/** How long a process may take over SIGTERM before it is killed, ms. */
-export const STOP_GRACE_MS = 5_000
-
 export interface ProcessExit {
   readonly code: number | null
   readonly signal: string | null
@@ -26,19 +23,21 @@ export interface ProcessCommand {
   readonly cwd: string
   /** The whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
+  /** How long it may take over SIGTERM before it is killed, ms. */
+  readonly stopGraceMs: number
 }
 
 export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly message: string }> {}
 
 /**
- * Starts a process that lives as long as the scope: closing it sends SIGTERM, and SIGKILL after {@link STOP_GRACE_MS}. It
- * gets a process group of its own, so that a Ctrl-C meant for the service does not reach it directly.
+ * Starts a process that lives as long as the scope: closing it sends SIGTERM, and SIGKILL after its grace. It gets
+ * a process group of its own, so that a Ctrl-C meant for the service does not reach it directly.
  *
  * Its standard input is a pipe that is never written to. The operating system closes it when this process ends in whatever
  * way, `kill -9` included: an agent that exits at the end of its input cannot outlive the service.
  */
 export const spawnAgent = (command: ProcessCommand) =>
-  Effect.acquireRelease(start(command), ({ child, exit }) => stop(child, exit)).pipe(
+  Effect.acquireRelease(start(command), ({ child, exit }) => stop(child, exit, command.stopGraceMs)).pipe(
     Effect.map(
       ({ child, pid, exit }): AgentProcess => ({
         pid,
@@ -77,10 +76,10 @@ interface StartedProcess {
 }
 
 /** Runs in a finalizer, so its waiting uses the machine's timer: a test's clock would never reach the end of it. */
-const stop = (child: ChildProcess, exit: Deferred.Deferred<ProcessExit>) =>
+const stop = (child: ChildProcess, exit: Deferred.Deferred<ProcessExit>, graceMs: number) =>
   Effect.callback<void>((resume) => {
     if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
-    const kill = setTimeout(() => signalGroup(child, "SIGKILL"), STOP_GRACE_MS)
+    const kill = setTimeout(() => signalGroup(child, "SIGKILL"), graceMs)
     child.once("exit", () => {
       clearTimeout(kill)
       resume(Effect.void)

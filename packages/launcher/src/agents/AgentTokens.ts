@@ -14,6 +14,9 @@ import { type AuthSettings, LauncherSettings } from "../LauncherSettings.ts"
 /** A cached token is given out until this long before its end, ms. */
 const EXPIRY_MARGIN_MS = 10_000
 
+/** A token of this age at most counts as just minted, ms. */
+const FRESH_MS = 1_000
+
 /** Tokens kept at most; every launch has its own participants, but their names repeat. */
 const MAX_CACHED_TOKENS = 1_024
 
@@ -54,6 +57,7 @@ interface MintRequest {
 
 interface MintedToken {
   readonly token: string
+  readonly lifeMs: number
   /** Epoch ms. */
   readonly expiresAt: number
 }
@@ -61,7 +65,8 @@ interface MintedToken {
 const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClient.HttpClient) {
   const tokens = yield* Cache.makeWith((request: MintRequest) => mint(auth, client, request), {
     capacity: MAX_CACHED_TOKENS,
-    timeToLive: (exit, _request) => (Exit.isSuccess(exit) ? Duration.millis(exit.value.lifeMs - EXPIRY_MARGIN_MS) : Duration.zero)
+    timeToLive: (exit, _request) =>
+      Exit.isSuccess(exit) ? Duration.millis(exit.value.lifeMs - EXPIRY_MARGIN_MS) : Duration.zero
   })
   const tokenFor = Effect.fn("AgentTokens.tokenFor")(function* (request: TokenRequest) {
     if (request.participantId === "") {
@@ -70,8 +75,9 @@ const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClie
     const key = { sender: request.participantId, scopes: scopesOf(request, auth) }
     const known = yield* Cache.get(tokens, key)
     const now = yield* Clock.currentTimeMillis
-    if (known.expiresAt - now >= Math.min(request.minLifeMs, known.lifeMs)) return known.token
-    // A token that was minted a while ago may end before the session does.
+    const age = now - (known.expiresAt - known.lifeMs)
+    // An older token may end before the session does; a fresh one is the best there is.
+    if (age < FRESH_MS || known.expiresAt - now >= request.minLifeMs) return known.token
     yield* Cache.invalidate(tokens, key)
     return (yield* Cache.get(tokens, key)).token
   })
@@ -130,5 +136,6 @@ const mint = Effect.fn("AgentTokens.mint")(function* (
   const lifeSeconds = typeof effective === "number" ? Math.max(1, Math.floor(effective)) : auth.tokenTtlSeconds
   const now = yield* Clock.currentTimeMillis
   const lifeMs = lifeSeconds * 1000
-  return { token, lifeMs, expiresAt: now + lifeMs }
+  const minted: MintedToken = { token, lifeMs, expiresAt: now + lifeMs }
+  return minted
 })

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { CompileRequest } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { findVersion } from "../../src/catalog/Catalog.ts"
-import { compileLaunch, type LaunchRequest } from "../../src/compile/CompileLaunch.ts"
+import { compileLaunch } from "../../src/compile/CompileLaunch.ts"
 import { launchSchemaOf } from "../../src/compile/LaunchSchema.ts"
+import { isJsonObject } from "../../src/Json.ts"
 import type { MemoryTree } from "../fixtures/MemoryFiles.ts"
 import { load, type ScenarioParts, scenarioYaml, smallPack, templateYaml } from "../fixtures/Packs.ts"
 
@@ -25,11 +27,11 @@ const versionOf = Effect.fnUntraced(function* (parts: ScenarioParts, templates: 
 
 const compile = Effect.fnUntraced(function* (
   parts: ScenarioParts,
-  request: Partial<LaunchRequest> = {},
+  request: Partial<CompileRequest> = {},
   templates: Readonly<Record<string, string>> = {}
 ) {
   const version = yield* versionOf(parts, templates)
-  return yield* Effect.fromResult(compileLaunch(version, { scenarioRef: REF, ...request }, CONTEXT))
+  return yield* Effect.fromResult(compileLaunch(version, { scenarioRef: REF, inputs: {}, ...request }, CONTEXT))
 })
 
 describe("the smallest scenario", () => {
@@ -86,10 +88,10 @@ describe("inputs", () => {
   const schema =
     "{ type: object, properties: { a: { default: schema }, b: { default: { x: 1, y: 2 } }, c: { type: object, properties: { d: { default: 1 } } } } }"
   const launch = 'contextTemplate: { all: "{{ inputs }}" }'
-  const inputsOf = (request: Partial<LaunchRequest>) =>
+  const inputsOf = (request: Partial<CompileRequest>) =>
     Effect.map(
       compile({ schema, launch }, request, { t: "spec: { defaults: { a: template, b: { x: 9 } } }", bare: "" }),
-      (compiled) => compiled.scenarioMeta.sessionContext?.["all"]
+      ({ scenarioMeta: { sessionContext } }) => (isJsonObject(sessionContext) ? sessionContext["all"] : undefined)
     )
 
   it.effect.each([
@@ -147,8 +149,8 @@ describe("templates", () => {
         requester: { actorId: "me", actorType: "service" }
       })
       assert.strictEqual(compiled.initiator?.sessionStart.intent, "base")
-      assert.strictEqual(compiled.runDescriptor.session.metadata["extra"], true)
-      assert.strictEqual(compiled.runDescriptor.session.metadata["templateId"], "t")
+      assert.strictEqual(compiled.runDescriptor.session.metadata?.["extra"], true)
+      assert.strictEqual(compiled.runDescriptor.session.metadata?.["templateId"], "t")
       assert.strictEqual(compiled.display.templateId, "t")
     })
   )
@@ -215,7 +217,7 @@ describe("the initiator (launch-details section 3, step 8)", () => {
         "/packs/demo/scenarios/one/1.0.0/scenario.yaml": text
       })
       const version = yield* Effect.fromResult(findVersion(catalog, AT))
-      const compiled = yield* Effect.fromResult(compileLaunch(version, { scenarioRef: REF }, CONTEXT))
+      const compiled = yield* Effect.fromResult(compileLaunch(version, { scenarioRef: REF, inputs: {} }, CONTEXT))
       assert.notProperty(compiled, "initiator")
       assert.deepStrictEqual(compiled.scenarioMeta, {})
       assert.deepStrictEqual(compiled.participantBindings, [])

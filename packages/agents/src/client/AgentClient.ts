@@ -1,0 +1,249 @@
+import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf"
+import {
+  type Ack,
+  CommitmentPayloadSchema,
+  DecisionMode,
+  type Envelope,
+  EnvelopeSchema,
+  ProgressPayloadSchema,
+  SessionStartPayloadSchema,
+  SessionState,
+  SignalPayloadSchema,
+  StreamSessionRequestSchema
+} from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { type AgentFailure, MessageRefused, RuntimeCallFailed } from "./AgentFailure.ts"
+import { Bootstrap, type BootstrapFile } from "./Bootstrap.ts"
+import { callFailure, connect, type RuntimeConnection, subscribeFrames } from "./RuntimeConnection.ts"
+
+type Init<Desc extends DescMessage> = MessageInitShape<Desc>
+
+/** Attempts after the first one, and the milliseconds before them, doubling (runtime-wire section 7.6). */
+const SEND_RETRIES = 3
+const FIRST_BACKOFF_MS = 100
+const LONGEST_BACKOFF_MS = 2_000
+
+/** Milliseconds between two looks for a session that is not there yet, and how long to look at all. */
+const SESSION_POLL_MS = 100
+const SESSION_WAIT_MS = 60_000
+
+/** Milliseconds between two looks whether the session ended by cancellation or expiry, which its stream never says. */
+const END_POLL_MS = 1_000
+
+/** A session as one participant sees it: it sends with its own identity and reads what everybody sent. */
+export class AgentClient extends Context.Service<
+  AgentClient,
+  {
+    /** SessionStart of the bootstrap's session, the caller being its initiator. */
+    readonly start: (payload: Init<typeof SessionStartPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
+    readonly propose: (payload: Init<typeof DecisionMode.ProposalPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
+    readonly evaluate: (payload: Init<typeof DecisionMode.EvaluationPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
+    readonly object: (payload: Init<typeof DecisionMode.ObjectionPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
+    readonly vote: (payload: Init<typeof DecisionMode.VotePayloadSchema>) => Effect.Effect<Ack, AgentFailure>
+    readonly commit: (payload: Init<typeof CommitmentPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
+    /** An ambient Signal about this session; `data` travels as JSON bytes (runtime-wire section 10). */
+    readonly signal: (signalType: string, data: object) => Effect.Effect<Ack, AgentFailure>
+    /** Progress of this participant in this session, from 0 to 1. */
+    readonly progress: (done: number, message: string) => Effect.Effect<Ack, AgentFailure>
+    readonly cancelSession: (reason: string) => Effect.Effect<Ack, AgentFailure>
+    /** Any message of the session, for types without a method of their own. */
+    readonly send: (messageType: string, payload: Uint8Array<ArrayBuffer>) => Effect.Effect<Ack, AgentFailure>
+    /**
+     * Every accepted envelope from the first, waiting for the session to appear. It goes on from the last one seen when the
+     * connection breaks, and does not end with the session.
+     */
+    readonly envelopes: Stream.Stream<Envelope, RuntimeCallFailed>
+    /** Waits until the session has ended, however it did. */
+    readonly ended: Effect.Effect<SessionState, RuntimeCallFailed>
+  }
+>()("runplane/agents/AgentClient") {
+  static readonly layer: Layer.Layer<AgentClient, never, Bootstrap> = Layer.effect(
+    AgentClient,
+    Effect.flatMap(Bootstrap, (bootstrap) => make(bootstrap))
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}
+
+const make = Effect.fnUntraced(function* (
+  bootstrap: BootstrapFile
+): Effect.fn.Return<AgentClient["Service"], never, Scope.Scope | SecureRandom.SecureRandom> {
+  const random = yield* SecureRandom.SecureRandom
+  const connection = yield* connect(bootstrap)
+  const { mode, session_id: sessionId } = bootstrap
+
+  const submit = Effect.fn("AgentClient.submit")(function* (
+    messageType: string,
+    payload: Uint8Array<ArrayBuffer>,
+    scope: { readonly mode: string; readonly sessionId: string }
+  ) {
+    const envelope = create(EnvelopeSchema, {
+      macpVersion: "1.0",
+      messageType,
+      // The same id on every attempt: a lost answer becomes a duplicate, never a second message.
+      messageId: yield* random.uuidV4(),
+      timestampUnixMs: BigInt(yield* Clock.currentTimeMillis),
+      payload,
+      ...scope
+    })
+    return yield* sendOnce(connection, envelope).pipe(Effect.retry({ schedule: sendBackoff, while: isWorthRetrying }))
+  })
+
+  const send = (messageType: string, payload: Uint8Array<ArrayBuffer>) =>
+    submit(messageType, payload, { mode, sessionId })
+
+  const sender =
+    <Desc extends DescMessage>(messageType: string, schema: Desc) =>
+    (payload: Init<Desc>) =>
+      send(messageType, toBinary(schema, create(schema, payload)))
+
+  return AgentClient.of({
+    send,
+    start: sender("SessionStart", SessionStartPayloadSchema),
+    propose: sender("Proposal", DecisionMode.ProposalPayloadSchema),
+    evaluate: sender("Evaluation", DecisionMode.EvaluationPayloadSchema),
+    object: sender("Objection", DecisionMode.ObjectionPayloadSchema),
+    vote: sender("Vote", DecisionMode.VotePayloadSchema),
+    commit: sender("Commitment", CommitmentPayloadSchema),
+    signal: (signalType, data) =>
+      submit("Signal", signalPayload(signalType, data, sessionId), { mode: "", sessionId: "" }),
+    progress: (done, message) =>
+      send("Progress", toBinary(ProgressPayloadSchema, create(ProgressPayloadSchema, { progress: done, message }))),
+    cancelSession: Effect.fn("AgentClient.cancelSession")(function* (reason: string) {
+      const { ack } = yield* connection
+        .call("CancelSession", (options) => connection.client.cancelSession({ sessionId, reason }, options))
+        .pipe(Effect.retry({ schedule: sendBackoff, while: isWorthRetrying }))
+      return yield* accepted("SessionCancel", ack)
+    }),
+    envelopes: follow(connection, sessionId),
+    ended: awaitEnd(connection, sessionId)
+  })
+})
+
+const signalPayload = (signalType: string, data: object, correlationSessionId: string) =>
+  toBinary(
+    SignalPayloadSchema,
+    create(SignalPayloadSchema, {
+      signalType,
+      data: new TextEncoder().encode(JSON.stringify(data)),
+      confidence: 1,
+      correlationSessionId
+    })
+  )
+
+const sendOnce = (connection: RuntimeConnection, envelope: Envelope) =>
+  connection
+    .call("Send", (options) => connection.client.send({ envelope }, options))
+    .pipe(Effect.flatMap(({ ack }) => accepted(envelope.messageType, ack)))
+
+const accepted = (messageType: string, ack: Ack | undefined): Effect.Effect<Ack, MessageRefused> =>
+  ack?.ok === true
+    ? Effect.succeed(ack)
+    : Effect.fail(
+        new MessageRefused({
+          messageType,
+          code: ack?.error?.code ?? "INTERNAL_ERROR",
+          detail: ack?.error?.message ?? "the runtime sent no acknowledgement",
+          reasons: reasonsOf(ack?.error?.details)
+        })
+      )
+
+/** Denial reasons are a courtesy: anything unreadable counts as none (runtime-wire section 7.5). */
+const reasonsOf = (details: Uint8Array | undefined): ReadonlyArray<string> => {
+  if (details === undefined || details.length === 0) return []
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(details))
+    if (typeof parsed !== "object" || parsed === null || !("reasons" in parsed)) return []
+    return Array.isArray(parsed.reasons) ? parsed.reasons.filter((reason) => typeof reason === "string") : []
+  } catch {
+    return []
+  }
+}
+
+const isWorthRetrying = (failure: AgentFailure): boolean =>
+  failure._tag === "RuntimeCallFailed"
+    ? failure.isTransport
+    : failure.code === "RATE_LIMITED" || failure.code === "INTERNAL_ERROR"
+
+const sendBackoff = Schedule.min([Schedule.exponential(FIRST_BACKOFF_MS, 2), Schedule.spaced(LONGEST_BACKOFF_MS)]).pipe(
+  Schedule.upTo({ times: SEND_RETRIES })
+)
+
+/** Retries while the session is not there, and across broken connections, from the ordinal after the last one seen. */
+const follow = (connection: RuntimeConnection, sessionId: string): Stream.Stream<Envelope, RuntimeCallFailed> =>
+  Stream.unwrap(
+    Effect.map(Ref.make(0n), (last) =>
+      Stream.unwrap(Effect.map(Ref.get(last), (after) => subscribe(connection, sessionId, after))).pipe(
+        Stream.tap(() => Ref.update(last, (ordinal) => ordinal + 1n)),
+        Stream.retry(
+          Schedule.spaced(SESSION_POLL_MS).pipe(
+            Schedule.upTo({ duration: SESSION_WAIT_MS }),
+            Schedule.setInputType<RuntimeCallFailed>(),
+            Schedule.while(({ input }) => input.isTransport || input.status === "not_found")
+          )
+        )
+      )
+    )
+  )
+
+const subscribe = (
+  { client, headers }: RuntimeConnection,
+  sessionId: string,
+  afterSequence: bigint
+): Stream.Stream<Envelope, RuntimeCallFailed> =>
+  Stream.unwrap(
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => new AbortController()),
+        (controller) => Effect.sync(() => controller.abort())
+      ),
+      ({ signal }) => {
+        const first = create(StreamSessionRequestSchema, { subscribeSessionId: sessionId, afterSequence })
+        const responses = client.streamSession(subscribeFrames(first, signal), { signal, headers })
+        const frames = Stream.fromAsyncIterable(responses, (cause) => callFailure("StreamSession", cause))
+        // A session stream never ends by itself: the runtime is going away, so this counts as a broken connection.
+        return Stream.concat(frames, Stream.fail(streamEnded))
+      }
+    )
+  ).pipe(
+    Stream.mapEffect(({ response }) =>
+      response.case === "envelope"
+        ? Effect.succeed(response.value)
+        : Effect.fail(
+            new RuntimeCallFailed({
+              call: "StreamSession",
+              status: "failed_precondition",
+              detail: response.value?.message ?? "a frame without content"
+            })
+          )
+    )
+  )
+
+const streamEnded = new RuntimeCallFailed({
+  call: "StreamSession",
+  status: "unavailable",
+  detail: "the runtime ended the stream"
+})
+
+const isOver = (state: SessionState): boolean =>
+  state === SessionState.RESOLVED || state === SessionState.CANCELLED || state === SessionState.EXPIRED
+
+const awaitEnd = (connection: RuntimeConnection, sessionId: string): Effect.Effect<SessionState, RuntimeCallFailed> =>
+  connection
+    .call("GetSession", (options) => connection.client.getSession({ sessionId }, options))
+    .pipe(
+      Effect.map(({ metadata }) => metadata?.state ?? SessionState.UNSPECIFIED),
+      // Not there yet, or the runtime restarts: look again. A session that was dropped after its end is the same to an agent
+      // as one that never came, and its stream is what waits for that.
+      Effect.catchIf(
+        (failure) => failure.isTransport || failure.status === "not_found",
+        () => Effect.succeed(SessionState.UNSPECIFIED)
+      ),
+      Effect.repeat({ schedule: Schedule.spaced(END_POLL_MS), until: isOver })
+    )

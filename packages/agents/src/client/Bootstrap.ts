@@ -1,0 +1,105 @@
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+
+/** The agent was started without a bootstrap file, or its file cannot be read or understood. */
+export class BootstrapUnreadable extends Data.TaggedError("BootstrapUnreadable")<{ readonly message: string }> {}
+
+const JsonObject = Schema.Record(Schema.String, Schema.Json)
+
+export const SessionStartBlock = Schema.Struct({
+  intent: Schema.String,
+  participants: Schema.Array(Schema.String),
+  ttl_ms: Schema.Int,
+  max_suspend_ms: Schema.optional(Schema.Int),
+  mode_version: Schema.String,
+  configuration_version: Schema.String,
+  policy_version: Schema.optional(Schema.String),
+  context_id: Schema.optional(Schema.String),
+  /** Values are base64. */
+  extensions: Schema.optional(Schema.Record(Schema.String, Schema.String))
+})
+
+export type SessionStartBlock = typeof SessionStartBlock.Type
+
+export const KickoffBlock = Schema.Struct({
+  message_type: Schema.String,
+  payload_type: Schema.optional(Schema.String),
+  payload: JsonObject
+})
+
+const CancelCallback = Schema.Struct({
+  host: Schema.NonEmptyString,
+  port: Schema.Int,
+  path: Schema.String,
+  bearer: Schema.optional(Schema.String)
+})
+
+/** What a launched agent is told about itself and its session (launch-details section 5.5). Unknown keys are ignored. */
+export const BootstrapFile = Schema.Struct({
+  participant_id: Schema.NonEmptyString,
+  session_id: Schema.NonEmptyString,
+  mode: Schema.NonEmptyString,
+  /** `host:port` or a URL. */
+  runtime_url: Schema.NonEmptyString,
+  auth_token: Schema.optional(Schema.String),
+  secure: Schema.optional(Schema.Boolean),
+  participants: Schema.Array(Schema.String),
+  mode_version: Schema.String,
+  configuration_version: Schema.String,
+  policy_version: Schema.optional(Schema.String),
+  /** Only in the initiator's file. */
+  initiator: Schema.optional(
+    Schema.Struct({ session_start: SessionStartBlock, kickoff: Schema.optional(KickoffBlock) })
+  ),
+  cancel_callback: Schema.optional(CancelCallback),
+  metadata: Schema.Struct({
+    role: Schema.optional(Schema.String),
+    framework: Schema.optional(Schema.String),
+    agent_ref: Schema.optional(Schema.String),
+    policy_hints: Schema.optional(JsonObject),
+    session_context: Schema.optional(JsonObject)
+  })
+})
+
+export type BootstrapFile = typeof BootstrapFile.Type
+
+/** The bootstrap of this agent. */
+export class Bootstrap extends Context.Service<Bootstrap, BootstrapFile>()("runplane/agents/Bootstrap") {
+  /** Reads the file that `PROTO_BOOTSTRAP_FILE` or `MACP_BOOTSTRAP_FILE` names. */
+  static readonly layer: Layer.Layer<Bootstrap, BootstrapUnreadable, FileSystem.FileSystem> = Layer.effect(
+    Bootstrap,
+    Effect.gen(function* () {
+      const named = yield* Config.option(
+        Config.String("PROTO_BOOTSTRAP_FILE").pipe(Config.orElse(() => Config.String("MACP_BOOTSTRAP_FILE")))
+      ).pipe(Effect.mapError(({ message }) => new BootstrapUnreadable({ message })))
+      const path = yield* Option.match(named, {
+        onNone: () =>
+          new BootstrapUnreadable({ message: "neither PROTO_BOOTSTRAP_FILE nor MACP_BOOTSTRAP_FILE is set" }),
+        onSome: Effect.succeed
+      })
+      const fs = yield* FileSystem.FileSystem
+      const text = yield* fs
+        .readFileString(path)
+        .pipe(Effect.mapError(() => new BootstrapUnreadable({ message: `bootstrap file ${path} cannot be read` })))
+      return yield* decodeBootstrap(text)
+    })
+  )
+
+  static readonly layerOf = (file: BootstrapFile): Layer.Layer<Bootstrap> => Layer.succeed(Bootstrap, file)
+}
+
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(BootstrapFile), { errors: "all" })
+
+/** Decodes the text of a bootstrap file. The credential it holds never shows up in the failure. */
+export const decodeBootstrap = (text: string): Effect.Effect<BootstrapFile, BootstrapUnreadable> =>
+  decode(text).pipe(
+    Effect.mapError(
+      () => new BootstrapUnreadable({ message: "the bootstrap file is not what launch-details 5.5 describes" })
+    )
+  )

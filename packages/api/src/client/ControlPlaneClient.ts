@@ -1,0 +1,45 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import type * as Stream from "effect/Stream"
+import { ControlPlaneApi } from "../control-plane/ControlPlaneApi.ts"
+import { type FollowOptions, followRun, type RunStreamFailure } from "./followRun.ts"
+import type { RunStreamEvent } from "./RunStreamEvent.ts"
+
+export type ControlPlaneCalls = HttpApiClient.ForApi<typeof ControlPlaneApi>
+
+export interface ClientOptions {
+  /** The address of the service, without a path. */
+  readonly baseUrl: string | URL
+  readonly apiKey?: Redacted.Redacted
+}
+
+/**
+ * The control plane as its clients call it: every endpoint of `ControlPlaneApi` under `api`, typed, with the errors as
+ * instances of their classes, and the live stream of a run as a `Stream` that reconnects by itself.
+ */
+export class ControlPlaneClient extends Context.Service<
+  ControlPlaneClient,
+  {
+    readonly api: ControlPlaneCalls
+    /** Follows a run to its end (http-details section 8). See `followRun`. */
+    readonly streamRun: (runId: string, options?: FollowOptions) => Stream.Stream<RunStreamEvent, RunStreamFailure>
+  }
+>()("runplane/api/ControlPlaneClient") {
+  static readonly layer = ({ baseUrl, apiKey }: ClientOptions) =>
+    Layer.effect(
+      ControlPlaneClient,
+      Effect.gen(function* () {
+        const api = yield* HttpApiClient.make(ControlPlaneApi, {
+          baseUrl,
+          transformClient: HttpClient.mapRequest((request) =>
+            apiKey === undefined ? request : HttpClientRequest.bearerToken(request, apiKey)
+          )
+        })
+        return ControlPlaneClient.of({ api, streamRun: (runId, options) => followRun(api, runId, options) })
+      })
+    )
+}

@@ -1,0 +1,43 @@
+import { CanonicalEvent, isTerminal, RunState } from "@runplane/domain"
+import * as Schema from "effect/Schema"
+
+/** What a heartbeat says: the time, and the last event of the run (http-details section 8). */
+export const Heartbeat = Schema.Struct({ ts: Schema.String, seq: Schema.Int, index: Schema.Int })
+
+/** A frame of the run stream, as text. The parser gives an inherited id to frames without one, so ids are not read. */
+const SnapshotFrame = Schema.Struct({ event: Schema.Literal("snapshot"), data: Schema.fromJsonString(RunState) })
+const EventFrame = Schema.Struct({
+  event: Schema.Literal("canonical_event"),
+  data: Schema.fromJsonString(CanonicalEvent)
+})
+const HeartbeatFrame = Schema.Struct({ event: Schema.Literal("heartbeat"), data: Schema.fromJsonString(Heartbeat) })
+
+/** A decoded frame of `GET /runs/:id/stream`; the SSE id of a `canonical_event` is its `data.seq`. */
+export const RunStreamEvent = Schema.Union([SnapshotFrame, EventFrame, HeartbeatFrame])
+export type RunStreamEvent = typeof RunStreamEvent.Type
+
+export const isRunStreamEventName = (name: string): name is RunStreamEvent["event"] =>
+  name === "snapshot" || name === "canonical_event" || name === "heartbeat"
+
+/** How far a follower has come. */
+export interface StreamPosition {
+  /** seq of the last event received, or asked to start after; undefined when following without a backfill. */
+  readonly lastSeq: number | undefined
+  /** seq of the run's last event, once a snapshot showed the run ended. */
+  readonly endSeq: number | undefined
+}
+
+export const advance = (position: StreamPosition, event: RunStreamEvent): StreamPosition => {
+  switch (event.event) {
+    case "canonical_event":
+      return { ...position, lastSeq: event.data.seq }
+    case "snapshot":
+      return isTerminal(event.data.run.status) ? { ...position, endSeq: event.data.timeline.latestSeq } : position
+    case "heartbeat":
+      return position
+  }
+}
+
+/** Whether the run has ended and everything up to its end was received. */
+export const isComplete = ({ lastSeq, endSeq }: StreamPosition): boolean =>
+  endSeq !== undefined && (lastSeq === undefined || lastSeq >= endSeq)

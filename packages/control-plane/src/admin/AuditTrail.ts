@@ -1,0 +1,45 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { Actor } from "@runplane/api"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** Who asks, and under which `x-request-id`; the id is empty outside of a request. */
+export interface Caller {
+  readonly actor: Actor
+  readonly requestId: string
+}
+
+export interface AuditEntry {
+  readonly caller: Caller
+  readonly action: string
+  readonly resource: string
+  readonly resourceId: string
+  readonly details: Schema.JsonObject
+  /** ISO-8601. */
+  readonly at: string
+}
+
+/** Writes the audit log (http-details section 13.1); inside a transaction the entry commits with it. */
+export class AuditTrail extends Context.Service<
+  AuditTrail,
+  { readonly record: (entry: AuditEntry) => Effect.Effect<void, SqlError> }
+>()("runplane/control-plane/AuditTrail") {
+  static readonly layer = Layer.effect(
+    AuditTrail,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const record = Effect.fn("AuditTrail.record")(
+        ({ action, at, caller, details, resource, resourceId }: AuditEntry) =>
+          Effect.asVoid(sql`
+          INSERT INTO audit_log (actor, actor_type, action, resource, resource_id, details, request_id, created_at)
+          VALUES (${caller.actor.actorId}, ${caller.actor.actorType}, ${action}, ${resource}, ${resourceId},
+                  ${JSON.stringify(details)}::text::json, ${caller.requestId === "" ? null : caller.requestId},
+                  ${at}::timestamptz)`)
+      )
+      return AuditTrail.of({ record })
+    })
+  )
+}

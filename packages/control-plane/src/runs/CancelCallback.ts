@@ -1,0 +1,112 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { type BadGateway, cancelCallbackAnswered, cancelCallbackFailed } from "@runplane/api"
+import { objectAt, textAt } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import type { HttpClientError } from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import { flag, integer } from "../http/Settings.ts"
+import { guardedLookup, literalAddress, TargetRefused, whyRefused } from "./CallbackTargets.ts"
+
+/** CANCEL_CALLBACK_TIMEOUT_MS */
+export const CANCEL_CALLBACK_TIMEOUT_MS = 5_000
+
+export interface CallbackAddress {
+  readonly url: string
+  readonly bearer: string | undefined
+}
+
+/** The callback that a run's metadata registers, if it names a URL. */
+export const callbackOf = (metadata: Schema.JsonObject): CallbackAddress | undefined => {
+  const callback = objectAt(metadata, "cancelCallback")
+  const url = callback && textAt(callback, "url")
+  return callback === undefined || url === undefined ? undefined : { url, bearer: textAt(callback, "bearer") }
+}
+
+export interface CancelCallbackOptions {
+  readonly timeoutMs: number
+  /** Whether loopback and private addresses may be called; link-local ones never may. */
+  readonly allowPrivateTargets: boolean
+}
+
+/**
+ * Asks an initiator to cancel its session: option A of http-details section 4.6. One POST, no retry, no redirect followed; any
+ * 2xx is success and its body is ignored. Fails with 502 texts of section 3.2.
+ */
+export class CancelCallback extends Context.Service<
+  CancelCallback,
+  {
+    readonly call: (
+      address: CallbackAddress,
+      body: { readonly runId: string; readonly reason: string | null }
+    ) => Effect.Effect<void, BadGateway>
+  }
+>()("runplane/control-plane/CancelCallback") {
+  static readonly layerFrom = (options: CancelCallbackOptions) =>
+    Layer.effect(CancelCallback, make(options)).pipe(
+      Layer.provide(NodeHttpClient.layerNodeHttpOptions({ lookup: guardedLookup(options.allowPrivateTargets) }))
+    )
+
+  static readonly layer = Layer.unwrap(
+    Effect.gen(function* () {
+      return CancelCallback.layerFrom({
+        timeoutMs: yield* integer("CANCEL_CALLBACK_TIMEOUT_MS", CANCEL_CALLBACK_TIMEOUT_MS, 1),
+        allowPrivateTargets: yield* flag("CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", true)
+      })
+    })
+  )
+}
+
+const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
+  const client = yield* HttpClient.HttpClient
+
+  const refused = (url: string): TargetRefused | undefined => {
+    if (!URL.canParse(url)) return new TargetRefused({ target: url, why: "not a URL" })
+    const target = new URL(url)
+    if (target.protocol !== "http:" && target.protocol !== "https:") {
+      return new TargetRefused({ target: url, why: "not an http or https URL" })
+    }
+    const address = literalAddress(target)
+    const why = address && whyRefused(address, options.allowPrivateTargets)
+    return why === undefined || why === "" ? undefined : new TargetRefused({ target: target.hostname, why })
+  }
+
+  const call = Effect.fn("CancelCallback.call")(function* (
+    { bearer, url }: CallbackAddress,
+    body: { readonly runId: string; readonly reason: string | null }
+  ) {
+    const refusal = refused(url)
+    if (refusal !== undefined) return yield* cancelCallbackFailed(url, refusal.message)
+    const request = HttpClientRequest.post(url).pipe(
+      bearer === undefined ? (same) => same : HttpClientRequest.setHeader("authorization", `Bearer ${bearer}`),
+      HttpClientRequest.bodyJsonUnsafe(body)
+    )
+    const response = yield* client.execute(request).pipe(
+      Effect.mapError((error) => cancelCallbackFailed(url, reasonOf(error))),
+      // Node throws on a bearer that no header can carry; that is the caller's metadata, not our fault.
+      Effect.catchDefect((defect) =>
+        Effect.fail(cancelCallbackFailed(url, defect instanceof Error ? defect.message : String(defect)))
+      ),
+      Effect.timeoutOrElse({
+        duration: Duration.millis(options.timeoutMs),
+        orElse: () => Effect.fail(cancelCallbackFailed(url, `timed out after ${options.timeoutMs} ms`))
+      }),
+      Effect.scoped
+    )
+    if (response.status < 200 || response.status > 299) return yield* cancelCallbackAnswered(url, response.status)
+  })
+  return CancelCallback.of({ call })
+})
+
+/** The innermost text there is: the client's own only says that the transport failed. */
+const reasonOf = (error: HttpClientError): string => {
+  const cause: unknown = "cause" in error.reason ? error.reason.cause : undefined
+  if (!(cause instanceof Error)) return error.message
+  // A host with several addresses fails with a list, whose own message is empty.
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
+  return first instanceof Error && first.message !== "" ? first.message : error.message
+}

@@ -1,0 +1,133 @@
+import { cancelNotPossible, controlPlaneError, invalidTransition } from "@runplane/api"
+import { isTerminal, type RunStatus, runCancelled, sessionStateChanged } from "@runplane/domain"
+import { RuntimeClient } from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
+import type { LockedRun } from "../events/AppendRequest.ts"
+import { EventLog } from "../events/EventLog.ts"
+import { endsRun, LiveEvents, type LiveSubscription } from "../events/LiveEvents.ts"
+import { type CallbackAddress, CancelCallback, callbackOf } from "./CancelCallback.ts"
+import { RunRepository } from "./RunRepository.ts"
+import type { StoredRun } from "./RunRow.ts"
+import { answerOfRefusedAck, answerOfRuntimeError } from "./RuntimeRefusal.ts"
+
+/** How long an answer waits for the runtime's word that the session is cancelled. Milliseconds. */
+export const CANCEL_WAIT_MS = 2_000
+const DEFAULT_REASON = "cancelled by control plane"
+
+/**
+ * Cancels a run, by delegation (option B: our own CancelSession) or by the initiator's callback (option A); delegation wins
+ * (http-details section 4.6). The status changes on the runtime's word only: at once on an accepted ack, otherwise when the
+ * observer hears of the end, for which the caller waits a moment.
+ */
+export const makeCancelRun = Effect.gen(function* () {
+  const audit = yield* AuditTrail
+  const callbacks = yield* CancelCallback
+  const live = yield* LiveEvents
+  const log = yield* EventLog
+  const runs = yield* RunRepository
+  const runtime = yield* RuntimeClient
+
+  const auditOf = (run: StoredRun, option: string, reason: string | undefined, caller: Caller) => (at: string) =>
+    audit.record({
+      caller,
+      action: "run.cancel",
+      resource: "run",
+      resourceId: run.record.id,
+      details: { option, ...(reason !== undefined && { reason }) },
+      at
+    })
+
+  const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+
+  /** Waits for the run's end, for at most `CANCEL_WAIT_MS`; answers the status as it then is. */
+  const awaitEnd = Effect.fnUntraced(function* (run: StoredRun, subscription: LiveSubscription) {
+    const status = Effect.map(Effect.orDie(runs.status(run.record.id)), (found) => found ?? run.record.status)
+    const end = Effect.gen(function* () {
+      let current: RunStatus = yield* status
+      while (!isTerminal(current)) {
+        const item = yield* subscription.take
+        if (item._tag === "Gap") current = yield* status
+        else if (endsRun(item)) current = item.status
+      }
+    })
+    yield* Effect.timeoutOption(Effect.interruptible(end), CANCEL_WAIT_MS)
+    return yield* status
+  })
+
+  /** `session` says whether there is a session whose state changed with the run's. */
+  const markCancelled = Effect.fnUntraced(function* (
+    run: StoredRun,
+    reason: string | undefined,
+    caller: Caller,
+    session: boolean
+  ) {
+    const record = auditOf(run, "delegated", reason, caller)
+    const events = (locked: LockedRun, at: string) => [
+      ...(session ? [sessionStateChanged(at, { sessionId: locked.runtimeSessionId, state: "CANCELLED" })] : []),
+      runCancelled({
+        ts: at,
+        runId: locked.id,
+        traceId: locked.traceId,
+        runtimeSessionId: locked.runtimeSessionId,
+        endedAt: at,
+        reason
+      })
+    ]
+    const { change } = yield* Effect.orDie(
+      log.append({ runId: run.record.id, change: { to: "cancelled", events, whenRejected: "ignore" }, also: record })
+    )
+    // The observer was faster: the entry is still owed.
+    if (change !== "applied") yield* Effect.orDie(record(yield* now))
+  })
+
+  const delegated = Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
+    const { id, runtimeSessionId, status } = run.record
+    const unbound = status === "queued" || status === "starting"
+    const subscription = yield* live.subscribe(id)
+    const answer = yield* Effect.result(
+      runtime.cancelSession({ sessionId: runtimeSessionId, reason: reason ?? DEFAULT_REASON })
+    )
+    if (answer._tag === "Failure") {
+      // Nobody has opened the session yet: there is nothing at the runtime that could go on.
+      if (unbound && answer.failure.reason === "NOT_FOUND") return yield* markCancelled(run, reason, caller, false)
+      return yield* answerOfRuntimeError(answer.failure)
+    }
+    const ack = answer.success
+    if (!ack.ok) return yield* answerOfRefusedAck("cancel", ack)
+    if (ack.sessionState !== "RESOLVED" && ack.sessionState !== "EXPIRED") {
+      return yield* markCancelled(run, reason, caller, true)
+    }
+    // The runtime accepts the cancellation of a session that has already ended otherwise, and records nothing.
+    const end = yield* awaitEnd(run, subscription)
+    return yield* isTerminal(end)
+      ? invalidTransition(id, end, "cancelled")
+      : controlPlaneError("CONFLICT", `the session has already ended: ${ack.sessionState}`)
+    // Once the runtime has said yes the run has to follow, whether or not the caller still waits for the answer.
+  }, Effect.uninterruptible)
+
+  const byCallback = Effect.fnUntraced(function* (
+    run: StoredRun,
+    address: CallbackAddress,
+    reason: string | undefined,
+    caller: Caller
+  ) {
+    const subscription = yield* live.subscribe(run.record.id)
+    yield* callbacks.call(address, { runId: run.record.id, reason: reason ?? null })
+    yield* Effect.orDie(auditOf(run, "callback", reason, caller)(yield* now))
+    yield* awaitEnd(run, subscription)
+  })
+
+  return Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
+    const { id, metadata, status } = run.record
+    if (isTerminal(status)) return yield* invalidTransition(id, status, "cancelled")
+    if (isTruthy(metadata["cancellationDelegated"])) return yield* delegated(run, reason, caller)
+    const address = callbackOf(metadata)
+    if (address === undefined) return yield* cancelNotPossible()
+    return yield* byCallback(run, address, reason, caller)
+  }, Effect.scoped)
+})
+
+// The key is free JSON of the caller's; the specification names a boolean, the peer takes any truthy value.
+const isTruthy = (value: unknown): boolean => Boolean(value)

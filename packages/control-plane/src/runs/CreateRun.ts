@@ -1,0 +1,107 @@
+import { invalidSessionId, type RunAccepted, sessionAlreadyExists, unknownRuntimeKind } from "@runplane/api"
+import { isSessionId, isUuidSessionId, type RunDescriptor, RunId, runCreated } from "@runplane/domain"
+import { RuntimeClient } from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
+import { EventLog } from "../events/EventLog.ts"
+import { Ids } from "../events/Ids.ts"
+import { Observers } from "../observer/Observers.ts"
+import { type NewRun, newRun } from "./NewRun.ts"
+import { RunRepository } from "./RunRepository.ts"
+import type { StoredRun } from "./RunRow.ts"
+
+/**
+ * Creates runs (http-details section 4.3). The row, run.created and the audit entry commit together, and a unique key
+ * decides between simultaneous posts, so an idempotency key or a session never gets two runs. A known key answers with
+ * the original run, untouched.
+ */
+export const makeCreateRun = Effect.gen(function* () {
+  const audit = yield* AuditTrail
+  const ids = yield* Ids
+  const log = yield* EventLog
+  const observers = yield* Observers
+  const runs = yield* RunRepository
+  const runtime = yield* RuntimeClient
+
+  const original = Effect.fnUntraced(function* (descriptor: RunDescriptor) {
+    const key = descriptor.execution?.idempotencyKey
+    return key === undefined ? undefined : yield* Effect.orDie(runs.findByIdempotencyKey(key))
+  })
+
+  const insert = (run: NewRun, at: string, caller: Caller) =>
+    log.append({
+      runId: run.id,
+      create: runs.insert(run, at),
+      events: [
+        runCreated({
+          ts: at,
+          runId: run.id,
+          traceId: run.traceId,
+          modeName: run.modeName,
+          runtimeKind: run.runtimeKind,
+          runtimeVersion: run.runtimeVersion,
+          sessionId: run.sessionId
+        })
+      ],
+      also: () =>
+        audit.record({
+          caller,
+          action: "run.create",
+          resource: "run",
+          resourceId: run.id,
+          details: { sessionId: run.sessionId, mode: run.mode, modeName: run.modeName },
+          at
+        })
+    })
+
+  const attempt = Effect.fnUntraced(function* (
+    descriptor: RunDescriptor,
+    sessionId: string,
+    runId: string,
+    caller: Caller
+  ) {
+    const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const traceId = yield* ids.traceId
+    const run = newRun(descriptor, { id: runId, sessionId, traceId, spanId: yield* ids.spanId })
+    const created = yield* insert(run, at, caller).pipe(
+      Effect.as(true),
+      Effect.catchTag("RunAlreadyExists", () => Effect.succeed(false)),
+      Effect.orDie
+    )
+    if (!created) return undefined
+    yield* observers.adopt(run.id)
+    const accepted: RunAccepted = { runId: run.id, sessionId, status: "queued", traceId }
+    return accepted
+  })
+
+  return Effect.fn("Runs.create")(function* (descriptor: RunDescriptor, caller: Caller) {
+    if (descriptor.runtime.kind !== runtime.kind) return yield* unknownRuntimeKind(descriptor.runtime.kind)
+    const given = descriptor.session.sessionId
+    if (given !== undefined && !isSessionId(given)) return yield* invalidSessionId()
+
+    const known = yield* original(descriptor)
+    if (known !== undefined) return accepted(known)
+
+    const sessionId = given ?? (yield* ids.uuid)
+    const runId = isUuidSessionId(sessionId) ? sessionId : yield* ids.uuid
+    // A caller who hangs up between the commit and the adoption must not leave a run that nobody observes.
+    const first = yield* Effect.uninterruptible(attempt(descriptor, sessionId, runId, caller))
+    if (first !== undefined) return first
+
+    const winner = yield* original(descriptor)
+    if (winner !== undefined) return accepted(winner)
+    const holder = yield* Effect.orDie(runs.findBySession(sessionId))
+    if (holder !== undefined) return yield* sessionAlreadyExists(sessionId)
+    // What is left: the session's id is free, but another run got the same id by chance (section 15, "and free").
+    const second = yield* Effect.uninterruptible(attempt(descriptor, sessionId, yield* ids.uuid, caller))
+    return second ?? (yield* sessionAlreadyExists(sessionId))
+  })
+})
+
+const accepted = ({ record }: StoredRun): RunAccepted => ({
+  runId: RunId.make(record.id),
+  sessionId: record.runtimeSessionId,
+  status: record.status,
+  traceId: record.traceId
+})

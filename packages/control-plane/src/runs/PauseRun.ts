@@ -1,0 +1,117 @@
+import { invalidTransition, notRunning, notSuspended } from "@runplane/api"
+import { type RuntimeSessionState, runResumed, runSuspended, type SendAck, sessionStateChanged } from "@runplane/domain"
+import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
+import type { LockedRun } from "../events/AppendRequest.ts"
+import { EventLog } from "../events/EventLog.ts"
+import type { StoredRun } from "./RunRow.ts"
+import { answerOfRefusedAck, answerOfRuntimeError } from "./RuntimeRefusal.ts"
+
+interface Pause {
+  readonly action: "suspend" | "resume"
+  readonly to: "suspended" | "running"
+  readonly session: RuntimeSessionState
+  readonly event: typeof runSuspended
+  readonly call: (control: {
+    readonly sessionId: string
+    readonly reason: string
+  }) => Effect.Effect<SendAck, RuntimeError>
+  readonly defaultReason: string
+}
+
+/**
+ * Suspends and resumes: first the runtime, then, on an accepted ack only, the run (http-details section 4.6). When the
+ * observer has heard of it first, the change is already made and nothing is emitted twice.
+ */
+export const makePauseRun = Effect.gen(function* () {
+  const audit = yield* AuditTrail
+  const log = yield* EventLog
+  const runtime = yield* RuntimeClient
+
+  const perform = Effect.fnUntraced(function* (
+    pause: Pause,
+    run: StoredRun,
+    reason: string | undefined,
+    caller: Caller
+  ) {
+    const { id, runtimeSessionId } = run.record
+    const ack = yield* pause
+      .call({ sessionId: runtimeSessionId, reason: reason ?? pause.defaultReason })
+      .pipe(Effect.mapError(answerOfRuntimeError))
+    if (!ack.ok) return yield* answerOfRefusedAck(pause.action, ack)
+
+    const record = (at: string) =>
+      audit.record({
+        caller,
+        action: `run.${pause.action}`,
+        resource: "run",
+        resourceId: id,
+        details: { ...(reason !== undefined && { reason }) },
+        at
+      })
+    const events = (locked: LockedRun, at: string) => [
+      sessionStateChanged(at, { sessionId: locked.runtimeSessionId, state: pause.session }),
+      pause.event({
+        ts: at,
+        runId: locked.id,
+        traceId: locked.traceId,
+        runtimeSessionId: locked.runtimeSessionId,
+        reason
+      })
+    ]
+    const { change } = yield* log
+      .append({ runId: id, change: { to: pause.to, events, whenRejected: "fail" }, also: record })
+      .pipe(
+        Effect.catchTag("InvalidStateTransition", ({ from, to }) => Effect.fail(invalidTransition(id, from, to))),
+        Effect.catchTags({
+          AppendFailed: Effect.die,
+          RunAlreadyExists: Effect.die,
+          RunNotFound: Effect.die,
+          StreamCursorMoved: Effect.die
+        })
+      )
+    if (change !== "applied") {
+      const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+      yield* Effect.orDie(record(at))
+    }
+    // Once the runtime has said yes the run has to follow, whether or not the caller still waits for the answer.
+  }, Effect.uninterruptible)
+
+  const suspend = Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
+    if (run.record.status !== "running") return yield* notRunning(run.record.status)
+    yield* perform(
+      {
+        action: "suspend",
+        to: "suspended",
+        session: "SUSPENDED",
+        event: runSuspended,
+        call: runtime.suspendSession,
+        defaultReason: "suspended by control plane"
+      },
+      run,
+      reason,
+      caller
+    )
+  })
+
+  const resume = Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
+    if (run.record.status !== "suspended") return yield* notSuspended(run.record.status)
+    yield* perform(
+      {
+        action: "resume",
+        to: "running",
+        session: "OPEN",
+        event: runResumed,
+        call: runtime.resumeSession,
+        defaultReason: "resumed by control plane"
+      },
+      run,
+      reason,
+      caller
+    )
+  })
+
+  return { suspend, resume } as const
+})

@@ -1,0 +1,94 @@
+import {
+  type BadGateway,
+  type BadRequest,
+  type Conflict,
+  type ControlPlaneError,
+  type NotFound,
+  type Run,
+  type RunAccepted,
+  type RunListQuery,
+  type RunPage,
+  type RunValidation,
+  runNotFound
+} from "@runplane/api"
+import type { RunDescriptor } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
+import { Ids } from "../events/Ids.ts"
+import { CancelCallback } from "./CancelCallback.ts"
+import { makeCancelRun } from "./CancelRun.ts"
+import { makeCreateRun } from "./CreateRun.ts"
+import { makePauseRun } from "./PauseRun.ts"
+import { RunRepository } from "./RunRepository.ts"
+import { publicRun, type StoredRun } from "./RunRow.ts"
+import { makeValidateRun } from "./ValidateRun.ts"
+
+type ChangeRun = (
+  reference: string,
+  reason: string | undefined,
+  caller: Caller
+) => Effect.Effect<Run, ControlPlaneError | BadGateway>
+
+/**
+ * What callers can do with runs (run-control-plane "Runs"; http-details sections 3.2, 4.3 to 4.6). A database that fails is a
+ * defect here: no caller can do anything about it.
+ */
+export class Runs extends Context.Service<
+  Runs,
+  {
+    readonly create: (descriptor: RunDescriptor, caller: Caller) => Effect.Effect<RunAccepted, BadRequest | Conflict>
+    readonly validate: (descriptor: RunDescriptor) => Effect.Effect<RunValidation>
+    readonly get: (reference: string) => Effect.Effect<Run, NotFound>
+    readonly list: (query: RunListQuery) => Effect.Effect<RunPage>
+    readonly cancel: ChangeRun
+    readonly suspend: ChangeRun
+    readonly resume: ChangeRun
+  }
+>()("runplane/control-plane/Runs") {
+  static readonly layerNoDeps = Layer.effect(
+    Runs,
+    Effect.gen(function* () {
+      const repository = yield* RunRepository
+      const create = yield* makeCreateRun
+      const validate = yield* makeValidateRun
+      const cancelRun = yield* makeCancelRun
+      const pause = yield* makePauseRun
+
+      const load = Effect.fnUntraced(function* (reference: string) {
+        const run = yield* Effect.orDie(repository.find(reference))
+        return run ?? (yield* runNotFound(reference))
+      })
+      const get = Effect.fn("Runs.get")((reference: string) => Effect.map(load(reference), publicRun))
+
+      const list = Effect.fn("Runs.list")(function* (query: RunListQuery) {
+        const { data, total } = yield* Effect.orDie(repository.list(query))
+        return { data: data.map(publicRun), total, limit: query.limit, offset: query.offset }
+      })
+
+      type Change<E> = (run: StoredRun, reason: string | undefined, caller: Caller) => Effect.Effect<void, E>
+      const change =
+        <E>(apply: Change<E>) =>
+        (reference: string, reason: string | undefined, caller: Caller) =>
+          Effect.gen(function* () {
+            const run = yield* load(reference)
+            yield* apply(run, reason, caller)
+            return yield* get(run.record.id)
+          })
+
+      return Runs.of({
+        create,
+        validate,
+        get,
+        list,
+        cancel: change(cancelRun),
+        suspend: change(pause.suspend),
+        resume: change(pause.resume)
+      })
+    })
+  )
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([RunRepository.layer, AuditTrail.layer, CancelCallback.layer, Ids.layer])
+  )
+}

@@ -1,0 +1,63 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { ControlPlaneApi, MIN_HEARTBEAT_MS, runNotFound } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Stream from "effect/Stream"
+import { OutgoingMessage } from "node:http"
+import { integer } from "../http/Settings.ts"
+import { RunRepository } from "../runs/RunRepository.ts"
+import { RunStream } from "./RunStream.ts"
+
+/** STREAM_SSE_HEARTBEAT_MS */
+export const SSE_HEARTBEAT_MS = 15_000
+
+const sse = {
+  contentType: "text/event-stream",
+  headers: {
+    "cache-control": "private, no-cache, no-store, must-revalidate, max-age=0, no-transform",
+    connection: "keep-alive",
+    "x-accel-buffering": "no"
+  }
+} as const
+
+/** `GET /runs/:id/stream` (http-details section 8). */
+export const StreamHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "stream",
+  Effect.fn(function* (handlers) {
+    const runs = yield* RunRepository
+    const streams = yield* RunStream
+    const defaultHeartbeatMs = yield* integer("STREAM_SSE_HEARTBEAT_MS", SSE_HEARTBEAT_MS, MIN_HEARTBEAT_MS)
+
+    return handlers.handle(
+      "run",
+      Effect.fnUntraced(function* ({ headers, params, query }) {
+        const runId = yield* Effect.orDie(runs.resolve(params.id))
+        if (runId === undefined) return yield* runNotFound(params.id)
+        const bytes = streams.open(runId, {
+          afterSeq: query.afterSeq ?? seqOf(headers["last-event-id"]),
+          includeSnapshot: query.includeSnapshot,
+          heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs
+        })
+        const request = yield* HttpServerRequest
+        return HttpServerResponse.stream(Stream.onStart(bytes, flushHeaders(request)), sse)
+      })
+    )
+  })
+)
+
+/** What is no number of ours is ignored. */
+const seqOf = (lastEventId: string | undefined): number | undefined => {
+  const text = lastEventId?.trim() ?? ""
+  const seq = Number(text)
+  return /^\d+$/.test(text) && Number.isSafeInteger(seq) ? seq : undefined
+}
+
+/** Node keeps the headers back until the first byte, which may be a heartbeat away; the client shall see it is connected. */
+const flushHeaders = (request: HttpServerRequest) =>
+  Effect.sync(() => {
+    const response: unknown = NodeHttpServerRequest.toServerResponse(request)
+    if (response instanceof OutgoingMessage) response.flushHeaders()
+  })

@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  artifactCreated,
+  participantSeen,
+  runCancelled,
+  runCompleted,
+  runCreated,
+  runFailed,
+  runResumed,
+  runStarted,
+  runSuspended,
+  sessionBound,
+  sessionStateChanged,
+  streamOpened
+} from "@runplane/domain"
+import { NOW, snapshot } from "./support/frames.ts"
+
+const run = { ts: NOW, runId: "run-1", traceId: "trace-1" }
+const end = { ...run, endedAt: NOW, runtimeSessionId: "session-1" }
+const runEvent = (type: string, data: object) => ({
+  ts: NOW,
+  type,
+  subject: { kind: "run", id: "run-1" },
+  source: { kind: "control-plane", name: "run-manager" },
+  data
+})
+
+describe("ControlPlaneEvents", () => {
+  it("describes the steps of a run and leaves absent values out", () => {
+    const modeName = "macp.mode.decision.v1"
+    assert.deepStrictEqual(
+      runCreated({ ...run, modeName, runtimeKind: "rust", runtimeVersion: undefined, sessionId: "session-1" }),
+      runEvent("run.created", {
+        status: "queued",
+        modeName,
+        runtimeKind: "rust",
+        sessionId: "session-1",
+        traceId: "trace-1"
+      }) as never
+    )
+    assert.deepStrictEqual(
+      runStarted({ ...run, startedAt: NOW, modeName, runtimeKind: "rust" }),
+      runEvent("run.started", {
+        status: "starting",
+        startedAt: NOW,
+        modeName,
+        runtimeKind: "rust",
+        traceId: "trace-1"
+      }) as never
+    )
+    const ended = { endedAt: NOW, runtimeSessionId: "session-1", traceId: "trace-1" }
+    assert.deepStrictEqual(runCompleted(end).data, { status: "completed", ...ended })
+    assert.deepStrictEqual(runFailed({ ...end, error: "boom", errorCode: "RUNTIME_TIMEOUT" }).data, {
+      status: "failed",
+      ...ended,
+      error: "boom",
+      errorCode: "RUNTIME_TIMEOUT"
+    })
+    assert.deepStrictEqual(runCancelled({ ...end, reason: "enough" }).data, {
+      status: "cancelled",
+      ...ended,
+      reason: "enough"
+    })
+    assert.deepStrictEqual(runCancelled(end).data, { status: "cancelled", ...ended })
+  })
+
+  it("describes suspend and resume with the status they lead to", () => {
+    const pause = { ...run, runtimeSessionId: "session-1" }
+    const common = { runtimeSessionId: "session-1", traceId: "trace-1" }
+    assert.deepStrictEqual(
+      runSuspended({ ...pause, reason: "lunch" }),
+      runEvent("run.suspended", { status: "suspended", ...common, reason: "lunch" }) as never
+    )
+    assert.deepStrictEqual(runResumed(pause), runEvent("run.resumed", { status: "running", ...common }) as never)
+  })
+
+  it("describes a bound session, whose policy is policy.default when it names none", () => {
+    const event = sessionBound(NOW, snapshot({ policyVersion: "", contextId: "ctx", extensionKeys: ["x"] }))
+    assert.deepStrictEqual(event, {
+      ts: NOW,
+      type: "session.bound",
+      subject: { kind: "session", id: "session-1" },
+      source: { kind: "control-plane", name: "run-executor" },
+      data: {
+        sessionId: "session-1",
+        initiator: "agent://a",
+        state: "OPEN",
+        modeName: "macp.mode.decision.v1",
+        modeVersion: "1.0.0",
+        configurationVersion: "config.default",
+        policyVersion: "policy.default",
+        participants: ["agent://a", "agent://b"],
+        contextId: "ctx",
+        extensionKeys: ["x"]
+      }
+    })
+  })
+
+  it("describes a session state alone, or with the snapshot it came from", () => {
+    assert.deepStrictEqual(sessionStateChanged(NOW, { sessionId: "session-1", state: "OPEN" }).data, {
+      sessionId: "session-1",
+      state: "OPEN"
+    })
+    assert.deepStrictEqual(sessionStateChanged(NOW, snapshot({ state: "RESOLVED", startedAtUnixMs: 0 })).data, {
+      sessionId: "session-1",
+      state: "RESOLVED",
+      expiresAtUnixMs: 1_790_000_060_000,
+      modeName: "macp.mode.decision.v1",
+      modeVersion: "1.0.0",
+      configurationVersion: "config.default",
+      policyVersion: "policy.default"
+    })
+  })
+
+  it("says which part of the control plane opened the stream", () => {
+    const reconnecting = streamOpened(NOW, "session-1", { status: "reconnecting", detail: "try 2", requestedAfter: 4 })
+    assert.deepStrictEqual(reconnecting.data, { status: "reconnecting", detail: "try 2", requestedAfter: 4 })
+    assert.strictEqual(reconnecting.source.name, "stream-consumer")
+    assert.strictEqual(streamOpened(NOW, "session-1", { status: "recovered" }).source.name, "run-recovery")
+  })
+
+  it("describes declared participants and artifacts", () => {
+    assert.deepStrictEqual(participantSeen(NOW, "agent://a").data, { participantId: "agent://a", status: "idle" })
+    const artifact = { artifactId: "a1", kind: "trace", label: "Root run trace", traceId: "trace-1" }
+    assert.deepStrictEqual(artifactCreated(NOW, artifact, "run-executor"), {
+      ts: NOW,
+      type: "artifact.created",
+      subject: { kind: "artifact", id: "a1" },
+      source: { kind: "control-plane", name: "run-executor" },
+      data: { kind: "trace", label: "Root run trace", artifactId: "a1", traceId: "trace-1" }
+    })
+  })
+})

@@ -1,0 +1,100 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  CANONICAL_EVENT_TYPES,
+  type EventDraft,
+  emptyRunMetrics,
+  enrichMetadata,
+  measure,
+  RunMetrics
+} from "@runplane/domain"
+import * as Schema from "effect/Schema"
+import { at, derived, draft, fold, number, RUN_ID } from "./support/events.ts"
+
+const runId = Schema.decodeUnknownSync(RunMetrics.fields.runId)(RUN_ID)
+const count = (...drafts: ReadonlyArray<EventDraft>) => number(drafts).reduce(measure, emptyRunMetrics(runId))
+
+const call = { promptTokens: 10, completionTokens: 5, totalTokens: 15, estimatedCostUsd: 0.5 }
+
+describe("Metrics", () => {
+  it("starts with every number at 0", () => {
+    const { runId: _, ...numbers } = emptyRunMetrics(runId)
+    assert.strictEqual(Object.keys(numbers).length, 11)
+    assert.isTrue(Object.values(numbers).every((value) => value === 0))
+  })
+
+  it("counts each type of event where it belongs", () => {
+    assert.deepInclude(count(...CANONICAL_EVENT_TYPES.map((type) => draft(type, {}))), {
+      eventCount: CANONICAL_EVENT_TYPES.length,
+      messageCount: 3,
+      signalCount: 1,
+      proposalCount: 2,
+      toolCallCount: 2,
+      decisionCount: 2,
+      streamReconnectCount: 0
+    })
+  })
+
+  it("counts reconnects and remembers the session's last state", () => {
+    const stream = (status: string) => draft("session.stream.opened", { status })
+    const metrics = count(
+      stream("opened"),
+      stream("reconnecting"),
+      draft("session.state.changed", { state: "OPEN" }),
+      stream("reconnecting"),
+      draft("session.state.changed", { state: "RESOLVED" })
+    )
+    assert.strictEqual(metrics.streamReconnectCount, 2)
+    assert.strictEqual(metrics.sessionState, "RESOLVED")
+  })
+
+  it("adds up tokens and cost of the LLM calls", () => {
+    const llm = derived("llm.call.completed", "Signal", "a", call)
+    assert.deepInclude(count(llm, llm), {
+      promptTokens: 20,
+      completionTokens: 10,
+      totalTokens: 30,
+      estimatedCostUsd: 1
+    })
+  })
+
+  it("measures the time between first and last event, which stands still after the run has ended", () => {
+    const event = draft("tool.called", {})
+    assert.deepInclude(count(event, event, event), { firstEventAt: at(1), lastEventAt: at(3), durationMs: 2000 })
+    const ended = count(event, draft("run.failed", {}), event, event)
+    assert.deepInclude(ended, {
+      eventCount: 4,
+      firstEventAt: at(1),
+      lastEventAt: at(2),
+      durationMs: 1000,
+      endedAt: at(2)
+    })
+  })
+})
+
+describe("Enrichment", () => {
+  const commitment = derived("decision.finalized", "Commitment", "a", { action: "approve", confidence: 0.8 })
+  const signal = derived("signal.emitted", "Signal", "a", {})
+  const llm = derived("llm.call.completed", "Signal", "a", call)
+
+  it("summarises a run that has ended", () => {
+    const drafts = [signal, llm, commitment]
+    assert.deepStrictEqual(enrichMetadata(fold(drafts), count(...drafts), { startedAt: at(0), endedAt: at(5) }), {
+      durationMs: 5000,
+      eventCount: 3,
+      signalCount: 1,
+      decisionCount: 1,
+      finalAction: "approve",
+      finalConfidence: 0.8,
+      totalTokens: 15,
+      estimatedCostUsd: 0.5
+    })
+  })
+
+  it("leaves out what is absent or zero, and the action of a decision that is still open", () => {
+    assert.deepStrictEqual(enrichMetadata(fold([]), count(), {}), {})
+    const open = [derived("proposal.created", "Proposal", "a", { proposalId: "p", confidence: 1 })]
+    assert.deepStrictEqual(enrichMetadata(fold(open), count(...open), { startedAt: at(0), endedAt: at(0) }), {
+      eventCount: 1
+    })
+  })
+})

@@ -1,0 +1,178 @@
+import type { CompileLaunchResult, ExampleRun, ExampleRunRequest, HostedAgent } from "@runplane/api"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Path from "effect/Path"
+import * as Result from "effect/Result"
+import { AgentHost, AgentNotAttached } from "./agents/AgentHost.ts"
+import { isHosted, parseManifest, readManifestText } from "./agents/AgentManifest.ts"
+import { AgentTokens } from "./agents/AgentTokens.ts"
+import { AgentCatalog, type AgentProfile } from "./catalog/AgentCatalog.ts"
+import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
+import { distinct } from "./Json.ts"
+import {
+  AgentAttachFailed,
+  type AgentNotFound,
+  type AuthMintFailed,
+  type CompileFailure,
+  type FailedParticipant,
+  InvalidConfig
+} from "./LaunchErrors.ts"
+import { LauncherSettings } from "./LauncherSettings.ts"
+import { RunSubmission } from "./RunSubmission.ts"
+
+type Binding = CompileLaunchResult["participantBindings"][number]
+
+interface Cast {
+  readonly binding: Binding
+  readonly profile: AgentProfile
+}
+
+/**
+ * The example flow (launch-details section 5.3): compile, start the agents one at a time with the initiator first, and
+ * meanwhile submit the run to the control plane. When an agent does not attach, the run's other agents are stopped again.
+ */
+export class ExampleRuns extends Context.Service<
+  ExampleRuns,
+  {
+    readonly run: (
+      request: ExampleRunRequest
+    ) => Effect.Effect<ExampleRun, CompileFailure | AgentNotFound | InvalidConfig | AuthMintFailed | AgentAttachFailed>
+  }
+>()("runplane/launcher/ExampleRuns") {
+  static readonly layer = Layer.effect(
+    ExampleRuns,
+    Effect.gen(function* () {
+      const settings = yield* LauncherSettings
+      const compiler = yield* LaunchCompiler
+      const catalog = yield* AgentCatalog
+      const tokens = yield* AgentTokens
+      const host = yield* AgentHost
+      const submission = yield* RunSubmission
+      const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+
+      const run = Effect.fn("ExampleRuns.run")(function* (request: ExampleRunRequest) {
+        const compiled = withOverrides(yield* compiler.compile(request), request)
+        if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled, hostedAgents: [] }
+        const cast = yield* Effect.forEach(compiled.participantBindings, (binding) =>
+          Effect.map(catalog.get(binding.agentRef), (profile): Cast => ({ binding, profile }))
+        )
+        const { hosted, controlPlaneRun } = yield* Effect.all(
+          { hosted: attachAll(compiled, cast), controlPlaneRun: submission.submit(compiled.runDescriptor) },
+          { concurrency: "unbounded" }
+        ).pipe(
+          // A caller that goes away, like a failure, leaves no half-started run behind.
+          Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : host.stopRun(compiled.sessionId)))
+        )
+        return {
+          compiled,
+          hostedAgents: hosted,
+          sessionId: compiled.sessionId,
+          ...Option.match(controlPlaneRun, {
+            onNone: () => ({}),
+            onSome: (accepted) => ({ controlPlaneRun: accepted })
+          })
+        }
+      })
+
+      /** Every agent in declaration order; a failure of the initiator ends it at once, others are all reported. */
+      const attachAll = Effect.fnUntraced(function* (compiled: CompileLaunchResult, cast: ReadonlyArray<Cast>) {
+        const initiatorId = compiled.initiator?.participantId
+        const isInitiator = ({ binding }: Cast) => binding.participantId === initiatorId
+        const hosted = new Map<Cast, HostedAgent>()
+        const failed: Array<FailedParticipant> = []
+        for (const member of [...cast.filter(isInitiator), ...cast.filter((other) => !isInitiator(other))]) {
+          const result = yield* attachOne(compiled, member).pipe(
+            Effect.map(Result.succeed),
+            Effect.catchTag("AgentNotAttached", (failure) => Effect.succeed(Result.fail(failure)))
+          )
+          if (Result.isSuccess(result)) hosted.set(member, result.success)
+          else {
+            const { participantId, agentRef } = member.binding
+            failed.push({ participantId, agentRef, reason: result.failure.reason })
+            if (isInitiator(member)) break
+          }
+        }
+        if (failed.length > 0) {
+          return yield* new AgentAttachFailed({ sessionId: compiled.sessionId, failedParticipants: failed })
+        }
+        return cast.flatMap((member) => hosted.get(member) ?? [])
+      })
+
+      const attachOne = Effect.fnUntraced(function* (compiled: CompileLaunchResult, { binding, profile }: Cast) {
+        if (profile.bootstrapMode !== "attached") return hostedAgent(binding, profile, { processAttached: false })
+        const manifest = yield* manifestOf(profile)
+        const { modeName, ttlMs } = compiled.runDescriptor.session
+        const isInitiator = compiled.initiator?.participantId === binding.participantId
+        const token = yield* tokens.tokenFor({
+          participantId: binding.participantId,
+          modeName,
+          isInitiator,
+          minLifeMs: ttlMs
+        })
+        const { framework } = profile
+        const { pid } = yield* host.attach({ compiled, binding, token, framework }, manifest)
+        return hostedAgent(binding, profile, {
+          processAttached: true,
+          pid,
+          launchMode: "adapter",
+          adapterFramework: framework
+        })
+      })
+
+      const manifestOf = Effect.fnUntraced(function* ({ agentRef, framework }: AgentProfile) {
+        if (!isHosted(framework)) {
+          const message = `no host adapter registered for framework "${framework}" (agentRef=${agentRef})`
+          return yield* new InvalidConfig({ message })
+        }
+        const text = yield* readManifestText(settings.agentsDir, agentRef).pipe(
+          Effect.provideContext(files),
+          Effect.mapError((error) => new AgentNotAttached({ reason: `manifest cannot be read: ${error.reason._tag}` }))
+        )
+        if (text === undefined) return yield* new InvalidConfig({ message: `agent manifest missing for ${agentRef}` })
+        return yield* Effect.mapError(
+          Effect.fromResult(parseManifest(text)),
+          (problems) => new AgentNotAttached({ reason: problems.join("; ") })
+        )
+      })
+
+      return ExampleRuns.of({ run })
+    })
+  )
+}
+
+/** Launch-details section 5.3, "Overrides"; they apply without agents too. */
+const withOverrides = (
+  compiled: CompileLaunchResult,
+  { tags, requester, runLabel }: ExampleRunRequest
+): CompileLaunchResult => {
+  const { runDescriptor } = compiled
+  const { session, execution } = runDescriptor
+  return {
+    ...compiled,
+    runDescriptor: {
+      ...runDescriptor,
+      session: runLabel ? { ...session, metadata: { ...session.metadata, runLabel } } : session,
+      execution: {
+        ...execution,
+        ...(tags === undefined ? {} : { tags: distinct([...(execution?.tags ?? []), ...tags]) }),
+        ...(requester === undefined ? {} : { requester })
+      }
+    }
+  }
+}
+
+const hostedAgent = (
+  binding: Binding,
+  profile: AgentProfile,
+  participantMetadata: HostedAgent["participantMetadata"]
+): HostedAgent => ({
+  ...profile,
+  role: binding.role || profile.role,
+  participantId: binding.participantId,
+  status: "bootstrapped",
+  participantMetadata
+})

@@ -1,0 +1,92 @@
+import { createServer } from "node:http"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodePath from "@effect/platform-node/NodePath"
+import { edgeServices } from "@runplane/api"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
+import * as Layer from "effect/Layer"
+import { AgentHost } from "./agents/AgentHost.ts"
+import { AgentTokens } from "./agents/AgentTokens.ts"
+import { AgentCatalog } from "./catalog/AgentCatalog.ts"
+import { PackRegistry } from "./catalog/PackRegistry.ts"
+import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
+import { ExampleRuns } from "./ExampleRuns.ts"
+import { LauncherRoutes } from "./http/Routes.ts"
+import { type LauncherOptions, LauncherSettings } from "./LauncherSettings.ts"
+import { policyRegistration } from "./PolicyRegistration.ts"
+import { RunSubmission } from "./RunSubmission.ts"
+
+/** How long open requests may go on when the service stops; a launch that has not answered by then is taken back, ms. */
+const SHUTDOWN_GRACE_MS = 1_000
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0 = any free port. */
+  readonly port: number
+}
+
+/** The service cannot listen: the address is taken, or not this machine's. */
+export class ListenFailed extends Data.TaggedError("ListenFailed")<ListenOptions & { readonly reason: string }> {
+  override get message() {
+    return `the launch service cannot listen on ${this.host}:${this.port}: ${this.reason}`
+  }
+}
+
+/** The running launch service. */
+export class Launcher extends Context.Service<Launcher, { readonly port: number; readonly url: string }>()(
+  "runplane/launcher/Launcher"
+) {
+  /** The whole service inside another process, with settings from code. */
+  static readonly layer = (options: ListenOptions & { readonly settings?: LauncherOptions }) =>
+    serve(options, LauncherSettings.layerOptions(options.settings ?? {}))
+
+  /** The whole service with settings from the environment. */
+  static readonly layerConfig = (options: ListenOptions) => serve(options, LauncherSettings.layer)
+}
+
+/** What the handlers stand on; exported for tests that serve the routes in memory. */
+export const launcherCapabilities = ExampleRuns.layer.pipe(
+  Layer.provideMerge(LaunchCompiler.layer),
+  Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer)),
+  Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, RunSubmission.layer)),
+  Layer.merge(policyRegistration)
+)
+
+/** A redirect of another service is an error: it would carry credentials elsewhere (launch-details section 10.4). */
+const httpClient = FetchHttpClient.layer.pipe(
+  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" }))
+)
+
+const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, httpClient)
+
+function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.layer) {
+  const server = Layer.effectContext(
+    Effect.mapError(
+      Layer.build(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: SHUTDOWN_GRACE_MS })),
+      ({ cause }) => new ListenFailed({ host, port, reason: listenReason(cause) })
+    )
+  )
+  const running = Layer.effect(
+    Launcher,
+    Effect.map(HttpServer.HttpServer, ({ address }) => {
+      const bound = address._tag === "UnixPathAddress" ? port : address.port
+      return Launcher.of({ port: bound, url: `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${bound}` })
+    })
+  )
+  return HttpRouter.serve(LauncherRoutes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provideMerge(running),
+    Layer.provide(server),
+    Layer.provide(edgeServices),
+    Layer.provide(launcherCapabilities),
+    Layer.provide(settings),
+    Layer.provide(platform)
+  )
+}
+
+const listenReason = (cause: unknown) => {
+  if (!(cause instanceof Error) || !("code" in cause)) return String(cause)
+  return cause.code === "EADDRINUSE" ? "the port is in use" : String(cause.code)
+}

@@ -1,0 +1,31 @@
+import { LauncherApi } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
+import { ExampleRuns } from "../ExampleRuns.ts"
+import { LauncherSettings } from "../LauncherSettings.ts"
+import { answerOf } from "./FailureAnswers.ts"
+
+/** Compilation and the example flow. */
+export const LaunchHttp = HttpApiBuilder.group(
+  LauncherApi,
+  "launch",
+  Effect.fnUntraced(function* (handlers) {
+    const compiler = yield* LaunchCompiler
+    const examples = yield* ExampleRuns
+    return handlers.handleAll({
+      compile: ({ payload }) => Effect.mapError(compiler.compile(payload), answerOf),
+      runExample: ({ payload }) => Effect.mapError(examples.run(payload), answerOf)
+    })
+  })
+)
+
+/** The probe. */
+export const HealthHttp = HttpApiBuilder.group(
+  LauncherApi,
+  "health",
+  Effect.fnUntraced(function* (handlers) {
+    const { serviceName } = yield* LauncherSettings
+    return handlers.handle("healthz", () => Effect.succeed({ ok: true as const, service: serviceName }))
+  })
+)

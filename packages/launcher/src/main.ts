@@ -1,0 +1,27 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import { Launcher } from "./Launcher.ts"
+import { listenSettings } from "./LauncherSettings.ts"
+
+const announce = Layer.effectDiscard(
+  Effect.flatMap(Launcher, ({ url }) => Effect.logInfo(`the launch service listens on ${url}`))
+)
+
+const service = Layer.unwrap(
+  Effect.map(listenSettings, (options) => Layer.provide(announce, Launcher.layerConfig(options)))
+)
+
+// What stops the start is one line that says why; a defect keeps its whole story.
+const complain = (cause: Cause.Cause<{ readonly message: string }>) => {
+  const failure = Cause.findErrorOption(cause)
+  if (Cause.hasInterruptsOnly(cause)) return Effect.void
+  return failure._tag === "Some" ? Effect.logError(failure.value.message) : Effect.logError("unexpected failure", cause)
+}
+
+NodeRuntime.runMain(Effect.tapCause(Layer.launch(service), complain), {
+  disableErrorReporting: true,
+  teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+})

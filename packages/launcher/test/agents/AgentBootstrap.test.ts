@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { bootstrapOf, environmentOf } from "../../src/agents/AgentBootstrap.ts"
+import type { LauncherOptions } from "../../src/LauncherSettings.ts"
+import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
+import { settings } from "../fixtures/Settings.ts"
+
+const runtime: LauncherOptions = {
+  runtimeAddress: "127.0.0.1:50051",
+  runtimeTls: false,
+  runtimeAllowInsecure: true
+}
+const assignment = (participantId: string) => {
+  const compiled = compiledLaunch()
+  const binding = compiled.participantBindings.find((candidate) => candidate.participantId === participantId)
+  assert.isDefined(binding)
+  return { compiled, binding, token: "tok", framework: "custom" }
+}
+
+describe("the bootstrap of an agent (launch-details section 5.5)", () => {
+  it("tells a member its part, without any of the initiator's data", () => {
+    assert.deepStrictEqual(bootstrapOf(assignment("one"), settings(runtime)), {
+      participant_id: "one",
+      session_id: SESSION_ID,
+      mode: "macp.mode.decision.v1",
+      runtime_url: "127.0.0.1:50051",
+      auth_token: "tok",
+      secure: false,
+      allow_insecure: true,
+      participants: ["one", "two", "lead"],
+      mode_version: "1.0.0",
+      configuration_version: "config.default",
+      policy_version: "policy.p",
+      metadata: {
+        run_id: SESSION_ID,
+        scenario_ref: "demo/one@1.0.0",
+        role: "member",
+        framework: "custom",
+        agent_ref: "agent-a",
+        policy_hints: { type: "none" },
+        session_context: { n: 1 }
+      }
+    })
+  })
+
+  it("gives the initiator what it opens the session with", () => {
+    assert.deepStrictEqual(bootstrapOf(assignment("lead"), settings(runtime))["initiator"], {
+      session_start: {
+        intent: "decide",
+        participants: ["one", "two", "lead"],
+        ttl_ms: 60_000,
+        max_suspend_ms: 5_000,
+        mode_version: "1.0.0",
+        configuration_version: "config.default",
+        policy_version: "policy.p",
+        extensions: { "a.b": "eA==" }
+      },
+      kickoff: {
+        message_type: "Proposal",
+        payload_type: "macp.modes.decision.v1.ProposalPayload",
+        payload: { proposal_id: "p" }
+      }
+    })
+  })
+
+  it("names the cancel callback: port 0 without a base, else a stable port of the participant's own", () => {
+    const callback = (portBase: number, participantId: string) =>
+      bootstrapOf(
+        assignment(participantId),
+        settings({ cancelCallback: { host: "127.0.0.1", portBase, path: "/agent/cancel" } })
+      )["cancel_callback"]
+    assert.deepStrictEqual(callback(0, "one"), { host: "127.0.0.1", port: 0, path: "/agent/cancel" })
+    assert.deepStrictEqual(callback(20_000, "one"), callback(20_000, "one"))
+    assert.notDeepEqual(callback(20_000, "one"), callback(20_000, "two"))
+  })
+
+  it("repeats the identity in variables under both prefixes", () => {
+    const env = environmentOf(assignment("one"), settings(runtime), "/tmp/b.json")
+    for (const prefix of ["MACP", "PROTO"]) {
+      assert.strictEqual(env[`${prefix}_BOOTSTRAP_FILE`], "/tmp/b.json")
+      assert.strictEqual(env[`${prefix}_PARTICIPANT_ID`], "one")
+      assert.strictEqual(env[`${prefix}_SESSION_ID`], SESSION_ID)
+      assert.strictEqual(env[`${prefix}_RUNTIME_TLS`], "false")
+      assert.strictEqual(env[`${prefix}_RUNTIME_TOKEN`], "tok")
+      assert.strictEqual(env[`${prefix}_CANCEL_CALLBACK_PORT`], "")
+    }
+  })
+})

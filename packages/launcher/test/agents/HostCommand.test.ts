@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import type { AgentManifest } from "../../src/agents/AgentManifest.ts"
+import { hostCommand } from "../../src/agents/HostCommand.ts"
+
+const manifest = (type: AgentManifest["entrypoint"]["type"], host: AgentManifest["host"] = {}): AgentManifest => ({
+  id: "a",
+  name: "A",
+  framework: "custom",
+  entrypoint: { type, value: "main" },
+  host
+})
+
+const command = (subject: AgentManifest, paths = { nodePath: "", pythonPath: "python3" }) =>
+  Result.getOrThrow(
+    hostCommand(subject, paths, { ownNode: "/own/node", parent: { PATH: "/bin", DATABASE_URL: "secret", LANG: "C" } })
+  )
+
+describe("the command of an agent (launch-details section 5.4)", () => {
+  it.each([
+    ["a python module", manifest("python_module", { args: ["-v"] }), "python3", ["-m", "main", "-v"]],
+    ["a python file", manifest("python_file"), "python3", ["main"]],
+    ["a python of its own", manifest("python_file", { python: "/py" }), "/py", ["main"]],
+    ["a node file", manifest("node_file", { args: ["--agent", "x"] }), "/own/node", ["main", "--agent", "x"]],
+    ["a node of its own", manifest("node_file", { node: "/other" }), "/other", ["main"]]
+  ] as const)("starts %s", (_, subject, executable, args) => {
+    const { command: started, args: given } = command(subject)
+    assert.deepStrictEqual([started, given], [executable, args])
+  })
+
+  it("takes the interpreters of the settings before its own", () => {
+    const paths = { nodePath: "/set/node", pythonPath: "/set/python" }
+    assert.strictEqual(command(manifest("node_file"), paths).command, "/set/node")
+    assert.strictEqual(command(manifest("python_file"), paths).command, "/set/python")
+  })
+
+  it("passes on only the allowed variables of the service, then those of the manifest", () => {
+    assert.deepStrictEqual(command(manifest("python_file", { env: { LANG: "de", MINE: "1" } })).env, {
+      PATH: "/bin",
+      LANG: "de",
+      MINE: "1",
+      EXAMPLE_AGENT_ENTRYPOINT: "main",
+      PYTHONUNBUFFERED: "1"
+    })
+  })
+
+  it("refuses containers", () => {
+    const refused = hostCommand(manifest("container"), { nodePath: "", pythonPath: "" }, { ownNode: "", parent: {} })
+    assert.isTrue(Result.isFailure(refused))
+  })
+})

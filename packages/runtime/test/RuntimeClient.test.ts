@@ -1,0 +1,186 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  CircuitBreaker,
+  collectSessions,
+  RuntimeClient,
+  RuntimeCredentials,
+  RuntimeError,
+  RuntimeFake,
+  type SessionPageRequest
+} from "@runplane/runtime"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+
+const withSettings = (settings: Record<string, string>) =>
+  Effect.gen(function* () {
+    return yield* RuntimeClient
+  }).pipe(
+    Effect.provide(RuntimeClient.layerConfig.pipe(Layer.provide(RuntimeCredentials.layerNone))),
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(settings))
+  )
+
+describe("the runtime settings", () => {
+  it.effect("have defaults, for empty values too", () =>
+    Effect.gen(function* () {
+      const client = yield* withSettings({ RUNTIME_ADDRESS: "", RUNTIME_LIST_SESSIONS_PAGE_SIZE: " " })
+      assert.strictEqual(client.address, "127.0.0.1:50051")
+      assert.strictEqual(client.kind, "rust")
+      assert.deepStrictEqual(client.listing, { pageSize: 200, maxPages: 200, timeoutMs: 60_000 })
+    })
+  )
+
+  it.effect("name another runtime", () =>
+    Effect.gen(function* () {
+      const client = yield* withSettings({
+        NODE_ENV: "production",
+        RUNTIME_ADDRESS: "[::1]:50052",
+        RUNTIME_KIND: "go",
+        RUNTIME_TLS: "true",
+        RUNTIME_LIST_SESSIONS_MAX_PAGES: "3"
+      })
+      assert.strictEqual(client.address, "[::1]:50052")
+      assert.strictEqual(client.kind, "go")
+      assert.strictEqual(client.listing.maxPages, 3)
+    })
+  )
+
+  it.effect("refuse plain text in production unless it is allowed by name", () =>
+    Effect.gen(function* () {
+      assert.match((yield* Effect.flip(withSettings({ NODE_ENV: "production" }))).message, /RUNTIME_ALLOW_INSECURE/)
+      yield* withSettings({ NODE_ENV: "production", RUNTIME_ALLOW_INSECURE: "1" })
+      yield* withSettings({ NODE_ENV: "test" })
+    })
+  )
+
+  it.effect("name the variable that makes no sense", () =>
+    Effect.gen(function* () {
+      for (const [variable, value] of [
+        ["RUNTIME_ADDRESS", "http://runtime:50051"],
+        ["RUNTIME_ADDRESS", "runtime"],
+        ["RUNTIME_REQUEST_TIMEOUT_MS", "30s"],
+        ["RUNTIME_LIST_SESSIONS_TIMEOUT_MS", "0"],
+        ["RUNTIME_MAX_RECEIVE_MESSAGE_BYTES", "-1"]
+      ] as const) {
+        const error = yield* Effect.flip(withSettings({ [variable]: value }))
+        assert.isTrue(error.message.startsWith(variable), error.message)
+      }
+    })
+  )
+})
+
+describe("collectSessions", () => {
+  const snapshot = (sessionId: string) =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      return yield* fake.openSession({ sessionId })
+    })
+
+  it.effect("reads page after page until the runtime says that it was the last", () =>
+    Effect.gen(function* () {
+      for (const id of ["a", "b", "c", "d", "e"]) yield* snapshot(id)
+      const { listSessionsPage } = yield* RuntimeClient
+      const listing = yield* collectSessions(listSessionsPage, { pageSize: 2, maxPages: 10, timeoutMs: 1000 })
+      assert.isTrue(listing.complete)
+      assert.deepStrictEqual(
+        listing.sessions.map(({ sessionId }) => sessionId),
+        ["a", "b", "c", "d", "e"]
+      )
+    }).pipe(Effect.provide(RuntimeClient.layerTest))
+  )
+
+  it.effect("says that it is incomplete when the pages or the time run out", () =>
+    Effect.gen(function* () {
+      for (const id of ["a", "b", "c", "d", "e"]) yield* snapshot(id)
+      const fake = yield* RuntimeFake
+      const { listSessionsPage } = yield* RuntimeClient
+      const capped = yield* collectSessions(listSessionsPage, { pageSize: 2, maxPages: 2, timeoutMs: 1000 })
+      assert.deepStrictEqual([capped.complete, capped.sessions.length], [false, 4])
+      yield* fake.delay({ method: "ListSessions", times: 10 }, "400 millis")
+      const [slow] = yield* Effect.all(
+        [
+          collectSessions(listSessionsPage, { pageSize: 2, maxPages: 10, timeoutMs: 1000 }),
+          TestClock.adjust("1 second")
+        ],
+        { concurrency: 2 }
+      )
+      assert.deepStrictEqual([slow.complete, slow.sessions.length], [false, 4])
+    }).pipe(Effect.provide(RuntimeClient.layerTest))
+  )
+
+  it.effect("halves a page that is too large at most twice", () =>
+    Effect.gen(function* () {
+      const sizes: Array<number> = []
+      const tooLarge = ({ pageSize }: SessionPageRequest) => {
+        sizes.push(pageSize)
+        return Effect.fail(new RuntimeError({ reason: "RESOURCE_EXHAUSTED", method: "ListSessions", message: "" }))
+      }
+      const error = yield* Effect.flip(collectSessions(tooLarge, { pageSize: 200, maxPages: 200, timeoutMs: 1000 }))
+      assert.strictEqual(error.reason, "RESOURCE_EXHAUSTED")
+      assert.deepStrictEqual(sizes, [200, 100, 50])
+    })
+  )
+
+  it.effect("discards what it has on any other failure", () =>
+    Effect.gen(function* () {
+      for (const id of ["a", "b", "c"]) yield* snapshot(id)
+      const client = yield* RuntimeClient
+      let pages = 0
+      const error = yield* Effect.flip(
+        collectSessions(
+          (request) =>
+            ++pages === 2
+              ? Effect.fail(new RuntimeError({ reason: "UNAVAILABLE", method: "ListSessions", message: "" }))
+              : client.listSessionsPage(request),
+          { pageSize: 1, maxPages: 10, timeoutMs: 1000 }
+        )
+      )
+      assert.strictEqual(error.reason, "UNAVAILABLE")
+    }).pipe(Effect.provide(RuntimeClient.layerTest))
+  )
+})
+
+describe("RuntimeClient.layerBreaker", () => {
+  const guarded = RuntimeClient.layerBreaker.pipe(
+    Layer.provideMerge(RuntimeClient.layerTest),
+    Layer.provideMerge(CircuitBreaker.layerMemory({ threshold: 2 }))
+  )
+
+  it.effect("refuses unary calls without making them while streams still open", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const client = yield* RuntimeClient
+      const breaker = yield* CircuitBreaker
+      yield* fake.openSession({ sessionId: "s1" })
+      yield* fake.fail({ method: "GetSession", times: 2 }, "UNAVAILABLE")
+      yield* Effect.flip(client.getSession("s1"))
+      yield* Effect.flip(client.getSession("s1"))
+      assert.strictEqual(yield* breaker.state, "OPEN")
+      assert.strictEqual((yield* Effect.flip(client.listSessions)).reason, "CIRCUIT_BREAKER_OPEN")
+      assert.strictEqual((yield* Effect.flip(client.initialize)).reason, "CIRCUIT_BREAKER_OPEN")
+      const events = yield* Stream.runCollect(Stream.take(client.watchSessions, 1))
+      assert.strictEqual(events[0]?.session?.sessionId, "s1")
+      assert.deepStrictEqual(
+        (yield* fake.calls).map(({ method }) => method),
+        ["GetSession", "GetSession", "WatchSessions"]
+      )
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* client.getSession("s1")).sessionId, "s1")
+      assert.strictEqual(yield* breaker.state, "CLOSED")
+    }).pipe(Effect.provide(guarded))
+  )
+
+  it.effect("lets a slow answer through", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const client = yield* RuntimeClient
+      yield* fake.delay({ method: "ListModes" }, "3 seconds")
+      const call = yield* Effect.forkChild(client.listModes, { startImmediately: true })
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(call), [])
+    }).pipe(Effect.provide(guarded))
+  )
+})

@@ -1,0 +1,8 @@
+/** Whether a process with this id exists. */
+export const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -15,7 +15,7 @@ import {
 import { denialOfAck, denialOfInlineError, isInlineDenial, POLICY_DENIED } from "./normaliser/PolicyDenial.ts"
 import { type OutboundMessageDraft, outboundCategoryOf } from "./OutboundMessage.ts"
 import type { JsonObject, PayloadDecoder } from "./PayloadDecoder.ts"
-import { type DecodedPayload, decodePayload } from "./PayloadTypes.ts"
+import { type DecodedPayload, decodePayload, lossyTextOf } from "./PayloadTypes.ts"
 import type { Redactor } from "./Redaction.ts"
 import type { InlineError, RawEnvelope, RawFrame, SendAck } from "./RuntimeFrames.ts"
 import { estimateCostUsd, type TokenPricing } from "./TokenPricing.ts"
@@ -221,7 +221,7 @@ const rawEnvelope = (
 }
 
 const saysSecrets = (redactor: Redactor, bytes: Uint8Array): boolean => {
-  const text = new TextDecoder().decode(bytes)
+  const text = lossyTextOf(bytes)
   return redactor.text(text) !== text
 }
 

@@ -54,6 +54,7 @@ export interface DecodedPayload {
 
 const OPENING_BRACE = 0x7b
 const utf8 = new TextDecoder("utf-8", { fatal: true })
+const lossyUtf8 = new TextDecoder()
 
 /**
  * Decodes the payload of an envelope (http-details section 6.4, "Decoding"): the protobuf message of its (mode, message
@@ -101,6 +102,9 @@ export const textOf = (bytes: Uint8Array): string | undefined => {
     return undefined
   }
 }
+
+/** The text of any bytes: what is not UTF-8 reads as U+FFFD. */
+export const lossyTextOf = (bytes: Uint8Array): string => lossyUtf8.decode(bytes)
 
 const parseJson = (text: string): { readonly value: unknown } | undefined => {
   try {

@@ -4,6 +4,7 @@ import type * as Schema from "effect/Schema"
 import { cleanText } from "./CleanJson.ts"
 import { isJsonArray, isJsonObject } from "./JsonReader.ts"
 import type { JsonObject } from "./PayloadDecoder.ts"
+import { lossyTextOf } from "./PayloadTypes.ts"
 
 export const REDACTED = "[REDACTED]"
 
@@ -112,7 +113,7 @@ const redactorOf = (patterns: ReadonlyArray<RegExp>): Redactor => {
   const bytes = (base64: string): string => {
     const decoded = Base64.decode(base64)
     if (Result.isSuccess(decoded)) {
-      const inner = new TextDecoder().decode(decoded.success)
+      const inner = lossyTextOf(decoded.success)
       const redacted = text(inner)
       if (redacted !== inner) return Base64.encode(redacted)
     }

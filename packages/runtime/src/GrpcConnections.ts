@@ -1,20 +1,14 @@
-import { type CallOptions, type Client, createClient, type Transport } from "@connectrpc/connect"
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node"
+import { type Client, createClient, type Transport } from "@connectrpc/connect"
+import { createGrpcTransport } from "@connectrpc/connect-node"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { GuardedSessionManager } from "./GuardedSessionManager.ts"
 import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
 
 /** Open streams a connection carries at most: runtimes admit 128, and Node queues the rest without a word. */
 export const STREAMS_PER_CONNECTION = 100
-/** Milliseconds between HTTP/2 pings; without them a vanished peer is never noticed on an idle stream. */
-export const PING_INTERVAL_MS = 30_000
-/** Milliseconds a peer has to answer a ping. */
-export const PING_TIMEOUT_MS = 10_000
-/** Megabytes of HTTP/2 state per connection; Node's own 10 are too few for many full windows. */
-const SESSION_MEMORY_MB = 64
 
 export type RuntimeRpc = Client<typeof MACPRuntimeService>
-export type RpcOptions = Pick<CallOptions, "signal" | "headers" | "timeoutMs">
 
 export interface ConnectionOptions {
   /** `host:port`. */
@@ -33,7 +27,7 @@ export interface GrpcConnections {
 }
 
 interface Connection {
-  readonly sessions: Http2SessionManager
+  readonly sessions: GuardedSessionManager
   readonly rpc: RuntimeRpc
   streams: number
 }
@@ -81,13 +75,7 @@ export const makeGrpcConnections = Effect.fnUntraced(function* (
 
 const open = (options: ConnectionOptions): Connection => {
   const baseUrl = `${options.tls ? "https" : "http"}://${options.address}`
-  const sessions = new Http2SessionManager(
-    baseUrl,
-    // No pings on idle connections: the manager restarts that timer while it destroys a connection, and the late ping
-    // throws outside of any call. An idle connection is verified by a ping before its next use.
-    { pingIntervalMs: PING_INTERVAL_MS, pingTimeoutMs: PING_TIMEOUT_MS, pingIdleConnection: false },
-    { maxSessionMemory: SESSION_MEMORY_MB }
-  )
+  const sessions = new GuardedSessionManager(baseUrl)
   const transport: Transport = createGrpcTransport({
     baseUrl,
     sessionManager: sessions,

@@ -4,6 +4,7 @@
 export * from "./CircuitBreaker.ts"
 export { OutgoingTraceState, RuntimeCallMeter } from "./GrpcCalls.ts"
 export type { GrpcClientOptions } from "./GrpcClient.ts"
+export { GuardedSessionManager } from "./GuardedSessionManager.ts"
 export * as DecisionMode from "./gen/macp/modes/decision/v1/decision_pb.ts"
 export * as HandoffMode from "./gen/macp/modes/handoff/v1/handoff_pb.ts"
 export * as MultiRoundMode from "./gen/macp/modes/multi_round/v1/multi_round_pb.ts"

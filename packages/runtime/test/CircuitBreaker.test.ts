@@ -30,7 +30,13 @@ describe("CircuitBreaker", () => {
       yield* trip
       assert.strictEqual(yield* state, "OPEN")
       let called = false
-      const refused = yield* Effect.flip(call(Effect.sync(() => void (called = true))))
+      const refused = yield* Effect.flip(
+        call(
+          Effect.sync(() => {
+            called = true
+          })
+        )
+      )
       assert.isFalse(called)
       assert.strictEqual(refused.reason, "CIRCUIT_BREAKER_OPEN")
       assert.isUndefined(refused.grpcCode)

@@ -37,11 +37,13 @@ import {
 } from "@runplane/runtime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { serveGrpcJs } from "./GrpcJsServer.ts"
 
@@ -470,6 +472,46 @@ describe("the gRPC client against a foreign server", () => {
           assert.strictEqual(frames.length, 1)
         })
       )
+    })
+  )
+
+  it.live("breaks open streams with an error worth a retry when the server dies, and reaches its successor", () =>
+    Effect.gen(function* () {
+      const opened = yield* Deferred.make<void>()
+      const streamSession: handleBidiStreamingCall<StreamSessionRequest, StreamSessionResponse> = (call) => {
+        call.on("data", () => Deferred.doneUnsafe(opened, Effect.void))
+      }
+      const getSession: handleUnaryCall<GetSessionRequest, GetSessionResponse> = ({ request }, answer) =>
+        answer(null, create(GetSessionResponseSchema, { metadata: { sessionId: request.sessionId } }))
+      const first = yield* Scope.make()
+      const address = yield* Scope.provide(serveGrpcJs({ streamSession, getSession }), first)
+      yield* Effect.gen(function* () {
+        const client = yield* RuntimeClient
+        assert.strictEqual((yield* client.getSession("s1")).sessionId, "s1")
+        const broken = yield* client
+          .streamSession({ sessionId: "s1", afterSequence: 0 })
+          .pipe(Stream.runDrain, Effect.flip, Effect.forkChild)
+        yield* Deferred.await(opened)
+        yield* Scope.close(first, Exit.void)
+        const error = yield* Fiber.join(broken)
+        assert.isTrue(error.retryable, error.reason)
+        assert.strictEqual((yield* fails(client.getSession("s1"))).reason, "UNAVAILABLE")
+        yield* serveGrpcJs({ getSession }, address)
+        assert.strictEqual((yield* client.getSession("s2")).sessionId, "s2")
+      }).pipe(Effect.provide(RuntimeClient.layerGrpc({ address }).pipe(Layer.provide(RuntimeCredentials.layerNone))))
+    })
+  )
+
+  it.live("does not talk in plain text when TLS is asked for", () =>
+    Effect.gen(function* () {
+      const address = yield* serveGrpcJs({})
+      const error = yield* Effect.flatMap(RuntimeClient, (client) => fails(client.listModes)).pipe(
+        Effect.provide(
+          RuntimeClient.layerGrpc({ address, tls: true }).pipe(Layer.provide(RuntimeCredentials.layerNone))
+        )
+      )
+      assert.notStrictEqual(error.reason, "UNIMPLEMENTED")
+      assert.isTrue(error.retryable, error.reason)
     })
   )
 })

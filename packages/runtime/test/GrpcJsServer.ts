@@ -32,14 +32,14 @@ const definition: ServiceDefinition = Object.fromEntries(
   })
 )
 
-/** Runs the handlers on a free port of the loopback until the scope closes; answers `host:port`. */
-export const serveGrpcJs = (handlers: UntypedServiceImplementation) =>
+/** Runs the handlers on the loopback, on a free port unless one is named, until the scope closes; answers `host:port`. */
+export const serveGrpcJs = (handlers: UntypedServiceImplementation, address = "127.0.0.1:0") =>
   Effect.map(
     Effect.acquireRelease(
       Effect.callback<{ readonly server: Server; readonly port: number }, Error>((resume) => {
         const server = new Server({ "grpc.max_concurrent_streams": 128 })
         server.addService(definition, handlers)
-        server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) =>
+        server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) =>
           resume(error === null ? Effect.succeed({ server, port }) : Effect.fail(error))
         )
       }),

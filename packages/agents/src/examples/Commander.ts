@@ -50,6 +50,7 @@ const lead = Effect.fnUntraced(function* (): Effect.fn.Return<
     agentRef
   })
   yield* think("open")
+  yield* think("brief")
   yield* client.propose(kickoff)
   yield* client.signal("session.context", metadata.session_context ?? {})
   yield* client.progress(0.2, "waiting for the bridge")
@@ -59,6 +60,7 @@ const lead = Effect.fnUntraced(function* (): Effect.fn.Return<
   yield* everyVote(session, specialists)
   yield* client.progress(0.8, "deciding")
   yield* think("decide")
+  yield* think("weigh")
   const { criticalObjections, votes } = yield* session.current
   const call = decide(hintsOf(metadata.policy_hints), { specialists, votes, criticalObjections })
   yield* client.signal("llm.call.completed", llmCallOf(MODEL, self, metadata.session_context, call.reason))

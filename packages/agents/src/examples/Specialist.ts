@@ -57,15 +57,18 @@ const takePart = Effect.fnUntraced(function* ({
     { discard: true }
   )
   const { confidence, objection, reason, recommendation } = assessment
+  yield* think("answer")
   // The objection goes first: peers wait for evaluations only, and the first vote closes objections as well.
   if (objection !== undefined) yield* client.object({ proposalId, ...objection })
   yield* client.evaluate({ proposalId, recommendation, confidence, reason })
+  yield* think("listen")
   yield* client.progress(0.6, "waiting for the other specialists")
 
   const others = participants.filter((participant) => participant !== self && participant !== proposer)
   yield* session.until((seen) => others.every((other) => seen.evaluated.has(other)))
   yield* client.progress(0.75, "voting")
   yield* think("vote")
+  yield* think("ballot")
   const vote = voteFor(assessment)
   yield* client.vote({ proposalId, vote, reason })
   yield* client.progress(1, "done")

@@ -17,16 +17,29 @@ class HostGone extends Data.TaggedError("HostGone") {
   }
 }
 
-/** `main.ts --agent <agentRef>`: takes part in the session of the bootstrap file, then exits 0. */
-const { agent: agentRef = "" } = parseArgs({ options: { agent: { type: "string" } }, strict: false }).values
+/** The command line names no agent. */
+class UsageInvalid extends Data.TaggedError("UsageInvalid")<{ readonly message: string }> {}
 
-const program = Effect.gen(function* () {
+const agentRefOf = Effect.try({
+  try: () => parseArgs({ options: { agent: { type: "string", default: "" } } }).values.agent,
+  catch: () => new UsageInvalid({ message: "usage: main.ts --agent <agentRef>" })
+})
+
+const runAgent = Effect.fnUntraced(function* (agentRef: string) {
   const agent = EXAMPLE_AGENTS[agentRef]
   if (agent === undefined) return yield* new UnknownAgent({ agentRef })
   yield* agent.pipe(
     Effect.raceFirst(Effect.andThen(hostGone, new HostGone())),
     Effect.provide(AgentClient.layer.pipe(Layer.provideMerge(Bootstrap.layer), Layer.provide(NodeFileSystem.layer)))
   )
-}).pipe(Effect.tapError((failure) => Console.error(`${agentRef === "" ? "agent" : agentRef}: ${failure.message}`)))
+})
+
+/** `main.ts --agent <agentRef>`: takes part in the session of the bootstrap file, then exits 0. */
+const program = agentRefOf.pipe(
+  Effect.tapError(({ message }) => Console.error(message)),
+  Effect.flatMap((agentRef) =>
+    runAgent(agentRef).pipe(Effect.tapError(({ message }) => Console.error(`${agentRef}: ${message}`)))
+  )
+)
 
 NodeRuntime.runMain(program, { disableErrorReporting: true })

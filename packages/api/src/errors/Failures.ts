@@ -3,7 +3,7 @@ import type * as Schema from "effect/Schema"
 import {
   BadGateway,
   BadRequest,
-  type ControlPlaneError,
+  type CapabilityError,
   controlPlaneError,
   InternalFailure,
   NotFound,
@@ -12,7 +12,7 @@ import {
   Unauthenticated,
   UnsupportedMediaType
 } from "./ControlPlaneErrors.ts"
-import { type ControlPlaneErrorCode, reasonPhrases } from "./ErrorCodes.ts"
+import { reasonPhrases } from "./ErrorCodes.ts"
 
 /** The failures of http-details section 3.2 with their texts, written once. */
 
@@ -93,6 +93,8 @@ export const INTERNAL_TEXT = "Internal server error"
 
 export const internalFailure = () => new InternalFailure({ errorCode: "INTERNAL_ERROR", message: INTERNAL_TEXT })
 
+type RuntimeErrorCode = Exclude<CapabilityError["errorCode"], "STREAM_EXHAUSTED">
+
 /** The names of the gRPC status codes, by number. */
 const GRPC_STATUS = [
   "OK",
@@ -114,7 +116,7 @@ const GRPC_STATUS = [
   "UNAUTHENTICATED"
 ] as const
 
-const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number], ControlPlaneErrorCode>>> = {
+const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number], RuntimeErrorCode>>> = {
   INVALID_ARGUMENT: "VALIDATION_ERROR",
   OUT_OF_RANGE: "VALIDATION_ERROR",
   UNAUTHENTICATED: "UNAUTHENTICATED",
@@ -130,7 +132,7 @@ const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number
 }
 
 /** The answer for a failed runtime call: its gRPC status code decides, its details text is the message (section 3.2). */
-export const runtimeFailure = (grpcCode: number, details: string): ControlPlaneError => {
+export const runtimeFailure = (grpcCode: number, details: string): CapabilityError => {
   const status = GRPC_STATUS[grpcCode]
   const code = (status === undefined ? undefined : errorCodeOfGrpcStatus[status]) ?? "INTERNAL_ERROR"
   return controlPlaneError(code, details === "" ? INTERNAL_TEXT : details, { grpcCode })

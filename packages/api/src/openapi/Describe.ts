@@ -2,6 +2,10 @@ import type * as Context from "effect/Context"
 import { OpenApi } from "effect/http-api"
 import type { JsonSchema } from "../validation/JsonSchema.ts"
 import type { ObjectRule } from "../validation/ObjectRule.ts"
+import { isRecord } from "../validation/Rule.ts"
+
+/** Marks a schema that `hoistNamedBodies` gives a name; not in the finished document. */
+const COMPONENT_NAME = "x-component-name"
 
 export const summary = (text: string): Context.Context<never> => OpenApi.annotations({ summary: text })
 
@@ -28,7 +32,7 @@ export const requestDescription = ({ summary, body, query }: RequestDescription)
         ? {}
         : {
             requestBody: {
-              content: { "application/json": { schema: { title: body.name, ...body.rule.jsonSchema } } },
+              content: { "application/json": { schema: { [COMPONENT_NAME]: body.name, ...body.rule.jsonSchema } } },
               required: (body.rule.jsonSchema.required ?? []).length > 0
             }
           })
@@ -47,24 +51,23 @@ const queryParameters = (schema: JsonSchema): ReadonlyArray<unknown> =>
     schema: property
   }))
 
+type Document = Readonly<Record<string, unknown>>
+
 /** Moves the bodies that `requestDescription` named among the components, where generators of clients look for names. */
-export const hoistNamedBodies = (document: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
-  const named: OpenApi.OpenAPISpec["components"]["schemas"] = {}
-  const paths = Object.fromEntries(
-    Object.entries(document.paths).map(([path, operations]) => [
-      path,
-      Object.fromEntries(
-        Object.entries(operations).map(([method, operation]) => {
-          const schema = operation?.requestBody?.content["application/json"]?.schema
-          const title = schema?.["title"]
-          if (schema === undefined || typeof title !== "string") return [method, operation]
-          named[title] = schema
-          const content = { "application/json": { schema: { $ref: `#/components/schemas/${title}` } } }
-          return [method, { ...operation, requestBody: { ...operation?.requestBody, content } }]
-        })
-      )
-    ])
-  )
-  const schemas = { ...document.components.schemas, ...named }
-  return { ...document, paths, components: { ...document.components, schemas } }
+export const hoistNamedBodies = (document: Document): Record<string, unknown> => {
+  const named: Record<string, unknown> = {}
+  const referring = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(referring)
+    if (!isRecord(value)) return value
+    const { [COMPONENT_NAME]: name, ...schema } = value
+    if (typeof name !== "string") {
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, referring(inner)]))
+    }
+    named[name] = schema
+    return { $ref: `#/components/schemas/${name}` }
+  }
+  const paths = referring(document["paths"])
+  const components = isRecord(document["components"]) ? document["components"] : {}
+  const schemas = isRecord(components["schemas"]) ? components["schemas"] : {}
+  return { ...document, paths, components: { ...components, schemas: { ...schemas, ...named } } }
 }

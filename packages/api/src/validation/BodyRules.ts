@@ -100,6 +100,7 @@ export const strings = (): Rule<ReadonlyArray<string>> => ({
 export interface ArrayOptions {
   readonly min: number
   readonly max: number
+  /** The whole message for too many items. */
   readonly tooMany: string
 }
 
@@ -114,7 +115,7 @@ export const arrayOf = <A>(item: Rule<A>, options: ArrayOptions): Rule<ReadonlyA
     }
     if (value.length < options.min) report(`${name(place)} must contain at least ${options.min} elements`)
     // The items of an oversized array are not looked at: the answer stays small.
-    if (value.length > options.max) report(`${place.prefix}${options.tooMany}`)
+    if (value.length > options.max) report(options.tooMany)
     if (value.length < options.min || value.length > options.max) return undefined
     return checkItems(item, value, `${name(place)}.`, report)
   }

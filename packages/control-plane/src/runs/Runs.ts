@@ -1,5 +1,4 @@
 import {
-  type BadGateway,
   type BadRequest,
   type Conflict,
   type ControlPlaneError,
@@ -17,6 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
 import { Ids } from "../events/Ids.ts"
+import { type CapabilityFailure, withoutEdgeAnswers } from "../http/EdgeAnswers.ts"
 import { CancelCallback } from "./CancelCallback.ts"
 import { makeCancelRun } from "./CancelRun.ts"
 import { makeCreateRun } from "./CreateRun.ts"
@@ -29,7 +29,7 @@ type ChangeRun = (
   reference: string,
   reason: string | undefined,
   caller: Caller
-) => Effect.Effect<Run, ControlPlaneError | BadGateway>
+) => Effect.Effect<Run, CapabilityFailure>
 
 /**
  * What callers can do with runs (run-control-plane "Runs"; http-details sections 3.2, 4.3 to 4.6). A database that fails is a
@@ -67,13 +67,18 @@ export class Runs extends Context.Service<
         return { data: data.map(publicRun), total, limit: query.limit, offset: query.offset }
       })
 
-      type Change<E> = (run: StoredRun, reason: string | undefined, caller: Caller) => Effect.Effect<void, E>
+      type Change = (
+        run: StoredRun,
+        reason: string | undefined,
+        caller: Caller
+      ) => Effect.Effect<void, ControlPlaneError>
+
       const change =
-        <E>(apply: Change<E>) =>
-        (reference: string, reason: string | undefined, caller: Caller) =>
+        (apply: Change): ChangeRun =>
+        (reference, reason, caller) =>
           Effect.gen(function* () {
             const run = yield* load(reference)
-            yield* apply(run, reason, caller)
+            yield* withoutEdgeAnswers(apply(run, reason, caller))
             return yield* get(run.record.id)
           })
 

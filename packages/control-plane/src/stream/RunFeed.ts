@@ -145,7 +145,8 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   )
 
   const heartbeat = (now: number, head: { readonly lastSeq: number; readonly lastIndex: number }) => {
-    const place = index !== undefined && seq >= head.lastSeq ? { seq, index } : { seq: head.lastSeq, index: head.lastIndex }
+    const place =
+      index !== undefined && seq >= head.lastSeq ? { seq, index } : { seq: head.lastSeq, index: head.lastIndex }
     beat = undefined
     nextBeat += options.heartbeatMs * Math.max(1, Math.ceil((now - nextBeat) / options.heartbeatMs))
     return `event: heartbeat\ndata: ${JSON.stringify({ ts: new Date(now).toISOString(), ...place })}\n\n`

@@ -51,3 +51,23 @@ export const fold = (drafts: ReadonlyArray<EventDraft>): RunState =>
 export const given = (...past: ReadonlyArray<EventDraft>) => ({
   when: (...now: ReadonlyArray<EventDraft>): RunState => fold([...past, ...now])
 })
+
+/** The first events of a run, and its ends. */
+export const created = draft("run.created", {
+  status: "queued",
+  modeName: "macp.mode.decision.v1",
+  runtimeKind: "rust",
+  sessionId: "session-1",
+  traceId: "trace-1"
+})
+export const started = draft("run.started", { status: "starting", startedAt: "2026-07-01T09:59:00.000Z" })
+export const bound = draft("session.bound", {
+  sessionId: "session-1",
+  initiator: "lead",
+  policyVersion: "policy.default",
+  contextId: "ctx",
+  extensionKeys: ["x"]
+})
+export const stateChanged = (state: string): EventDraft => draft("session.state.changed", { state })
+export const running = [created, started, bound, stateChanged("OPEN")]
+export const end = (type: CanonicalEventType): EventDraft => draft(type, { endedAt: "2026-07-01T11:00:00.000Z" })

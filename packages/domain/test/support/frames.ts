@@ -1,5 +1,6 @@
 import type { JsonObject, PayloadDecoder, RawEnvelope, RawFrame, SendAck, SessionSnapshot } from "@runplane/domain"
 import { builtinTokenPricing, makeNormaliser, noRedactor } from "@runplane/domain"
+import * as Schema from "effect/Schema"
 
 const PROTO_MARK = 0x01
 const encoder = new TextEncoder()
@@ -15,9 +16,16 @@ export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 export const base64 = (value: unknown): string =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64")
 
-/** Stands for the protobuf decoder: a marked JSON text is a message of any type, everything else is not. */
-export const fakeDecoder: PayloadDecoder = (_, bytes) =>
-  bytes[0] === PROTO_MARK ? JSON.parse(new TextDecoder().decode(bytes.slice(1))) : undefined
+/** Stands for the protobuf decoder: a marked JSON object is a message of any type, everything else is not. */
+export const fakeDecoder: PayloadDecoder = (_, bytes) => {
+  if (bytes[0] !== PROTO_MARK) return undefined
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes.slice(1)))
+    return Schema.is(Schema.JsonObject)(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
 
 export const DECISION = "macp.mode.decision.v1"
 export const NOW = "2026-07-01T10:00:00.000Z"

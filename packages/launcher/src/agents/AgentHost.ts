@@ -58,10 +58,14 @@ export class AgentHost extends Context.Service<
       const agents = new Map<string, HostedProcess>()
 
       const stop = (chosen: ReadonlyArray<HostedProcess>) =>
-        Effect.forEach(chosen, (agent) => Scope.close(agent.scope, Exit.void), {
-          concurrency: "unbounded",
-          discard: true
-        })
+        Effect.forEach(
+          chosen,
+          (agent) => {
+            agent.isStopping = true
+            return Scope.close(agent.scope, Exit.void)
+          },
+          { concurrency: "unbounded", discard: true }
+        )
       yield* Effect.addFinalizer(() => stop([...agents.values()]))
 
       const start = Effect.fnUntraced(function* (assignment: AgentAssignment, manifest: AgentManifest) {
@@ -106,7 +110,7 @@ export class AgentHost extends Context.Service<
 
         const scope = yield* Scope.make()
         // Known from the first moment, so that a stop during the confirmation reaches it too.
-        const hosted: HostedProcess = { runId, participantId, scope, pid: 0 }
+        const hosted: HostedProcess = { runId, participantId, scope, pid: 0, isStopping: false }
         agents.set(key, hosted)
         yield* Scope.addFinalizer(
           scope,
@@ -121,7 +125,7 @@ export class AgentHost extends Context.Service<
             )
             hosted.pid = agent.pid
             yield* agent.exit.pipe(
-              Effect.tap((exit) => logExit(prefix, exit)),
+              Effect.tap((exit) => logExit(prefix, exit, hosted.isStopping)),
               Effect.andThen(Effect.timeoutOption(Fiber.awaitAll(logs), LOG_DRAIN_MS)),
               Effect.andThen(Scope.close(scope, Exit.void)),
               Effect.interruptible,
@@ -155,6 +159,8 @@ interface HostedProcess {
   readonly scope: Scope.Closeable
   /** 0 until the process is confirmed. */
   pid: number
+  /** Its end is then the host's own doing. */
+  isStopping: boolean
 }
 
 /** Attached is who still lives after the confirmation time. */
@@ -177,5 +183,8 @@ const logOutput = (output: Readable, log: (line: string) => Effect.Effect<void>)
     Effect.catchCause((cause) => Effect.logDebug("the output of an agent cannot be read any more", cause))
   )
 
-const logExit = (prefix: string, { code, signal }: ProcessExit) =>
-  code === 0 ? Effect.logInfo(`${prefix} done`) : Effect.logWarning(`${prefix} exited (code=${code}, signal=${signal})`)
+const logExit = (prefix: string, { code, signal }: ProcessExit, expected: boolean) => {
+  if (code === 0) return Effect.logInfo(`${prefix} done`)
+  const text = `${prefix} exited (code=${code}, signal=${signal})`
+  return expected ? Effect.logDebug(text) : Effect.logWarning(text)
+}

@@ -2,18 +2,16 @@ import { create } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
 import { status } from "@grpc/grpc-js"
 import {
-  type Envelope,
   GetSessionRequestSchema,
   SessionLifecycleEvent_EventType as Lifecycle,
-  SendRequestSchema,
   SessionState,
   SignalPayloadSchema,
-  StreamSessionRequestSchema,
   WatchSessionsRequestSchema,
   WatchSignalsRequestSchema
 } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { Sandbox } from "../../src/Sandbox.ts"
+import { connect, lead, observer, risk, send, subscribe } from "../support/Calls.ts"
 import {
   commitmentPayload,
   DECISION,
@@ -25,26 +23,6 @@ import {
   startPayload,
   vote
 } from "../support/Envelopes.ts"
-import { ForeignClient } from "../support/ForeignClient.ts"
-
-const lead = "agent://lead"
-const risk = "agent://risk"
-const observer = "control-plane"
-
-const connect = (address: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() => new ForeignClient(address)),
-    (client) => Effect.sync(() => client.close())
-  )
-
-const send = async (client: ForeignClient, sent: Envelope, token: string) => {
-  const { ack } = await client.unary("send", create(SendRequestSchema, { envelope: sent }), token)
-  assert(ack !== undefined)
-  return ack
-}
-
-const subscribe = (sessionId: string, afterSequence = 0n) =>
-  create(StreamSessionRequestSchema, { subscribeSessionId: sessionId, afterSequence })
 
 describe("a foreign client on a real port", () => {
   it.live("goes through the worked example row by row", () =>

@@ -1,4 +1,11 @@
-import { type DescMessage, type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf"
+import {
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type Message,
+  type MessageShape,
+  toBinary
+} from "@bufbuild/protobuf"
 import * as grpc from "@grpc/grpc-js"
 import { MACPRuntimeService } from "@runplane/runtime"
 
@@ -22,8 +29,8 @@ const definitionOf = (method: DescMethod): grpc.MethodDefinition<Message, Messag
 }
 
 type Methods = typeof MACPRuntimeService.method
-type Input<K extends keyof Methods> = import("@bufbuild/protobuf").MessageShape<Methods[K]["input"]>
-type Output<K extends keyof Methods> = import("@bufbuild/protobuf").MessageShape<Methods[K]["output"]>
+type Input<K extends keyof Methods> = MessageShape<Methods[K]["input"]>
+type Output<K extends keyof Methods> = MessageShape<Methods[K]["output"]>
 
 /** A frame stream read one by one, with the status it ended with. */
 export class Frames<A> {
@@ -118,6 +125,8 @@ export class ForeignClient {
       frames: new Frames<Output<"streamSession">>(call),
       write: (request: Input<"streamSession">) => call.write(request),
       halfClose: () => call.end(),
+      pause: () => call.pause(),
+      resume: () => call.resume(),
       cancel: () => call.cancel()
     }
   }

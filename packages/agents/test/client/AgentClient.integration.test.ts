@@ -1,0 +1,197 @@
+import { createServer, type Http2Server } from "node:http2"
+import { create } from "@bufbuild/protobuf"
+import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect"
+import { connectNodeAdapter } from "@connectrpc/connect-node"
+import { assert, describe, it } from "@effect/vitest"
+import { MACPRuntimeService, SendResponseSchema, SessionState } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { AgentClient } from "../../src/client/AgentClient.ts"
+import { Bootstrap } from "../../src/client/Bootstrap.ts"
+import { EXAMPLE_AGENTS } from "../../src/examples/Agents.ts"
+import { balancedHints, bootstrapFor, degraded } from "../support/Bridge.ts"
+
+type Handlers = Partial<ServiceImpl<typeof MACPRuntimeService>>
+
+const addressOf = (server: Http2Server): string => {
+  const bound = server.address()
+  return typeof bound === "object" && bound !== null ? `127.0.0.1:${bound.port}` : ""
+}
+
+/** A runtime that misbehaves as the test wants. */
+const runtime = (handlers: Handlers) =>
+  Effect.acquireRelease(
+    Effect.callback<Http2Server>((resume) => {
+      const server = createServer(
+        connectNodeAdapter({ routes: (router) => router.service(MACPRuntimeService, handlers) })
+      )
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => server.close())
+  ).pipe(Effect.map(addressOf))
+
+const launchOn = (runtimeUrl: string) => ({
+  runtimeUrl,
+  sessionId: "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a21",
+  policyVersion: "policy.default",
+  hints: balancedHints,
+  incident: degraded
+})
+
+const clientOn = (runtimeUrl: string) =>
+  Layer.fresh(AgentClient.layer).pipe(
+    Layer.provide(Bootstrap.layerOf(bootstrapFor("impact-analyst", launchOn(runtimeUrl))))
+  )
+
+const refusal = (code: string, reasons: ReadonlyArray<string> = []) =>
+  create(SendResponseSchema, {
+    ack: {
+      ok: false,
+      error: { code, details: new TextEncoder().encode(reasons.length === 0 ? "" : JSON.stringify({ reasons })) }
+    }
+  })
+
+describe("the agent client", () => {
+  it.live("sends again after a broken call and a passing refusal, with the same message id", () =>
+    Effect.gen(function* () {
+      const ids: Array<string | undefined> = []
+      const address = yield* runtime({
+        send: ({ envelope }) => {
+          ids.push(envelope?.messageId)
+          if (ids.length === 1) throw new ConnectError("restarting", Code.Unavailable)
+          return ids.length === 2 ? refusal("INTERNAL_ERROR") : create(SendResponseSchema, { ack: { ok: true } })
+        }
+      })
+      const ack = yield* Effect.flatMap(AgentClient, (client) => client.progress(0.5, "half")).pipe(
+        Effect.provide(clientOn(address))
+      )
+      assert.isTrue(ack.ok)
+      assert.strictEqual(ids.length, 3)
+      assert.strictEqual(new Set(ids).size, 1)
+    })
+  )
+
+  it.live("does not repeat what the runtime refused for good, and gives its reasons", () =>
+    Effect.gen(function* () {
+      let calls = 0
+      const address = yield* runtime({
+        send: () => {
+          calls += 1
+          return refusal("POLICY_DENIED", ["no votes cast"])
+        }
+      })
+      const failure = yield* Effect.flatMap(AgentClient, (client) => client.signal("x", {})).pipe(
+        Effect.flip,
+        Effect.provide(clientOn(address))
+      )
+      assert(failure._tag === "MessageRefused")
+      assert.deepStrictEqual([failure.code, failure.reasons, calls], ["POLICY_DENIED", ["no votes cast"], 1])
+    })
+  )
+
+  it.live("follows a session across a cut from the ordinal after the last one, waiting for it to appear", () =>
+    Effect.gen(function* () {
+      const asked: Array<bigint> = []
+      const envelope = (messageId: string) => ({ response: { case: "envelope" as const, value: { messageId } } })
+      const address = yield* runtime({
+        async *streamSession(requests) {
+          for await (const { afterSequence } of requests) {
+            asked.push(afterSequence)
+            if (asked.length === 1) throw new ConnectError("not yet", Code.NotFound)
+            if (asked.length === 2) {
+              yield envelope("m1")
+              yield envelope("m2")
+              throw new ConnectError("cut", Code.Unavailable)
+            }
+            yield envelope("m3")
+          }
+        }
+      })
+      const read = yield* Effect.flatMap(AgentClient, (client) =>
+        Stream.runCollect(Stream.take(client.envelopes, 3))
+      ).pipe(Effect.provide(clientOn(address)))
+      assert.deepStrictEqual(
+        read.map(({ messageId }) => messageId),
+        ["m1", "m2", "m3"]
+      )
+      assert.deepStrictEqual(asked, [0n, 0n, 2n])
+    })
+  )
+
+  it.live("gives up when the runtime does not let it read", () =>
+    Effect.gen(function* () {
+      const address = yield* runtime({
+        async *streamSession() {
+          throw new ConnectError("who are you", Code.Unauthenticated)
+        }
+      })
+      const failure = yield* Effect.flatMap(AgentClient, (client) => Stream.runDrain(client.envelopes)).pipe(
+        Effect.flip,
+        Effect.provide(clientOn(address))
+      )
+      assert.strictEqual(failure.status, "unauthenticated")
+    })
+  )
+})
+
+describe("the cancel callback", () => {
+  /** A runtime in which nothing ever happens, so that an agent waits until it is told to stop. */
+  const quiet = (cancelled: Array<string>): Handlers => ({
+    send: () => ({ ack: { ok: true } }),
+    async *streamSession(_requests, { signal }) {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve))
+    },
+    getSession: () => ({ metadata: { state: SessionState.OPEN } }),
+    cancelSession: ({ reason }) => {
+      cancelled.push(reason)
+      return { ack: { ok: true } }
+    }
+  })
+
+  const freePort = Effect.callback<number>((resume) => {
+    const server = createServer()
+    server.listen(0, "127.0.0.1", () => {
+      const port = Number(addressOf(server).split(":")[1])
+      server.close(() => resume(Effect.succeed(port)))
+    })
+  })
+
+  /** Posts until the agent listens. */
+  const post = (url: string, init: RequestInit) =>
+    Effect.tryPromise(() => fetch(url, { method: "POST", ...init })).pipe(
+      Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo({ times: 100 })))
+    )
+
+  for (const [participant, agentRef, cancels] of [
+    ["incident-commander", "commander-agent", ["enough"]],
+    ["impact-analyst", "impact-agent", []]
+  ] as const) {
+    it.live(`stops ${agentRef}${cancels.length > 0 ? " after it cancelled its session" : ""}`, () =>
+      Effect.gen(function* () {
+        const cancelled: Array<string> = []
+        const launch = launchOn(yield* runtime(quiet(cancelled)))
+        const port = yield* freePort
+        const callback = { host: "127.0.0.1", port, path: "/cancel", bearer: "secret" }
+        const bootstrap = Bootstrap.layerOf({ ...bootstrapFor(participant, launch), cancel_callback: callback })
+        const agent = EXAMPLE_AGENTS[agentRef] ?? Effect.die(agentRef)
+        const answers = Effect.gen(function* () {
+          const url = `http://127.0.0.1:${port}`
+          const missing = yield* post(`${url}/elsewhere`, {})
+          const stranger = yield* post(`${url}/cancel`, {})
+          const done = yield* post(`${url}/cancel`, {
+            headers: { authorization: "Bearer secret" },
+            body: JSON.stringify({ runId: launch.sessionId, reason: "enough" })
+          })
+          return [missing.status, stranger.status, done.status, yield* Effect.promise(() => done.text())]
+        })
+        const [statuses] = yield* Effect.all([answers, agent], { concurrency: 2 }).pipe(
+          Effect.provide(Layer.fresh(AgentClient.layer).pipe(Layer.provideMerge(bootstrap)))
+        )
+        assert.deepStrictEqual(statuses, [404, 401, 202, '{"ok":true}'])
+        assert.deepStrictEqual(cancelled, [...cancels])
+      })
+    )
+  }
+})

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { compileRequestRule, exampleRunRequestRule } from "../../src/launcher/Launch.ts"
+
+const messagesOf = (value: unknown) => {
+  const messages: Array<string> = []
+  exampleRunRequestRule.checkRoot(value, (message) => messages.push(message))
+  return messages
+}
+
+const decoded = (value: unknown) => exampleRunRequestRule.checkRoot(value, () => undefined)?.value
+
+describe("the body of a launch", () => {
+  it("reports its fields in their order", () => {
+    assert.deepStrictEqual(
+      messagesOf({
+        templateId: 1,
+        mode: "dry",
+        inputs: [],
+        bootstrapAgents: "true",
+        tags: "a",
+        requester: [],
+        runLabel: 1
+      }),
+      [
+        "scenarioRef should not be empty",
+        "scenarioRef must be a string",
+        "templateId must be a string",
+        "mode must be one of the following values: live, sandbox",
+        "inputs must be an object",
+        "bootstrapAgents must be a boolean value",
+        "each value in tags must be a string",
+        "tags must be an array",
+        "requester must be an object",
+        "runLabel must be a string"
+      ]
+    )
+  })
+
+  it("tells an empty reference from a missing one and from a number", () => {
+    assert.deepStrictEqual(messagesOf({ scenarioRef: "", inputs: {} }), ["scenarioRef should not be empty"])
+    assert.deepStrictEqual(messagesOf({ scenarioRef: 1, inputs: {} }), ["scenarioRef must be a string"])
+    assert.deepStrictEqual(messagesOf({ scenarioRef: "a/b@1", inputs: null }), ["inputs must be an object"])
+  })
+
+  it("drops unknown keys and null options, and keeps only what a requester may have", () => {
+    assert.deepStrictEqual(
+      decoded({
+        scenarioRef: "a/b@1",
+        inputs: { x: 1 },
+        templateId: null,
+        submit: false,
+        requester: { actorId: "me", actorType: "robot", extra: 1 }
+      }),
+      { scenarioRef: "a/b@1", inputs: { x: 1 }, requester: { actorId: "me" } }
+    )
+    assert.deepStrictEqual(
+      compileRequestRule.checkRoot({ scenarioRef: "a/b@1", inputs: {}, tags: 1 }, () => undefined)?.value,
+      { scenarioRef: "a/b@1", inputs: {} }
+    )
+  })
+})

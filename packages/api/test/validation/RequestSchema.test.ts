@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { string } from "../../src/validation/BodyRules.ts"
+import { object } from "../../src/validation/ObjectRule.ts"
+import { queryFlag, queryInteger, queryList } from "../../src/validation/QueryRules.ts"
+import { bodySchema, querySchema } from "../../src/validation/RequestSchema.ts"
+import { optional, withDefault } from "../../src/validation/Rule.ts"
+import { violationText } from "../../src/validation/Violations.ts"
+
+const body = bodySchema(
+  object({ name: string({ notEmpty: "last" }), note: optional(string()) }, { unknownKeys: "reject" })
+)
+const textOf = (value: unknown) =>
+  Schema.decodeUnknownEffect(body)(value).pipe(
+    Effect.flip,
+    Effect.map((error) => violationText(error.issue))
+  )
+
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)])
+
+describe("a body schema", () => {
+  it.effect("carries every message to the one who answers", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* textOf({ x: 1 }), [
+        "property x should not exist",
+        "name must be a string",
+        "name should not be empty"
+      ])
+    })
+  )
+
+  it.effect("checks an empty body and an array as an empty object, and refuses bare values like a parser", () =>
+    Effect.gen(function* () {
+      for (const empty of [undefined, [], [1]]) assert.include(yield* textOf(empty), "name must be a string")
+      assert.strictEqual(yield* textOf(null), `Unexpected token 'n', "null" is not valid JSON`)
+      assert.strictEqual(yield* textOf(42), `Unexpected token '4', "42" is not valid JSON`)
+    })
+  )
+
+  it.effect("refuses what is nested too deeply, without overflowing", () =>
+    Effect.gen(function* () {
+      const message = ["body must not be nested deeper than 64 levels"]
+      assert.deepStrictEqual(yield* textOf({ name: nested(64) }), message)
+      assert.deepStrictEqual(yield* textOf(JSON.parse("[".repeat(100_000) + "]".repeat(100_000))), message)
+    })
+  )
+
+  it.effect("replaces what the database cannot hold", () =>
+    Effect.gen(function* () {
+      const decoded = yield* Schema.decodeUnknownEffect(body)({ name: "a\u0000b", note: "\ud800" })
+      assert.deepStrictEqual(decoded, { name: "a\uFFFDb", note: "\uFFFD" })
+    })
+  )
+
+  it.effect("leaves a value as it is when a client sends it", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* Schema.encodeEffect(body)({ name: "n" }), { name: "n" })
+    })
+  )
+})
+
+describe("a query schema", () => {
+  const query = querySchema({
+    limit: withDefault(queryInteger({ min: 1 }), 5),
+    all: withDefault(queryFlag(), false),
+    tags: optional(queryList())
+  })
+
+  it.effect("counts empty values as absent and ignores unknown keys", () =>
+    Effect.gen(function* () {
+      const decoded = yield* Schema.decodeUnknownEffect(query.schema)({ limit: "", tags: "", other: "x" })
+      assert.deepStrictEqual(decoded, { limit: 5, all: false })
+    })
+  )
+
+  it.effect("decodes what it encoded", () =>
+    Effect.gen(function* () {
+      const value = { limit: 7, all: true, tags: ["a", "b"] }
+      const encoded = yield* Schema.encodeEffect(query.schema)(value)
+      assert.deepStrictEqual(encoded, { limit: "7", all: "true", tags: "a,b" })
+      assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(query.schema)(encoded), value)
+    })
+  )
+})

@@ -1,0 +1,83 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { Readiness } from "@runplane/api"
+import { CircuitBreaker, RuntimeClient } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { describeSqlError } from "../database/Database.ts"
+import { Observers } from "../observer/Observers.ts"
+
+/** A dependency that does not answer within this time does not work. Milliseconds. */
+export const CHECK_TIMEOUT_MS = 2_000
+/** Probes come from anywhere and are not throttled: the dependencies are asked at most this often. Milliseconds. */
+export const READINESS_TTL_MS = 1_000
+/** A run this young may not have found its observer yet. Seconds. */
+const ADOPTION_GRACE_SECONDS = 30
+
+type RuntimeCheck = Readiness["runtime"]
+
+/** Whether what the service depends on works (http-details section 13.4). A check never fails; it says `unhealthy`. */
+export class Health extends Context.Service<
+  Health,
+  {
+    readonly readiness: Effect.Effect<Readiness>
+    /** The runtime alone: its kind, and the address or why it does not answer. */
+    readonly runtime: Effect.Effect<RuntimeCheck>
+  }
+>()("runplane/control-plane/Health") {
+  static readonly layer = Layer.effect(
+    Health,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const breaker = yield* CircuitBreaker
+      const client = yield* RuntimeClient
+      const observers = yield* Observers
+
+      const tooSlow = <A>(answer: A) => ({ duration: CHECK_TIMEOUT_MS, orElse: () => Effect.succeed(answer) })
+
+      const database = sql`SELECT 1`.pipe(
+        Effect.as("ok" as const),
+        Effect.catch((error) =>
+          Effect.as(Effect.logWarning(`the database check failed: ${describeSqlError(error)}`), "unhealthy" as const)
+        ),
+        Effect.timeoutOrElse(tooSlow("unhealthy" as const))
+      )
+
+      const unhealthy = (detail: string): RuntimeCheck => ({ ok: false, runtimeKind: client.kind, detail })
+      const runtime = client.initialize.pipe(
+        Effect.map(
+          (): RuntimeCheck => ({ ok: true, runtimeKind: client.kind, detail: `connected to ${client.address}` })
+        ),
+        Effect.catch((error) => Effect.succeed(unhealthy(error.message))),
+        Effect.timeoutOrElse(tooSlow(unhealthy(`no answer within ${CHECK_TIMEOUT_MS} ms`)))
+      )
+
+      /** An unfinished run is connected or retried on schedule exactly while its observer lives. */
+      const streamConsumer = Effect.gen(function* () {
+        const [row] = yield* sql<{ readonly unfinished: number }>`
+          SELECT count(*)::int AS unfinished FROM runs
+          WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
+            AND created_at < now() - make_interval(secs => ${ADOPTION_GRACE_SECONDS})`
+        return (row?.unfinished ?? 0) <= (yield* observers.active) ? ("ok" as const) : ("unhealthy" as const)
+      }).pipe(
+        Effect.catch(() => Effect.succeed("unhealthy" as const)),
+        Effect.timeoutOrElse(tooSlow("unhealthy" as const))
+      )
+
+      const readiness = yield* Effect.all(
+        { database, runtime, streamConsumer, circuitBreaker: breaker.state },
+        { concurrency: "unbounded" }
+      ).pipe(Effect.map(toReadiness), Effect.cachedWithTTL(READINESS_TTL_MS))
+      return Health.of({ readiness, runtime })
+    })
+  )
+}
+
+type Checks = Readiness["checks"]
+
+/** Both forms: the checks of the specification, and the flat keys that older readers know. */
+const toReadiness = (checks: Checks): Readiness => {
+  const ok =
+    checks.database === "ok" && checks.streamConsumer === "ok" && checks.runtime.ok && checks.circuitBreaker !== "OPEN"
+  return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
+}

@@ -1,0 +1,18 @@
+import { ControlPlaneApi, endpointRemoved } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+
+/** The former emission endpoints, which always answer 410 (http-details section 3.2, "410 body"). */
+export const RemovedHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "removed",
+  Effect.fn(function* (handlers) {
+    return yield* Effect.succeed(
+      handlers.handleAll({
+        messages: () => Effect.fail(endpointRemoved("POST /runs/:id/messages")),
+        signal: () => Effect.fail(endpointRemoved("POST /runs/:id/signal")),
+        context: () => Effect.fail(endpointRemoved("POST /runs/:id/context"))
+      })
+    )
+  })
+)

@@ -1,0 +1,262 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ControlPlaneRun, ExampleRunRequest } from "@runplane/api"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { AgentHost, AgentNotAttached } from "../src/agents/AgentHost.ts"
+import { AgentTokens } from "../src/agents/AgentTokens.ts"
+import { AgentCatalog, type AgentProfile } from "../src/catalog/AgentCatalog.ts"
+import { LaunchCompiler } from "../src/compile/LaunchCompiler.ts"
+import { ExampleRuns } from "../src/ExampleRuns.ts"
+import { AuthMintFailed } from "../src/LaunchErrors.ts"
+import type { LauncherOptions } from "../src/LauncherSettings.ts"
+import { RunSubmission } from "../src/RunSubmission.ts"
+import { compiledLaunch, profile, SESSION_ID } from "./fixtures/Compiled.ts"
+import { memoryFiles } from "./fixtures/MemoryFiles.ts"
+import { settingsLayer } from "./fixtures/Settings.ts"
+
+const manifest = (changes: object = {}) =>
+  JSON.stringify({
+    id: "a",
+    name: "A",
+    framework: "custom",
+    entrypoint: { type: "node_file", value: "m" },
+    ...changes
+  })
+
+interface Scene {
+  readonly profiles?: ReadonlyArray<AgentProfile>
+  readonly manifests?: Readonly<Record<string, string>>
+  /** Participants whose process does not stay. */
+  readonly failing?: ReadonlyArray<string>
+  readonly mintFails?: boolean
+  readonly attachment?: Effect.Effect<void>
+  readonly submission?: Effect.Effect<Option.Option<ControlPlaneRun>>
+  readonly settings?: LauncherOptions
+}
+
+const ALL = ["agent-a", "agent-b", "agent-c"]
+const accepted: ControlPlaneRun = { runId: SESSION_ID, sessionId: SESSION_ID, status: "queued", traceId: "t" }
+
+/** The example flow over a cast that is made up; `log` tells who was called in which order. */
+const stage = (scene: Scene) => {
+  const log: Array<string> = []
+  const note = (text: string) => Effect.sync(() => void log.push(text))
+  const manifests = scene.manifests ?? Object.fromEntries(ALL.map((ref) => [ref, manifest()]))
+  const layer = ExampleRuns.layer.pipe(
+    Layer.provide(
+      Layer.mergeAll(
+        Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(compiledLaunch()) }),
+        AgentCatalog.layerMemory(scene.profiles ?? ALL.map((ref) => profile(ref))),
+        Layer.succeed(AgentTokens, {
+          tokenFor: ({ participantId, isInitiator }) =>
+            scene.mintFails
+              ? Effect.fail(new AuthMintFailed({ message: "auth-service returned 500", status: 500 }))
+              : Effect.as(note(`mint ${participantId}${isInitiator ? " as initiator" : ""}`), `token-${participantId}`)
+        }),
+        Layer.succeed(AgentHost, {
+          attach: ({ binding }) =>
+            Effect.gen(function* () {
+              yield* note(`attach ${binding.participantId}`)
+              yield* scene.attachment ?? Effect.void
+              if (scene.failing?.includes(binding.participantId)) return yield* new AgentNotAttached({ reason: "gone" })
+              return { pid: 100 }
+            }),
+          stopRun: (runId) => note(`stop ${runId}`),
+          running: Effect.succeed([])
+        }),
+        Layer.succeed(RunSubmission, { submit: () => scene.submission ?? Effect.succeedNone }),
+        settingsLayer({ agentsDir: "/agents", ...scene.settings }),
+        memoryFiles(
+          Object.fromEntries(Object.entries(manifests).map(([ref, text]) => [`/agents/manifests/${ref}.json`, text]))
+        )
+      )
+    )
+  )
+  const run = (request: Partial<ExampleRunRequest> = {}) =>
+    Effect.flatMap(ExampleRuns, (runs) => runs.run({ scenarioRef: "demo/one@1.0.0", inputs: {}, ...request })).pipe(
+      Effect.provide(layer)
+    )
+  return { log, run }
+}
+
+describe("the example flow (launch-details section 5.3)", () => {
+  it.effect("starts the initiator first, each after the other is confirmed, and answers in declaration order", () => {
+    const { log, run } = stage({ submission: Effect.succeedSome(accepted) })
+    return Effect.gen(function* () {
+      const answer = yield* run()
+      assert.deepStrictEqual(log, [
+        "mint lead as initiator",
+        "attach lead",
+        "mint one",
+        "attach one",
+        "mint two",
+        "attach two"
+      ])
+      assert.deepStrictEqual(
+        answer.hostedAgents.map(({ participantId, role, status, participantMetadata }) => ({
+          participantId,
+          role,
+          status,
+          participantMetadata
+        })),
+        [
+          ["one", "member"],
+          ["two", "member"],
+          ["lead", "leader"]
+        ].map(([participantId = "", role = ""]) => ({
+          participantId,
+          role,
+          status: "bootstrapped" as const,
+          participantMetadata: { processAttached: true, pid: 100, launchMode: "adapter", adapterFramework: "custom" }
+        }))
+      )
+      assert.strictEqual(answer.sessionId, SESSION_ID)
+      assert.deepStrictEqual(answer.controlPlaneRun, accepted)
+    })
+  })
+
+  it.effect("submits while the agents are being started", () =>
+    Effect.gen(function* () {
+      const submitted = yield* Deferred.make<void>()
+      const { run } = stage({
+        attachment: Deferred.await(submitted),
+        submission: Effect.as(Deferred.succeed(submitted, undefined), Option.some(accepted))
+      })
+      assert.deepStrictEqual((yield* run()).controlPlaneRun, accepted)
+    })
+  )
+
+  it.effect("leaves controlPlaneRun out when the run was not accepted", () =>
+    Effect.map(stage({}).run(), (answer) => assert.notProperty(answer, "controlPlaneRun"))
+  )
+
+  it.effect.each([
+    ["the request says so", { bootstrapAgents: false }, {}],
+    ["the setting says so", {}, { autoBootstrapAgents: false }]
+  ] as const)("only compiles when %s", ([, request, settings]) => {
+    const { log, run } = stage({ settings, submission: Effect.die("must not be called") })
+    return Effect.gen(function* () {
+      assert.deepStrictEqual(yield* run(request), { compiled: compiledLaunch(), hostedAgents: [] })
+      assert.deepStrictEqual(log, [])
+    })
+  })
+
+  it.effect("lets the request decide over the setting", () =>
+    Effect.gen(function* () {
+      const answer = yield* stage({ settings: { autoBootstrapAgents: false } }).run({ bootstrapAgents: true })
+      assert.lengthOf(answer.hostedAgents, 3)
+    })
+  )
+
+  it.effect("adds tags once, replaces the requester and keeps the run label, with or without agents", () =>
+    Effect.gen(function* () {
+      const { compiled } = yield* stage({}).run({
+        bootstrapAgents: false,
+        tags: ["mine", "example", "mine"],
+        requester: { actorId: "me" },
+        runLabel: "nightly"
+      })
+      assert.deepStrictEqual(compiled.runDescriptor.execution, {
+        tags: ["example", "mine"],
+        requester: { actorId: "me" }
+      })
+      assert.deepStrictEqual(compiled.runDescriptor.session.metadata, { source: "svc", runLabel: "nightly" })
+      const plain = yield* stage({}).run({ bootstrapAgents: false, tags: [], runLabel: "" })
+      assert.deepStrictEqual(plain.compiled, compiledLaunch())
+    })
+  )
+
+  it.effect("answers mock and deferred agents without starting anything", () => {
+    const { log, run } = stage({
+      profiles: ALL.map((ref, index) =>
+        profile(ref, { bootstrapMode: index === 0 ? "mock" : "deferred", framework: "mock" })
+      ),
+      manifests: {}
+    })
+    return Effect.gen(function* () {
+      const answer = yield* run()
+      assert.deepStrictEqual(
+        answer.hostedAgents.map((agent) => agent.participantMetadata),
+        [{ processAttached: false }, { processAttached: false }, { processAttached: false }]
+      )
+      assert.deepStrictEqual(log, [])
+    })
+  })
+})
+
+describe("what makes an example run fail", () => {
+  it.effect("an unknown agent, before anything is started", () => {
+    const { log, run } = stage({ profiles: [profile("agent-a"), profile("agent-c")] })
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(run())
+      assert.strictEqual(error.message, "example agent not found: agent-b")
+      assert.deepStrictEqual(log, [])
+    })
+  })
+
+  it.effect("an initiator that does not attach ends it at once", () => {
+    const { log, run } = stage({ failing: ["lead", "one"] })
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(run())
+      assert.deepStrictEqual(error._tag === "AgentAttachFailed" && error.failedParticipants, [
+        { participantId: "lead", agentRef: "agent-c", reason: "gone" }
+      ])
+      assert.deepStrictEqual(log, ["mint lead as initiator", "attach lead", `stop ${SESSION_ID}`])
+    })
+  })
+
+  it.effect("members that do not attach are all reported, and the others are stopped again", () => {
+    const { log, run } = stage({ failing: ["one", "two"] })
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(run())
+      assert.deepStrictEqual(error._tag === "AgentAttachFailed" && { ...error }.failedParticipants, [
+        { participantId: "one", agentRef: "agent-a", reason: "gone" },
+        { participantId: "two", agentRef: "agent-b", reason: "gone" }
+      ])
+      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+    })
+  })
+
+  it.effect("a manifest that is wrong counts as not attached", () =>
+    Effect.gen(function* () {
+      const manifests = { "agent-a": manifest({ id: "" }), "agent-b": manifest(), "agent-c": manifest() }
+      const error = yield* Effect.flip(stage({ manifests }).run())
+      assert.deepStrictEqual(error._tag === "AgentAttachFailed" && error.failedParticipants, [
+        { participantId: "one", agentRef: "agent-a", reason: "manifest.id is required" }
+      ])
+    })
+  )
+
+  it.effect.each([
+    ["a manifest that is missing", { manifests: {} }, "InvalidConfig", "agent manifest missing for agent-c"],
+    [
+      "a framework without adapter",
+      { profiles: ALL.map((ref) => profile(ref, { framework: "mock" })) },
+      "InvalidConfig",
+      'no host adapter registered for framework "mock" (agentRef=agent-c)'
+    ],
+    ["a token that is not minted", { mintFails: true }, "AuthMintFailed", "auth-service returned 500"]
+  ] as const)("%s", ([, scene, tag, message]) => {
+    const { log, run } = stage(scene)
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(run())
+      assert.strictEqual(error._tag, tag)
+      assert.strictEqual(error.message, message)
+      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+    })
+  })
+
+  it.effect("a caller that goes away: the agents started so far are stopped", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const { log, run } = stage({ attachment: Effect.andThen(Deferred.succeed(started, undefined), Effect.never) })
+      const running = yield* Effect.forkChild(run())
+      yield* Deferred.await(started)
+      yield* Fiber.interrupt(running)
+      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+    })
+  )
+})

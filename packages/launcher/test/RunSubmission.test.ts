@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { TestClock } from "effect/testing"
+import type { ControlPlaneSettings } from "../src/LauncherSettings.ts"
+import { RunSubmission } from "../src/RunSubmission.ts"
+import { compiledLaunch, SESSION_ID } from "./fixtures/Compiled.ts"
+import { settingsLayer } from "./fixtures/Settings.ts"
+import { json, type StubRequest, stubHttp } from "./fixtures/StubHttp.ts"
+
+const controlPlane: ControlPlaneSettings = {
+  url: "http://plane.test",
+  timeoutMs: 5_000,
+  apiKey: Redacted.make("key-1")
+}
+const accepted = {
+  runId: SESSION_ID,
+  sessionId: SESSION_ID,
+  status: "queued",
+  traceId: "0af7651916cd43dd8448eb211c80319c"
+}
+
+const withPlane = (answer: Effect.Effect<Response>, settings: ControlPlaneSettings | "none" = controlPlane) => {
+  const asked: Array<StubRequest> = []
+  const http = stubHttp((request) =>
+    Effect.andThen(
+      Effect.sync(() => asked.push(request)),
+      answer
+    )
+  )
+  const layer = RunSubmission.layer.pipe(
+    Layer.provide(http),
+    Layer.provide(settingsLayer({ controlPlane: settings === "none" ? undefined : settings }))
+  )
+  return { asked, layer }
+}
+
+const submit = Effect.flatMap(RunSubmission, (submission) => submission.submit(compiledLaunch().runDescriptor))
+
+describe("submission to the control plane (launch-details section 10.4)", () => {
+  it.effect("posts the descriptor with the key, and answers the accepted run", () => {
+    const { asked, layer } = withPlane(Effect.sync(() => json(202, accepted)))
+    return Effect.gen(function* () {
+      assert.deepStrictEqual(yield* submit, Option.some(accepted))
+      assert.deepInclude(asked[0], { method: "POST", url: "http://plane.test/runs" })
+      assert.strictEqual(asked[0]?.headers["authorization"], "Bearer key-1")
+      assert.deepStrictEqual(asked[0]?.body, compiledLaunch().runDescriptor)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect.each([
+    ["a refusal", json(400, { statusCode: 400, errorCode: "VALIDATION_ERROR", message: ["no"], error: "Bad Request" })],
+    ["a fault", json(503, "down")],
+    ["an answer that is no run", json(202, { runId: "" })],
+    ["a run of another session", json(202, { ...accepted, sessionId: "other" })]
+  ] as const)("answers none, once, on %s", ([, response]) => {
+    const { asked, layer } = withPlane(Effect.succeed(response))
+    return Effect.gen(function* () {
+      assert.deepStrictEqual(yield* submit, Option.none())
+      assert.lengthOf(asked, 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("gives up after its time", () =>
+    Effect.gen(function* () {
+      const waiting = yield* Effect.forkChild(submit)
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(waiting), Option.none())
+    }).pipe(Effect.provide(withPlane(Effect.never).layer))
+  )
+
+  it.effect("does nothing without a control plane", () => {
+    const { asked, layer } = withPlane(Effect.never, "none")
+    return Effect.gen(function* () {
+      assert.deepStrictEqual(yield* submit, Option.none())
+      assert.lengthOf(asked, 0)
+    }).pipe(Effect.provide(layer))
+  })
+})

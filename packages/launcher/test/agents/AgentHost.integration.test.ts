@@ -1,0 +1,181 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import { AgentHost } from "../../src/agents/AgentHost.ts"
+import type { AgentManifest } from "../../src/agents/AgentManifest.ts"
+import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
+import { settingsLayer } from "../fixtures/Settings.ts"
+
+const FIXTURE = new URL("../fixtures/agent.ts", import.meta.url).pathname
+
+const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
+
+const Report = Schema.fromJsonString(
+  Schema.Struct({
+    pid: Schema.Int,
+    args: Schema.Array(Schema.String),
+    cwd: Schema.String,
+    env: Schema.Record(Schema.String, Schema.String),
+    bootstrapFile: Schema.String,
+    bootstrap: Schema.JsonObject
+  })
+)
+
+const manifest = (behaviour: string, reports: string): AgentManifest => ({
+  id: "a",
+  name: "A",
+  framework: "custom",
+  entrypoint: { type: "node_file", value: FIXTURE },
+  host: { args: ["--behave", behaviour], env: { REPORT_DIR: reports }, cwd: "." }
+})
+
+/** A host of its own, its temporary folders, and what its agents report. */
+const makeStage = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+  const bootstrapDir = path.join(root, "bootstrap")
+  const context = yield* Layer.build(
+    AgentHost.layerNode.pipe(
+      Layer.provide(
+        settingsLayer({ serviceRoot: root, bootstrapDir, agentStopGraceMs: 300, attachConfirmationMs: 400 })
+      ),
+      Layer.provide(platform)
+    )
+  )
+  const binding = (participantId: string) => ({ participantId, role: "member", agentRef: "agent-a" })
+  return {
+    root,
+    bootstrapDir,
+    host: yield* Effect.provideContext(AgentHost, context),
+    attach: (participantId: string, behaviour: string) =>
+      Effect.flatMap(Effect.provideContext(AgentHost, context), (host) =>
+        host.attach(
+          { compiled: compiledLaunch(), binding: binding(participantId), token: "tok", framework: "custom" },
+          manifest(behaviour, root)
+        )
+      ),
+    report: (participantId: string) =>
+      fs
+        .readFileString(path.join(root, `${participantId}.json`))
+        .pipe(Effect.flatMap(Schema.decodeEffect(Report)), eventually),
+    bootstrapFiles: Effect.orElseSucceed(fs.readDirectory(bootstrapDir), () => [])
+  }
+})
+
+/** What another process does shows only by looking again. */
+const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.retry(effect, { schedule: Schedule.spaced("20 millis"), times: 250 })
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+const gone = (pid: number) =>
+  eventually(Effect.suspend(() => (isAlive(pid) ? Effect.fail("still there" as const) : Effect.void)))
+
+layer(platform, { excludeTestServices: true })("an agent as a process", (it) => {
+  it.effect("gets its bootstrap, its variables and nothing of the service's own, and lives on", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      process.env["DATABASE_URL"] = "postgres://secret"
+      const stage = yield* makeStage
+      const { pid } = yield* stage.attach("one", "attach")
+      const report = yield* stage.report("one")
+      assert.strictEqual(report.pid, pid)
+      assert.strictEqual(report.cwd, stage.root)
+      assert.deepStrictEqual(report.args, ["--behave", "attach"])
+      assert.deepInclude(report.bootstrap, { participant_id: "one", session_id: SESSION_ID, auth_token: "tok" })
+      assert.strictEqual(report.env["PROTO_BOOTSTRAP_FILE"], report.bootstrapFile)
+      assert.notProperty(report.env, "DATABASE_URL")
+      assert.deepStrictEqual(yield* stage.host.running, [{ runId: SESSION_ID, participantId: "one", pid }])
+      const mode = (path: string) => Effect.map(fs.stat(path), (info) => info.mode & 0o777)
+      assert.strictEqual(yield* mode(report.bootstrapFile), 0o600)
+      assert.strictEqual(yield* mode(stage.bootstrapDir), 0o700)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is answered again instead of started twice", () =>
+    Effect.gen(function* () {
+      const stage = yield* makeStage
+      const first = yield* stage.attach("one", "attach")
+      assert.deepStrictEqual(yield* stage.attach("one", "attach"), first)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that exits at once is not attached, and leaves no bootstrap file", () =>
+    Effect.gen(function* () {
+      const stage = yield* makeStage
+      const error = yield* Effect.flip(stage.attach("one", "exit"))
+      assert.strictEqual(error.reason, "process exited before attach confirmed (code=3, signal=null)")
+      assert.deepStrictEqual(yield* stage.bootstrapFiles, [])
+      assert.deepStrictEqual(yield* stage.host.running, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that cannot be started tells why", () =>
+    Effect.gen(function* () {
+      const stage = yield* makeStage
+      const assignment = {
+        compiled: compiledLaunch(),
+        binding: { participantId: "../one", role: "m", agentRef: "a" },
+        token: "t",
+        framework: "custom"
+      }
+      const attach = (host: AgentManifest["host"]) =>
+        Effect.flip(stage.host.attach(assignment, { ...manifest("attach", stage.root), host }))
+      assert.match((yield* attach({ node: "no-such-node" })).reason, /^spawn error: spawn no-such-node ENOENT$/)
+      assert.strictEqual((yield* attach({ cwd: "nowhere" })).reason, "spawn error: no working directory nowhere")
+      assert.deepStrictEqual(yield* stage.bootstrapFiles, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that ends its work is forgotten with its bootstrap file", () =>
+    Effect.gen(function* () {
+      const stage = yield* makeStage
+      yield* stage.attach("one", "worker")
+      yield* eventually(
+        Effect.flatMap(stage.host.running, (running) =>
+          running.length > 0 ? Effect.fail("running" as const) : Effect.void
+        )
+      )
+      assert.deepStrictEqual(yield* stage.bootstrapFiles, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("stops with its run, also when it ignores SIGTERM", () =>
+    Effect.gen(function* () {
+      const stage = yield* makeStage
+      const polite = yield* stage.attach("one", "attach")
+      const stubborn = yield* stage.attach("two", "stubborn")
+      yield* stage.report("two")
+      yield* stage.host.stopRun("another run")
+      assert.lengthOf(yield* stage.host.running, 2)
+      yield* stage.host.stopRun(SESSION_ID)
+      assert.isFalse(isAlive(polite.pid))
+      assert.isFalse(isAlive(stubborn.pid))
+      assert.deepStrictEqual(yield* stage.bootstrapFiles, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("stops when the host closes", () =>
+    Effect.gen(function* () {
+      const pid = yield* makeStage.pipe(
+        Effect.flatMap((stage) => stage.attach("one", "attach")),
+        Effect.map((agent) => agent.pid),
+        Effect.scoped
+      )
+      yield* gone(pid)
+    })
+  )
+})

@@ -1,0 +1,126 @@
+import { builtinModules } from "node:module"
+import { posix } from "node:path"
+
+/** A source file of a package; the path is relative to the package, with slashes. */
+export interface SourceFile {
+  readonly path: string
+  readonly text: string
+}
+
+export interface PackageSources {
+  /** Name without the scope: `domain`. */
+  readonly name: string
+  /** Names in `dependencies` and, for tests, what they may use besides. */
+  readonly dependencies: ReadonlySet<string>
+  readonly testDependencies: ReadonlySet<string>
+  readonly files: ReadonlyArray<SourceFile>
+}
+
+const SCOPE = "@runplane/"
+
+/** Which packages a package may import (design.md, "The house"). */
+export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
+  domain: [],
+  api: ["domain"],
+  runtime: ["domain"],
+  agents: ["runtime", "domain"],
+  sandbox: ["runtime", "domain"],
+  "control-plane": ["api", "domain", "runtime"],
+  launcher: ["api", "domain", "agents"],
+  cli: ["api", "domain"],
+  console: ["api", "domain"],
+  stack: ["api", "domain", "runtime", "agents", "sandbox", "control-plane", "launcher"],
+  bench: ["api", "domain", "runtime", "agents", "sandbox", "control-plane", "launcher", "stack"]
+}
+
+/** What the tests of a package may import besides: the example agents are tested against the runtime they are made for. */
+export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = { agents: ["sandbox"] }
+
+interface ModuleRule {
+  readonly modules: RegExp
+  readonly why: string
+}
+
+const NODE: ModuleRule = {
+  modules: new RegExp(`^(node:.*|@effect/platform-.*|(${builtinModules.join("|")})(/.*)?)$`),
+  why: "it must run without Node"
+}
+const SQL: ModuleRule = { modules: /^(effect\/sql|@effect\/sql)/, why: "only the control plane has a database" }
+
+/** What the sources of a package must not import from outside of the workspace. Tests may. */
+const FORBIDDEN_MODULES: Readonly<Record<string, ReadonlyArray<ModuleRule>>> = {
+  domain: [
+    NODE,
+    // Lower-case modules are the effectful families; encoding is pure.
+    { modules: /^effect\/(?!encoding(\/|$))[a-z]/, why: "the domain is pure" },
+    {
+      modules:
+        /^effect\/(Clock|Random|FileSystem|Path|Console|Stdio|Terminal|Config|ConfigProvider|Logger|Layer|Context)$/,
+      why: "the domain is pure: no clock, no randomness, no I/O, no services"
+    }
+  ],
+  api: [NODE, SQL],
+  runtime: [SQL],
+  agents: [SQL],
+  sandbox: [SQL],
+  launcher: [SQL]
+}
+
+/** What is wrong with the imports of a package; one line each, empty when nothing is. */
+export const violations = (sources: PackageSources): ReadonlyArray<string> =>
+  sources.files.flatMap((file) =>
+    importsOf(file.text).flatMap((specifier) => {
+      const problem = problemOf(sources, file.path, specifier)
+      return problem === undefined ? [] : [`packages/${sources.name}/${file.path} imports "${specifier}": ${problem}`]
+    })
+  )
+
+/** Every module a source names: static and type imports, re-exports, and dynamic imports with a literal. */
+export const importsOf = (text: string): ReadonlyArray<string> =>
+  PATTERNS.flatMap((pattern) =>
+    Array.from(withoutComments(text).matchAll(pattern), (match) => match[1] ?? "").filter((found) => found !== "")
+  )
+
+const PATTERNS = [
+  /^import\s+(?:type\s+)?(?:[\w*{][^"';]*?\sfrom\s*)?["']([^"']+)["']/gm,
+  /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\s*["']([^"']+)["']/gm,
+  /\b(?:import|require)\(\s*["'`]([^"'`$]+)["'`]/g
+]
+
+const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "")
+
+const problemOf = (sources: PackageSources, path: string, specifier: string): string | undefined => {
+  const isTest = !path.startsWith("src/")
+  if (specifier.startsWith(".")) return relativeProblem(path, specifier, isTest)
+  if (specifier.startsWith("#") || specifier.startsWith("/")) return "only relative paths and package names"
+  if (specifier.startsWith(SCOPE)) return arrowProblem(sources, specifier.slice(SCOPE.length), isTest)
+  const forbidden = isTest ? undefined : FORBIDDEN_MODULES[sources.name]?.find(({ modules }) => modules.test(specifier))
+  if (forbidden !== undefined) return forbidden.why
+  return declarationProblem(sources, specifier, isTest)
+}
+
+const relativeProblem = (path: string, specifier: string, isTest: boolean) => {
+  const target = posix.join(posix.dirname(path), specifier)
+  if (target.startsWith("..")) return "relative imports stay within the package"
+  if (!isTest && !target.startsWith("src/")) return "sources do not import tests or tools"
+  return undefined
+}
+
+const arrowProblem = ({ dependencies, name, testDependencies }: PackageSources, imported: string, isTest: boolean) => {
+  const target = imported.split("/")[0] ?? ""
+  if (target !== imported) return "packages are imported by their name alone"
+  // Tests may read their package as others see it; within the sources it would be a circle.
+  if (target === name) return isTest ? undefined : "a package does not import itself by name"
+  const allowed = [...(ARROWS[name] ?? []), ...(isTest ? (TEST_ARROWS[name] ?? []) : [])]
+  if (!allowed.includes(target)) return `${name} must not know ${target}`
+  const declared = isTest ? testDependencies : dependencies
+  return declared.has(`${SCOPE}${target}`) ? undefined : "not in package.json"
+}
+
+const declarationProblem = ({ dependencies, testDependencies }: PackageSources, specifier: string, isTest: boolean) => {
+  if (specifier.startsWith("node:")) return undefined
+  if (builtinModules.includes(specifier)) return "modules of Node are named node:*"
+  const [scope = "", name = ""] = specifier.split("/")
+  const dependency = scope.startsWith("@") ? `${scope}/${name}` : scope
+  return (isTest ? testDependencies : dependencies).has(dependency) ? undefined : "not in package.json"
+}

@@ -1,0 +1,63 @@
+// Everything the continuous integration checks besides the tests, one line of result each. Exits 1 when one fails, after
+// the output of those that did.
+import { spawn } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { delimiter, dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const windows = process.platform === "win32"
+
+// A longer file is a sign that it holds more than one concept. A warning, since a table may be long.
+const MAX_LINES = 400
+
+const checks = [
+  { name: "types", run: () => command("tsc", ["--noEmit"]) },
+  { name: "lint and format", run: () => command("biome", ["check", "--error-on-warnings", "."]) },
+  { name: "generated files", run: () => command("node", ["scripts/generate.mjs", "--check"]) },
+  { name: "file length", run: () => longFiles() }
+]
+
+let failed = 0
+for (const check of checks) {
+  const started = performance.now()
+  const { ok, note = "", output = "" } = await check.run()
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  console.log(`${ok ? "ok    " : "FAILED"} ${check.name.padEnd(16)} ${seconds.padStart(5)} s${note && `  ${note}`}`)
+  if (!ok) {
+    failed += 1
+    console.error(output.trim())
+  }
+}
+if (failed > 0) {
+  console.error(`${failed} of ${checks.length} checks failed`)
+  process.exitCode = 1
+}
+
+function command(program, args) {
+  const path = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter)
+  return new Promise((resolve) => {
+    let output = ""
+    const child = spawn(program, args, { cwd: root, env: { ...process.env, PATH: path }, shell: windows })
+    child.stdout.on("data", (text) => (output += text))
+    child.stderr.on("data", (text) => (output += text))
+    child.on("error", (error) => resolve({ ok: false, output: `cannot run ${program}: ${error.message}` }))
+    child.on("close", (code) => resolve({ ok: code === 0, output: output || `${program} ended with code ${code}` }))
+  })
+}
+
+function longFiles() {
+  const long = sourceFiles()
+    .map((file) => ({ file: relative(root, file), lines: readFileSync(file, "utf8").split("\n").length - 1 }))
+    .filter(({ lines }) => lines > MAX_LINES)
+  const named = long.map(({ file, lines }) => `${file} (${lines})`).join(", ")
+  return { ok: true, note: long.length > 0 ? `warning: over ${MAX_LINES} lines: ${named}` : "" }
+}
+
+function sourceFiles(folder = join(root, "packages")) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === "node_modules" || entry.name === "gen" ? [] : sourceFiles(path)
+    return /\.(ts|tsx|mjs)$/.test(entry.name) ? [path] : []
+  })
+}

@@ -1,1 +1,3 @@
-export {}
+export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
+export { DatabaseUnavailable } from "./database/Database.ts"
+export { ListenFailed } from "./http/Server.ts"

@@ -1,4 +1,5 @@
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { EndpointRemoved } from "../errors/ControlPlaneErrors.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"

@@ -1,4 +1,5 @@
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { CatalogEntryNotFound, LauncherFault } from "../errors/LauncherErrors.ts"
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"

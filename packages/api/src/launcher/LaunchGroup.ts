@@ -1,4 +1,6 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { AgentStartFailed, CatalogEntryNotFound, LauncherFault, LaunchRejected } from "../errors/LauncherErrors.ts"
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"

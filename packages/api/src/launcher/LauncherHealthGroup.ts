@@ -1,4 +1,5 @@
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
 import { summary } from "../openapi/Describe.ts"
 import { HealthAnswer } from "./Catalog.ts"

@@ -1,5 +1,6 @@
 import * as Context from "effect/Context"
-import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import { Unauthenticated } from "../errors/ControlPlaneErrors.ts"
 
 /** Who makes the request: written into audit entries (http-details sections 3.4 and 13.1). */

@@ -1,4 +1,5 @@
-import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import { ApiKeyRejected } from "../errors/LauncherErrors.ts"
 
 /** Demands a configured key in `x-api-key` (scenario-launch-service "Authentication"); `server/LauncherApiKeyGuard.ts`. */

@@ -1,4 +1,4 @@
-import { HttpApiMiddleware } from "effect/http-api"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import { TooManyRequests } from "../errors/ControlPlaneErrors.ts"
 
 /** The budget of requests of each client ("Limits" of both specifications); implemented in `server/RateLimiting.ts`. */

@@ -1,4 +1,4 @@
-import { HttpApiMiddleware } from "effect/http-api"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import { BadRequest, ValidationFailed } from "../errors/ControlPlaneErrors.ts"
 import { MalformedBody } from "../errors/LauncherErrors.ts"
 

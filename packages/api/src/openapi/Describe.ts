@@ -1,5 +1,5 @@
 import type * as Context from "effect/Context"
-import { OpenApi } from "effect/http-api"
+import * as OpenApi from "effect/http-api/OpenApi"
 import type { JsonSchema } from "../validation/JsonSchema.ts"
 import type { ObjectRule } from "../validation/ObjectRule.ts"
 import { isRecord } from "../validation/Rule.ts"

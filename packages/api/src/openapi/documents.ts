@@ -1,4 +1,4 @@
-import { OpenApi } from "effect/http-api"
+import * as OpenApi from "effect/http-api/OpenApi"
 import { ControlPlaneApi } from "../control-plane/ControlPlaneApi.ts"
 import { LauncherApi } from "../launcher/LauncherApi.ts"
 

@@ -1,7 +1,7 @@
 import * as Config from "effect/Config"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
-import { HttpServerRequest } from "effect/http"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import { unauthenticated } from "../errors/Failures.ts"
 import { Authorization, anonymousActor, CurrentActor } from "../middleware/Authorization.ts"

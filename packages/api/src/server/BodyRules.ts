@@ -1,5 +1,7 @@
 import * as Effect from "effect/Effect"
-import { Headers, HttpMethod, type HttpServerRequest } from "effect/http"
+import * as Headers from "effect/http/Headers"
+import * as HttpMethod from "effect/http/HttpMethod"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { EdgeForm } from "./EdgeForm.ts"
 
 const JSON_TYPE = "application/json"

@@ -9,6 +9,7 @@ import { layerRequestValidation } from "./Validation.ts"
 export const ControlPlaneEdge = {
   /** Around every route; to be merged with the routes. */
   layer: layerEdge(controlPlaneForm),
+  // Fresh: two services in one process must not share one budget.
   /** The middleware that ControlPlaneApi declares; to be provided to the routes. */
-  layerMiddleware: Layer.mergeAll(layerAuthorization, layerRateLimit, layerRequestValidation)
+  layerMiddleware: Layer.mergeAll(layerAuthorization, Layer.fresh(layerRateLimit), layerRequestValidation)
 }

@@ -1,4 +1,4 @@
-import { HttpServerResponse } from "effect/http"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { reasonPhrases } from "../errors/ErrorCodes.ts"
 import {
   badRequest,

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { HttpServerRequest } from "effect/http"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import { ApiKeyRejected, INVALID_API_KEY_TEXT } from "../errors/LauncherErrors.ts"
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"

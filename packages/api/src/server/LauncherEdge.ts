@@ -9,6 +9,7 @@ import { layerLaunchValidation } from "./Validation.ts"
 export const LauncherEdge = {
   /** Around every route; to be merged with the routes. */
   layer: layerEdge(launcherForm),
+  // Fresh: two services in one process must not share one budget.
   /** The middleware that LauncherApi declares; to be provided to the routes. */
-  layerMiddleware: Layer.mergeAll(layerLauncherApiKey, layerRateLimit, layerLaunchValidation)
+  layerMiddleware: Layer.mergeAll(layerLauncherApiKey, Layer.fresh(layerRateLimit), layerLaunchValidation)
 }

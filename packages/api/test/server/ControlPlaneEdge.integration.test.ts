@@ -331,3 +331,17 @@ layer(server({ THROTTLE_LIMIT: "2", TRUST_PROXY: "true" }), { excludeTestService
     )
   }
 )
+
+layer(server({ THROTTLE_LIMIT: "1", THROTTLE_SCOPE: "route" }), { excludeTestServices: true })(
+  "with a budget a route",
+  (it) => {
+    it.effect("counts each route of a client for itself", () =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* ask("/runs")).status, 200)
+        assert.strictEqual((yield* ask(`/runs/${RUN_ID}`)).status, 200)
+        assert.strictEqual((yield* ask("/runs/42")).status, 429)
+        assert.strictEqual((yield* ask("/runs?limit=1")).status, 429)
+      })
+    )
+  }
+)

@@ -74,7 +74,10 @@ const payloadOf = (type: string, json: Readonly<Record<string, unknown>>): Uint8
 }
 
 const assertSubset = (actual: unknown, expected: unknown, path: string): void => {
-  if (typeof expected !== "object" || expected === null) return assert.deepStrictEqual(actual, expected, path)
+  if (typeof expected !== "object" || expected === null) {
+    assert.deepStrictEqual(actual, expected, path)
+    return
+  }
   for (const [key, value] of Object.entries(expected)) {
     assertSubset(Object(actual)[key], value, `${path}.${key}`)
   }

@@ -37,11 +37,12 @@ const begin = async (client: ForeignClient, messages = 0): Promise<string> => {
   return sessionId
 }
 
-const withClient = (test: (client: ForeignClient) => Promise<void>) =>
+const withClient = (test: (client: ForeignClient, other: ForeignClient) => Promise<void>) =>
   Effect.gen(function* () {
     const { address } = yield* Sandbox
     const client = yield* connect(address)
-    yield* Effect.promise(() => test(client))
+    const other = yield* connect(address)
+    yield* Effect.promise(() => test(client, other))
   })
 
 layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("StreamSession", (it) => {
@@ -301,9 +302,9 @@ layer(Sandbox.layer({ port: 0, sessionBuffer: 4, signalBuffer: 4 }), { excludeTe
   "a slow receiver",
   (it) => {
     it.effect("ends with RESOURCE_EXHAUSTED and can resume from the last ordinal", () =>
-      withClient(async (client) => {
+      withClient(async (client, slow) => {
         const sessionId = await begin(client)
-        const stream = client.session(observer)
+        const stream = slow.session(observer)
         stream.write(subscribe(sessionId))
         await stream.frames.take(1)
         stream.pause()

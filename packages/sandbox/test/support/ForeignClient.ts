@@ -80,7 +80,10 @@ export class ForeignClient {
   readonly #client: grpc.Client
 
   constructor(address: string) {
-    this.#client = new grpc.Client(address, grpc.credentials.createInsecure())
+    this.#client = new grpc.Client(address, grpc.credentials.createInsecure(), {
+      // A connection of its own: a slow reader of one client must not hold up the calls of another.
+      "grpc.use_local_subchannel_pool": 1
+    })
   }
 
   close(): void {

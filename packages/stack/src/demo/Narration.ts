@@ -59,13 +59,11 @@ export const narrate = (event: CanonicalEvent): Line | undefined => {
   }
 }
 
-/** Text of others, made harmless for a terminal: control characters gone, and not longer than a line. */
-export const plainText = (text: string): string => {
-  const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim()
-  return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT - 1)}…` : clean
-}
+/** Text of others, made harmless for a terminal: on one line and without control characters. */
+export const plainText = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim()
 
-const MAX_TEXT = 110
+/** Characters of a reason that are shown. */
+const MAX_REASON = 110
 
 /** Signals that another event, or another line, already tells. */
 const TOLD_OTHERWISE = new Set(["", "session.started", "session.ended", "session.context", "llm.call.completed"])
@@ -102,14 +100,21 @@ type Payload = typeof Payload.Type
 const read = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: unknown): Partial<S["Type"]> =>
   Option.getOrElse(Schema.decodeUnknownOption(schema)(value), (): Partial<S["Type"]> => ({}))
 
-const line = (weight: Line["weight"]) => (who: string, what: string) => ({ who: plainText(who), what, weight })
+const line =
+  (weight: Line["weight"]) =>
+  (who: string, what: string): Line => ({
+    who: plainText(who),
+    what: plainText(what),
+    weight
+  })
 const low = line("low")
 const normal = line("normal")
 const high = line("high")
 
 const because = (reason: string | undefined) => {
   const clean = plainText(reason ?? "")
-  return clean === "" ? "" : `: ${clean}`
+  if (clean === "") return ""
+  return `: ${clean.length > MAX_REASON ? `${clean.slice(0, MAX_REASON - 1)}…` : clean}`
 }
 
 const narrateBinding = (event: CanonicalEvent) => {

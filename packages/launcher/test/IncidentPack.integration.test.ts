@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync } from "node:fs"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import { assert, describe, it } from "@effect/vitest"
+import type { CompileRequest } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { parseManifest } from "../src/agents/AgentManifest.ts"
+import { AgentCatalog } from "../src/catalog/AgentCatalog.ts"
+import { PackRegistry } from "../src/catalog/PackRegistry.ts"
+import { LaunchCompiler } from "../src/compile/LaunchCompiler.ts"
+import { settingsLayer } from "./fixtures/Settings.ts"
+
+const PACKS = new URL("../../../packs/", import.meta.url).pathname
+const REF = "incident/region-failover@1.0.0"
+
+/** The compiler over the packs of this repository. */
+const services = LaunchCompiler.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer)),
+  Layer.provide(settingsLayer({ packsDir: PACKS })),
+  Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
+)
+const compile = (request: Partial<CompileRequest>) =>
+  Effect.flatMap(LaunchCompiler, (compiler) => compiler.compile({ scenarioRef: REF, inputs: {}, ...request })).pipe(
+    Effect.provide(services)
+  )
+const readJson = (path: string) => JSON.parse(readFileSync(`${PACKS}${path}`, "utf8"))
+const runbook = readJson("incident/scenarios/region-failover/1.0.0/data/runbook-steps.json")
+
+describe("the incident pack", () => {
+  it.effect("compiles its fast track exactly as expected", () =>
+    Effect.gen(function* () {
+      const compiled = yield* compile({
+        templateId: "sev1-fast-track",
+        inputs: { errorRatePercent: 64.2, standby: { region: "north-3", warm: true } }
+      })
+      const { sessionId } = compiled
+      const ids = ["replication-analyst", "impact-analyst", "security-analyst", "incident-commander"]
+      assert.deepStrictEqual(compiled, {
+        sessionId,
+        mode: "sandbox",
+        runDescriptor: {
+          mode: "sandbox",
+          runtime: { kind: "rust", version: "v2" },
+          session: {
+            sessionId,
+            modeName: "macp.mode.decision.v1",
+            modeVersion: "1.0.0",
+            configurationVersion: "config.default",
+            policyVersion: "policy.incident.fast-track",
+            ttlMs: 120000,
+            participants: ids.map((id) => ({ id })),
+            metadata: {
+              source: "svc",
+              sourceRef: REF,
+              scenarioRef: REF,
+              templateId: "sev1-fast-track",
+              environment: "test",
+              demoType: "incident-failover",
+              decisionOwner: "incident-commander",
+              intent: "decide whether checkout-api fails over to north-3",
+              posture: "fast-track"
+            }
+          },
+          execution: {
+            tags: ["example", "incident", "region-failover", "go-no-go", "fast-track", "failover", "decision"],
+            requester: { actorId: "on-call-console", actorType: "service" }
+          }
+        },
+        initiator: {
+          participantId: "incident-commander",
+          sessionStart: {
+            intent: "decide whether checkout-api fails over to north-3",
+            participants: ids,
+            ttlMs: 120000,
+            maxSuspendMs: 60000,
+            modeVersion: "1.0.0",
+            configurationVersion: "config.default",
+            policyVersion: "policy.incident.fast-track",
+            extensions: { "ops.bridge": "YnJpZGdlLTc=" }
+          },
+          kickoff: {
+            messageType: "Proposal",
+            payloadType: "macp.modes.decision.v1.ProposalPayload",
+            payload: {
+              proposal_id: "INC-4207-failover",
+              option: "fail_over_now",
+              rationale: "Choose go, hold or no_go for checkout-api (sev1)."
+            }
+          }
+        },
+        scenarioMeta: {
+          policyHints: {
+            type: "supermajority",
+            description: "Two thirds of the bridge must agree inside two minutes; no veto",
+            threshold: 0.67,
+            vetoEnabled: false,
+            vetoThreshold: 1,
+            minimumConfidence: 0.4,
+            designatedRoles: []
+          },
+          sessionContext: {
+            incidentId: "INC-4207",
+            service: "checkout-api",
+            severity: "sev1",
+            errorRatePercent: 64.2,
+            replicationLagSeconds: 2,
+            customerFacing: true,
+            standby: { region: "north-3", warm: true },
+            headline: "checkout-api at 64.2% errors, standby north-3",
+            runbook
+          },
+          initiatorParticipantId: "incident-commander"
+        },
+        display: {
+          title: "Regional Failover Go/No-Go",
+          scenarioRef: REF,
+          templateId: "sev1-fast-track",
+          expectedDecisionKinds: ["go", "hold", "no_go"]
+        },
+        participantBindings: [
+          { participantId: "replication-analyst", role: "data-safety", agentRef: "replication-agent" },
+          { participantId: "impact-analyst", role: "customer-impact", agentRef: "impact-agent" },
+          { participantId: "security-analyst", role: "security", agentRef: "security-agent" },
+          { participantId: "incident-commander", role: "commander", agentRef: "commander-agent" }
+        ]
+      })
+    })
+  )
+
+  it.effect("compiles without inputs, because its defaults satisfy its schema", () =>
+    Effect.map(compile({}), (compiled) =>
+      assert.strictEqual(compiled.runDescriptor.session.metadata?.["templateId"], "default")
+    )
+  )
+
+  it.effect("compiles its fixture", () =>
+    Effect.gen(function* () {
+      const inputs = readJson("incident/scenarios/region-failover/1.0.0/fixtures/cold-standby.json")
+      const compiled = yield* compile({ inputs })
+      assert.deepInclude(compiled.scenarioMeta.sessionContext, {
+        headline: "checkout-api at 38% errors, standby north-3"
+      })
+      assert.notProperty(compiled.display, "templateId")
+      assert.strictEqual(compiled.runDescriptor.session.metadata?.["templateId"], "default")
+    })
+  )
+
+  it.effect.each([
+    [
+      { errorRatePercent: 140, severity: "sev9", extra: 1 },
+      [
+        ["additionalProperties", "", { additionalProperty: "extra" }],
+        ["enum", "/severity", { allowedValues: ["sev1", "sev2", "sev3"] }],
+        ["maximum", "/errorRatePercent", { comparison: "<=", limit: 100 }]
+      ]
+    ],
+    [{ incidentId: "4207" }, [["pattern", "/incidentId", { pattern: "^INC-[0-9]{4,6}$" }]]],
+    [{ standby: { region: "north-3" } }, [["required", "/standby", { missingProperty: "warm" }]]],
+    [{ detectedAt: "yesterday" }, [["format", "/detectedAt", { format: "date-time" }]]]
+  ] as const)("refuses %j with the validator's list", ([inputs, expected]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(compile({ inputs }))
+      const problems = error._tag === "InputsInvalid" ? error.errors : []
+      assert.sameDeepMembers(
+        problems.map(({ keyword, instancePath, params }) => [keyword, instancePath, params]),
+        expected.map((problem) => [...problem])
+      )
+    })
+  )
+
+  it.effect("knows every agent it names, and each agent's manifest is valid and starts an existing kind of agent", () =>
+    Effect.gen(function* () {
+      const registry = yield* PackRegistry
+      const agents = yield* AgentCatalog
+      const { packs } = yield* registry.catalog
+      const refs = packs.flatMap((pack) =>
+        pack.scenarios.flatMap((scenario) =>
+          scenario.versions.flatMap((version) => version.base.launch.participants.map(({ agentRef }) => agentRef))
+        )
+      )
+      assert.isAbove(refs.length, 0)
+      for (const agentRef of refs) {
+        const { framework } = yield* agents.get(agentRef)
+        const manifest = parseManifest(readFileSync(`${PACKS}_agents/manifests/${agentRef}.json`, "utf8"))
+        const { id, framework: started } = Result.getOrThrow(manifest)
+        assert.deepStrictEqual([id, started], [agentRef, framework])
+      }
+    }).pipe(Effect.provide(services))
+  )
+
+  it("names only policies that it ships", () => {
+    const shipped = readdirSync(`${PACKS}_policies`).map((name) => readJson(`_policies/${name}`).policy_id)
+    assert.sameMembers(shipped, ["policy.incident.balanced", "policy.incident.fast-track"])
+  })
+})

@@ -1,0 +1,88 @@
+import { ControlPlaneClient, LauncherClient } from "@runplane/api"
+import type { CanonicalEvent, RunMetrics, RunState } from "@runplane/domain"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { plainText } from "./Narration.ts"
+import { isDecided } from "./Outcome.ts"
+
+/** The example did not come to its end; the message is one line. */
+export class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly reason: string }> {
+  override get message() {
+    return `the example did not finish: ${plainText(this.reason)}`
+  }
+}
+
+export interface DemoResult {
+  readonly runId: string
+  readonly state: RunState
+  readonly metrics: RunMetrics
+}
+
+/** The scenario that is shown, with the defaults of its pack as inputs. */
+export const DEMO_SCENARIO = "incident/region-failover@1.0.0"
+
+/** An example that takes longer is stuck. */
+export const DEMO_TIMEOUT = Duration.seconds(60)
+
+/** Between two looks for the run that the launcher is submitting. */
+const LOOK_INTERVAL = Duration.millis(150)
+
+/**
+ * Runs the example as any client would: starts it through the launch service, follows it over the public SSE stream, and
+ * reads its state and metrics at the end. `onEvent` gets every event of the run once and in order.
+ */
+export const runDemo = Effect.fn("Demo.run")(
+  function* (onEvent: (event: CanonicalEvent) => Effect.Effect<void>) {
+    const launcher = yield* LauncherClient
+    const { api, streamRun } = yield* ControlPlaneClient
+    const tag = `demo-${(yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)).toString(36)}`
+    const payload = {
+      scenarioRef: DEMO_SCENARIO,
+      mode: "sandbox",
+      inputs: {},
+      bootstrapAgents: true,
+      tags: [tag]
+    } as const
+
+    // The answer comes when all agents are up, the run is there before: it is looked for, so that nothing is told late.
+    const launch = yield* Effect.forkChild(launcher.launch.runExample({ payload }))
+    const submitted = Effect.flatMap(Fiber.join(launch), ({ controlPlaneRun }) =>
+      controlPlaneRun === undefined
+        ? Effect.fail(new DemoFailed({ reason: "the control plane did not accept the run" }))
+        : Effect.succeed(controlPlaneRun.runId)
+    )
+    const seen = api.runs.list({ query: { ...FIRST_MATCH, tags: [tag] } }).pipe(
+      Effect.map(({ data }) => Option.fromUndefinedOr(data[0]?.id)),
+      Effect.repeat({ schedule: Schedule.spaced(LOOK_INTERVAL), until: Option.isSome }),
+      Effect.flatMap(Effect.fromOption)
+    )
+    const runId = yield* Effect.raceFirst(seen, submitted)
+
+    const followed = streamRun(runId, { afterSeq: 0 }).pipe(
+      Stream.runForEach((frame) => (frame.event === "canonical_event" ? onEvent(frame.data) : Effect.void))
+    )
+    // A launch that fails leaves a run that nobody will end.
+    yield* Effect.raceFirst(followed, Effect.andThen(submitted, Effect.never))
+
+    const state = yield* api.runs.state({ params: { id: runId } })
+    const metrics = yield* api.runs.metrics({ params: { id: runId } })
+    if (!isDecided(state))
+      return yield* new DemoFailed({ reason: `the run ended as ${state.run.status}, without a decision` })
+    return { runId, state, metrics } satisfies DemoResult
+  },
+  Effect.timeoutOrElse({ duration: DEMO_TIMEOUT, orElse: () => new DemoFailed({ reason: tooLong }) }),
+  (demo) =>
+    Effect.mapError(demo, (error) =>
+      error._tag === "DemoFailed" ? error : new DemoFailed({ reason: error.message || error._tag })
+    )
+)
+
+const tooLong = `no decision within ${Duration.format(DEMO_TIMEOUT)}`
+
+const FIRST_MATCH = { limit: 1, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: false } as const

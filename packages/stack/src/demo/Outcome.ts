@@ -1,0 +1,42 @@
+import type { RunMetrics, RunState } from "@runplane/domain"
+import { plainText } from "./Narration.ts"
+
+/** Whether the run came to a decision. */
+export const isDecided = ({ decision, run }: RunState): boolean =>
+  run.status === "completed" && decision.current?.finalized === true
+
+/** How a run ended, as pairs of a heading and a text. */
+export const describeOutcome = (state: RunState, metrics: RunMetrics): ReadonlyArray<readonly [string, string]> => {
+  const { decision, llm, policy } = state
+  const { current } = decision
+  const tally = policy.voteTally?.at(-1)
+  return [
+    ["Decision", current?.finalized ? decided(current) : `none, the run is ${state.run.status}`],
+    ...pair("Because", current?.reasons[0]),
+    ...pair("Votes", tally && `${tally.allow} for, ${tally.deny} against; quorum ${policy.quorumStatus ?? "pending"}`),
+    [
+      "Tokens",
+      `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usd(metrics.estimatedCostUsd)}`
+    ],
+    ["Events", `${amount(metrics.eventCount)} in ${seconds(metrics.durationMs ?? 0)} s`]
+  ]
+}
+
+const decided = ({
+  action = "resolved",
+  outcomePositive,
+  resolvedBy
+}: NonNullable<RunState["decision"]["current"]>) => {
+  const outcome = outcomePositive === true ? ", positive" : outcomePositive === false ? ", negative" : ""
+  return `${plainText(action)}${outcome}${resolvedBy === undefined ? "" : `, by ${plainText(resolvedBy)}`}`
+}
+
+const pair = (heading: string, text: string | undefined): ReadonlyArray<readonly [string, string]> =>
+  text === undefined || text === "" ? [] : [[heading, plainText(text)]]
+
+const amount = (value: number) => value.toLocaleString("en-US")
+
+/** Fractions of a cent matter here. */
+const usd = (value: number) => `$${value.toFixed(4)}`
+
+export const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1)

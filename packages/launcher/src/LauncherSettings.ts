@@ -191,6 +191,11 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
     policiesDir: options.policiesDir ? path.resolve(options.policiesDir) : path.join(packsDir, "_policies"),
     serviceRoot: path.resolve(options.serviceRoot ?? defaults.serviceRoot)
   }
+  if (settings.runtimeAddress !== "" && !settings.runtimeTls && !settings.runtimeAllowInsecure) {
+    yield* Effect.logWarning(
+      "PROTO_RUNTIME_TLS is off without PROTO_RUNTIME_ALLOW_INSECURE: agents will refuse to connect"
+    )
+  }
   return LauncherSettings.of(settings)
 })
 

@@ -1,5 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -21,7 +22,10 @@ const complain = (cause: Cause.Cause<{ readonly message: string }>) => {
   return failure._tag === "Some" ? Effect.logError(failure.value.message) : Effect.logError("unexpected failure", cause)
 }
 
-NodeRuntime.runMain(Effect.tapCause(Layer.launch(service), complain), {
+// An empty PROTO_CANCEL_CALLBACK_HOST says something else than an absent one, so empty values must come through.
+const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true }))
+
+NodeRuntime.runMain(Effect.tapCause(Layer.launch(service), complain).pipe(Effect.provide(environment)), {
   disableErrorReporting: true,
   teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
 })

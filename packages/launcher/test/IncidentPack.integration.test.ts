@@ -4,6 +4,7 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, describe, it } from "@effect/vitest"
 import type { CompileRequest } from "@runplane/api"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { parseManifest } from "../src/agents/AgentManifest.ts"
@@ -15,15 +16,16 @@ import { settingsLayer } from "./fixtures/Settings.ts"
 const PACKS = new URL("../../../packs/", import.meta.url).pathname
 const REF = "incident/region-failover@1.0.0"
 
-/** The compiler over the packs of this repository. */
-const services = LaunchCompiler.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer)),
-  Layer.provide(settingsLayer({ packsDir: PACKS })),
-  Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
-)
-const compile = (request: Partial<CompileRequest>) =>
+/** The compiler over the packs of this repository, or a changed copy of them. */
+const servicesOver = (packsDir: string) =>
+  LaunchCompiler.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer)),
+    Layer.provide(settingsLayer({ packsDir })),
+    Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
+  )
+const compile = (request: Partial<CompileRequest>, packsDir = PACKS) =>
   Effect.flatMap(LaunchCompiler, (compiler) => compiler.compile({ scenarioRef: REF, inputs: {}, ...request })).pipe(
-    Effect.provide(services)
+    Effect.provide(servicesOver(packsDir))
   )
 const readJson = (path: string) => JSON.parse(readFileSync(`${PACKS}${path}`, "utf8"))
 const runbook = readJson("incident/scenarios/region-failover/1.0.0/data/runbook-steps.json")
@@ -170,6 +172,52 @@ describe("the incident pack", () => {
     })
   )
 
+  it.effect.each([
+    [
+      "an extension that is no text",
+      "scenario.yaml",
+      "YnJpZGdlLTc=",
+      "7",
+      "CompilationFailed",
+      /launch\.extensions\.ops\.bridge/
+    ],
+    [
+      "a placeholder of an input that was not given",
+      "scenario.yaml",
+      '"{{ inputs.severity }}"',
+      '"{{ inputs.detectedAt }}"',
+      "CompilationFailed",
+      /^undefined placeholder: \{\{ inputs\.detectedAt \}\}$/
+    ],
+    [
+      "an include that leads out",
+      "scenario.yaml",
+      "./data/runbook-steps.json",
+      "../../../../../../outside.yaml",
+      "InvalidPackData",
+      /^!include path escapes PACKS_DIR: /
+    ],
+    [
+      "another kind",
+      "../../../pack.yaml",
+      "ScenarioPack",
+      "Pack",
+      "InvalidPackData",
+      /^invalid kind in incident\/pack\.yaml/
+    ]
+  ] as const)("fails with %s", ([, file, from, to, tag, message]) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const packsDir = `${yield* fs.makeTempDirectoryScoped()}/packs`
+      yield* fs.copy(PACKS, packsDir)
+      const broken = `${packsDir}/incident/scenarios/region-failover/1.0.0/${file}`
+      yield* fs.writeFileString(broken, (yield* fs.readFileString(broken)).replace(from, to))
+      const error = yield* Effect.flip(compile({}, packsDir))
+      assert.strictEqual(error._tag, tag)
+      assert.match(error.message, message)
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  )
+
   it.effect("knows every agent it names, and each agent's manifest is valid and starts an existing kind of agent", () =>
     Effect.gen(function* () {
       const registry = yield* PackRegistry
@@ -187,7 +235,7 @@ describe("the incident pack", () => {
         const { id, framework: started } = Result.getOrThrow(manifest)
         assert.deepStrictEqual([id, started], [agentRef, framework])
       }
-    }).pipe(Effect.provide(services))
+    }).pipe(Effect.provide(servicesOver(PACKS)))
   )
 
   it("names only policies that it ships", () => {

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { RuntimeClient, RuntimeCredentials } from "@runplane/runtime"
+import { RuntimeClient } from "@runplane/runtime"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 
 /** A policy file of the packs is broken, or the runtime does not take it. */

@@ -1,4 +1,5 @@
 import * as Layer from "effect/Layer"
+import { RunRepository } from "../runs/RunRepository.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
 import { RunObserver } from "./RunObserver.ts"
@@ -12,7 +13,7 @@ import { SignalWatch } from "./SignalWatch.ts"
  * its surroundings.
  */
 export const layerObservation = Layer.mergeAll(SessionWatch.layerNoDeps, SignalWatch.layerNoDeps).pipe(
-  Layer.provide(SessionDiscovery.layerNoDeps),
+  Layer.provide(SessionDiscovery.layerNoDeps.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layerNoDeps),
   Layer.provide(RunObserver.layerNoDeps),
   Layer.provideMerge(SessionNewsDesk.layer),

@@ -1,5 +1,4 @@
-import * as PgClient from "@effect/sql-pg/PgClient"
-import { isUuidSessionId, RunId, runCreated, type SessionSnapshot } from "@runplane/domain"
+import { isUuidSessionId, type RunDescriptor, runCreated, type SessionSnapshot } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -7,6 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { EventLog } from "../events/EventLog.ts"
 import { Ids } from "../events/Ids.ts"
+import { newRun } from "../runs/NewRun.ts"
+import { RunRepository } from "../runs/RunRepository.ts"
 import { Observers } from "./Observers.ts"
 
 /** Time-to-live of a discovered session that does not tell its own, milliseconds (http-details section 5.3). */
@@ -25,7 +26,7 @@ export class SessionDiscovery extends Context.Service<
   static readonly layerNoDeps = Layer.effect(
     SessionDiscovery,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const runs = yield* RunRepository
       const log = yield* EventLog
       const ids = yield* Ids
       const observers = yield* Observers
@@ -33,42 +34,19 @@ export class SessionDiscovery extends Context.Service<
 
       const discover = Effect.fn("SessionDiscovery.discover")(
         function* (session: SessionSnapshot) {
-          const runId = RunId.make(isUuidSessionId(session.sessionId) ? session.sessionId : yield* ids.uuid)
-          const traceId = yield* ids.traceId
-          const spanId = yield* ids.spanId
+          const { sessionId } = session
           const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-          const descriptor = describeSession(session, runtime.kind)
-          const metadata = JSON.stringify({
-            executionRequest: descriptor,
-            source: DISCOVERY_SOURCE,
-            discoveredAt: at,
-            initiator: session.initiator
+          const run = newRun(describeSession(session, runtime.kind, at), {
+            id: isUuidSessionId(sessionId) ? sessionId : yield* ids.uuid,
+            sessionId,
+            traceId: yield* ids.traceId,
+            spanId: yield* ids.spanId
           })
-          const create = Effect.gen(function* () {
-            const inserted = yield* sql`
-              INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, source_kind,
-                                policy_version, metadata, search_text, created_at, updated_at)
-              VALUES (${runId}::uuid, 'queued', 'live', ${session.mode}, ${runtime.kind}, ${session.sessionId}, ${traceId},
-                      ${spanId}, ${DISCOVERY_SOURCE}, ${session.policyVersion}, ${metadata}::text::json,
-                      ${`${runId} ${session.policyVersion}`.toLowerCase()}, ${at}::timestamptz, ${at}::timestamptz)
-              ON CONFLICT DO NOTHING RETURNING id`
-            if (inserted.length === 0) return false
-            yield* sql`INSERT INTO run_heads (run_id) VALUES (${runId}::uuid)`
-            return true
-          })
+          const { id: runId, modeName, runtimeKind, traceId } = run
           yield* log.append({
             runId,
-            create,
-            events: [
-              runCreated({
-                ts: at,
-                runId,
-                traceId,
-                modeName: session.mode,
-                runtimeKind: runtime.kind,
-                sessionId: session.sessionId
-              })
-            ]
+            create: runs.insert(run, at),
+            events: [runCreated({ ts: at, runId, traceId, modeName, runtimeKind, sessionId })]
           })
           yield* observers.adopt(runId)
         },
@@ -83,7 +61,7 @@ export class SessionDiscovery extends Context.Service<
   )
 }
 
-const describeSession = (session: SessionSnapshot, runtimeKind: string) => ({
+const describeSession = (session: SessionSnapshot, runtimeKind: string, discoveredAt: string): RunDescriptor => ({
   mode: "live",
   runtime: { kind: runtimeKind },
   session: {
@@ -96,6 +74,7 @@ const describeSession = (session: SessionSnapshot, runtimeKind: string) => ({
       session.expiresAtUnixMs > session.startedAtUnixMs
         ? session.expiresAtUnixMs - session.startedAtUnixMs
         : DEFAULT_TTL_MS,
-    participants: session.participants.map((id) => ({ id }))
+    participants: session.participants.map((id) => ({ id })),
+    metadata: { source: DISCOVERY_SOURCE, discoveredAt, initiator: session.initiator }
   }
 })

@@ -70,7 +70,7 @@ export const descriptor = (
   } = {}
 ) => ({
   mode: "live",
-  runtime: { kind: "rust" },
+  runtime: { kind: "fake" },
   ...over,
   session: {
     modeName: "macp.mode.decision.v1",

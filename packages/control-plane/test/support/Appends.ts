@@ -1,0 +1,30 @@
+import { type EventDraft, RunId } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { EventLog } from "../../src/events/EventLog.ts"
+
+/** A message event as the normaliser makes them, reduced to what the tests look at. */
+export const messageDraft = (number: number, ts = "2026-07-01T10:00:00.000Z"): EventDraft => ({
+  ts,
+  type: "message.received",
+  subject: { kind: "message", id: `m${number}` },
+  source: { kind: "runtime", name: "rust-runtime", rawType: "Contribute" },
+  data: {
+    modeName: "ext.multi_round.v1",
+    messageType: "Contribute",
+    messageId: `m${number}`,
+    sessionId: "s",
+    sender: "agent://lead",
+    payload: { value: number }
+  }
+})
+
+/** Appends events to a run, so many at a time. */
+export const appendMessages = Effect.fnUntraced(function* (runId: string, count: number, perAppend = 1, from = 1) {
+  const log = yield* EventLog
+  for (let sent = 0; sent < count; sent += perAppend) {
+    const events = Array.from({ length: Math.min(perAppend, count - sent) }, (_, offset) =>
+      messageDraft(from + sent + offset)
+    )
+    yield* log.append({ runId: RunId.make(runId), events })
+  }
+})

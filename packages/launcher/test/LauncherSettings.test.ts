@@ -1,0 +1,120 @@
+import * as NodePath from "@effect/platform-node/NodePath"
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { LauncherSettings, listenSettings } from "../src/LauncherSettings.ts"
+
+type Environment = Readonly<Record<string, string>>
+
+const withEnv = (env: Environment) => ConfigProvider.layer(ConfigProvider.fromEnv({ env, preserveEmptyStrings: true }))
+
+const read = (env: Environment) =>
+  Effect.provide(
+    LauncherSettings,
+    LauncherSettings.layer.pipe(Layer.provide(NodePath.layer), Layer.provide(withEnv(env)))
+  )
+
+describe("settings (launch-details section 10.5)", () => {
+  it.effect("have their defaults when nothing is set", () =>
+    Effect.gen(function* () {
+      const settings = yield* read({})
+      assert.deepInclude(settings, {
+        environment: "development",
+        registryCacheTtlMs: 0,
+        autoBootstrapAgents: true,
+        runtimeAddress: "",
+        runtimeTls: true,
+        runtimeAllowInsecure: false,
+        auth: undefined,
+        cancelCallback: { host: "127.0.0.1", portBase: 0, path: "/agent/cancel" },
+        controlPlane: undefined
+      })
+      assert.match(settings.packsDir, /\/packs$/)
+      assert.strictEqual(settings.agentsDir, `${settings.packsDir}/_agents`)
+      assert.strictEqual(settings.policiesDir, `${settings.packsDir}/_policies`)
+    })
+  )
+
+  it.effect.each([
+    ["1", true],
+    ["TRUE", true],
+    ["yes", true],
+    ["on", true],
+    ["0", false],
+    ["off", false],
+    ["enabled", false],
+    ["", true]
+  ] as const)("read %j as a boolean", ([text, expected]) =>
+    Effect.map(read({ AUTO_BOOTSTRAP_EXAMPLE_AGENTS: text }), (settings) =>
+      assert.strictEqual(settings.autoBootstrapAgents, expected)
+    )
+  )
+
+  it.effect("take a number that cannot be read for its default", () =>
+    Effect.map(read({ REGISTRY_CACHE_TTL_MS: "soon" }), (settings) =>
+      assert.strictEqual(settings.registryCacheTtlMs, 0)
+    )
+  )
+
+  it.effect("read the PROTO_ name first and its MACP_ alias second", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* read({ MACP_RUNTIME_ADDRESS: "a:1" })).runtimeAddress, "a:1")
+      const both = yield* read({ MACP_RUNTIME_ADDRESS: "a:1", PROTO_RUNTIME_ADDRESS: "b:2" })
+      assert.strictEqual(both.runtimeAddress, "b:2")
+    })
+  )
+
+  it.effect("switch cancel callbacks off by an empty host", () =>
+    Effect.map(read({ PROTO_CANCEL_CALLBACK_HOST: "" }), (settings) => assert.isUndefined(settings.cancelCallback))
+  )
+
+  it.effect("hold the other services with their keys hidden", () =>
+    Effect.gen(function* () {
+      const settings = yield* read({
+        PROTO_AUTH_SERVICE_URL: "http://auth//",
+        PROTO_AUTH_SCOPES_JSON: '{"lead":{"is_observer":true}}',
+        PROTO_CONTROL_PLANE_URL: "http://plane/",
+        PROTO_CONTROL_PLANE_API_KEY: "k"
+      })
+      assert.deepStrictEqual(settings.auth, {
+        url: "http://auth",
+        timeoutMs: 5_000,
+        tokenTtlSeconds: 3_600,
+        scopeOverrides: { lead: { is_observer: true } }
+      })
+      assert.deepStrictEqual(settings.controlPlane, {
+        url: "http://plane",
+        timeoutMs: 5_000,
+        apiKey: Redacted.make("k")
+      })
+    })
+  )
+
+  const auth = { PROTO_AUTH_SERVICE_URL: "http://auth" }
+  it.effect.each([
+    [{ ...auth, PROTO_AUTH_TOKEN_TTL_SECONDS: "0" }, "PROTO_AUTH_TOKEN_TTL_SECONDS must be a positive integer"],
+    [{ ...auth, PROTO_AUTH_TOKEN_TTL_SECONDS: "x" }, "PROTO_AUTH_TOKEN_TTL_SECONDS must be a positive integer"],
+    [{ ...auth, PROTO_AUTH_SCOPES_JSON: "{" }, "PROTO_AUTH_SCOPES_JSON is not JSON"],
+    [{ ...auth, PROTO_AUTH_SCOPES_JSON: "[]" }, "PROTO_AUTH_SCOPES_JSON must be an object of objects, keyed by sender"],
+    [
+      { ...auth, PROTO_AUTH_SCOPES_JSON: '{"a":1}' },
+      "PROTO_AUTH_SCOPES_JSON must be an object of objects, keyed by sender"
+    ]
+  ] as const)("stop the start when wrong (%#)", ([env, message]) =>
+    Effect.map(Effect.flip(read(env)), (error) => assert.strictEqual(error.message, message))
+  )
+
+  it.effect("name the address to listen on, and stop the start for a port that is none", () =>
+    Effect.gen(function* () {
+      const listen = (env: Environment) => Effect.provide(listenSettings, withEnv(env))
+      assert.deepStrictEqual(yield* listen({}), { host: "0.0.0.0", port: 3000 })
+      assert.deepStrictEqual(yield* listen({ HOST: "127.0.0.1", PORT: "0" }), { host: "127.0.0.1", port: 0 })
+      for (const port of ["x", "-1", "70000"]) {
+        const error = yield* Effect.flip(listen({ PORT: port }))
+        assert.strictEqual(error.message, "PORT must be a number from 0 to 65535")
+      }
+    })
+  )
+})

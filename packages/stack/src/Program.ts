@@ -1,0 +1,53 @@
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as References from "effect/References"
+import { HELP, type Mode, parseCommandLine } from "./CommandLine.ts"
+import { runDemo } from "./demo/Demo.ts"
+import * as Screen from "./demo/Screen.ts"
+import { Stack } from "./Stack.ts"
+import { readStackSettings, type StackSettings } from "./StackSettings.ts"
+
+/** The whole of `npm start`: from its arguments to its end, or to what stopped it. */
+export const program = Effect.fn("Program.run")(function* (args: ReadonlyArray<string>) {
+  const commandLine = yield* Effect.fromResult(parseCommandLine(args))
+  if (commandLine.help) return yield* Console.log(HELP)
+  const settings = yield* readStackSettings
+  yield* serve(commandLine.mode).pipe(
+    Effect.provide(Layer.provideMerge(Stack.layerClients(settings), Stack.layer(settings))),
+    Effect.provide(logging(settings))
+  )
+})
+
+const serve = Effect.fnUntraced(function* (mode: Mode) {
+  const addresses = yield* Stack
+  const style = Screen.styleFor(process.stdout, process.env)
+  yield* Screen.showAddresses(addresses, style)
+  if (mode === "demo-only") return yield* showDemo(style)
+  if (mode === "demo") {
+    const shown = yield* Effect.result(showDemo(style))
+    if (shown._tag === "Success") yield* Screen.showNextSteps(shown.success, addresses, style)
+    else yield* complain(shown.failure)
+  }
+  yield* Screen.showServing(style)
+  return yield* Effect.never
+})
+
+const showDemo = Effect.fnUntraced(function* (style: Screen.Style) {
+  yield* Screen.showDemoStart(style)
+  const result = yield* runDemo(Screen.makeEventPrinter(style))
+  yield* Screen.showOutcome(result.state, result.metrics, style)
+  return result
+})
+
+/** One line on stderr. */
+export const complain = ({ message }: { readonly message: string }) =>
+  Console.error(`runplane: ${message.replace(/\s*\n\s*/g, " ").trim()}`)
+
+/** What the services have to say goes to stderr and only from a warning on, so that it never mixes with the story. */
+const logging = ({ logLevel }: StackSettings) =>
+  Layer.mergeAll(
+    Logger.layer([Logger.withConsoleError(Logger.formatSimple)]),
+    Layer.succeed(References.MinimumLogLevel, logLevel)
+  )

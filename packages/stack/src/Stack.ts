@@ -1,0 +1,128 @@
+import { ControlPlaneClient, LauncherClient } from "@runplane/api"
+import { layerControlPlane } from "@runplane/control-plane"
+import { Launcher } from "@runplane/launcher"
+import { CONTROL_PLANE_IDENTITY, RuntimeClient } from "@runplane/runtime"
+import { Sandbox } from "@runplane/sandbox"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { FetchHttpClient } from "effect/http"
+import * as Layer from "effect/Layer"
+import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
+import { probePort } from "./FreePort.ts"
+import { registerPolicies } from "./Policies.ts"
+import { serviceEnvironment } from "./ServiceEnvironment.ts"
+import type { StackSettings } from "./StackSettings.ts"
+
+/** Where everything listens, for display and for calls. */
+export interface Addresses {
+  readonly controlPlaneUrl: string
+  readonly launcherUrl: string
+  readonly runtime: string
+  readonly database: string
+  /** Whether calls need an API key. */
+  readonly keyed: boolean
+  /** Whether the API is documented at /docs. */
+  readonly docs: boolean
+}
+
+/** The packs cannot be served. */
+export class PacksUnusable extends Data.TaggedError("PacksUnusable")<{ readonly reason: string }> {
+  override get message() {
+    return `the packs cannot be used: ${this.reason}`
+  }
+}
+
+/**
+ * Everything on one machine, in this process (design.md, "One machine, and more"): database, runtime, control plane and
+ * launch service. Ready when the policies of the packs are registered and the packs are known to be good.
+ */
+export class Stack extends Context.Service<Stack, Addresses>()("runplane/stack/Stack") {
+  static readonly layer = (settings: StackSettings) => Layer.effect(Stack, start(settings))
+
+  /** The typed clients of both services, aimed at the stack. */
+  static readonly layerClients = (settings: StackSettings) =>
+    Layer.unwrap(
+      Effect.map(Stack, ({ controlPlaneUrl, launcherUrl }) => {
+        const key = settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }
+        return Layer.mergeAll(
+          ControlPlaneClient.layer({ baseUrl: controlPlaneUrl, ...key }),
+          LauncherClient.layer({ baseUrl: launcherUrl, ...key })
+        )
+      })
+    ).pipe(Layer.provide(FetchHttpClient.layer))
+}
+
+// What is built last is stopped first: no agent outlives its launcher, and the log is closed after its last writer.
+const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
+  yield* checkPorts(settings)
+  const [database, runtimeAddress] = yield* Effect.all([openDatabase(settings), openRuntime(settings)], {
+    concurrency: "unbounded"
+  })
+  const urlOf = (port: number) => `http://${settings.host === "0.0.0.0" ? "127.0.0.1" : settings.host}:${port}`
+  const controlPlaneUrl = urlOf(settings.controlPlanePort)
+  const environment = serviceEnvironment(process.env, settings, { runtimeAddress, controlPlaneUrl })
+
+  yield* Effect.gen(function* () {
+    const runtime = yield* Layer.build(RuntimeClient.layer)
+    yield* Effect.provideContext(registerPolicies(settings.packsDir), runtime)
+    const controlPlane = layerControlPlane({
+      http: { host: settings.host, port: settings.controlPlanePort },
+      database: { url: database.url }
+    }).pipe(Layer.provide(Layer.succeedContext(runtime)))
+    const launcher = Launcher.layerConfig({ host: settings.host, port: settings.launcherPort })
+    yield* Effect.all([Layer.build(controlPlane), Layer.build(launcher)], { concurrency: "unbounded" })
+  }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: environment })))
+
+  const launcherUrl = urlOf(settings.launcherPort)
+  yield* checkPacks(launcherUrl, settings)
+  return Stack.of({
+    controlPlaneUrl,
+    launcherUrl,
+    runtime: `${runtimeAddress}${settings.runtimeAddress === undefined ? " (sandbox)" : ""}`,
+    database: database.description,
+    keyed: settings.apiKey !== undefined,
+    docs: (environment["NODE_ENV"] ?? "development") === "development"
+  })
+})
+
+/** Before anything is started, so that a second stack ends at once and with one clear line. */
+const checkPorts = (settings: StackSettings) =>
+  Effect.forEach(
+    [
+      { port: settings.launcherPort, purpose: "launch service", setting: "LAUNCHER_PORT" },
+      { port: settings.controlPlanePort, purpose: "control plane", setting: "CONTROL_PLANE_PORT" },
+      ...(settings.runtimeAddress === undefined
+        ? [{ port: settings.runtimePort, purpose: "sandbox runtime", setting: "SANDBOX_PORT" }]
+        : [])
+    ],
+    (use) => probePort(use.setting === "SANDBOX_PORT" ? LOOPBACK : settings.host, use.port, use),
+    { discard: true }
+  )
+
+const LOOPBACK = "127.0.0.1"
+
+const openDatabase = Effect.fnUntraced(function* ({ databaseUrl, dataDir, postgresPort }: StackSettings) {
+  if (databaseUrl !== undefined) return { url: databaseUrl, description: "given by DATABASE_URL" }
+  const context = yield* Layer.build(EmbeddedPostgres.layer({ dataDir, port: postgresPort }))
+  const { folder, port, url } = Context.get(context, EmbeddedPostgres)
+  return { url, description: `${LOOPBACK}:${port}, data in ${folder}` }
+})
+
+const openRuntime = Effect.fnUntraced(function* ({ runtimeAddress, runtimePort }: StackSettings) {
+  if (runtimeAddress !== undefined) return runtimeAddress
+  const observers = [process.env["RUNTIME_DEV_AGENT_ID"] || CONTROL_PLANE_IDENTITY]
+  const context = yield* Layer.build(Sandbox.layer({ host: LOOPBACK, port: runtimePort, observers }))
+  return Context.get(context, Sandbox).address
+})
+
+const checkPacks = (launcherUrl: string, { apiKey }: StackSettings) =>
+  Effect.gen(function* () {
+    const launcher = yield* LauncherClient
+    yield* launcher.catalog.scenarios()
+  }).pipe(
+    Effect.provide(LauncherClient.layer({ baseUrl: launcherUrl, ...(apiKey === undefined ? {} : { apiKey }) })),
+    Effect.provide(FetchHttpClient.layer),
+    Effect.mapError(({ message }) => new PacksUnusable({ reason: message }))
+  )

@@ -1,0 +1,28 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Cause from "effect/Cause"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import { installExitDeadline } from "./ExitDeadline.ts"
+import { complain, program } from "./Program.ts"
+
+// Whoever reads the output may go away; that is no reason to fall over.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
+
+installExitDeadline()
+
+// What stops the start is one line that says why; a defect is ours and tells its whole story.
+const report = (cause: Cause.Cause<{ readonly message: string }>) =>
+  Cause.hasInterruptsOnly(cause)
+    ? Effect.void
+    : Option.match(Cause.findErrorOption(cause), {
+        onSome: complain,
+        onNone: () => Console.error(`runplane: unexpected failure\n${Cause.pretty(cause)}`)
+      })
+
+NodeRuntime.runMain(Effect.tapCause(program(process.argv.slice(2)), report), {
+  disableErrorReporting: true,
+  // Ctrl-C is the ordinary way to end it.
+  teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+})

@@ -26,6 +26,14 @@ const generators = [
         rmSync(base, { recursive: true, force: true })
       }
     }
+  },
+  {
+    name: "openapi",
+    output: "packages/api/openapi",
+    write: (target) => {
+      mkdirSync(target, { recursive: true })
+      run("node", ["scripts/openapi.ts", target], join(root, "packages/api"))
+    }
   }
 ]
 

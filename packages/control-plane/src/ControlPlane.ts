@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Health } from "./admin/Health.ts"
 import { type DatabaseOptions, databaseConfig, layerDatabase } from "./database/Database.ts"
+import { EventNotices } from "./events/EventNotices.ts"
 import { FrameNormaliser } from "./events/FrameNormaliser.ts"
 import { layerLog } from "./events/Log.ts"
 import { type HttpOptions, layerHttp } from "./http/Server.ts"
@@ -34,7 +35,7 @@ const capabilities = Layer.mergeAll(Runs.layer, Policies.layer, RunStream.layer,
 export const layerControlPlane = (options: ControlPlaneOptions) =>
   layerHttp(options.http).pipe(
     Layer.provide(capabilities),
-    Layer.provide(layerObservation),
+    Layer.provide([layerObservation, EventNotices.layer]),
     Layer.provide(layerLog),
     Layer.provide([
       Shutdown.layer,

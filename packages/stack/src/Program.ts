@@ -6,6 +6,7 @@ import * as References from "effect/References"
 import { HELP, type Mode, parseCommandLine } from "./CommandLine.ts"
 import { runDemo } from "./demo/Demo.ts"
 import * as Screen from "./demo/Screen.ts"
+import { oneLine } from "./OneLine.ts"
 import { Stack } from "./Stack.ts"
 import { readStackSettings, type StackSettings } from "./StackSettings.ts"
 
@@ -42,8 +43,7 @@ const showDemo = Effect.fnUntraced(function* (style: Screen.Style) {
 })
 
 /** One line on stderr. */
-export const complain = ({ message }: { readonly message: string }) =>
-  Console.error(`runplane: ${message.replace(/\s*\n\s*/g, " ").trim()}`)
+export const complain = (error: Parameters<typeof oneLine>[0]) => Console.error(`runplane: ${oneLine(error)}`)
 
 /** What the services have to say goes to stderr and only from a warning on, so that it never mixes with the story. */
 const logging = ({ logLevel }: StackSettings) =>

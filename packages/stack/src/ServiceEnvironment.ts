@@ -1,3 +1,4 @@
+import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
 import * as Redacted from "effect/Redacted"
 import type { StackSettings } from "./StackSettings.ts"
 
@@ -7,8 +8,17 @@ export interface Neighbours {
   readonly controlPlaneUrl: string
 }
 
-/** Development speaks plain text on the loopback; a runtime of somebody else's says itself how it wants to be spoken to. */
-const PLAIN_TEXT = { RUNTIME_TLS: "false", RUNTIME_ALLOW_INSECURE: "true" }
+/**
+ * How to speak to the sandbox: in plain text, with the name of the control plane as the credential, since the sandbox takes
+ * every bearer value for a name. A runtime of somebody else's is spoken to as the user's settings say.
+ */
+const SANDBOX = {
+  RUNTIME_TLS: "false",
+  RUNTIME_ALLOW_INSECURE: "true",
+  RUNTIME_BEARER_TOKEN: CONTROL_PLANE_IDENTITY,
+  PROTO_AUTH_SERVICE_URL: "",
+  MACP_AUTH_SERVICE_URL: ""
+}
 
 /**
  * The settings with which the services would run as processes of their own: those of this process, completed with where
@@ -20,7 +30,7 @@ export const serviceEnvironment = (
   { controlPlaneUrl, runtimeAddress }: Neighbours
 ): Record<string, string> => {
   const present = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const runtime = { ...Object.fromEntries(present), ...(settings.runtimeAddress === undefined ? PLAIN_TEXT : {}) }
+  const runtime = { ...Object.fromEntries(present), ...(settings.runtimeAddress === undefined ? SANDBOX : {}) }
   return {
     ...runtime,
     RUNTIME_ADDRESS: runtimeAddress,

@@ -11,6 +11,7 @@ import { FetchHttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { probePort } from "./FreePort.ts"
+import { oneLine } from "./OneLine.ts"
 import { registerPolicies } from "./Policies.ts"
 import { serviceEnvironment } from "./ServiceEnvironment.ts"
 import type { StackSettings } from "./StackSettings.ts"
@@ -25,6 +26,16 @@ export interface Addresses {
   readonly keyed: boolean
   /** Whether the API is documented at /docs. */
   readonly docs: boolean
+}
+
+/** Nobody answers at the address of the runtime, or not to us. */
+export class RuntimeUnusable extends Data.TaggedError("RuntimeUnusable")<{
+  readonly address: string
+  readonly reason: string
+}> {
+  override get message() {
+    return `the runtime at ${this.address} cannot be used: ${this.reason}`
+  }
 }
 
 /** The packs cannot be served. */
@@ -66,13 +77,18 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
 
   yield* Effect.gen(function* () {
     const runtime = yield* Layer.build(RuntimeClient.layer)
-    yield* Effect.provideContext(registerPolicies(settings.packsDir), runtime)
+    yield* Effect.provideContext(Effect.andThen(greetRuntime, registerPolicies(settings.packsDir)), runtime)
     const controlPlane = layerControlPlane({
       http: { host: settings.host, port: settings.controlPlanePort },
       database: { url: database.url }
     }).pipe(Layer.provide(Layer.succeedContext(runtime)))
     const launcher = Launcher.layerConfig({ host: settings.host, port: settings.launcherPort })
-    yield* Effect.all([Layer.build(controlPlane), Layer.build(launcher)], { concurrency: "unbounded" })
+    const mark = (t: string) => Effect.addFinalizer(() => Effect.sync(() => console.error(t, performance.now())))
+    yield* mark("after cp")
+    yield* Layer.build(controlPlane)
+    yield* mark("after launcher")
+    yield* Layer.build(launcher)
+    yield* mark("start")
   }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: environment })))
 
   const launcherUrl = urlOf(settings.launcherPort)
@@ -112,9 +128,15 @@ const openDatabase = Effect.fnUntraced(function* ({ databaseUrl, dataDir, postgr
 
 const openRuntime = Effect.fnUntraced(function* ({ runtimeAddress, runtimePort }: StackSettings) {
   if (runtimeAddress !== undefined) return runtimeAddress
-  const observers = [process.env["RUNTIME_DEV_AGENT_ID"] || CONTROL_PLANE_IDENTITY]
-  const context = yield* Layer.build(Sandbox.layer({ host: LOOPBACK, port: runtimePort, observers }))
+  const context = yield* Layer.build(
+    Sandbox.layer({ host: LOOPBACK, port: runtimePort, observers: [CONTROL_PLANE_IDENTITY] })
+  )
   return Context.get(context, Sandbox).address
+})
+
+const greetRuntime = Effect.gen(function* () {
+  const { address, initialize } = yield* RuntimeClient
+  yield* Effect.mapError(initialize, (error) => new RuntimeUnusable({ address, reason: oneLine(error) }))
 })
 
 const checkPacks = (launcherUrl: string, { apiKey }: StackSettings) =>
@@ -124,5 +146,5 @@ const checkPacks = (launcherUrl: string, { apiKey }: StackSettings) =>
   }).pipe(
     Effect.provide(LauncherClient.layer({ baseUrl: launcherUrl, ...(apiKey === undefined ? {} : { apiKey }) })),
     Effect.provide(FetchHttpClient.layer),
-    Effect.mapError(({ message }) => new PacksUnusable({ reason: message }))
+    Effect.mapError((error) => new PacksUnusable({ reason: oneLine(error) }))
   )

@@ -78,6 +78,7 @@ export class LiveEvents extends Context.Service<
     readonly publish: (batches: ReadonlyArray<LiveBatch>) => void
     /** Committed elsewhere: subscribers of the run read the database. */
     readonly poke: (runId: string) => void
+    readonly pokeAll: () => void
     readonly subscribe: (runId: RunId) => Effect.Effect<LiveSubscription, never, Scope.Scope>
     /** Called with every published batch; for counters, never for work that may wait or fail. */
     readonly listen: (listener: (batch: LiveBatch) => void) => Effect.Effect<void, never, Scope.Scope>
@@ -108,6 +109,10 @@ export class LiveEvents extends Context.Service<
 
     const poke = (runId: string) => {
       for (const subscriber of byRun.get(runId) ?? []) offer(subscriber, { _tag: "Gap" })
+    }
+
+    const pokeAll = () => {
+      for (const runId of byRun.keys()) poke(runId)
     }
 
     const subscribe = Effect.fnUntraced(function* (runId: RunId) {
@@ -141,6 +146,6 @@ export class LiveEvents extends Context.Service<
         )
       )
 
-    return LiveEvents.of({ publish, poke, subscribe, listen })
+    return LiveEvents.of({ publish, poke, pokeAll, subscribe, listen })
   })
 }

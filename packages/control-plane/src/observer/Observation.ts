@@ -2,6 +2,7 @@ import * as Layer from "effect/Layer"
 import { RunRepository } from "../runs/RunRepository.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
+import { RunLocks } from "./RunLocks.ts"
 import { RunObserver } from "./RunObserver.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { SessionNewsDesk } from "./SessionNews.ts"
@@ -15,7 +16,7 @@ import { SignalWatch } from "./SignalWatch.ts"
 export const layerObservation = Layer.mergeAll(SessionWatch.layerNoDeps, SignalWatch.layerNoDeps).pipe(
   Layer.provide(SessionDiscovery.layerNoDeps.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layerNoDeps),
-  Layer.provide(RunObserver.layerNoDeps),
+  Layer.provide([RunObserver.layerNoDeps, RunLocks.layer]),
   Layer.provideMerge(SessionNewsDesk.layer),
   Layer.provide(ObservedRuns.layer)
 )

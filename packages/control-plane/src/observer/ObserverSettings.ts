@@ -11,6 +11,8 @@ export interface ObserverOptions {
   readonly sessionPollTimeoutMs: number
   readonly discoveryEnabled: boolean
   readonly recoveryEnabled: boolean
+  /** How often unfinished runs are looked for that no process observes. */
+  readonly takeOverIntervalMs: number
   readonly streamIdleTimeoutMs: number
   readonly streamMaxRetries: number
   readonly streamBackoffBaseMs: number
@@ -29,6 +31,7 @@ export const defaultObserverOptions: ObserverOptions = {
   sessionPollTimeoutMs: 60_000,
   discoveryEnabled: true,
   recoveryEnabled: true,
+  takeOverIntervalMs: 5_000,
   streamIdleTimeoutMs: 120_000,
   streamMaxRetries: 5,
   streamBackoffBaseMs: 250,
@@ -60,6 +63,7 @@ const settings = Config.all({
   sessionPollTimeoutMs: milliseconds("SESSION_POLL_TIMEOUT_MS", defaultObserverOptions.sessionPollTimeoutMs),
   discoveryEnabled: flag("SESSION_DISCOVERY_ENABLED", defaultObserverOptions.discoveryEnabled),
   recoveryEnabled: flag("RUN_RECOVERY_ENABLED", defaultObserverOptions.recoveryEnabled),
+  takeOverIntervalMs: milliseconds("RUN_TAKE_OVER_INTERVAL_MS", defaultObserverOptions.takeOverIntervalMs),
   streamIdleTimeoutMs: milliseconds("STREAM_IDLE_TIMEOUT_MS", defaultObserverOptions.streamIdleTimeoutMs),
   streamMaxRetries: milliseconds("STREAM_MAX_RETRIES", defaultObserverOptions.streamMaxRetries),
   streamBackoffBaseMs: milliseconds("STREAM_BACKOFF_BASE_MS", defaultObserverOptions.streamBackoffBaseMs),

@@ -4,9 +4,11 @@ import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import { describeSqlError } from "../database/Database.ts"
 import { endsRun, LiveEvents } from "../events/LiveEvents.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
+import { RunLocks } from "./RunLocks.ts"
 import { type Adoption, RunObserver } from "./RunObserver.ts"
 import { SessionNewsDesk } from "./SessionNews.ts"
 
@@ -36,6 +38,7 @@ export class Observers extends Context.Service<
       const settings = yield* ObserverSettings
       const desk = yield* SessionNewsDesk
       const live = yield* LiveEvents
+      const locks = yield* RunLocks
       const fibers = yield* FiberMap.make<RunId, void, never>()
 
       const supervise = (runId: RunId, first: Adoption) =>
@@ -51,12 +54,32 @@ export class Observers extends Context.Service<
             Effect.catchDefect((defect) => Effect.fail(defect)),
             Effect.retry(restarts),
             Effect.ignore,
+            Effect.ensuring(locks.release(runId)),
             Effect.annotateLogs({ runId })
           )
         })
 
+      /** Observes the run unless another process does; when that one dies, a later look takes the run over. */
       const start = (runId: RunId, adoption: Adoption) =>
-        Effect.asVoid(FiberMap.run(fibers, runId, supervise(runId, adoption), { onlyIfMissing: true }))
+        Effect.gen(function* () {
+          if (yield* FiberMap.has(fibers, runId)) return
+          if (!(yield* locks.acquire(runId))) return
+          yield* FiberMap.run(fibers, runId, supervise(runId, adoption), { onlyIfMissing: true })
+        }).pipe(
+          Effect.catchTag("SqlError", (error) =>
+            Effect.logWarning(`cannot take over run ${runId} now: ${describeSqlError(error)}`)
+          )
+        )
+
+      /** Takes up every unfinished run that nobody observes: at the start, and again and again for those of dead processes. */
+      const takeUp = Effect.gen(function* () {
+        for (const lost of yield* locks.renew) {
+          yield* Effect.logWarning("another process observes this run now").pipe(Effect.annotateLogs({ runId: lost }))
+          yield* FiberMap.remove(fibers, lost)
+        }
+        const unfinished = yield* runs.unfinished
+        for (const runId of unfinished) yield* start(runId, "recovered")
+      })
 
       // A run that was ended by a caller leaves an observer that has not heard of it from the runtime yet.
       yield* live.listen((batch) => {
@@ -64,9 +87,14 @@ export class Observers extends Context.Service<
       })
 
       if (settings.recoveryEnabled) {
-        const unfinished = yield* Effect.orDie(runs.unfinished)
-        if (unfinished.length > 0) yield* Effect.logInfo(`recovering ${unfinished.length} unfinished runs`)
-        yield* Effect.forEach(unfinished, (runId) => start(runId, "recovered"), { discard: true })
+        yield* Effect.orDie(takeUp)
+        yield* takeUp.pipe(
+          Effect.catchTag("SqlError", (error) =>
+            Effect.logWarning(`cannot look for unobserved runs: ${describeSqlError(error)}`)
+          ),
+          Effect.schedule(Schedule.spaced(settings.takeOverIntervalMs)),
+          Effect.forkScoped
+        )
       }
 
       return Observers.of({

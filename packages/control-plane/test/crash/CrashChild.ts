@@ -3,8 +3,8 @@
  * Settings come from the environment, as in production.
  */
 
-import { RuntimeClient } from "@runplane/runtime"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { RuntimeClient } from "@runplane/runtime"
 import * as Layer from "effect/Layer"
 import { layerDatabase } from "../../src/database/Database.ts"
 import { layerObservation } from "../../src/observer/Observation.ts"
@@ -18,7 +18,7 @@ const Child = layerObservation.pipe(
   Layer.provide([
     layerDatabase({ url, maxConnections: 6 }),
     RuntimeClient.layer,
-    ObserverSettings.layerFrom({ streamBackoffBaseMs: 10, discoveryGraceMs: 60_000 })
+    ObserverSettings.layerFrom({ streamBackoffBaseMs: 10, discoveryGraceMs: 60_000, takeOverIntervalMs: 50 })
   ])
 )
 

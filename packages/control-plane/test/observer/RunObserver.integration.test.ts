@@ -53,7 +53,9 @@ const envelopes = [
 ] as const
 
 const openSession = (runId: RunId) =>
-  RuntimeFake.use((fake) => fake.openSession({ sessionId: runId, participants: PARTICIPANTS, initiator: "agent://lead" }))
+  RuntimeFake.use((fake) =>
+    fake.openSession({ sessionId: runId, participants: PARTICIPANTS, initiator: "agent://lead" })
+  )
 
 const accept = (runId: RunId, from = 0, to: number = envelopes.length) =>
   Effect.forEach(envelopes.slice(from, to), (envelope) => RuntimeFake.use((fake) => fake.accept(runId, envelope)), {

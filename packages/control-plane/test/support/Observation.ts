@@ -1,6 +1,6 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import type { RunId, RunStatus } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
-import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"

@@ -4,7 +4,7 @@ import { baseUrl } from "./HttpService.ts"
 export interface SseFrame {
   readonly event: string
   readonly id: string | undefined
-  readonly data: any
+  readonly data: ReturnType<typeof JSON.parse>
 }
 
 /** Reads the frames of an event stream over the real port, one at a time; undefined at its end. */

@@ -308,9 +308,9 @@ layer(Sandbox.layer({ port: 0, sessionBuffer: 4, signalBuffer: 4 }), { excludeTe
         stream.write(subscribe(sessionId))
         await stream.frames.take(1)
         stream.pause()
-        // Far more than the flow-control windows of HTTP/2 hold, so that the server has to wait for the reader.
-        const padding = "x".repeat(200_000)
-        for (let index = 0; index < 20; index += 1) {
+        // Far more than the reader and the windows of HTTP/2 hold, so that the server has to wait for the reader.
+        const padding = "x".repeat(100_000)
+        for (let index = 0; index < 60; index += 1) {
           await send(client, envelope("Proposal", `b${index}`, proposal(`b${index}`, padding), { sessionId }), lead)
         }
         stream.resume()

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { oneLine } from "../OneLine.ts"
 import { plainText } from "./Narration.ts"
 import { isDecided } from "./Outcome.ts"
 
@@ -78,9 +79,7 @@ export const runDemo = Effect.fn("Demo.run")(
   },
   Effect.timeoutOrElse({ duration: DEMO_TIMEOUT, orElse: () => new DemoFailed({ reason: tooLong }) }),
   (demo) =>
-    Effect.mapError(demo, (error) =>
-      error._tag === "DemoFailed" ? error : new DemoFailed({ reason: error.message || error._tag })
-    )
+    Effect.mapError(demo, (error) => (error._tag === "DemoFailed" ? error : new DemoFailed({ reason: oneLine(error) })))
 )
 
 const tooLong = `no decision within ${Duration.format(DEMO_TIMEOUT)}`

@@ -9,11 +9,13 @@ export const isDecided = ({ decision, run }: RunState): boolean =>
 export const describeOutcome = (state: RunState, metrics: RunMetrics): ReadonlyArray<readonly [string, string]> => {
   const { decision, llm, policy } = state
   const { current } = decision
-  const tally = policy.voteTally?.at(-1)
   return [
     ["Decision", current?.finalized ? decided(current) : `none, the run is ${state.run.status}`],
     ...pair("Because", current?.reasons[0]),
-    ...pair("Votes", tally && `${tally.allow} for, ${tally.deny} against; quorum ${policy.quorumStatus ?? "pending"}`),
+    [
+      "Votes",
+      `${votes(current, "allow")} for, ${votes(current, "deny")} against; quorum ${policy.quorumStatus ?? "pending"}`
+    ],
     [
       "Tokens",
       `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usd(metrics.estimatedCostUsd)}`
@@ -30,6 +32,10 @@ const decided = ({
   const outcome = outcomePositive === true ? ", positive" : outcomePositive === false ? ", negative" : ""
   return `${plainText(action)}${outcome}${resolvedBy === undefined ? "" : `, by ${plainText(resolvedBy)}`}`
 }
+
+/** The ballots alone: the tally of the policy section counts evaluations, too. */
+const votes = (current: RunState["decision"]["current"], side: "allow" | "deny") =>
+  (current?.proposals ?? []).filter(({ messageType, vote }) => messageType === "Vote" && vote === side).length
 
 const pair = (heading: string, text: string | undefined): ReadonlyArray<readonly [string, string]> =>
   text === undefined || text === "" ? [] : [[heading, plainText(text)]]

@@ -12,13 +12,13 @@ export interface Style {
   readonly dim: (text: string) => string
 }
 
-const escape = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`
+const escaped = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`
 const same = (text: string) => text
 
 /** https://no-color.org is respected. */
 export const styleFor = (stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Style =>
   stream.isTTY === true && (env["NO_COLOR"] ?? "") === ""
-    ? { bold: escape(1, 22), dim: escape(2, 22) }
+    ? { bold: escaped(1, 22), dim: escaped(2, 22) }
     : { bold: same, dim: same }
 
 const HEADING_WIDTH = 16

@@ -1,0 +1,72 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { Ids } from "./Ids.ts"
+import { LiveEvents } from "./LiveEvents.ts"
+
+/** PostgreSQL channel on which the instances tell each other which runs have new events. */
+export const NOTICE_CHANNEL = "runplane_run_events"
+/** Commits within this time share one notice. Milliseconds. */
+export const NOTICE_INTERVAL_MS = 5
+/** Run ids in one notice; its text has to stay below 8,000 bytes. */
+export const RUNS_PER_NOTICE = 150
+const RECONNECT_MS = 1_000
+
+/**
+ * Wakes the subscribers on other instances (design rule 1): one coalesced NOTIFY every few milliseconds, outside of the append
+ * transactions, naming the runs that were written. It is only a wake-up: who is woken reads the rows, so a lost notice
+ * costs time and no event.
+ */
+export class EventNotices extends Context.Service<EventNotices, Record<never, never>>()(
+  "runplane/control-plane/EventNotices"
+) {
+  static readonly layer = Layer.effect(
+    EventNotices,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const live = yield* LiveEvents
+      const instance = yield* (yield* Ids).uuid
+      const written = new Set<string>()
+      const wake = yield* Queue.sliding<void>(1)
+
+      yield* live.listen((batch) => {
+        written.add(batch.runId)
+        Queue.offerUnsafe(wake, undefined)
+      })
+
+      const send = Effect.gen(function* () {
+        yield* Queue.take(wake)
+        yield* Effect.sleep(NOTICE_INTERVAL_MS)
+        const runIds = [...written]
+        written.clear()
+        for (let from = 0; from < runIds.length; from += RUNS_PER_NOTICE) {
+          yield* sql.notify(NOTICE_CHANNEL, [instance, ...runIds.slice(from, from + RUNS_PER_NOTICE)].join(" "))
+        }
+      }).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.logDebug("could not tell the other instances", error)),
+        Effect.withTracerEnabled(false)
+      )
+      yield* Effect.forkScoped(Effect.forever(send))
+
+      const receive = (notice: string) =>
+        Effect.sync(() => {
+          const [sender, ...runIds] = notice.split(" ")
+          if (sender !== instance) for (const runId of runIds) live.poke(runId)
+        })
+      yield* Stream.unwrap(Effect.map(sql.listen(NOTICE_CHANNEL), Stream.fromQueue)).pipe(
+        Stream.runForEach((notice) => receive(notice.payload ?? "")),
+        Effect.tapCause((cause) => Effect.logDebug("the notices of the other instances are interrupted", cause)),
+        // What was said meanwhile is lost, so every subscriber looks for itself.
+        Effect.ensuring(Effect.sync(() => live.pokeAll())),
+        Effect.exit,
+        Effect.repeat(Schedule.spaced(RECONNECT_MS)),
+        Effect.forkScoped
+      )
+      return EventNotices.of({})
+    })
+  )
+}

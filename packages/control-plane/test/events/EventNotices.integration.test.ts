@@ -1,0 +1,56 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { RunId, streamOpened } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import { EventLog } from "../../src/events/EventLog.ts"
+import { EventNotices } from "../../src/events/EventNotices.ts"
+import { Ids } from "../../src/events/Ids.ts"
+import { LiveEvents } from "../../src/events/LiveEvents.ts"
+import { layerTestLog } from "../support/ControlPlane.ts"
+import { createRun } from "../support/Runs.ts"
+import { layerTestDatabase } from "../support/TestDatabase.ts"
+
+/** What one process has: its own log and subscribers, on the shared database. */
+const instance = Layer.build(Layer.fresh(EventNotices.layer.pipe(Layer.provideMerge(layerTestLog))))
+
+layer(layerTestDatabase, { excludeTestServices: true, timeout: "30 seconds" })("EventNotices", (it) => {
+  it.effect("wakes the subscribers of a run on another instance, and no others", () =>
+    Effect.gen(function* () {
+      const here = yield* instance
+      const there = yield* instance
+      const runId = yield* createRun().pipe(Effect.provide(here))
+      const other = RunId.make(yield* Context.get(here, Ids).uuid)
+      const live = Context.get(there, LiveEvents)
+      const subscription = yield* live.subscribe(runId)
+      const bystander = yield* live.subscribe(other)
+      const append = Context.get(here, EventLog).append({
+        runId,
+        events: [streamOpened("2026-07-01T10:00:00.000Z", runId, { status: "reconnecting" })]
+      })
+      // The other instance may still be opening its LISTEN: a notice is a wake-up and may be lost, so it is given again.
+      yield* append.pipe(Effect.schedule(Schedule.spaced("50 millis")), Effect.forkScoped)
+      assert.strictEqual((yield* subscription.take)._tag, "Gap")
+      assert.isTrue(
+        yield* Effect.map(Effect.timeoutOption(bystander.take, "50 millis"), (item) => item._tag === "None")
+      )
+    })
+  )
+
+  it.effect("sends every subscriber to the database when the connection for notices is lost", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const there = yield* instance
+      const runId = yield* createRun().pipe(Effect.provide(there))
+      const subscription = yield* Context.get(there, LiveEvents).subscribe(runId)
+      yield* sql`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND query LIKE 'LISTEN%'`.pipe(
+        Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") })
+      )
+      assert.strictEqual((yield* subscription.take)._tag, "Gap")
+    })
+  )
+})

@@ -1,0 +1,286 @@
+import { assert, layer } from "@effect/vitest"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { RunId } from "@runplane/domain"
+import { RuntimeFake } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import { randomUUID } from "node:crypto"
+import { callbackServer } from "../support/CallbackServer.ts"
+import { call, descriptor, layerTestService } from "../support/HttpService.ts"
+import { assertLogIsExact } from "../support/LogChecks.ts"
+import { awaitStatus } from "../support/Observation.ts"
+
+type Metadata = Readonly<Record<string, unknown>>
+
+/** A run that waits for its initiator. */
+const queuedRun = Effect.fnUntraced(function* (metadata: Metadata = {}) {
+  const { body } = yield* call("POST", "/runs", { body: descriptor({ session: { metadata } }) })
+  return RunId.make(body.runId)
+})
+
+/** A run whose session is open and observed. */
+const runningRun = Effect.fnUntraced(function* (metadata: Metadata = {}) {
+  const runId = RunId.make(randomUUID())
+  yield* RuntimeFake.use((fake) =>
+    fake.openSession({ sessionId: runId, participants: ["agent://lead", "agent://risk"], initiator: "agent://lead" })
+  )
+  yield* call("POST", "/runs", { body: descriptor({ session: { sessionId: runId, metadata } }) })
+  yield* awaitStatus(runId, "running")
+  return runId
+})
+
+const post = (runId: string, action: string, body?: unknown) => call("POST", `/runs/${runId}/${action}`, { body })
+const statusOf = (runId: string) => Effect.map(call("GET", `/runs/${runId}`), ({ body }) => body.status)
+
+const auditOf = Effect.fnUntraced(function* (runId: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* sql<{ readonly action: string; readonly details: unknown }>`
+    SELECT action, details FROM audit_log WHERE resource_id = ${runId} ORDER BY created_at`
+  return rows.map(({ action }) => action)
+})
+
+const eventsOf = Effect.fnUntraced(function* (runId: RunId, type: string) {
+  const log = yield* assertLogIsExact(runId)
+  return log.decoded.filter((event) => event.type === type)
+})
+
+const settings = { CANCEL_CALLBACK_TIMEOUT_MS: "150" }
+
+layer(layerTestService({ settings }), { excludeTestServices: true })("suspend and resume", (it) => {
+  it.effect("suspends a running run and resumes it, through the runtime", () =>
+    Effect.gen(function* () {
+      const runId = yield* runningRun()
+      const suspended = yield* post(runId, "suspend", { reason: "lunch" })
+      assert.strictEqual(suspended.status, 201, suspended.text)
+      assert.strictEqual(suspended.body.status, "suspended")
+      assert.strictEqual(suspended.body.id, runId)
+      const resumed = yield* post(runId, "resume")
+      assert.strictEqual(resumed.status, 201)
+      assert.strictEqual(resumed.body.status, "running")
+
+      assert.lengthOf(yield* eventsOf(runId, "run.suspended"), 1)
+      assert.lengthOf(yield* eventsOf(runId, "run.resumed"), 1)
+      assert.deepStrictEqual(yield* auditOf(runId), ["run.create", "run.suspend", "run.resume"])
+      const calls = yield* RuntimeFake.use((fake) => fake.calls)
+      const methods = calls.filter((made) => made.sessionId === runId).map((made) => made.method)
+      assert.includeMembers(methods, ["SuspendSession", "ResumeSession"])
+    })
+  )
+
+  it.effect("refuses to suspend what does not run, and to resume what is not suspended", () =>
+    Effect.gen(function* () {
+      const queued = yield* queuedRun()
+      const current = yield* statusOf(queued)
+      const suspend = yield* post(queued, "suspend")
+      assert.strictEqual(suspend.status, 400)
+      assert.strictEqual(suspend.body.errorCode, "VALIDATION_ERROR")
+      assert.strictEqual(suspend.body.message, `only running runs can be suspended (current status: ${current})`)
+      const running = yield* runningRun()
+      const resume = yield* post(running, "resume")
+      assert.strictEqual(resume.status, 400)
+      assert.strictEqual(resume.body.message, "only suspended runs can be resumed (current status: running)")
+    })
+  )
+
+  it.effect("leaves the run alone when the runtime's ack says no", () =>
+    Effect.gen(function* () {
+      const runId = yield* runningRun()
+      // The runtime has suspended the session already and has told nobody yet.
+      yield* RuntimeFake.use((fake) => fake.setState(runId, "SUSPENDED"))
+      const answer = yield* post(runId, "suspend")
+      assert.strictEqual(answer.status, 409, answer.text)
+      assert.strictEqual(answer.body.errorCode, "CONFLICT")
+      assert.strictEqual(yield* statusOf(runId), "running")
+      assert.deepStrictEqual(yield* auditOf(runId), ["run.create"])
+    })
+  )
+
+  for (const [reason, status, errorCode, grpcCode] of [
+    ["INVALID_ARGUMENT", 400, "VALIDATION_ERROR", 3],
+    ["OUT_OF_RANGE", 400, "VALIDATION_ERROR", 11],
+    ["UNAUTHENTICATED", 401, "UNAUTHENTICATED", 16],
+    ["PERMISSION_DENIED", 403, "FORBIDDEN", 7],
+    ["NOT_FOUND", 404, "NOT_FOUND", 5],
+    ["FAILED_PRECONDITION", 409, "CONFLICT", 9],
+    ["ABORTED", 409, "CONFLICT", 10],
+    ["ALREADY_EXISTS", 409, "CONFLICT", 6],
+    ["RESOURCE_EXHAUSTED", 429, "RATE_LIMITED", 8],
+    ["UNIMPLEMENTED", 501, "NOT_IMPLEMENTED", 12],
+    ["UNAVAILABLE", 503, "RUNTIME_UNAVAILABLE", 14],
+    ["DEADLINE_EXCEEDED", 504, "RUNTIME_TIMEOUT", 4],
+    ["DATA_LOSS", 500, "INTERNAL_ERROR", 15]
+  ] as const) {
+    it.effect(`reports the runtime's ${reason} as ${status} ${errorCode}`, () =>
+      Effect.gen(function* () {
+        const runId = yield* runningRun()
+        yield* RuntimeFake.use((fake) =>
+          fake.fail({ method: "SuspendSession", sessionId: runId }, reason, "the runtime's words")
+        )
+        const answer = yield* post(runId, "suspend")
+        assert.strictEqual(answer.status, status)
+        assert.deepStrictEqual(answer.body, {
+          statusCode: status,
+          errorCode,
+          message: "the runtime's words",
+          metadata: { grpcCode }
+        })
+        assert.strictEqual(yield* statusOf(runId), "running")
+      })
+    )
+  }
+
+  it.effect("reports an open circuit breaker as 503", () =>
+    Effect.gen(function* () {
+      const runId = yield* runningRun()
+      yield* RuntimeFake.use((fake) =>
+        fake.fail({ method: "SuspendSession", sessionId: runId }, "CIRCUIT_BREAKER_OPEN", "circuit breaker is open")
+      )
+      const answer = yield* post(runId, "suspend")
+      assert.strictEqual(answer.status, 503)
+      assert.strictEqual(answer.body.errorCode, "CIRCUIT_BREAKER_OPEN")
+    })
+  )
+})
+
+layer(layerTestService({ settings }), { excludeTestServices: true })("cancel by delegation", (it) => {
+  const delegated = { cancellationDelegated: true }
+
+  it.effect("cancels the session at the runtime and the run at once", () =>
+    Effect.gen(function* () {
+      const runId = yield* runningRun(delegated)
+      const answer = yield* post(runId, "cancel", { reason: "no longer needed" })
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(answer.body.status, "cancelled")
+      assert.isString(answer.body.endedAt)
+      assert.lengthOf(yield* eventsOf(runId, "run.cancelled"), 1)
+      assert.deepStrictEqual(yield* auditOf(runId), ["run.create", "run.cancel"])
+    })
+  )
+
+  it.effect("cancels a run whose session was never opened", () =>
+    Effect.gen(function* () {
+      const runId = yield* queuedRun(delegated)
+      const answer = yield* post(runId, "cancel")
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(answer.body.status, "cancelled")
+    })
+  )
+
+  it.effect("answers 409 for a run that has ended", () =>
+    Effect.gen(function* () {
+      const runId = yield* runningRun(delegated)
+      yield* RuntimeFake.use((fake) => fake.transition(runId, "RESOLVED"))
+      yield* awaitStatus(runId, "completed")
+      const answer = yield* post(runId, "cancel")
+      assert.strictEqual(answer.status, 409)
+      assert.strictEqual(answer.body.errorCode, "INVALID_STATE_TRANSITION")
+      assert.strictEqual(answer.body.message, `cannot transition run ${runId} from 'completed' to 'cancelled'`)
+    })
+  )
+
+  it.effect("answers 409 and does not cancel when the session has just ended otherwise", () =>
+    Effect.gen(function* () {
+      const runId = yield* runningRun(delegated)
+      // Nobody was told of the end yet.
+      yield* RuntimeFake.use((fake) => fake.setState(runId, "RESOLVED"))
+      const answer = yield* post(runId, "cancel")
+      assert.strictEqual(answer.status, 409, answer.text)
+      assert.notStrictEqual(yield* statusOf(runId), "cancelled")
+    })
+  )
+
+  it.effect("reports a refusal and leaves the run alone", () =>
+    Effect.gen(function* () {
+      const runId = yield* runningRun(delegated)
+      yield* RuntimeFake.use((fake) =>
+        fake.fail({ method: "CancelSession", sessionId: runId }, "PERMISSION_DENIED", "FORBIDDEN: not yours")
+      )
+      const answer = yield* post(runId, "cancel")
+      assert.strictEqual(answer.status, 403)
+      assert.strictEqual(answer.body.errorCode, "FORBIDDEN")
+      assert.strictEqual(yield* statusOf(runId), "running")
+    })
+  )
+})
+
+layer(layerTestService({ settings }), { excludeTestServices: true })("cancel by callback", (it) => {
+  it.effect("asks the initiator, and answers with the run as the runtime's word leaves it", () =>
+    Effect.gen(function* () {
+      const server = yield* callbackServer(204)
+      const runId = yield* runningRun({ cancelCallback: { url: server.url, bearer: "s3cret" } })
+      const answer = yield* Effect.forkChild(post(runId, "cancel", { reason: "enough" }))
+      const request = yield* Queue.take(server.requests)
+      assert.strictEqual(request.method, "POST")
+      assert.strictEqual(request.headers["authorization"], "Bearer s3cret")
+      assert.match(String(request.headers["content-type"]), /^application\/json/)
+      assert.deepStrictEqual(JSON.parse(request.body), { runId, reason: "enough" })
+      yield* RuntimeFake.use((fake) => fake.transition(runId, "CANCELLED"))
+      const { body, status } = yield* Fiber.join(answer)
+      assert.strictEqual(status, 201)
+      assert.strictEqual(body.status, "cancelled")
+      assert.deepStrictEqual(yield* auditOf(runId), ["run.create", "run.cancel"])
+    })
+  )
+
+  it.effect("answers with the unchanged run when the runtime's word does not come in time", () =>
+    Effect.gen(function* () {
+      const server = yield* callbackServer(200)
+      const runId = yield* runningRun({ cancelCallback: { url: server.url } })
+      const { body, status } = yield* post(runId, "cancel")
+      assert.strictEqual(status, 201)
+      assert.strictEqual(body.status, "running")
+      const request = yield* Queue.take(server.requests)
+      assert.isUndefined(request.headers["authorization"])
+      assert.deepStrictEqual(JSON.parse(request.body), { runId, reason: null })
+    })
+  )
+
+  for (const [answered, text] of [
+    [500, "returned 500"],
+    [302, "returned 302"],
+    ["hang", "failed: timed out after 150 ms"]
+  ] as const) {
+    it.effect(`answers 502 when the callback ${text}`, () =>
+      Effect.gen(function* () {
+        const server = yield* callbackServer(answered)
+        const runId = yield* runningRun({ cancelCallback: { url: server.url } })
+        const { body, status } = yield* post(runId, "cancel")
+        assert.strictEqual(status, 502)
+        assert.strictEqual(body.errorCode, "INTERNAL_ERROR")
+        assert.strictEqual(body.message, `cancel callback ${server.url} ${text}`)
+        assert.strictEqual(yield* statusOf(runId), "running")
+      })
+    )
+  }
+
+  for (const [what, cancelCallback, text] of [
+    ["nobody listens", { url: "http://127.0.0.1:9/" }, /failed: connect ECONNREFUSED/],
+    ["the URL is none", { url: "nonsense" }, /failed: nonsense is not a URL/],
+    ["the URL is a file's", { url: "file:///etc/passwd" }, /is not an http or https URL/],
+    ["it points to the cloud's metadata", { url: "http://169.254.169.254/latest" }, /link-local or metadata/],
+    ["it hides that", { url: "http://[::ffff:a9fe:a9fe]/" }, /link-local or metadata/],
+    ["the bearer fits no header", { url: "http://127.0.0.1:9/", bearer: "a\nb" }, /failed: /]
+  ] as const) {
+    it.effect(`answers 502 when ${what}`, () =>
+      Effect.gen(function* () {
+        const runId = yield* queuedRun({ cancelCallback })
+        const { body, status, text: answer } = yield* post(runId, "cancel")
+        assert.strictEqual(status, 502, answer)
+        assert.match(body.message, text)
+      })
+    )
+  }
+
+  it.effect("answers 400 when there is neither a callback nor delegation", () =>
+    Effect.gen(function* () {
+      const runId = yield* queuedRun({ cancelCallback: { url: "" }, cancellationDelegated: false })
+      const { body, status } = yield* post(runId, "cancel")
+      assert.strictEqual(status, 400)
+      assert.strictEqual(
+        body.message,
+        "run has no cancelCallback in metadata and no policy delegation - cannot cancel from control-plane"
+      )
+    })
+  )
+})

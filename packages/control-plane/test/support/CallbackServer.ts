@@ -1,0 +1,39 @@
+import { createServer } from "node:http"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+
+export interface CallbackRequest {
+  readonly method: string | undefined
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: string
+}
+
+/** An initiator's callback endpoint on the loopback. `answer` is a status, or `hang` for no answer at all. */
+export const callbackServer = Effect.fnUntraced(function* (answer: number | "hang") {
+  const requests = yield* Queue.unbounded<CallbackRequest>()
+  const server = createServer((request, response) => {
+    let body = ""
+    request.setEncoding("utf8")
+    request.on("data", (chunk: string) => {
+      body += chunk
+    })
+    request.on("end", () => {
+      Queue.offerUnsafe(requests, { method: request.method, headers: request.headers, body })
+      if (answer !== "hang") response.writeHead(answer, { location: "/elsewhere" }).end("ignored")
+    })
+  })
+  const port = yield* Effect.acquireRelease(
+    Effect.callback<number>((resume) => {
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
+      })
+    }),
+    () =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+  )
+  return { url: `http://127.0.0.1:${port}/cancel`, requests }
+})

@@ -1,0 +1,285 @@
+import { create } from "@bufbuild/protobuf"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { status } from "@grpc/grpc-js"
+import {
+  CancelSessionRequestSchema,
+  GetManifestRequestSchema,
+  GetPolicyRequestSchema,
+  GetSessionRequestSchema,
+  InitializeRequestSchema,
+  ListExtModesRequestSchema,
+  ListModesRequestSchema,
+  ListPoliciesRequestSchema,
+  ListRootsRequestSchema,
+  ListSessionsRequestSchema,
+  RegisterExtModeRequestSchema,
+  RegisterPolicyRequestSchema,
+  ResumeSessionRequestSchema,
+  SessionState,
+  SuspendSessionRequestSchema,
+  UnregisterPolicyRequestSchema,
+  WatchModeRegistryRequestSchema,
+  WatchPoliciesRequestSchema,
+  WatchRootsRequestSchema
+} from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Sandbox } from "../../src/Sandbox.ts"
+import { connect, lead, observer, risk, send, verdictOf } from "../support/Calls.ts"
+import { commitmentPayload, envelope, proposal, startPayload } from "../support/Envelopes.ts"
+import type { ForeignClient } from "../support/ForeignClient.ts"
+
+const withClient = (test: (client: ForeignClient) => Promise<void>) =>
+  Effect.gen(function* () {
+    const { address } = yield* Sandbox
+    const client = yield* connect(address)
+    yield* Effect.promise(() => test(client))
+  })
+
+/** The gRPC status a call fails with. */
+const failure = async (call: Promise<unknown>): Promise<number> => {
+  try {
+    await call
+  } catch (cause) {
+    return Object(cause).code
+  }
+  return status.OK
+}
+
+const begin = (client: ForeignClient, sessionId: string) =>
+  send(client, envelope("SessionStart", "m1", startPayload(), { sessionId }), lead)
+
+layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary calls", (it) => {
+  it.effect("negotiate the version without a credential", () =>
+    withClient(async (client) => {
+      const initialize = (supportedProtocolVersions: Array<string>) =>
+        client.unary("initialize", create(InitializeRequestSchema, { supportedProtocolVersions }))
+      const answer = await initialize(["1.0"])
+      assert.strictEqual(answer.selectedProtocolVersion, "1.0")
+      assert.include(answer.supportedModes, "macp.mode.decision.v1")
+      assert.isTrue(answer.capabilities?.sessions?.stream)
+      assert.strictEqual(await failure(initialize([])), status.INVALID_ARGUMENT)
+      assert.strictEqual(await failure(initialize(["2.0"])), status.FAILED_PRECONDITION)
+    })
+  )
+
+  it.effect("list what is served", () =>
+    withClient(async (client) => {
+      const { modes } = await client.unary("listModes", create(ListModesRequestSchema))
+      const decision = modes.find(({ mode }) => mode === "macp.mode.decision.v1")
+      assert.deepStrictEqual(decision?.terminalMessageTypes, ["Commitment"])
+      assert.isArray((await client.unary("listExtModes", create(ListExtModesRequestSchema))).modes)
+      assert.deepStrictEqual((await client.unary("listRoots", create(ListRootsRequestSchema))).roots, [])
+      const { manifest } = await client.unary("getManifest", create(GetManifestRequestSchema))
+      assert.strictEqual(manifest?.agentId, "macp-runtime")
+      assert.strictEqual(
+        await failure(client.unary("getManifest", create(GetManifestRequestSchema, { agentId: "x" }))),
+        status.NOT_FOUND
+      )
+      const refused = await client.unary("registerExtMode", create(RegisterExtModeRequestSchema), lead)
+      assert.deepStrictEqual([refused.ok, refused.error === ""], [false, false])
+    })
+  )
+
+  it.effect("answer Send inside the acknowledgement, whatever is wrong", () =>
+    withClient(async (client) => {
+      const start = envelope("SessionStart", "m1", startPayload(), { sessionId: "send-session-of-the-test" })
+      const { ack } = await client.unary("send", { $typeName: "macp.v1.SendRequest", envelope: start })
+      assert.deepStrictEqual(
+        [ack?.ok, ack?.error?.code, ack?.sessionState, ack?.messageId],
+        [false, "UNAUTHENTICATED", SessionState.UNSPECIFIED, "m1"]
+      )
+      const old = { ...start, macpVersion: "0.9" }
+      assert.strictEqual(await verdictOf(client, old, lead), "UNSUPPORTED_PROTOCOL_VERSION")
+      assert.strictEqual(
+        await failure(client.unary("send", { $typeName: "macp.v1.SendRequest" }, lead)),
+        status.INVALID_ARGUMENT
+      )
+    })
+  )
+
+  it.effect("give policy denials with their reasons", () =>
+    withClient(async (client) => {
+      const sessionId = "denied-session-of-the-test"
+      const policyDescriptor = {
+        policyId: "policy.denied.test",
+        mode: "*",
+        rules: JSON.stringify({ voting: { algorithm: "majority" }, commitment: { require_vote_quorum: true } }),
+        schemaVersion: 1
+      }
+      await client.unary("registerPolicy", create(RegisterPolicyRequestSchema, { policyDescriptor }), lead)
+      const start = startPayload({ policyVersion: "policy.denied.test" })
+      await send(client, envelope("SessionStart", "m1", start, { sessionId }), lead)
+      await send(client, envelope("Proposal", "m2", proposal(), { sessionId }), lead)
+      const denied = await send(
+        client,
+        envelope("Commitment", "m3", commitmentPayload({ policyVersion: "" }), { sessionId }),
+        lead
+      )
+      assert.strictEqual(denied.error?.code, "POLICY_DENIED")
+      assert.deepStrictEqual(JSON.parse(new TextDecoder().decode(denied.error?.details)), {
+        reasons: ["no votes cast"]
+      })
+    })
+  )
+
+  it.effect("control a session with the results of the contract", () =>
+    withClient(async (client) => {
+      const sessionId = "controlled-session-of-the-test"
+      await begin(client, sessionId)
+      const suspend = (who = lead) =>
+        client.unary("suspendSession", create(SuspendSessionRequestSchema, { sessionId }), who)
+      const resume = () => client.unary("resumeSession", create(ResumeSessionRequestSchema, { sessionId }), lead)
+      const cancel = (id = sessionId, who = lead) =>
+        client.unary("cancelSession", create(CancelSessionRequestSchema, { sessionId: id }), who)
+      const of = ({ ack }: Awaited<ReturnType<typeof suspend | typeof resume | typeof cancel>>) =>
+        ack?.ok ? ack.sessionState : ack?.error?.code
+
+      assert.strictEqual(await failure(suspend(risk)), status.PERMISSION_DENIED)
+      assert.strictEqual(await failure(cancel(sessionId, observer)), status.PERMISSION_DENIED)
+      assert.strictEqual(await failure(cancel("nowhere")), status.NOT_FOUND)
+      assert.strictEqual(of(await resume()), "SESSION_NOT_OPEN")
+      assert.strictEqual(of(await suspend()), SessionState.SUSPENDED)
+      assert.strictEqual(of(await suspend()), "SESSION_NOT_OPEN")
+      assert.strictEqual(of(await resume()), SessionState.OPEN)
+      assert.strictEqual(of(await cancel()), SessionState.CANCELLED)
+      assert.strictEqual(of(await cancel()), SessionState.CANCELLED)
+    })
+  )
+
+  it.effect("show a session to its members and to observers", () =>
+    withClient(async (client) => {
+      const sessionId = "visible-session-of-the-test"
+      await begin(client, sessionId)
+      const get = (who?: string) => client.unary("getSession", create(GetSessionRequestSchema, { sessionId }), who)
+      assert.strictEqual((await get(observer)).metadata?.initiator, lead)
+      assert.strictEqual((await get(risk)).metadata?.state, SessionState.OPEN)
+      assert.strictEqual(await failure(get("agent://stranger")), status.PERMISSION_DENIED)
+      assert.strictEqual(await failure(get()), status.UNAUTHENTICATED)
+    })
+  )
+
+  it.effect("keep policies and tell their watchers", () =>
+    withClient(async (client) => {
+      const watch = client.watch("watchPolicies", create(WatchPoliciesRequestSchema))
+      const before = (await watch.frames.next())?.descriptors.length ?? 0
+      const policyDescriptor = { policyId: "policy.calls.test", mode: "*", rules: "{}", schemaVersion: 2 }
+      const register = () =>
+        client.unary("registerPolicy", create(RegisterPolicyRequestSchema, { policyDescriptor }), lead)
+      assert.isTrue((await register()).ok)
+      assert.strictEqual((await watch.frames.next())?.descriptors.length, before + 1)
+      const again = await register()
+      assert.isFalse(again.ok)
+      assert.include(again.error, "already")
+      const request = create(GetPolicyRequestSchema, { policyId: "policy.calls.test" })
+      assert.strictEqual((await client.unary("getPolicy", request, risk)).policyDescriptor?.schemaVersion, 2)
+      const { descriptors } = await client.unary("listPolicies", create(ListPoliciesRequestSchema), risk)
+      assert.include(
+        descriptors.map(({ policyId }) => policyId),
+        "policy.default"
+      )
+      const remove = create(UnregisterPolicyRequestSchema, { policyId: "policy.calls.test" })
+      assert.isTrue((await client.unary("unregisterPolicy", remove, lead)).ok)
+      assert.strictEqual(await failure(client.unary("getPolicy", request, risk)), status.NOT_FOUND)
+      watch.cancel()
+    })
+  )
+
+  it.effect("give one hint on the registries that never change", () =>
+    withClient(async (client) => {
+      const modes = client.watch("watchModeRegistry", create(WatchModeRegistryRequestSchema))
+      assert.strictEqual((await modes.frames.next())?.change?.registry, "modes")
+      const roots = client.watch("watchRoots", create(WatchRootsRequestSchema))
+      assert.isDefined((await roots.frames.next())?.change)
+      modes.cancel()
+      roots.cancel()
+    })
+  )
+})
+
+describe("ListSessions", () => {
+  it.live("pages by ascending id until nothing is left", () =>
+    withClient(async (client) => {
+      for (const letter of ["c", "a", "b"]) await begin(client, `${letter}-session-of-the-paging-test`)
+      const list = (pageSize: number, pageToken = "") =>
+        client.unary("listSessions", create(ListSessionsRequestSchema, { pageSize, pageToken }), observer)
+      const first = await list(2)
+      const second = await list(2, first.nextPageToken)
+      assert.deepStrictEqual(
+        [...first.sessions, ...second.sessions].map(({ sessionId }) => sessionId.charAt(0)),
+        ["a", "b", "c"]
+      )
+      assert.strictEqual(second.nextPageToken, "")
+      assert.strictEqual((await list(0)).sessions.length, 3)
+      assert.strictEqual(await failure(list(-1)), status.INVALID_ARGUMENT)
+      assert.strictEqual(await failure(list(2, "nonsense")), status.INVALID_ARGUMENT)
+    }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
+  )
+})
+
+const tokens = [
+  { token: "t-lead", sender: lead },
+  { token: "t-risk", sender: risk, can_start_sessions: false },
+  { token: "t-quiet", sender: "agent://quiet", allowed_modes: ["macp.mode.decision.v1"] },
+  { token: "t-observer", sender: "obs", is_observer: true, can_start_sessions: false },
+  { token: "t-registrar", sender: "registrar", can_manage_mode_registry: true }
+]
+
+layer(Sandbox.layerTokens(tokens, { port: 0 }), { excludeTestServices: true })("static tokens", (it) => {
+  it.effect("decide who calls and what that allows", () =>
+    withClient(async (client) => {
+      const sessionId = "token-session-of-the-test"
+      const start = envelope("SessionStart", "m1", startPayload(), { sessionId })
+      assert.strictEqual(await verdictOf(client, start, "anybody"), "UNAUTHENTICATED")
+      assert.strictEqual(await verdictOf(client, start, "dotted.token"), "UNAUTHENTICATED")
+      assert.strictEqual(await verdictOf(client, start, "t-risk"), "FORBIDDEN")
+      assert.strictEqual(await verdictOf(client, start, "t-lead"), "ok")
+      const signal = envelope("Signal", "s", new Uint8Array(), { mode: "", sessionId: "" })
+      assert.strictEqual(await verdictOf(client, signal, "t-quiet"), "FORBIDDEN")
+      assert.strictEqual(await verdictOf(client, signal, "t-risk"), "ok")
+      const get = create(GetSessionRequestSchema, { sessionId })
+      assert.strictEqual((await client.unary("getSession", get, "t-observer")).metadata?.initiator, lead)
+      assert.strictEqual(await failure(client.unary("getSession", get, "t-registrar")), status.PERMISSION_DENIED)
+      const policyDescriptor = { policyId: "policy.token.test", mode: "*", rules: "{}", schemaVersion: 1 }
+      const register = create(RegisterPolicyRequestSchema, { policyDescriptor })
+      assert.strictEqual(await failure(client.unary("registerPolicy", register, "t-lead")), status.PERMISSION_DENIED)
+      assert.isTrue((await client.unary("registerPolicy", register, "t-registrar")).ok)
+    })
+  )
+})
+
+describe("the sandbox", () => {
+  it.live("names the port that is taken", () =>
+    Effect.gen(function* () {
+      const { address } = yield* Sandbox
+      const port = Number(address.split(":")[1])
+      const failed = yield* Effect.flip(Layer.build(Layer.fresh(Sandbox.layer({ port }))))
+      assert.deepStrictEqual([failed._tag, failed.port], ["AddressInUse", port])
+    }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
+  )
+
+  it.live("lets nobody observe in development when told so", () =>
+    withClient(async (client) => {
+      await begin(client, "unobserved-session-of-the-test")
+      const get = create(GetSessionRequestSchema, { sessionId: "unobserved-session-of-the-test" })
+      assert.strictEqual(await failure(client.unary("getSession", get, observer)), status.PERMISSION_DENIED)
+    }).pipe(Effect.provide(Sandbox.layer({ port: 0, devObserver: false })))
+  )
+
+  it.live("ends open streams when it stops, and stops twice", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const client = yield* connect(sandbox.address)
+      const watch = client.watch("watchModeRegistry", create(WatchModeRegistryRequestSchema))
+      yield* Effect.promise(() => watch.frames.next())
+      yield* sandbox.stop
+      yield* Effect.promise(() => watch.frames.status)
+      yield* sandbox.stop
+      const initialize = create(InitializeRequestSchema, { supportedProtocolVersions: ["1.0"] })
+      assert.strictEqual(
+        yield* Effect.promise(() => failure(client.unary("initialize", initialize))),
+        status.UNAVAILABLE
+      )
+    }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
+  )
+})

@@ -67,7 +67,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/events",
       Effect.gen(function* () {
         const { runId } = yield* fixture
         const { body } = yield* call("GET", `/runs/${runId}/events?${query}`)
-        assert.deepStrictEqual(indexes(body.data), expected)
+        assert.deepStrictEqual(indexes(body.data), [...expected])
         assert.strictEqual(body.total, expected.length)
         assert.strictEqual(body.limit, 200)
         assert.notProperty(body, "nextCursor")

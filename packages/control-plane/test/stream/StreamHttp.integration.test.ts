@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { RunId, runCancelled } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { LiveEvents } from "../../src/events/LiveEvents.ts"
 import { Shutdown } from "../../src/http/Shutdown.ts"
@@ -112,18 +113,17 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/stream",
     Effect.gen(function* () {
       const runId = yield* createRun()
       const writer = yield* Effect.forkChild(appendMessages(runId, 1_000, 5))
-      const clients = yield* Effect.forEach(
-        numbers(1, 25),
-        (client) =>
-          Effect.gen(function* () {
-            const stream = yield* openSse(`/runs/${runId}/stream?afterSeq=0`)
-            // Some take their time, so that the log runs ahead of them.
-            const frames = [yield* stream.next]
-            if (client % 3 === 0) yield* Fiber.join(writer)
-            return [...frames.filter((frame) => frame !== undefined), ...(yield* stream.rest)]
-          }).pipe(Effect.scoped, Effect.forkChild),
-        { concurrency: "unbounded" }
-      )
+      const opened = yield* Queue.unbounded<SseFrame | undefined>()
+      const client = Effect.fnUntraced(function* (number: number) {
+        const stream = yield* openSse(`/runs/${runId}/stream?afterSeq=0`)
+        const first = yield* stream.next
+        yield* Queue.offer(opened, first)
+        // Some take their time, so that the log runs ahead of them.
+        if (number % 3 === 0) yield* Fiber.join(writer)
+        return first === undefined ? [] : [first, ...(yield* stream.rest)]
+      })
+      const clients = yield* Effect.forEach(numbers(1, 25), (number) => Effect.forkScoped(client(number)))
+      yield* Effect.forEach(clients, () => Queue.take(opened))
       yield* Fiber.join(writer)
       yield* cancel(runId)
       for (const client of clients) assertInOrder(yield* Fiber.join(client), 1, 1_002)

@@ -1,0 +1,79 @@
+import { emptyRunState, RunId, type RunStatus } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type { EventRepository, StoredEvent } from "../../src/events/EventRepository.ts"
+import type { LiveBatch, LiveGap } from "../../src/events/LiveEvents.ts"
+import { makeLiveBatch } from "../../src/events/LiveEvents.ts"
+import type { FeedSources } from "../../src/stream/RunFeed.ts"
+import type { StreamRepository } from "../../src/stream/StreamRepository.ts"
+
+export const MEMORY_RUN = RunId.make("00000000-0000-4000-8000-000000000001")
+
+/**
+ * The log of one run in memory, as a feed sees it: committing and telling are two steps, so that a test can put anything
+ * between them, or leave the telling out.
+ */
+export class MemoryLog {
+  readonly events: Array<StoredEvent> = []
+  status: RunStatus = "running"
+  /** Reads that came, for tests of what is not read. */
+  pagesRead = 0
+
+  get head() {
+    const last = this.events.at(-1)
+    return { status: this.status, lastSeq: last?.seq ?? 0, lastIndex: last?.index ?? 0 }
+  }
+
+  get snapshot() {
+    const state = emptyRunState(MEMORY_RUN)
+    const { lastIndex, lastSeq, status } = this.head
+    const timeline = { ...state.timeline, latestSeq: lastSeq, latestIndex: lastIndex }
+    return { ...this.head, state: JSON.stringify({ ...state, run: { ...state.run, status }, timeline }) }
+  }
+
+  /** Commits events, with gaps between their seqs, and answers the batch that tells of them. */
+  commit(count: number, status?: RunStatus): LiveBatch {
+    const added = Array.from({ length: count }, (): StoredEvent => {
+      const { lastIndex, lastSeq } = this.head
+      const event = { seq: lastSeq + 3, index: lastIndex + 1 }
+      const stored = { ...event, json: JSON.stringify(event) }
+      this.events.push(stored)
+      return stored
+    })
+    if (status !== undefined) this.status = status
+    const { state, ...head } = this.snapshot
+    return makeLiveBatch({
+      runId: MEMORY_RUN,
+      changed: status !== undefined,
+      events: added.map((event) => ({ ...event, type: "message.received" as const })),
+      snapshot: state,
+      ...head
+    })
+  }
+
+  readonly repository: EventRepository["Service"] = {
+    page: (_runId, { afterSeq }, limit) =>
+      Effect.sync(() => {
+        this.pagesRead += 1
+        return this.events.filter((event) => event.seq > afterSeq).slice(0, limit)
+      }),
+    count: () => Effect.succeed(this.events.length),
+    head: () => Effect.succeed({ ...this.head, cursor: 0 })
+  }
+
+  readonly heads: StreamRepository["Service"] = {
+    head: () => Effect.sync(() => this.head),
+    snapshot: () => Effect.sync(() => this.snapshot)
+  }
+
+  readonly sources = Effect.gen({ self: this }, function* () {
+    const queue = yield* Queue.unbounded<LiveBatch | LiveGap>()
+    const sources: FeedSources = {
+      events: this.repository,
+      heads: this.heads,
+      subscription: { take: Queue.take(queue) },
+      start: this.snapshot
+    }
+    return { sources, tell: (item: LiveBatch | LiveGap) => void Queue.offerUnsafe(queue, item) }
+  })
+}

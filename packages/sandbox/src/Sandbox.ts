@@ -1,14 +1,15 @@
 import { create } from "@bufbuild/protobuf"
-import { type Envelope, PolicyDescriptorSchema } from "@runplane/runtime"
+import { type Ack, type Envelope, PolicyDescriptorSchema } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Authenticator, type StaticToken } from "./auth/Authenticator.ts"
+import { Authenticator, developmentIdentity, type StaticToken } from "./auth/Authenticator.ts"
 import { Kernel } from "./kernel/Kernel.ts"
 import { type PolicyRefused, PolicyRegistry } from "./kernel/PolicyRegistry.ts"
 import { DEFAULT_OPTIONS, type SandboxOptions } from "./SandboxOptions.ts"
 import { makeHandlers } from "./server/Handlers.ts"
 import { type AddressInUse, type ListenFailed, listen } from "./server/Listener.ts"
+import { send } from "./server/Send.ts"
 
 /** A policy as the files and the wire describe it; `rules` is JSON text. */
 export interface PolicyToRegister {
@@ -32,6 +33,11 @@ export class Sandbox extends Context.Service<
     readonly acceptedHistory: (sessionId: string) => Effect.Effect<ReadonlyArray<Envelope>>
     /** The state of a session's mode as plain JSON, undefined when the session is unknown. */
     readonly modeState: (sessionId: string) => Effect.Effect<Readonly<Record<string, unknown>> | undefined>
+    /**
+     * Sends an envelope as `sender` without a connection, at the speed of the kernel: for load that should measure a client
+     * of the runtime and not the sending of messages. The envelope must not be used again.
+     */
+    readonly submit: (envelope: Envelope, sender: string) => Effect.Effect<Ack>
     /** Registers a policy without a call. */
     readonly registerPolicy: (policy: PolicyToRegister) => Effect.Effect<void, PolicyRefused>
     /** Ends every open stream and stops listening. Idempotent; the layer's scope does it too. */
@@ -77,6 +83,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
     acceptedHistory: (sessionId) =>
       Effect.sync(() => (kernel.find(sessionId)?.log.entries() ?? []).map(({ envelope }) => envelope)),
     modeState: (sessionId) => Effect.sync(() => kernel.find(sessionId)?.inspectMode()),
+    submit: (envelope, sender) => send(kernel, options, envelope, Effect.succeed(developmentIdentity(sender, false))),
     registerPolicy: (policy) => policies.register(create(PolicyDescriptorSchema, { ...policy })),
     stop: listener.stop
   })

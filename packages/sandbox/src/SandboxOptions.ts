@@ -56,7 +56,7 @@ export const DEFAULT_OPTIONS: SandboxOptions = {
   newerRuntime: false,
   policySemantics: "0.7.6",
   devObserver: true,
-  observers: ["control-plane", "runplane-control-plane"]
+  observers: ["macp-control-plane", "control-plane", "runplane-control-plane"]
 }
 
 /** The limits a real runtime starts with, for tests of clients that must cope with them. */

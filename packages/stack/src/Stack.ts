@@ -1,3 +1,4 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
 import { layerControlPlane } from "@runplane/control-plane"
 import { Launcher } from "@runplane/launcher"
@@ -7,7 +8,6 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { FetchHttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { probePort } from "./FreePort.ts"
@@ -62,7 +62,7 @@ export class Stack extends Context.Service<Stack, Addresses>()("runplane/stack/S
           LauncherClient.layer({ baseUrl: launcherUrl, ...key })
         )
       })
-    ).pipe(Layer.provide(FetchHttpClient.layer))
+    ).pipe(Layer.provide(NodeHttpClient.layerNodeHttp))
 }
 
 // What is built last is stopped first: no agent outlives its launcher, and the log is closed after its last writer.
@@ -83,12 +83,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
       database: { url: database.url }
     }).pipe(Layer.provide(Layer.succeedContext(runtime)))
     const launcher = Launcher.layerConfig({ host: settings.host, port: settings.launcherPort })
-    const mark = (t: string) => Effect.addFinalizer(() => Effect.sync(() => console.error(t, performance.now())))
-    yield* mark("after cp")
-    yield* Layer.build(controlPlane)
-    yield* mark("after launcher")
-    yield* Layer.build(launcher)
-    yield* mark("start")
+    yield* Effect.all([Layer.build(controlPlane), Layer.build(launcher)], { concurrency: "unbounded" })
   }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: environment })))
 
   const launcherUrl = urlOf(settings.launcherPort)
@@ -145,6 +140,6 @@ const checkPacks = (launcherUrl: string, { apiKey }: StackSettings) =>
     yield* launcher.catalog.scenarios()
   }).pipe(
     Effect.provide(LauncherClient.layer({ baseUrl: launcherUrl, ...(apiKey === undefined ? {} : { apiKey }) })),
-    Effect.provide(FetchHttpClient.layer),
+    Effect.provide(NodeHttpClient.layerNodeHttp),
     Effect.mapError((error) => new PacksUnusable({ reason: oneLine(error) }))
   )

@@ -49,9 +49,9 @@ export const BootstrapFile = Schema.Struct({
   runtime_url: Schema.NonEmptyString,
   auth_token: Schema.optional(Schema.String),
   secure: Schema.optional(Schema.Boolean),
-  participants: Schema.Array(Schema.String),
-  mode_version: Schema.String,
-  configuration_version: Schema.String,
+  participants: Schema.Array(Schema.String).pipe(Schema.withDecodingDefault(Effect.succeed([]))),
+  mode_version: Schema.String.pipe(Schema.withDecodingDefault(Effect.succeed("1.0.0"))),
+  configuration_version: Schema.String.pipe(Schema.withDecodingDefault(Effect.succeed("config.default"))),
   policy_version: Schema.optional(Schema.String),
   /** Only in the initiator's file. */
   initiator: Schema.optional(
@@ -64,7 +64,7 @@ export const BootstrapFile = Schema.Struct({
     agent_ref: Schema.optional(Schema.String),
     policy_hints: Schema.optional(JsonObject),
     session_context: Schema.optional(JsonObject)
-  })
+  }).pipe(Schema.withDecodingDefault(Effect.succeed({})))
 })
 
 export type BootstrapFile = typeof BootstrapFile.Type
@@ -91,7 +91,7 @@ export class Bootstrap extends Context.Service<Bootstrap, BootstrapFile>()("runp
     })
   )
 
-  static readonly layerOf = (file: BootstrapFile): Layer.Layer<Bootstrap> => Layer.succeed(Bootstrap, file)
+  static readonly layerMemory = (file: BootstrapFile): Layer.Layer<Bootstrap> => Layer.succeed(Bootstrap, file)
 }
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(BootstrapFile), { errors: "all" })

@@ -42,7 +42,7 @@ const launchOn = (runtimeUrl: string) => ({
 
 const clientOn = (runtimeUrl: string) =>
   Layer.fresh(AgentClient.layer).pipe(
-    Layer.provide(Bootstrap.layerOf(bootstrapFor("impact-analyst", launchOn(runtimeUrl))))
+    Layer.provide(Bootstrap.layerMemory(bootstrapFor("impact-analyst", launchOn(runtimeUrl))))
   )
 
 const refusal = (code: string, reasons: ReadonlyArray<string> = []) =>
@@ -174,7 +174,7 @@ describe("the cancel callback", () => {
         const launch = launchOn(yield* runtime(quiet(cancelled)))
         const port = yield* freePort
         const callback = { host: "127.0.0.1", port, path: "/cancel", bearer: "secret" }
-        const bootstrap = Bootstrap.layerOf({ ...bootstrapFor(participant, launch), cancel_callback: callback })
+        const bootstrap = Bootstrap.layerMemory({ ...bootstrapFor(participant, launch), cancel_callback: callback })
         const agent = EXAMPLE_AGENTS[agentRef] ?? Effect.die(agentRef)
         const answers = Effect.gen(function* () {
           const url = `http://127.0.0.1:${port}`

@@ -23,7 +23,7 @@ import {
 
 /** A connection of its own for each participant. */
 const clientOf = (participant: string, launch: Launch) =>
-  Layer.fresh(AgentClient.layer).pipe(Layer.provideMerge(Bootstrap.layerOf(bootstrapFor(participant, launch))))
+  Layer.fresh(AgentClient.layer).pipe(Layer.provideMerge(Bootstrap.layerMemory(bootstrapFor(participant, launch))))
 
 /** Runs the four agents at once, as the launch service would, and gives the accepted messages. */
 const runBridge = (launch: Omit<Launch, "runtimeUrl">) =>

@@ -7,13 +7,11 @@ import * as Layer from "effect/Layer"
 import { EventLog } from "../events/EventLog.ts"
 import { Ids } from "../events/Ids.ts"
 import { newRun } from "../runs/NewRun.ts"
-import { RunRepository } from "../runs/RunRepository.ts"
+import { DISCOVERY_SOURCE, RunRepository } from "../runs/RunRepository.ts"
 import { Observers } from "./Observers.ts"
 
 /** Time-to-live of a discovered session that does not tell its own, milliseconds (http-details section 5.3). */
 const DEFAULT_TTL_MS = 300_000
-/** `source` of discovered runs; a `POST /runs` for the same session may still claim such a run. */
-export const DISCOVERY_SOURCE = "session-discovery"
 
 /** Turns a session that no run knows into a run (http-details section 5.3). */
 export class SessionDiscovery extends Context.Service<

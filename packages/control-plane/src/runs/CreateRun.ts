@@ -7,6 +7,7 @@ import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
 import { EventLog } from "../events/EventLog.ts"
 import { Ids } from "../events/Ids.ts"
 import { Observers } from "../observer/Observers.ts"
+import { makeClaimRun } from "./ClaimRun.ts"
 import { type NewRun, newRun } from "./NewRun.ts"
 import { RunRepository } from "./RunRepository.ts"
 import type { StoredRun } from "./RunRow.ts"
@@ -23,6 +24,7 @@ export const makeCreateRun = Effect.gen(function* () {
   const observers = yield* Observers
   const runs = yield* RunRepository
   const runtime = yield* RuntimeClient
+  const claim = yield* makeClaimRun
 
   const original = Effect.fnUntraced(function* (descriptor: RunDescriptor) {
     const key = descriptor.execution?.idempotencyKey
@@ -92,7 +94,10 @@ export const makeCreateRun = Effect.gen(function* () {
     const winner = yield* original(descriptor)
     if (winner !== undefined) return accepted(winner)
     const holder = yield* Effect.orDie(runs.findBySession(sessionId))
-    if (holder !== undefined) return yield* sessionAlreadyExists(sessionId)
+    if (holder !== undefined) {
+      const claimed = yield* Effect.orDie(claim(descriptor, holder, caller))
+      return claimed === undefined ? yield* sessionAlreadyExists(sessionId) : accepted(claimed)
+    }
     // What is left: the session's id is free, but another run got the same id by chance (section 15, "and free").
     const second = yield* Effect.uninterruptible(attempt(descriptor, sessionId, yield* ids.uuid, caller))
     return second ?? (yield* sessionAlreadyExists(sessionId))

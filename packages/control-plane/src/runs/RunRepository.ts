@@ -8,6 +8,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { NewRun } from "./NewRun.ts"
 import { type RunRow, type StoredRun, toStoredRun } from "./RunRow.ts"
 
+/** `source` of runs that were made of a session which nobody had posted (http-details section 5.3). */
+export const DISCOVERY_SOURCE = "session-discovery"
+
 /**
  * The rows of runs. A `reference` is what stands in a path: the id of a run, or the id of its session when that is no UUID
  * (http-details section 15).
@@ -17,6 +20,8 @@ export class RunRepository extends Context.Service<
   {
     /** Inserts a queued run with its head; false when its id, session or idempotency key is taken. */
     readonly insert: (run: NewRun, at: string) => Effect.Effect<boolean, SqlError>
+    /** Gives a discovered run the descriptor's values, once; false when it is claimed already or the key is taken. */
+    readonly claim: (run: NewRun, at: string) => Effect.Effect<boolean, SqlError>
     readonly find: (reference: string) => Effect.Effect<StoredRun | undefined, SqlError>
     readonly findByIdempotencyKey: (key: string) => Effect.Effect<StoredRun | undefined, SqlError>
     readonly findBySession: (sessionId: string) => Effect.Effect<StoredRun | undefined, SqlError>
@@ -56,6 +61,25 @@ export class RunRepository extends Context.Service<
               RETURNING id
             )
             INSERT INTO run_heads (run_id) SELECT id FROM run RETURNING run_id`,
+          (rows) => rows.length > 0
+        )
+      )
+
+      // What the run has gained since its discovery stays; what the discovery itself said gives way.
+      const claim = Effect.fn("RunRepository.claim")((run: NewRun, at: string) =>
+        Effect.map(
+          sql`
+            UPDATE runs SET mode = ${run.mode}, runtime_version = ${run.runtimeVersion ?? null},
+                            idempotency_key = ${run.idempotencyKey ?? null}, source_kind = ${run.sourceKind ?? null},
+                            source_ref = ${run.sourceRef ?? null}, scenario_ref = ${run.scenarioRef ?? null},
+                            environment = ${run.environment ?? null},
+                            policy_version = coalesce(${run.policyVersion ?? null}, policy_version),
+                            tags = ${run.tags}::text[],
+                            metadata = ((metadata::jsonb - 'source') || ${JSON.stringify(run.metadata)}::text::jsonb)::json,
+                            search_text = ${run.searchText}, updated_at = ${at}::timestamptz
+            WHERE id = ${run.id}::uuid AND source_kind = ${DISCOVERY_SOURCE}
+              AND NOT EXISTS (SELECT FROM runs other WHERE other.idempotency_key = ${run.idempotencyKey ?? null})
+            RETURNING id`,
           (rows) => rows.length > 0
         )
       )
@@ -127,7 +151,7 @@ export class RunRepository extends Context.Service<
         return { data: rows.map(toStoredRun), total: counts[0]?.total ?? 0 }
       })
 
-      return RunRepository.of({ insert, find, findByIdempotencyKey, findBySession, resolve, status, list })
+      return RunRepository.of({ insert, claim, find, findByIdempotencyKey, findBySession, resolve, status, list })
     })
   )
 }

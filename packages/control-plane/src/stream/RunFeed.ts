@@ -81,7 +81,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     const page: ReadonlyArray<StoredEvent> = yield* read(
       events.page(runId, { afterSeq: seq, types: [] }, BACKFILL_PAGE)
     )
-    if (page.length < BACKFILL_PAGE) phase = "settling"
+    if (page.length < BACKFILL_PAGE) phase = "live"
     const last = page.at(-1)
     if (last === undefined) return undefined
     seq = last.seq

@@ -1,5 +1,5 @@
-import { assert, layer } from "@effect/vitest"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
@@ -17,7 +17,12 @@ interface Seed {
 
 const seeds: ReadonlyArray<Seed> = [
   { name: "a", createdAt: "2026-01-01T00:00:00.000Z", tags: ["x", "y"], metadata: { environment: "staging" } },
-  { name: "b", createdAt: "2026-01-02T00:00:00.000Z", tags: ["x"], metadata: { scenarioRef: "Loans/Fast-Check@1.0.0" } },
+  {
+    name: "b",
+    createdAt: "2026-01-02T00:00:00.000Z",
+    tags: ["x"],
+    metadata: { scenarioRef: "Loans/Fast-Check@1.0.0" }
+  },
   { name: "c", createdAt: "2026-01-03T00:00:00.000Z", metadata: { sourceRef: "loans/other@2" }, status: "failed" },
   { name: "d", createdAt: "2026-01-04T00:00:00.000Z", tags: ["100%_sure"], policyVersion: "policy.fraud.strict" },
   { name: "e", createdAt: "2026-01-05T00:00:00.000Z", tags: ["x"], archived: true }

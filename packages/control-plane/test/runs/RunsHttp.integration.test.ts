@@ -1,8 +1,8 @@
-import { assert, layer } from "@effect/vitest"
+import { randomBytes, randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
 import { RuntimeFake } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
-import { randomBytes, randomUUID } from "node:crypto"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 
 const create = (over: Parameters<typeof descriptor>[0] = {}) => call("POST", "/runs", { body: descriptor(over) })
@@ -164,10 +164,7 @@ layer(layerTestService(), { excludeTestServices: true })("runs over HTTP", (it) 
       const shown = yield* call("GET", `/runs/${body.runId}`)
       assert.notInclude(shown.text, "very-secret")
       assert.strictEqual(shown.body.metadata.cancelCallback.bearer, "[REDACTED]")
-      assert.strictEqual(
-        shown.body.metadata.executionRequest.session.metadata.cancelCallback.bearer,
-        "[REDACTED]"
-      )
+      assert.strictEqual(shown.body.metadata.executionRequest.session.metadata.cancelCallback.bearer, "[REDACTED]")
       const listed = yield* call("GET", "/runs?environment=bearer-test")
       assert.strictEqual(listed.body.total, 1)
       assert.notInclude(listed.text, "very-secret")
@@ -188,9 +185,10 @@ layer(layerTestService(), { excludeTestServices: true })("runs over HTTP", (it) 
       const { body } = yield* call("POST", "/runs", { body: descriptor(), headers: { "x-request-id": "req-7" } })
       const rows = yield* sql`
         SELECT actor, actor_type, action, resource, request_id FROM audit_log WHERE resource_id = ${body.runId}`
-      assert.deepStrictEqual([...rows], [
-        { actor: "anonymous", actor_type: "anonymous", action: "run.create", resource: "run", request_id: "req-7" }
-      ])
+      assert.deepStrictEqual(
+        [...rows],
+        [{ actor: "anonymous", actor_type: "anonymous", action: "run.create", resource: "run", request_id: "req-7" }]
+      )
     })
   )
 
@@ -236,7 +234,8 @@ layer(layerTestService(), { excludeTestServices: true })("POST /runs/validate", 
       assert.strictEqual(body.runtime.reachable, true)
       assert.strictEqual(body.runtime.capabilities.sessions.stream, true)
       const sql = yield* PgClient.PgClient
-      const [row] = yield* sql`SELECT (SELECT count(*) FROM runs)::int AS runs, (SELECT count(*) FROM audit_log)::int AS audit`
+      const [row] =
+        yield* sql`SELECT (SELECT count(*) FROM runs)::int AS runs, (SELECT count(*) FROM audit_log)::int AS audit`
       assert.deepStrictEqual(row, { runs: 0, audit: 0 })
     })
   )

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { type FeedOptions, makeRunFeed } from "../../src/stream/RunFeed.ts"
+import { BACKFILL_PAGE, type FeedOptions, makeRunFeed } from "../../src/stream/RunFeed.ts"
 import { MEMORY_RUN, MemoryLog } from "../support/MemoryLog.ts"
 
 const options: FeedOptions = { afterSeq: undefined, includeSnapshot: true, heartbeatMs: 15_000 }
@@ -65,10 +65,26 @@ describe("the feed of a run", () => {
       const { next, tell } = yield* opened(log)
       yield* next
       const early = log.commit(2)
+      tell(early)
+      yield* next
       const late = log.commit(1, "cancelled")
       // One word about all three, as when two appends of one run share a transaction.
-      tell({ ...late, events: [...early.events, ...late.events], frames: late.frames })
-      assert.deepStrictEqual(eventIndexes(yield* collect(next)), [3, 4, 5])
+      tell({ ...late, events: [...early.events, ...late.events] })
+      assert.deepStrictEqual(eventIndexes(yield* collect(next)), [5])
+    })
+  )
+
+  it.effect("reads one page for each time it is asked, and none before", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(3 * BACKFILL_PAGE)
+      const { next, tell } = yield* opened(log, { afterSeq: 0 })
+      yield* next
+      for (let batch = 0; batch < 100; batch++) tell(log.commit(1))
+      assert.strictEqual(log.pagesRead, 0)
+      const page = framesOf((yield* next) ?? new Uint8Array())
+      assert.lengthOf(page, BACKFILL_PAGE)
+      assert.strictEqual(log.pagesRead, 1)
     })
   )
 

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { RunId, runCancelled } from "@runplane/domain"
+import { type RunId, runCancelled } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
@@ -127,6 +127,18 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/stream",
       yield* Fiber.join(writer)
       yield* cancel(runId)
       for (const client of clients) assertInOrder(yield* Fiber.join(client), 1, 1_002)
+    })
+  )
+
+  it.effect("brings a reader that stood still back into step, from the database", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun()
+      const slow = yield* openSse(`/runs/${runId}/stream`)
+      yield* slow.next
+      // More than the buffers of a connection hold, while nothing is read.
+      yield* appendMessages(runId, 1_500, 10, "x".repeat(10_000))
+      yield* cancel(runId)
+      assertInOrder(yield* slow.rest, 2, 1_502)
     })
   )
 

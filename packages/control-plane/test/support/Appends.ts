@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/events/EventLog.ts"
 
 /** A message event as the normaliser makes them, reduced to what the tests look at. */
-export const messageDraft = (number: number, ts = "2026-07-01T10:00:00.000Z"): EventDraft => ({
+export const messageDraft = (number: number, ts = "2026-07-01T10:00:00.000Z", text = ""): EventDraft => ({
   ts,
   type: "message.received",
   subject: { kind: "message", id: `m${number}` },
@@ -14,16 +14,16 @@ export const messageDraft = (number: number, ts = "2026-07-01T10:00:00.000Z"): E
     messageId: `m${number}`,
     sessionId: "s",
     sender: "agent://lead",
-    payload: { value: number }
+    payload: { value: number, text }
   }
 })
 
 /** Appends events to a run, so many at a time. */
-export const appendMessages = Effect.fnUntraced(function* (runId: string, count: number, perAppend = 1, from = 1) {
+export const appendMessages = Effect.fnUntraced(function* (runId: string, count: number, perAppend = 1, text = "") {
   const log = yield* EventLog
   for (let sent = 0; sent < count; sent += perAppend) {
     const events = Array.from({ length: Math.min(perAppend, count - sent) }, (_, offset) =>
-      messageDraft(from + sent + offset)
+      messageDraft(1 + sent + offset, undefined, text)
     )
     yield* log.append({ runId: RunId.make(runId), events })
   }

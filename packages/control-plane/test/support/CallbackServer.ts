@@ -1,6 +1,7 @@
 import { createServer } from "node:http"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
+import { listenOn } from "./LoopbackPort.ts"
 
 export interface CallbackRequest {
   readonly method: string | undefined
@@ -22,18 +23,6 @@ export const callbackServer = Effect.fnUntraced(function* (answer: number | "han
       if (answer !== "hang") response.writeHead(answer, { location: "/elsewhere" }).end("ignored")
     })
   })
-  const port = yield* Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address()
-        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
-      })
-    }),
-    () =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  )
+  const port = yield* listenOn(server)
   return { url: `http://127.0.0.1:${port}/cancel`, requests }
 })

@@ -13,11 +13,13 @@ import { layerTestDatabase } from "./TestDatabase.ts"
 export interface TestServiceOptions {
   readonly settings?: Readonly<Record<string, string>>
   readonly observer?: Partial<ObserverOptions>
+  /** Any free one unless said. */
+  readonly port?: number
 }
 
 /** The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. */
-export const layerTestService = ({ observer, settings }: TestServiceOptions = {}) =>
-  layerHttp({ host: "127.0.0.1", port: 0 }).pipe(
+export const layerTestService = ({ observer, port, settings }: TestServiceOptions = {}) =>
+  layerHttp({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provide(layerMeters),
     Layer.provideMerge(layerCapabilities),
     Layer.provideMerge(layerTestObservation({ discoveryEnabled: false, ...observer })),

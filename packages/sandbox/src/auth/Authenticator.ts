@@ -44,14 +44,7 @@ export class Authenticator extends Context.Service<
         authenticate: (metadata) => {
           const sender = credentialOf(metadata)
           if (sender === undefined) return refuse
-          return Effect.succeed({
-            sender,
-            allowedModes: undefined,
-            canStartSessions: true,
-            maxOpenSessions: undefined,
-            canManageModeRegistry: true,
-            isObserver: mayObserve.has(sender)
-          })
+          return Effect.succeed(developmentIdentity(sender, mayObserve.has(sender)))
         }
       })
     )
@@ -72,6 +65,16 @@ export class Authenticator extends Context.Service<
     )
   }
 }
+
+/** A development caller may do everything but, unless it is told so, observe (runtime-wire section 6.1). */
+export const developmentIdentity = (sender: string, isObserver: boolean): Identity => ({
+  sender,
+  allowedModes: undefined,
+  canStartSessions: true,
+  maxOpenSessions: undefined,
+  canManageModeRegistry: true,
+  isObserver
+})
 
 const BEARER = "Bearer "
 

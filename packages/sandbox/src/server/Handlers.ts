@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Authenticator } from "../auth/Authenticator.ts"
 import type { Identity } from "../auth/Identity.ts"
-import { checkShape, PROTOCOL_VERSION } from "../core/EnvelopeShape.ts"
+import { PROTOCOL_VERSION } from "../core/EnvelopeShape.ts"
 import type { ModeInfo } from "../core/Mode.ts"
 import { isStandardMode, MODES } from "../core/Modes.ts"
 import { Unauthenticated } from "../core/Rejection.ts"
@@ -16,6 +16,7 @@ import type { SandboxOptions } from "../SandboxOptions.ts"
 import { ackOf, statusOf } from "./Answers.ts"
 import { listSessions } from "./ListSessions.ts"
 import { RUNTIME_INFO } from "./RuntimeInfo.ts"
+import { send } from "./Send.ts"
 import { makeStreamSession } from "./StreamSession.ts"
 import { makeWatches } from "./Watches.ts"
 
@@ -63,20 +64,8 @@ export const makeHandlers = (
 
     send: ({ envelope }, call) => {
       if (envelope === undefined) throw new ConnectError("envelope is missing", Code.InvalidArgument)
-      return run(
-        Effect.gen(function* () {
-          const misshapen = checkShape(envelope, options.maxPayloadBytes)
-          if (misshapen !== undefined) return yield* Effect.fail(misshapen)
-          const identity = yield* authenticator
-            .authenticate(call.requestHeader)
-            .pipe(Effect.mapError(() => Unauthenticated))
-          yield* kernel.admit(envelope, identity)
-          return yield* kernel.accept(envelope, identity)
-        }).pipe(
-          Effect.result,
-          Effect.zipWith(Clock.currentTimeMillis, (result, now) => ({ ack: ackOf(result, envelope, now) }))
-        )
-      )
+      const identity = authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(() => Unauthenticated))
+      return run(Effect.map(send(kernel, options, envelope, identity), (ack) => ({ ack })))
     },
 
     streamSession: makeStreamSession(context, options),

@@ -249,6 +249,17 @@ layer(Sandbox.layerTokens(tokens, { port: 0 }), { excludeTestServices: true })("
 })
 
 describe("the sandbox", () => {
+  it.live("takes envelopes without a connection, by the same rules", () =>
+    Effect.gen(function* () {
+      const { acceptedHistory, submit } = yield* Sandbox
+      const sessionId = "submitted-session-of-the-test"
+      const start = yield* submit(envelope("SessionStart", "m1", startPayload(), { sessionId }), lead)
+      const stranger = yield* submit(envelope("Proposal", "m2", proposal(), { sessionId }), "agent://stranger")
+      assert.deepStrictEqual([start.ok, stranger.error?.code], [true, "FORBIDDEN"])
+      assert.strictEqual((yield* acceptedHistory(sessionId)).length, 1)
+    }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
+  )
+
   it.live("names the port that is taken", () =>
     Effect.gen(function* () {
       const { address } = yield* Sandbox

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+
+/** A process of the bench ended, or said something that is not of its protocol. */
+export class ChildFailed extends Data.TaggedError("ChildFailed")<{ readonly name: string; readonly reason: string }> {
+  override get message(): string {
+    return `the ${this.name} process ${this.reason}`
+  }
+}
+
+export interface Child<Command, Reply> {
+  readonly pid: number
+  /** What the process said when it was ready. */
+  readonly greeting: Reply
+  /** One command at a time; each has one reply. */
+  readonly ask: (command: Command) => Effect.Effect<Reply, ChildFailed>
+}
+
+/** A child that is interrupted answers within this time or is killed. Milliseconds. */
+const STOP_TIMEOUT_MS = 5_000
+/** Replies that nobody has taken; a child speaks only when it is asked, so one would do. */
+const REPLIES = 8
+
+export interface ChildOptions<Reply> {
+  readonly name: string
+  readonly entry: URL
+  readonly environment: Readonly<Record<string, string>>
+  readonly reply: Schema.Decoder<Reply>
+}
+
+/** Runs a file of this package as a process of its own until the scope closes, and talks to it over Node's IPC channel. */
+export const startChild = Effect.fn("ChildProcess.start")(function* <Command extends object, Reply>({
+  entry,
+  environment,
+  name,
+  reply
+}: ChildOptions<Reply>): Effect.fn.Return<Child<Command, Reply>, ChildFailed, Scope.Scope> {
+  const replies = yield* Queue.bounded<unknown, ChildFailed>(REPLIES)
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const { PATH = "" } = process.env
+      // What a child logs must not get into the report, so both of its outputs go to our stderr.
+      return spawn(process.execPath, [entry.pathname], {
+        env: { PATH, ...environment },
+        stdio: ["ignore", 2, 2, "ipc"]
+      })
+    }),
+    stop
+  )
+  const failed = (reason: string) => new ChildFailed({ name, reason })
+  child.on("message", (message: unknown) => Queue.offerUnsafe(replies, message))
+  child.once("error", (error) => Queue.failCauseUnsafe(replies, causeOf(failed(error.message))))
+  child.once("exit", (code, signal) =>
+    Queue.failCauseUnsafe(replies, causeOf(failed(`ended with ${signal ?? `code ${code}`}`)))
+  )
+
+  const decode = Schema.decodeUnknownEffect(reply)
+  const next = Effect.flatMap(Queue.take(replies), (message) =>
+    Effect.mapError(decode(message), (error) => failed(`answered nonsense: ${error.message}`))
+  )
+  const greeting = yield* next
+  const turn = yield* Semaphore.make(1)
+  const ask = (command: Command) =>
+    turn.withPermits(1)(
+      Effect.andThen(
+        Effect.sync(() => child.send(command)),
+        next
+      )
+    )
+  return { pid: child.pid ?? 0, greeting, ask }
+})

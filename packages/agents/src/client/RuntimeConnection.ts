@@ -1,14 +1,10 @@
 import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect"
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node"
-import { MACPRuntimeService, type StreamSessionRequest } from "@runplane/runtime"
+import { createGrpcTransport } from "@connectrpc/connect-node"
+import { GuardedSessionManager, MACPRuntimeService, type StreamSessionRequest } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { RuntimeCallFailed } from "./AgentFailure.ts"
 import type { BootstrapFile } from "./Bootstrap.ts"
-
-/** HTTP/2 pings find a frozen peer; milliseconds between two, and until an answer must have come. */
-const PING_INTERVAL_MS = 30_000
-const PING_TIMEOUT_MS = 5_000
 
 /** Milliseconds a unary call may take. Streams have no deadline. */
 const CALL_TIMEOUT_MS = 10_000
@@ -27,7 +23,7 @@ export interface RuntimeConnection {
 export const connect = (bootstrap: BootstrapFile): Effect.Effect<RuntimeConnection, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => new Http2SessionManager(baseUrlOf(bootstrap), pings)),
+      Effect.sync(() => new GuardedSessionManager(baseUrlOf(bootstrap))),
       (manager) => Effect.sync(() => manager.abort())
     ),
     (sessionManager) => {
@@ -60,8 +56,6 @@ export async function* subscribeFrames(first: StreamSessionRequest, signal: Abor
     else signal.addEventListener("abort", () => resolve(), { once: true })
   })
 }
-
-const pings = { pingIntervalMs: PING_INTERVAL_MS, pingTimeoutMs: PING_TIMEOUT_MS, pingIdleConnection: true }
 
 const baseUrlOf = ({ runtime_url, secure }: BootstrapFile): string =>
   runtime_url.includes("://") ? runtime_url : `${secure === true ? "https" : "http"}://${runtime_url}`

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -45,7 +47,7 @@ export const startChild = Effect.fn("ChildProcess.start")(function* <Command ext
     Effect.sync(() => {
       const { PATH = "" } = process.env
       // What a child logs must not get into the report, so both of its outputs go to our stderr.
-      return spawn(process.execPath, [entry.pathname], {
+      return spawn(process.execPath, [fileURLToPath(entry)], {
         env: { PATH, ...environment },
         stdio: ["ignore", 2, 2, "ipc"]
       })
@@ -54,9 +56,9 @@ export const startChild = Effect.fn("ChildProcess.start")(function* <Command ext
   )
   const failed = (reason: string) => new ChildFailed({ name, reason })
   child.on("message", (message: unknown) => Queue.offerUnsafe(replies, message))
-  child.once("error", (error) => Queue.failCauseUnsafe(replies, causeOf(failed(error.message))))
+  child.once("error", (error) => Queue.failCauseUnsafe(replies, Cause.fail(failed(error.message))))
   child.once("exit", (code, signal) =>
-    Queue.failCauseUnsafe(replies, causeOf(failed(`ended with ${signal ?? `code ${code}`}`)))
+    Queue.failCauseUnsafe(replies, Cause.fail(failed(`ended with ${signal ?? `code ${code}`}`)))
   )
 
   const decode = Schema.decodeUnknownEffect(reply)
@@ -74,3 +76,15 @@ export const startChild = Effect.fn("ChildProcess.start")(function* <Command ext
     )
   return { pid: child.pid ?? 0, greeting, ask }
 })
+
+const stop = (child: ChildProcess) =>
+  ended(child, "SIGTERM").pipe(
+    Effect.timeoutOrElse({ duration: STOP_TIMEOUT_MS, orElse: () => ended(child, "SIGKILL") })
+  )
+
+const ended = (child: ChildProcess, signal: NodeJS.Signals) =>
+  Effect.callback<void>((resume) => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+    child.once("exit", () => resume(Effect.void))
+    child.kill(signal)
+  })

@@ -81,7 +81,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     const page: ReadonlyArray<StoredEvent> = yield* read(
       events.page(runId, { afterSeq: seq, types: [] }, BACKFILL_PAGE)
     )
-    if (page.length < BACKFILL_PAGE) phase = "live"
+    if (page.length < BACKFILL_PAGE) phase = "settling"
     const last = page.at(-1)
     if (last === undefined) return undefined
     seq = last.seq
@@ -99,7 +99,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     const ends = isTerminal(now.status) && !wasTerminal
     if (now.lastSeq > seq) {
       // A running run will tell of the rest itself; an ended one will not.
-      phase = ends ? "reading" : "live"
+      phase = "live"
       return undefined
     }
     if (now.lastSeq === seq) index = now.lastIndex

@@ -160,6 +160,38 @@ describe("the feed of a run", () => {
     })
   )
 
+  it.effect("sends the rest of a run that ends between two reads of the database", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(2)
+      const { next, tell } = yield* opened(log)
+      yield* next
+      log.commit(1)
+      log.afterPage = () => {
+        log.afterPage = () => {}
+        log.commit(2, "failed")
+      }
+      tell({ _tag: "Gap" })
+      const frames = yield* collect(next)
+      assert.deepStrictEqual(eventIndexes(frames), [3, 4, 5])
+      assert.deepStrictEqual(frames.at(-1), { event: "snapshot", index: 5 })
+    })
+  )
+
+  it.effect("keeps to an afterSeq that the log has not reached yet", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(2)
+      // The next events have the seqs 9 and 12.
+      const { next, tell } = yield* opened(log, { afterSeq: 10 })
+      yield* next
+      tell(log.commit(1))
+      tell(log.commit(1))
+      tell(log.commit(1, "completed"))
+      assert.deepStrictEqual(eventIndexes(yield* collect(next)), [4, 5])
+    })
+  )
+
   const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
   const step = Schema.Union([
     Schema.Struct({ do: Schema.tag("commit"), count: count.check(Schema.isGreaterThan(0)) }),
@@ -206,6 +238,7 @@ describe("the feed of a run", () => {
           [...snapshots].sort((left, right) => left - right)
         )
         assert.deepStrictEqual(frames.at(-1), { event: "snapshot", index: log.events.length })
-      })
+      }),
+    { arbitrary: { runs: 500, size: 60 } }
   )
 })

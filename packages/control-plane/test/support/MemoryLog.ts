@@ -18,6 +18,8 @@ export class MemoryLog {
   status: RunStatus = "running"
   /** Reads that came, for tests of what is not read. */
   pagesRead = 0
+  /** What happens right after a page was read. */
+  afterPage: () => void = () => {}
 
   get head() {
     const last = this.events.at(-1)
@@ -55,7 +57,9 @@ export class MemoryLog {
     page: (_runId, { afterSeq }, limit) =>
       Effect.sync(() => {
         this.pagesRead += 1
-        return this.events.filter((event) => event.seq > afterSeq).slice(0, limit)
+        const page = this.events.filter((event) => event.seq > afterSeq).slice(0, limit)
+        this.afterPage()
+        return page
       }),
     count: () => Effect.succeed(this.events.length),
     head: () => Effect.succeed({ ...this.head, cursor: 0 })

@@ -1,0 +1,102 @@
+import { create, toBinary } from "@bufbuild/protobuf"
+import { DecisionMode, EnvelopeSchema, SessionStartPayloadSchema } from "@runplane/runtime"
+
+/** Mode of all scripted sessions. */
+export const SCRIPTED_MODE = "macp.mode.decision.v1"
+export const PARTICIPANTS: ReadonlyArray<string> = [0, 1, 2, 3, 4].map((number) => `agent://desk-${number}`)
+
+/** Every so many envelopes of a history a new proposal is made; the ones between evaluate it, object to it and vote. */
+const ENVELOPES_PER_PROPOSAL = 25
+
+const RATIONALE =
+  "The counterparty is within its limits, settlement risk is covered by the collateral, and the price is in line with the desk's model."
+
+/**
+ * Envelope number `ordinal` (from 1) of a session's history. The first one is the SessionStart and becomes one canonical
+ * event; each of the others becomes two, message.received and what it means (http-details sections 6.3 and 6.4).
+ */
+export const historyEnvelope = (sessionId: string, ordinal: number) => {
+  const { messageType, payload } = ordinal === 1 ? start : contribution(ordinal)
+  return envelope(sessionId, ordinal, messageType, payload)
+}
+
+/** Canonical events that a whole history of this length becomes. */
+export const eventsOfHistory = (envelopes: number): number => Math.max(0, 2 * envelopes - 1)
+
+/** A vote that carries the moment at which it was made; two canonical events. */
+export const stampedEnvelope = (sessionId: string, ordinal: number, emittedMicros: number) =>
+  envelope(
+    sessionId,
+    ordinal,
+    "Vote",
+    toBinary(
+      DecisionMode.VotePayloadSchema,
+      create(DecisionMode.VotePayloadSchema, {
+        proposalId: `proposal-${Math.floor(ordinal / ENVELOPES_PER_PROPOSAL)}`,
+        vote: "APPROVE",
+        reason: `${RATIONALE} ${stampOf(emittedMicros)}`
+      })
+    )
+  )
+
+export const EVENTS_PER_STAMPED_ENVELOPE = 2
+
+const STAMP = /emitted-us=(\d+)/
+const stampOf = (micros: number) => `emitted-us=${Math.trunc(micros)}`
+
+/** When the envelope of this event was made: microseconds of the machine's monotonic clock. */
+export const readStamp = (text: string): number | undefined => {
+  const match = STAMP.exec(text)
+  return match === null ? undefined : Number(match[1])
+}
+
+const envelope = (sessionId: string, ordinal: number, messageType: string, payload: Uint8Array) =>
+  create(EnvelopeSchema, {
+    macpVersion: "1.0",
+    mode: SCRIPTED_MODE,
+    messageType,
+    messageId: `${sessionId}-${ordinal}`,
+    sessionId,
+    sender: PARTICIPANTS[ordinal === 1 ? 0 : ordinal % PARTICIPANTS.length] ?? "",
+    timestampUnixMs: 1_790_000_000_000n + BigInt(ordinal),
+    payload
+  })
+
+const start = {
+  messageType: "SessionStart",
+  payload: toBinary(
+    SessionStartPayloadSchema,
+    create(SessionStartPayloadSchema, {
+      intent: "decide whether the trade is made",
+      participants: [...PARTICIPANTS],
+      modeVersion: "1.0.0",
+      configurationVersion: "config.default",
+      policyVersion: "policy.default",
+      ttlMs: 3_600_000n
+    })
+  )
+}
+
+const contribution = (ordinal: number): { readonly messageType: string; readonly payload: Uint8Array } => {
+  const proposalId = `proposal-${Math.floor(ordinal / ENVELOPES_PER_PROPOSAL)}`
+  const place = ordinal === 2 ? 0 : ordinal % ENVELOPES_PER_PROPOSAL
+  if (place === 0) {
+    const payload = create(DecisionMode.ProposalPayloadSchema, { proposalId, option: "trade", rationale: RATIONALE })
+    return { messageType: "Proposal", payload: toBinary(DecisionMode.ProposalPayloadSchema, payload) }
+  }
+  if (place % 10 === 7) {
+    const payload = create(DecisionMode.ObjectionPayloadSchema, { proposalId, reason: RATIONALE, severity: "medium" })
+    return { messageType: "Objection", payload: toBinary(DecisionMode.ObjectionPayloadSchema, payload) }
+  }
+  if (place < ENVELOPES_PER_PROPOSAL / 2) {
+    const payload = create(DecisionMode.EvaluationPayloadSchema, {
+      proposalId,
+      recommendation: "APPROVE",
+      confidence: 0.5 + place / 100,
+      reason: RATIONALE
+    })
+    return { messageType: "Evaluation", payload: toBinary(DecisionMode.EvaluationPayloadSchema, payload) }
+  }
+  const payload = create(DecisionMode.VotePayloadSchema, { proposalId, vote: "APPROVE", reason: RATIONALE })
+  return { messageType: "Vote", payload: toBinary(DecisionMode.VotePayloadSchema, payload) }
+}

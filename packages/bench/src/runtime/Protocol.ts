@@ -1,0 +1,24 @@
+import * as Schema from "effect/Schema"
+
+const Sessions = Schema.Array(Schema.String)
+
+/** What the bench asks of the scripted runtime. */
+export const RuntimeCommand = Schema.Union([
+  /** Opens sessions whose history of this length is made, but not accepted yet. */
+  Schema.TaggedStruct("Prepare", { sessions: Sessions, envelopes: Schema.Int }),
+  /** Answered when each of the sessions has a subscriber. */
+  Schema.TaggedStruct("AwaitSubscribed", { sessions: Sessions }),
+  /** Accepts the prepared histories at once. */
+  Schema.TaggedStruct("Release", { sessions: Sessions }),
+  /** Accepts so many stamped envelopes at an even pace, in turn for each of the sessions; answered after the last. */
+  Schema.TaggedStruct("Pace", { sessions: Sessions, envelopes: Schema.Int, perSecond: Schema.Number }),
+  /** Resolves the sessions and says so to whoever watches. */
+  Schema.TaggedStruct("Resolve", { sessions: Sessions })
+])
+export type RuntimeCommand = typeof RuntimeCommand.Type
+
+export const RuntimeReply = Schema.Union([
+  Schema.TaggedStruct("Listening", { address: Schema.String }),
+  Schema.TaggedStruct("Done", {})
+])
+export type RuntimeReply = typeof RuntimeReply.Type

@@ -1,0 +1,146 @@
+import { createServer, type ServerHttp2Session } from "node:http2"
+import { create } from "@bufbuild/protobuf"
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect"
+import { connectNodeAdapter } from "@connectrpc/connect-node"
+import {
+  GetSessionResponseSchema,
+  InitializeResponseSchema,
+  MACPRuntimeService,
+  SessionLifecycleEvent_EventType,
+  StreamSessionResponseSchema,
+  WatchSessionsResponseSchema
+} from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { SCRIPTED_MODE } from "./History.ts"
+import type { RuntimeCommand } from "./Protocol.ts"
+import { Changes, ScriptedSession } from "./ScriptedSession.ts"
+
+const NANOS_PER_MICRO = 1_000n
+const NANOS_PER_SECOND = 1e9
+
+/**
+ * A runtime over real gRPC that does nothing but deliver what it is told to (runtime-wire sections 2 to 4): it costs as little
+ * as possible, so that what is measured is its reader. Listens on a free port of the loopback until the scope closes.
+ */
+export const makeScriptedRuntime = Effect.gen(function* () {
+  const sessions = new Map<string, ScriptedSession>()
+  const resolved: Array<ScriptedSession> = []
+  const news = new Changes()
+
+  const handler = connectNodeAdapter({ routes: (router) => route(router, { sessions, resolved, news }) })
+  const connections = new Set<ServerHttp2Session>()
+  const server = createServer(handler)
+  server.on("session", (connection) => {
+    connections.add(connection)
+    connection.once("close", () => connections.delete(connection))
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+    }),
+    () =>
+      Effect.sync(() => {
+        for (const connection of connections) connection.destroy()
+        server.close()
+      })
+  )
+  const bound = server.address()
+  const address = `127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}`
+
+  const find = (ids: ReadonlyArray<string>) =>
+    ids.flatMap((id) => {
+      const session = sessions.get(id)
+      return session === undefined ? [] : [session]
+    })
+
+  const awaitSubscribed = (session: ScriptedSession) =>
+    Effect.promise(async () => {
+      while (session.subscribers === 0) await session.changes.next()
+    })
+
+  /** Makes what is due, then sleeps as short as timers allow; a late timer is caught up with. */
+  const pace = Effect.fnUntraced(function* (targets: ReadonlyArray<ScriptedSession>, count: number, perSecond: number) {
+    const started = yield* Clock.monotonicTimeNanos
+    let made = 0
+    while (made < count) {
+      const now = yield* Clock.monotonicTimeNanos
+      const due = Math.min(count, 1 + Math.floor((Number(now - started) / NANOS_PER_SECOND) * perSecond))
+      for (; made < due; made++) targets[made % targets.length]?.addStamped(Number(now / NANOS_PER_MICRO))
+      if (made < count) yield* Effect.sleep("1 millis")
+    }
+  })
+
+  const run = Effect.fnUntraced(function* (command: RuntimeCommand) {
+    switch (command._tag) {
+      case "Prepare":
+        for (const id of command.sessions) sessions.set(id, new ScriptedSession(id, command.envelopes))
+        return
+      case "AwaitSubscribed":
+        return yield* Effect.forEach(find(command.sessions), awaitSubscribed, {
+          concurrency: "unbounded",
+          discard: true
+        })
+      case "Release":
+        for (const session of find(command.sessions)) session.release()
+        return
+      case "Pace":
+        return yield* pace(find(command.sessions), command.envelopes, command.perSecond)
+      case "Resolve":
+        for (const session of find(command.sessions)) {
+          session.resolve()
+          resolved.push(session)
+        }
+        return news.announce()
+    }
+  })
+  return { address, run }
+})
+
+interface Script {
+  readonly sessions: ReadonlyMap<string, ScriptedSession>
+  /** In the order in which they were resolved; a watch tells each of them once. */
+  readonly resolved: ReadonlyArray<ScriptedSession>
+  readonly news: Changes
+}
+
+const route = (router: ConnectRouter, { news, resolved, sessions }: Script) => {
+  const find = (id: string): ScriptedSession => {
+    const session = sessions.get(id)
+    if (session === undefined) throw new ConnectError(`session ${id} not found`, Code.NotFound)
+    return session
+  }
+  router.service(MACPRuntimeService, {
+    initialize: () =>
+      create(InitializeResponseSchema, { selectedProtocolVersion: "1.0", supportedModes: [SCRIPTED_MODE] }),
+    getSession: ({ sessionId }) => create(GetSessionResponseSchema, { metadata: find(sessionId).metadata() }),
+    async *watchSessions(_request, { signal }) {
+      signal.addEventListener("abort", news.announce, { once: true })
+      for (let told = resolved.length; !signal.aborted; await news.next()) {
+        for (; told < resolved.length; told++) {
+          const session = resolved[told]?.metadata()
+          if (session === undefined) continue
+          const event = { eventType: SessionLifecycleEvent_EventType.RESOLVED, session }
+          yield create(WatchSessionsResponseSchema, { event })
+        }
+      }
+    },
+    async *watchSignals(_request, { signal }) {
+      signal.addEventListener("abort", news.announce, { once: true })
+      while (!signal.aborted) await news.next()
+    },
+    async *streamSession(requests, { signal }) {
+      for await (const { afterSequence, subscribeSessionId } of requests) {
+        const session = find(subscribeSessionId)
+        signal.addEventListener("abort", session.changes.announce, { once: true })
+        session.subscribed()
+        for (let next = Number(afterSequence) + 1; !signal.aborted; await session.changes.next()) {
+          for (let value = session.envelope(next); value !== undefined; value = session.envelope(next)) {
+            yield create(StreamSessionResponseSchema, { response: { case: "envelope", value } })
+            next += 1
+          }
+        }
+      }
+    }
+  })
+}

@@ -1,0 +1,79 @@
+import { create } from "@bufbuild/protobuf"
+import { type Envelope, SessionMetadataSchema, SessionState } from "@runplane/runtime"
+import { historyEnvelope, PARTICIPANTS, SCRIPTED_MODE, stampedEnvelope } from "./History.ts"
+
+/** Wakes whoever waits for something to happen. */
+export class Changes {
+  readonly #waiting = new Set<() => void>()
+
+  readonly next = (): Promise<void> => new Promise((resolve) => this.#waiting.add(resolve))
+
+  readonly announce = (): void => {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const wake of waiting) wake()
+  }
+}
+
+/** A session whose envelopes are made by the script; `accepted` of them are to be seen. */
+export class ScriptedSession {
+  readonly id: string
+  readonly changes = new Changes()
+  readonly #envelopes: Array<Envelope>
+  #accepted = 0
+  #resolved = false
+  #subscribers = 0
+
+  constructor(id: string, length: number) {
+    this.id = id
+    this.#envelopes = Array.from({ length }, (_, index) => historyEnvelope(id, index + 1))
+  }
+
+  get accepted(): number {
+    return this.#accepted
+  }
+
+  get subscribers(): number {
+    return this.#subscribers
+  }
+
+  subscribed(): void {
+    this.#subscribers += 1
+    this.changes.announce()
+  }
+
+  release(): void {
+    this.#accepted = this.#envelopes.length
+    this.changes.announce()
+  }
+
+  addStamped(emittedMicros: number): void {
+    this.#envelopes.push(stampedEnvelope(this.id, this.#envelopes.length + 1, emittedMicros))
+    this.release()
+  }
+
+  resolve(): void {
+    this.#resolved = true
+  }
+
+  envelope(ordinal: number): Envelope | undefined {
+    return ordinal <= this.#accepted ? this.#envelopes[ordinal - 1] : undefined
+  }
+
+  metadata() {
+    return create(SessionMetadataSchema, {
+      sessionId: this.id,
+      mode: SCRIPTED_MODE,
+      state: this.#resolved ? SessionState.RESOLVED : SessionState.OPEN,
+      startedAtUnixMs: 1_790_000_000_000n,
+      expiresAtUnixMs: 4_000_000_000_000n,
+      modeVersion: "1.0.0",
+      configurationVersion: "config.default",
+      policyVersion: "policy.default",
+      participants: [...PARTICIPANTS],
+      initiator: PARTICIPANTS[0] ?? "",
+      // Activity does not count the SessionStart, which is the first envelope.
+      participantActivity: [{ participantId: PARTICIPANTS[0] ?? "", messageCount: Math.max(0, this.#accepted - 1) }]
+    })
+  }
+}

@@ -1,0 +1,67 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { BenchDatabase } from "../BenchDatabase.ts"
+import { ChildFailed, startChild } from "../process/ChildProcess.ts"
+import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
+import { type ServiceCommand, ServiceReply } from "./Protocol.ts"
+
+export interface Usage {
+  /** User and system time of the whole process since it started. */
+  readonly cpuSeconds: number
+  /** Largest resident set so far. */
+  readonly peakBytes: number
+}
+
+/** No client of the bench may be told to slow down. */
+const REQUEST_LIMIT = 1_000_000_000
+
+const NAME = "control plane"
+
+/** The control plane under measurement, in a process of its own, on the bench's database and scripted runtime. */
+export class ControlPlaneProcess extends Context.Service<
+  ControlPlaneProcess,
+  {
+    /** Of its real port on the loopback. */
+    readonly url: string
+    readonly usage: Effect.Effect<Usage, ChildFailed>
+    /** Profiles the process while the effect runs; written to the file as a `.cpuprofile`. */
+    readonly profiled: <A, E, R>(file: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ChildFailed, R>
+  }
+>()("runplane/bench/ControlPlaneProcess") {
+  static readonly layer = Layer.effect(
+    ControlPlaneProcess,
+    Effect.gen(function* () {
+      const database = yield* BenchDatabase
+      const runtime = yield* RuntimeProcess
+      const child = yield* startChild<ServiceCommand, ServiceReply>({
+        name: NAME,
+        entry: new URL("./main.ts", import.meta.url),
+        environment: {
+          NODE_ENV: "production",
+          HOST: "127.0.0.1",
+          PORT: "0",
+          DATABASE_URL: database.url,
+          RUNTIME_ADDRESS: runtime.address,
+          RUNTIME_ALLOW_INSECURE: "true",
+          THROTTLE_LIMIT: String(REQUEST_LIMIT)
+        },
+        reply: ServiceReply
+      })
+      const { greeting } = child
+      if (greeting._tag !== "Listening") {
+        return yield* new ChildFailed({ name: NAME, reason: "did not say where it listens" })
+      }
+      const usage = Effect.flatMap(child.ask({ _tag: "Usage" }), (reply) =>
+        reply._tag === "Usage"
+          ? Effect.succeed(reply)
+          : new ChildFailed({ name: NAME, reason: "did not say what it uses" })
+      )
+      const profiled = <A, E, R>(file: string, effect: Effect.Effect<A, E, R>) =>
+        child
+          .ask({ _tag: "StartProfile" })
+          .pipe(Effect.andThen(effect), Effect.tap(child.ask({ _tag: "StopProfile", file })))
+      return ControlPlaneProcess.of({ url: `http://127.0.0.1:${greeting.port}`, usage, profiled })
+    })
+  )
+}

@@ -1,0 +1,43 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { layerFromSettings } from "@runplane/control-plane"
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import { serveParent } from "../process/ParentLink.ts"
+import { makeProfiler } from "./Profiler.ts"
+import { ServiceCommand, type ServiceReply } from "./Protocol.ts"
+
+const done: ServiceReply = { _tag: "Done" }
+const BYTES_PER_KIB = 1024
+const MICROS_PER_SECOND = 1e6
+
+/** The whole control plane from its settings, as its own `main.ts` runs it, with somebody asking what it uses. */
+const program = Effect.gen(function* () {
+  const { address } = yield* HttpServer.HttpServer
+  const profiler = yield* makeProfiler
+  const usage = Effect.sync((): ServiceReply => {
+    const { maxRSS, systemCPUTime, userCPUTime } = process.resourceUsage()
+    return {
+      _tag: "Usage",
+      cpuSeconds: (userCPUTime + systemCPUTime) / MICROS_PER_SECOND,
+      peakBytes: maxRSS * BYTES_PER_KIB
+    }
+  })
+  const answer = (command: ServiceCommand): Effect.Effect<ServiceReply> => {
+    switch (command._tag) {
+      case "Usage":
+        return usage
+      case "StartProfile":
+        return Effect.as(profiler.start, done)
+      case "StopProfile":
+        return Effect.as(profiler.stop(command.file), done)
+    }
+  }
+  const port = address._tag === "TcpAddress" ? address.port : 0
+  yield* serveParent({ greeting: { _tag: "Listening", port }, command: ServiceCommand, answer })
+})
+
+const quiet = Layer.succeed(References.MinimumLogLevel, "Warn")
+
+NodeRuntime.runMain(program.pipe(Effect.scoped, Effect.provide(layerFromSettings), Effect.provide(quiet)))

@@ -52,7 +52,10 @@ export class PacksUnusable extends Data.TaggedError("PacksUnusable")<{ readonly 
 export class Stack extends Context.Service<Stack, Addresses>()("runplane/stack/Stack") {
   static readonly layer = (settings: StackSettings) => Layer.effect(Stack, start(settings))
 
-  /** The typed clients of both services, aimed at the stack. */
+  /**
+   * The typed clients of both services, aimed at the stack. Not on `fetch`: when a stream is cut its pool opens a connection
+   * in reserve, and the server at the other end of this process would wait for that at shutdown.
+   */
   static readonly layerClients = (settings: StackSettings) =>
     Layer.unwrap(
       Effect.map(Stack, ({ controlPlaneUrl, launcherUrl }) => {

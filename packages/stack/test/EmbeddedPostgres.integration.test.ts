@@ -1,6 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
-import { tmpdir } from "node:os"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
@@ -9,18 +7,11 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { EmbeddedPostgres, type EmbeddedPostgresOptions } from "../src/EmbeddedPostgres.ts"
 import { isRunning } from "./support/Processes.ts"
+import { listenAnywhere } from "./support/Sockets.ts"
+import { temporaryFolder } from "./support/TemporaryFolder.ts"
 
 /** A stop may take this long, in milliseconds. */
 const STOP_LIMIT_MS = 2_000
-
-const temporaryFolder = Effect.acquireRelease(
-  Effect.sync(() => {
-    const folder = mkdtempSync(join(tmpdir(), "runplane-stack-"))
-    chmodSync(folder, 0o755)
-    return folder
-  }),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-)
 
 const serverOf = (options: EmbeddedPostgresOptions) =>
   Effect.map(Layer.build(EmbeddedPostgres.layer(options)), (context) =>
@@ -73,17 +64,7 @@ layer(Layer.empty, { excludeTestServices: true })("embedded PostgreSQL", (it) =>
   it.effect("goes to a free port when it may choose, and refuses a taken one that was asked for", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryFolder
-      const taken = yield* Effect.acquireRelease(
-        Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
-          const server = createServer()
-          server.listen(0, "127.0.0.1", () => {
-            const address = server.address()
-            const port = typeof address === "object" && address !== null ? address.port : 0
-            resume(Effect.succeed({ port, close: () => server.close() }))
-          })
-        }),
-        ({ close }) => Effect.sync(close)
-      )
+      const taken = yield* listenAnywhere
       assert.strictEqual(
         yield* refusal({ dataDir, port: taken.port }),
         `port ${taken.port} for the embedded PostgreSQL is already in use; set RUNPLANE_POSTGRES_PORT to another one`

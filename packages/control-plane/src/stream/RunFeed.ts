@@ -99,7 +99,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     const ends = isTerminal(now.status) && !wasTerminal
     if (now.lastSeq > seq) {
       // A running run will tell of the rest itself; an ended one will not.
-      phase = "live"
+      phase = ends ? "reading" : "live"
       return undefined
     }
     if (now.lastSeq === seq) index = now.lastIndex

@@ -22,7 +22,7 @@ export const layerTestService = ({ observer, port, settings }: TestServiceOption
   layerHttp({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provide(layerMeters),
     Layer.provideMerge(layerCapabilities),
-    Layer.provideMerge(layerTestObservation({ discoveryEnabled: false, ...observer })),
+    Layer.provideMerge(layerTestObservation({ discoveryEnabled: false, endCheckDelayMs: 50, ...observer })),
     Layer.provideMerge(CircuitBreaker.layerMemory()),
     Layer.provideMerge(layerTestDatabase),
     Layer.provide(

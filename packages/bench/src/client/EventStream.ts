@@ -1,0 +1,82 @@
+import { type IncomingMessage, request } from "node:http"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
+import { FrameScanner } from "./FrameScanner.ts"
+
+/** An event stream was refused or broke off. */
+export class StreamBroken extends Data.TaggedError("StreamBroken")<{ readonly reason: string }> {
+  override get message(): string {
+    return `the event stream broke: ${this.reason}`
+  }
+}
+
+export interface EventStream {
+  /** Waits until the stream has brought so many events in all. */
+  readonly brought: (events: number) => Effect.Effect<void, StreamBroken>
+  /** Bytes that came so far. */
+  readonly bytes: () => number
+}
+
+/** Told of each event with the bytes of its frame and the microsecond of the machine's monotonic clock at which it came. */
+export type EventListener = (frame: Buffer, receivedMicros: number) => void
+
+const OK = 200
+const NANOS_PER_MICRO = 1_000n
+
+/**
+ * Follows `GET /runs/:id/stream` over the real port, on a connection of its own, until the scope closes. Answers when the first
+ * frame has come, from when on nothing is missed.
+ */
+export const openEventStream = Effect.fnUntraced(function* (runId: string, listener: EventListener = () => {}) {
+  const { url } = yield* ControlPlaneProcess
+  const clock = yield* Clock.Clock
+  const opened = yield* Deferred.make<void, StreamBroken>()
+  const enough = yield* Deferred.make<void, StreamBroken>()
+  const scanner = new FrameScanner()
+  let events = 0
+  let bytes = 0
+  let wanted = Number.POSITIVE_INFINITY
+
+  const broken = (reason: string) => {
+    const failure = Effect.fail(new StreamBroken({ reason }))
+    Deferred.doneUnsafe(opened, failure)
+    Deferred.doneUnsafe(enough, failure)
+  }
+  const receive = (chunk: Buffer) => {
+    const now = Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MICRO)
+    bytes += chunk.length
+    for (const frame of scanner.push(chunk)) {
+      events += 1
+      listener(frame, now)
+    }
+    if (scanner.frames > 0) Deferred.doneUnsafe(opened, Effect.void)
+    if (events >= wanted) Deferred.doneUnsafe(enough, Effect.void)
+  }
+  const follow = (response: IncomingMessage) => {
+    if (response.statusCode !== OK) return broken(`status ${response.statusCode}`)
+    response.on("data", receive)
+    response.once("end", () => broken("it ended"))
+    response.once("error", ({ message }) => broken(message))
+  }
+
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const outgoing = request(`${url}/runs/${runId}/stream`, { agent: false }, follow)
+      outgoing.on("error", ({ message }) => broken(message))
+      outgoing.end()
+      return outgoing
+    }),
+    (outgoing) => Effect.sync(() => outgoing.destroy())
+  )
+  yield* Deferred.await(opened)
+
+  const brought = (count: number) =>
+    Effect.suspend(() => {
+      wanted = count
+      return events >= count ? Effect.void : Deferred.await(enough)
+    })
+  return { brought, bytes: () => bytes } satisfies EventStream
+})

@@ -1,0 +1,31 @@
+const END = Buffer.from("\n\n")
+const EVENT = Buffer.from("event: canonical_event\n")
+
+/**
+ * Finds the frames of an event stream (http-details section 8) in the chunks of its socket. Works on bytes: a reader of many
+ * streams cannot afford a text of every snapshot.
+ */
+export class FrameScanner {
+  #rest: Buffer = Buffer.alloc(0)
+  #frames = 0
+
+  /** Frames of any kind so far. */
+  get frames(): number {
+    return this.#frames
+  }
+
+  /** The canonical events that end in this chunk, as the bytes of their frames. */
+  push(chunk: Buffer): ReadonlyArray<Buffer> {
+    const searchFrom = Math.max(0, this.#rest.length - END.length + 1)
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const events: Array<Buffer> = []
+    let start = 0
+    for (let end = bytes.indexOf(END, searchFrom); end >= 0; end = bytes.indexOf(END, start)) {
+      this.#frames += 1
+      if (bytes.subarray(start, start + EVENT.length).equals(EVENT)) events.push(bytes.subarray(start, end))
+      start = end + END.length
+    }
+    this.#rest = bytes.subarray(start)
+    return events
+  }
+}

@@ -1,0 +1,101 @@
+import { cpSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { listenAnywhere } from "./support/Sockets.ts"
+import { type StackProcessOptions, startStack } from "./support/StackProcess.ts"
+import { temporaryFolder } from "./support/TemporaryFolder.ts"
+
+const PACKS = fileURLToPath(new URL("../../../packs", import.meta.url))
+
+/** The one line that a start which is refused writes. */
+const refusalOf = Effect.fnUntraced(function* (options: StackProcessOptions) {
+  const { code, stderr, stdout } = yield* Effect.scoped(Effect.flatMap(startStack(options), ({ ended }) => ended))
+  assert.strictEqual(code, 1)
+  assert.deepStrictEqual(stdout, [])
+  assert.lengthOf(stderr, 1)
+  return stderr[0] ?? ""
+})
+
+const brokenPacks = Effect.fnUntraced(function* (file: string) {
+  const folder = yield* temporaryFolder
+  cpSync(PACKS, folder, { recursive: true })
+  writeFileSync(join(folder, file), "{")
+  return folder
+})
+
+layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one line", (it) => {
+  it.effect("a port that is taken", () =>
+    Effect.gen(function* () {
+      const { port } = yield* listenAnywhere
+      const { port: other } = yield* listenAnywhere
+      assert.strictEqual(
+        yield* refusalOf({ env: { CONTROL_PLANE_PORT: String(port) } }),
+        `runplane: port ${port} for the control plane is already in use; set CONTROL_PLANE_PORT to another one`
+      )
+      assert.strictEqual(
+        yield* refusalOf({ env: { SANDBOX_PORT: String(other) } }),
+        `runplane: port ${other} for the sandbox runtime is already in use; set SANDBOX_PORT to another one`
+      )
+    })
+  )
+
+  it.effect("a data folder that cannot be used", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      writeFileSync(join(folder, "file"), "")
+      const dataDir = join(folder, "file", "data")
+      assert.strictEqual(
+        yield* refusalOf({ env: { RUNPLANE_DATA_DIR: dataDir } }),
+        `runplane: data folder ${dataDir} cannot be used: a part of its path is a file`
+      )
+    })
+  )
+
+  it.effect("packs that are missing or broken", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryFolder
+      const missing = join(dataDir, "nowhere")
+      assert.strictEqual(
+        yield* refusalOf({ env: { PACKS_DIR: missing } }),
+        `runplane: PACKS_DIR names no folder: ${missing}`
+      )
+      const env = { RUNPLANE_DATA_DIR: dataDir, PACKS_DIR: yield* brokenPacks("incident/pack.yaml") }
+      assert.match(yield* refusalOf({ env }), /^runplane: the packs cannot be used: .*incident\/pack\.yaml/)
+      const policy = "policy.incident.balanced.json"
+      const broken = { RUNPLANE_DATA_DIR: dataDir, PACKS_DIR: yield* brokenPacks(`_policies/${policy}`) }
+      assert.match(yield* refusalOf({ env: broken }), /^runplane: policy policy\.incident\.balanced\.json cannot be/)
+    })
+  )
+
+  it.effect("a database, a runtime or a setting that is no good", () =>
+    Effect.gen(function* () {
+      const [taken] = yield* Effect.all([Effect.scoped(listenAnywhere)])
+      const nobody = `127.0.0.1:${taken.port}`
+      assert.strictEqual(
+        yield* refusalOf({ env: { DATABASE_URL: `postgresql://nobody@${nobody}/runplane` } }),
+        `runplane: database unavailable: connect ECONNREFUSED ${nobody}`
+      )
+      const env = { DATABASE_URL: "postgresql://unused@127.0.0.1:1/runplane", RUNTIME_ADDRESS: nobody }
+      assert.strictEqual(
+        yield* refusalOf({ env }),
+        `runplane: the runtime at ${nobody} cannot be used: connect ECONNREFUSED ${nobody}`
+      )
+      assert.strictEqual(
+        yield* refusalOf({ env: { LAUNCHER_PORT: "http" } }),
+        'runplane: LAUNCHER_PORT must be a port from 1 to 65535, got "http"'
+      )
+    })
+  )
+
+  it.effect("an argument that it does not know", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* refusalOf({ args: ["--fast"] }),
+        'runplane: unknown argument "--fast"; npm start -- --help lists what there is'
+      )
+    })
+  )
+})

@@ -47,7 +47,8 @@ export const measured = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Eff
   const cost: Cost = {
     seconds: Number(ended - started) / NANOS_PER_SECOND,
     serviceCpu: after.cpuSeconds - before.cpuSeconds,
-    databaseCpu: databaseBefore === undefined || databaseAfter === undefined ? undefined : databaseAfter - databaseBefore,
+    databaseCpu:
+      databaseBefore === undefined || databaseAfter === undefined ? undefined : databaseAfter - databaseBefore,
     peakBytes: after.peakBytes
   }
   return { value, cost }

@@ -44,7 +44,12 @@ const alignColumns = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
   const widths = (rows[0] ?? []).map((_, column) => width(column))
   return rows
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd())
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd()
+    )
     .join("\n")
 }
 

@@ -2,21 +2,16 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Health } from "./admin/Health.ts"
 import { type DatabaseOptions, databaseConfig, layerDatabase } from "./database/Database.ts"
 import { EventNotices } from "./events/EventNotices.ts"
 import { FrameNormaliser } from "./events/FrameNormaliser.ts"
 import { layerLog } from "./events/Log.ts"
+import { layerCapabilities } from "./http/Capabilities.ts"
 import { type HttpOptions, layerHttp } from "./http/Server.ts"
 import { integer, word } from "./http/Settings.ts"
-import { Shutdown } from "./http/Shutdown.ts"
 import { layerObservation } from "./observer/Observation.ts"
 import { ObserverSettings } from "./observer/ObserverSettings.ts"
-import { Policies } from "./policies/Policies.ts"
-import { RunDocuments } from "./runs/RunDocuments.ts"
-import { RunRepository } from "./runs/RunRepository.ts"
-import { Runs } from "./runs/Runs.ts"
-import { RunStream } from "./stream/RunStream.ts"
+import { layerMeters } from "./telemetry/Meters.ts"
 import { Metrics } from "./telemetry/Metrics.ts"
 
 export const DEFAULT_PORT = 3001
@@ -27,18 +22,14 @@ export interface ControlPlaneOptions {
   readonly database: DatabaseOptions
 }
 
-const capabilities = Layer.mergeAll(Runs.layer, Policies.layer, RunStream.layer, Health.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Metrics.layer, RunDocuments.layer, RunRepository.layer))
-)
-
-/** The whole service but for its runtime: log, observers, capabilities and HTTP face, in the order in which they lean on each other. */
+/** The whole service but for its runtime, in the order in which its parts lean on each other. */
 export const layerControlPlane = (options: ControlPlaneOptions) =>
   layerHttp(options.http).pipe(
-    Layer.provide(capabilities),
+    Layer.provide(layerCapabilities),
     Layer.provide([layerObservation, EventNotices.layer]),
     Layer.provide(layerLog),
+    Layer.provide(layerMeters.pipe(Layer.provide(Metrics.layer))),
     Layer.provide([
-      Shutdown.layer,
       ObserverSettings.layer,
       FrameNormaliser.layer.pipe(Layer.provide(NodeFileSystem.layer)),
       layerDatabase(options.database)

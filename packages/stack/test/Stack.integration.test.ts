@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { inject } from "vitest"
 import { descendants, isRunning } from "./support/Processes.ts"
@@ -79,6 +80,24 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
       const started = descendants(stack.pid)
       assert.isAtLeast(started.length, AGENTS)
       yield* stopAndLook(stack, started)
+    })
+  )
+
+  it.effect("leaves neither agents nor the database server behind when it is killed", () =>
+    Effect.gen(function* () {
+      const stack = yield* startStack({ env: { RUNPLANE_DATA_DIR: yield* temporaryFolder } })
+      assert.isDefined(yield* stack.line("evaluates"))
+      const started = descendants(stack.pid)
+      assert.isAtLeast(started.length, AGENTS)
+      yield* stack.stop("SIGKILL")
+      // They notice it each for themselves, so there is nothing to wait on but their end.
+      const left = yield* Effect.sync(() => started.filter(isRunning)).pipe(
+        Effect.repeat({
+          until: (running) => running.length === 0,
+          schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
+        })
+      )
+      assert.deepStrictEqual(left, [])
     })
   )
 

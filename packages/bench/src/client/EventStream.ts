@@ -31,7 +31,7 @@ const NANOS_PER_MICRO = 1_000n
  * frame has come, from when on nothing is missed.
  */
 export const openEventStream = Effect.fnUntraced(function* (runId: string, listener: EventListener = () => {}) {
-  const { url } = yield* ControlPlaneProcess
+  const { headers, url } = yield* ControlPlaneProcess
   const clock = yield* Clock.Clock
   const opened = yield* Deferred.make<void, StreamBroken>()
   const enough = yield* Deferred.make<void, StreamBroken>()
@@ -64,7 +64,7 @@ export const openEventStream = Effect.fnUntraced(function* (runId: string, liste
 
   yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const outgoing = request(`${url}/runs/${runId}/stream`, { agent: false }, follow)
+      const outgoing = request(`${url}/runs/${runId}/stream`, { agent: false, headers }, follow)
       outgoing.on("error", ({ message }) => broken(message))
       outgoing.end()
       return outgoing

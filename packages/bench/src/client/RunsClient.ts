@@ -2,8 +2,8 @@ import { Agent, request } from "node:http"
 import { RunAccepted } from "@runplane/api"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -41,7 +41,7 @@ export class RunsClient extends Context.Service<
   static readonly layerNoDeps = Layer.effect(
     RunsClient,
     Effect.gen(function* () {
-      const { url } = yield* ControlPlaneProcess
+      const { headers, url } = yield* ControlPlaneProcess
       const random = yield* SecureRandom.SecureRandom
       const agent = yield* Effect.acquireRelease(
         Effect.sync(() => new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS })),
@@ -49,10 +49,13 @@ export class RunsClient extends Context.Service<
       )
       const create = Effect.fnUntraced(function* (sessionId: string) {
         const started = yield* Clock.monotonicTimeNanos
-        const { status, text } = yield* post(agent, `${url}/runs`, JSON.stringify(descriptor(sessionId)))
+        const { status, text } = yield* post(agent, `${url}/runs`, headers, JSON.stringify(descriptor(sessionId)))
         const ended = yield* Clock.monotonicTimeNanos
         if (status !== ACCEPTED) return yield* new RunRefused({ reason: `${status} ${text}` })
-        const { runId } = yield* Effect.mapError(decodeAccepted(text), ({ message }) => new RunRefused({ reason: message }))
+        const { runId } = yield* Effect.mapError(
+          decodeAccepted(text),
+          ({ message }) => new RunRefused({ reason: message })
+        )
         return { runId, millis: Number(ended - started) / NANOS_PER_MILLI }
       })
       const newSessionIds = (count: number) => Effect.all(Array.from({ length: count }, () => random.uuidV4()))
@@ -77,9 +80,9 @@ const descriptor = (sessionId: string) => ({
   execution: { tags: ["bench"], requester: { actorId: "bench", actorType: "service" } }
 })
 
-const post = (agent: Agent, url: string, body: string) =>
+const post = (agent: Agent, url: string, authorization: Readonly<Record<string, string>>, body: string) =>
   Effect.callback<{ readonly status: number; readonly text: string }, RunRefused>((resume) => {
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) }
+    const headers = { ...authorization, "content-type": "application/json", "content-length": Buffer.byteLength(body) }
     const outgoing = request(url, { method: "POST", agent, headers }, (response) => {
       const parts: Array<Buffer> = []
       response.on("data", (part: Buffer) => parts.push(part))

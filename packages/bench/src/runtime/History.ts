@@ -41,13 +41,20 @@ export const stampedEnvelope = (sessionId: string, ordinal: number, emittedMicro
 
 export const EVENTS_PER_STAMPED_ENVELOPE = 2
 
-const STAMP = /emitted-us=(\d+)/
-const stampOf = (micros: number) => `emitted-us=${Math.trunc(micros)}`
+const STAMP = "emitted-us="
+const stampOf = (micros: number) => `${STAMP}${Math.trunc(micros)}`
+/** More digits than a machine is up for. */
+const STAMP_DIGITS = 20
 
-/** When the envelope of this event was made: microseconds of the machine's monotonic clock. */
-export const readStamp = (text: string): number | undefined => {
-  const match = STAMP.exec(text)
-  return match === null ? undefined : Number(match[1])
+/**
+ * When the envelope was made that these bytes tell about: microseconds of the machine's monotonic clock, which all its processes
+ * share. Undefined when they bear no stamp.
+ */
+export const readStamp = (bytes: Buffer): number | undefined => {
+  const at = bytes.indexOf(STAMP)
+  if (at < 0) return undefined
+  const from = at + STAMP.length
+  return Number.parseInt(bytes.toString("latin1", from, from + STAMP_DIGITS), 10)
 }
 
 const envelope = (sessionId: string, ordinal: number, messageType: string, payload: Uint8Array) =>

@@ -10,7 +10,11 @@ const done: RuntimeReply = { _tag: "Done" }
 const program = Effect.gen(function* () {
   const runtime = yield* makeScriptedRuntime
   const greeting: RuntimeReply = { _tag: "Listening", address: runtime.address }
-  yield* serveParent({ greeting, command: RuntimeCommand, answer: (command) => Effect.as(runtime.run(command), done) })
+  yield* serveParent<RuntimeCommand, RuntimeReply, never, never>({
+    greeting,
+    command: RuntimeCommand,
+    answer: (command) => Effect.as(runtime.run(command), done)
+  })
 })
 
 NodeRuntime.runMain(Effect.scoped(program))

@@ -16,6 +16,9 @@ export interface Usage {
 /** No client of the bench may be told to slow down. */
 const REQUEST_LIMIT = 1_000_000_000
 
+/** A service in production has to have a key. */
+const API_KEY = "bench"
+
 const NAME = "control plane"
 
 /** The control plane under measurement, in a process of its own, on the bench's database and scripted runtime. */
@@ -24,6 +27,8 @@ export class ControlPlaneProcess extends Context.Service<
   {
     /** Of its real port on the loopback. */
     readonly url: string
+    /** What a request to it has to carry. */
+    readonly headers: Readonly<Record<string, string>>
     readonly usage: Effect.Effect<Usage, ChildFailed>
     /** Profiles the process while the effect runs; written to the file as a `.cpuprofile`. */
     readonly profiled: <A, E, R>(file: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ChildFailed, R>
@@ -44,6 +49,7 @@ export class ControlPlaneProcess extends Context.Service<
           DATABASE_URL: database.url,
           RUNTIME_ADDRESS: runtime.address,
           RUNTIME_ALLOW_INSECURE: "true",
+          AUTH_API_KEYS: API_KEY,
           THROTTLE_LIMIT: String(REQUEST_LIMIT)
         },
         reply: ServiceReply
@@ -61,7 +67,12 @@ export class ControlPlaneProcess extends Context.Service<
         child
           .ask({ _tag: "StartProfile" })
           .pipe(Effect.andThen(effect), Effect.tap(child.ask({ _tag: "StopProfile", file })))
-      return ControlPlaneProcess.of({ url: `http://127.0.0.1:${greeting.port}`, usage, profiled })
+      return ControlPlaneProcess.of({
+        url: `http://127.0.0.1:${greeting.port}`,
+        headers: { authorization: `Bearer ${API_KEY}` },
+        usage,
+        profiled
+      })
     })
   )
 }

@@ -34,7 +34,7 @@ const program = Effect.gen(function* () {
         return Effect.as(profiler.stop(command.file), done)
     }
   }
-  const port = address._tag === "TcpAddress" ? address.port : 0
+  const port = "port" in address ? address.port : 0
   yield* serveParent({ greeting: { _tag: "Listening", port }, command: ServiceCommand, answer })
 })
 

@@ -15,6 +15,8 @@ export interface ObservedRun {
   readonly runtimeVersion: string | undefined
   readonly traceId: string
   readonly cursor: number
+  /** Deadline of the bound session as it was at binding, Unix milliseconds. */
+  readonly expiresAtUnixMs: number | undefined
 }
 
 /** The reads and row writes of the observer that are not appends. */
@@ -51,9 +53,12 @@ export class ObservedRuns extends Context.Service<
             readonly runtime_version: string | null
             readonly trace_id: string
             readonly stream_cursor: bigint
+            readonly expires_at: Date | null
           }>`
-            SELECT r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version, r.trace_id, h.stream_cursor
-            FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`,
+            SELECT r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version, r.trace_id,
+                   h.stream_cursor, s.expires_at
+            FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN sessions s ON s.run_id = r.id
+            WHERE r.id = ${runId}::uuid`,
           ([row]): ObservedRun | undefined =>
             row && {
               id: runId,
@@ -63,7 +68,8 @@ export class ObservedRuns extends Context.Service<
               runtimeKind: row.runtime_kind,
               runtimeVersion: row.runtime_version ?? undefined,
               traceId: row.trace_id,
-              cursor: Number(row.stream_cursor)
+              cursor: Number(row.stream_cursor),
+              expiresAtUnixMs: row.expires_at?.getTime()
             }
         )
       )

@@ -116,7 +116,7 @@ const makeFollow = Effect.gen(function* () {
     first: SessionSnapshot | undefined,
     news: Queue.Queue<SessionNews>
   ) {
-    let deadline = first?.expiresAtUnixMs
+    let deadline = first?.expiresAtUnixMs ?? run.expiresAtUnixMs
     let suspended = run.status === "suspended"
     let told: SessionNews =
       first === undefined ? { _tag: "Check" } : { _tag: "State", state: first.state, snapshot: first }

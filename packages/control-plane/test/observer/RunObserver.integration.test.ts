@@ -327,6 +327,22 @@ layer(layerTestDatabase, { timeout: "60 seconds" })("RunObserver", (it) => {
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
+  it.effect("fails a run as expired whose session the runtime has forgotten, once its deadline has passed", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const runId = yield* createRun()
+      yield* fake.openSession({ sessionId: runId, expiresAtUnixMs: 5_000 })
+      yield* (yield* Observers).adopt(runId)
+      yield* awaitStatus(runId, "running")
+      yield* fake.evict(runId)
+      yield* fake.cut("StreamSession", { sessionId: runId, reason: "ABORTED" })
+      yield* runClockUntil(runId, "failed")
+      const last = (yield* assertLogIsExact(runId)).decoded.at(-1)
+      assert.strictEqual(last?.data["errorCode"], "SESSION_EXPIRED")
+      assert.isAtLeast(Date.parse(last?.ts ?? ""), 5_000)
+    }).pipe(Effect.provide(layerTestObservation()))
+  )
+
   it.effect("keeps watching a silent session while the runtime is away, and ends it when the runtime is back", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

@@ -13,10 +13,12 @@ import { awaitStatus } from "../support/Observation.ts"
 
 type Metadata = Readonly<Record<string, unknown>>
 
-/** A run that waits for its initiator. */
-const queuedRun = Effect.fnUntraced(function* (metadata: Metadata = {}) {
+/** A run whose observer waits for its initiator. */
+const unboundRun = Effect.fnUntraced(function* (metadata: Metadata = {}) {
   const { body } = yield* call("POST", "/runs", { body: descriptor({ session: { metadata } }) })
-  return RunId.make(body.runId)
+  const runId = RunId.make(body.runId)
+  yield* awaitStatus(runId, "starting")
+  return runId
 })
 
 /** A run whose session is open and observed. */
@@ -70,12 +72,11 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("suspend an
 
   it.effect("refuses to suspend what does not run, and to resume what is not suspended", () =>
     Effect.gen(function* () {
-      const queued = yield* queuedRun()
-      const current = yield* statusOf(queued)
-      const suspend = yield* post(queued, "suspend")
+      const unbound = yield* unboundRun()
+      const suspend = yield* post(unbound, "suspend")
       assert.strictEqual(suspend.status, 400)
       assert.strictEqual(suspend.body.errorCode, "VALIDATION_ERROR")
-      assert.strictEqual(suspend.body.message, `only running runs can be suspended (current status: ${current})`)
+      assert.strictEqual(suspend.body.message, "only running runs can be suspended (current status: starting)")
       const running = yield* runningRun()
       const resume = yield* post(running, "resume")
       assert.strictEqual(resume.status, 400)
@@ -160,7 +161,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("cancel by 
 
   it.effect("cancels a run whose session was never opened", () =>
     Effect.gen(function* () {
-      const runId = yield* queuedRun(delegated)
+      const runId = yield* unboundRun(delegated)
       const answer = yield* post(runId, "cancel")
       assert.strictEqual(answer.status, 201, answer.text)
       assert.strictEqual(answer.body.status, "cancelled")
@@ -264,7 +265,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("cancel by 
   ] as const) {
     it.effect(`answers 502 when ${what}`, () =>
       Effect.gen(function* () {
-        const runId = yield* queuedRun({ cancelCallback })
+        const runId = yield* unboundRun({ cancelCallback })
         const { body, status, text: answer } = yield* post(runId, "cancel")
         assert.strictEqual(status, 502, answer)
         assert.match(body.message, text)
@@ -274,7 +275,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("cancel by 
 
   it.effect("answers 400 when there is neither a callback nor delegation", () =>
     Effect.gen(function* () {
-      const runId = yield* queuedRun({ cancelCallback: { url: "" }, cancellationDelegated: false })
+      const runId = yield* unboundRun({ cancelCallback: { url: "" }, cancellationDelegated: false })
       const { body, status } = yield* post(runId, "cancel")
       assert.strictEqual(status, 400)
       assert.strictEqual(

@@ -1,0 +1,43 @@
+import { mkdirSync } from "node:fs"
+import { availableParallelism, loadavg } from "node:os"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { layerBench, runBench } from "./Bench.ts"
+import { BenchDatabase } from "./BenchDatabase.ts"
+import { HELP, parseCommandLine } from "./CommandLine.ts"
+import { fullPlan, only, warmUpPlan } from "./Plan.ts"
+import { number, renderTable, summarise } from "./Report.ts"
+
+const program = Effect.gen(function* () {
+  const { help, json, profiles, repetitions, scenarios } = yield* Effect.fromResult(
+    parseCommandLine(process.argv.slice(2))
+  )
+  if (help) return yield* Console.log(HELP)
+  const say = json ? Console.error : Console.log
+  if (profiles !== undefined) yield* Effect.sync(() => mkdirSync(profiles, { recursive: true }))
+
+  const machine = { node: process.version, cpus: availableParallelism(), load: loadavg()[0] ?? 0 }
+  yield* say(`Node ${machine.node}, ${machine.cpus} CPUs, load ${number(machine.load)} before the start; warming up`)
+  const outcomes = yield* Effect.gen(function* () {
+    yield* runBench({
+      plan: only(warmUpPlan, scenarios),
+      repetitions: 1,
+      profiles: undefined,
+      tell: ({ line }) => say(`warm-up: ${line}`)
+    })
+    return yield* runBench({
+      plan: only(fullPlan, scenarios),
+      repetitions,
+      profiles,
+      tell: ({ line }, repetition) => say(`${repetition}/${repetitions} ${line}`)
+    })
+  }).pipe(Effect.provide(layerBench.pipe(Layer.provideMerge(BenchDatabase.layer))))
+
+  const summaries = summarise(outcomes)
+  yield* say(`\n${renderTable(summaries)}`)
+  if (json) yield* Console.log(JSON.stringify({ machine, repetitions, figures: summaries }, undefined, 2))
+})
+
+NodeRuntime.runMain(program)

@@ -1,0 +1,63 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { RunsClient } from "../client/RunsClient.ts"
+import { type NeverHappened, within } from "../Measurement.ts"
+import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
+
+/** Runs that are bound to a session each, and subscribed to it. */
+export interface Fleet {
+  readonly sessions: ReadonlyArray<string>
+  readonly runIds: ReadonlyArray<string>
+}
+
+/** Between two looks at the database. Milliseconds: the error of a measured time. */
+const LOOK_EVERY_MS = 4
+
+/**
+ * Opens sessions with prepared histories of this length, creates a run for each through the service, and waits until the service
+ * follows them all. Nothing of the histories has been accepted yet.
+ */
+export const openFleet = Effect.fn("Fleet.open")(function* (size: number, envelopes: number) {
+  const runtime = yield* RuntimeProcess
+  const client = yield* RunsClient
+  const sessions = yield* client.newSessionIds(size)
+  yield* runtime.run({ _tag: "Prepare", sessions, envelopes })
+  const created = yield* Effect.forEach(sessions, client.create, { concurrency: "unbounded" })
+  yield* within("all sessions subscribed", runtime.run({ _tag: "AwaitSubscribed", sessions }))
+  return { sessions, runIds: created.map(({ runId }) => runId) } satisfies Fleet
+})
+
+/** Resolves the sessions and waits until all runs are completed, so that nothing of them goes on beside what comes next. */
+export const closeFleet = Effect.fn("Fleet.close")(function* (fleet: Fleet) {
+  const sql = yield* PgClient.PgClient
+  const runtime = yield* RuntimeProcess
+  yield* runtime.run({ _tag: "Resolve", sessions: fleet.sessions })
+  const completed = Effect.map(
+    sql<{ readonly count: number }>`
+      SELECT count(*)::int AS count FROM runs WHERE id = ANY(${fleet.runIds}::text[]::uuid[]) AND status = 'completed'`,
+    ([row]) => row?.count === fleet.runIds.length
+  )
+  yield* until("all runs completed", completed)
+})
+
+/** Waits until the log holds so many envelopes of these runs, all together. */
+export const awaitEnvelopes = Effect.fn("Fleet.awaitEnvelopes")(function* ({ runIds }: Fleet, envelopes: number) {
+  const sql = yield* PgClient.PgClient
+  const stored = Effect.map(
+    sql<{ readonly envelopes: number }>`
+      SELECT coalesce(sum(stream_cursor), 0)::float8 AS envelopes FROM run_heads
+      WHERE run_id = ANY(${runIds}::text[]::uuid[])`,
+    ([row]) => (row?.envelopes ?? 0) >= envelopes
+  )
+  yield* until(`${envelopes} envelopes in the log`, stored)
+})
+
+const until = <E, R>(
+  what: string,
+  condition: Effect.Effect<boolean, E, R>
+): Effect.Effect<void, E | NeverHappened, R> =>
+  within(
+    what,
+    Effect.asVoid(Effect.repeat(condition, { until: (reached) => reached, schedule: Schedule.spaced(LOOK_EVERY_MS) }))
+  )

@@ -1,0 +1,88 @@
+import * as Effect from "effect/Effect"
+import { openEventStream } from "../client/EventStream.ts"
+import type { Figure, Outcome } from "../Figures.ts"
+import { type Cost, costFigures, costInWords, measured, within } from "../Measurement.ts"
+import type { ThroughputLoad } from "../Plan.ts"
+import { number } from "../Report.ts"
+import { eventsOfHistory } from "../runtime/History.ts"
+import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
+import { awaitEnvelopes, closeFleet, openFleet } from "./Fleet.ts"
+import { measureRawCeiling } from "./RawCeiling.ts"
+import { countRows, eventCounts, readWrittenRows } from "./WrittenRows.ts"
+
+export interface ThroughputFound {
+  readonly load: ThroughputLoad
+  readonly envelopes: number
+  readonly events: number
+  /** Of the three high-volume tables; the heads, projections and metrics that are updated with them do not count. */
+  readonly rows: number
+  readonly rawRowsPerSecond: number
+  readonly cost: Cost
+}
+
+/**
+ * Releases whole histories at once and takes the time until their last envelope is committed, and until every subscriber has been
+ * sent its last event. The runs are created, bound and subscribed before. Then puts the raw ceiling beside it, with the same rows.
+ */
+export const throughput = Effect.fn("Throughput.measure")(
+  function* (load: ThroughputLoad) {
+    const runtime = yield* RuntimeProcess
+    const fleet = yield* openFleet(load.runs, load.envelopes)
+    const before = yield* eventCounts(fleet.runIds)
+    const streams = yield* Effect.forEach(
+      fleet.runIds.flatMap((runId) => Array.from({ length: load.subscribers }, () => runId)),
+      (runId) => openEventStream(runId)
+    )
+    const envelopes = load.runs * load.envelopes
+    const { cost } = yield* measured(
+      Effect.gen(function* () {
+        yield* runtime.run({ _tag: "Release", sessions: fleet.sessions })
+        yield* awaitEnvelopes(fleet, envelopes)
+        const all = Effect.forEach(streams, ({ brought }) => brought(eventsOfHistory(load.envelopes)), {
+          discard: true
+        })
+        yield* within("every event at its subscribers", all)
+      })
+    )
+    const rows = yield* readWrittenRows(before)
+    yield* closeFleet(fleet)
+    const rawRowsPerSecond = yield* measureRawCeiling(rows)
+    const found: ThroughputFound = {
+      load,
+      envelopes,
+      events: rows.events.length,
+      rows: countRows(rows),
+      rawRowsPerSecond,
+      cost
+    }
+    return found
+  },
+  (effect) => Effect.scoped(effect)
+)
+
+export const throughputOutcome = ({
+  cost,
+  envelopes,
+  events,
+  load,
+  rawRowsPerSecond,
+  rows
+}: ThroughputFound): Outcome => {
+  const { aim, aimRatio, runs, subscribers } = load
+  const envelopeRate = envelopes / cost.seconds
+  const rowRate = rows / cost.seconds
+  const ratio = rowRate / rawRowsPerSecond
+  const figures: ReadonlyArray<Figure> = [
+    { name: "envelopes", value: envelopeRate, unit: "/s", better: "more", ...(aim !== undefined && { aim }) },
+    { name: "events", value: events / cost.seconds, unit: "/s", better: "more" },
+    { name: "rows", value: rowRate, unit: "/s", better: "more" },
+    { name: "raw rows", value: rawRowsPerSecond, unit: "/s", better: "more" },
+    { name: "share of raw", value: ratio, unit: "", better: "more", ...(aimRatio !== undefined && { aim: aimRatio }) },
+    ...costFigures(cost)
+  ]
+  const scenario = `throughput ${runs} x ${load.envelopes}${subscribers === 0 ? "" : `, ${subscribers} SSE each`}`
+  const line =
+    `${scenario}: ${number(cost.seconds)} s, ${number(envelopeRate)} envelopes/s, ${number(events / cost.seconds)} events/s, ` +
+    `${number(rowRate)} rows/s = ${number(ratio)} of raw (${number(rawRowsPerSecond)} rows/s), ${costInWords(cost)}`
+  return { scenario, line, figures }
+}

@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { emptyRunState, RunId, type RunMetrics, type RunState } from "@runplane/domain"
+import * as Schema from "effect/Schema"
+import { describeOutcome, isDecided } from "../../src/demo/Outcome.ts"
+import { styleFor } from "../../src/demo/Screen.ts"
+
+const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
+const open = emptyRunState(runId)
+
+const ballot = (participantId: string, messageType: string, vote: "allow" | "deny") =>
+  ({ participantId, action: vote, reasons: [], ts: "2026-07-01T10:00:00.000Z", vote, messageType }) as const
+
+const decided: RunState = {
+  ...open,
+  run: { ...open.run, status: "completed" },
+  decision: {
+    current: {
+      action: "decision.rejected",
+      finalized: true,
+      outcomePositive: false,
+      resolvedBy: "lead",
+      reasons: ["vetoed"],
+      proposals: [ballot("one", "Evaluation", "allow"), ballot("one", "Vote", "allow"), ballot("two", "Vote", "deny")]
+    }
+  },
+  policy: { ...open.policy, quorumStatus: "failed" },
+  llm: { ...open.llm, totals: { ...open.llm.totals, callCount: 2 } }
+}
+
+const metrics: RunMetrics = {
+  runId,
+  eventCount: 1_234,
+  messageCount: 0,
+  signalCount: 0,
+  proposalCount: 0,
+  toolCallCount: 0,
+  decisionCount: 1,
+  streamReconnectCount: 0,
+  promptTokens: 1_000,
+  completionTokens: 500,
+  totalTokens: 1_500,
+  estimatedCostUsd: 0.00734,
+  durationMs: 2_960
+}
+
+describe("the outcome", () => {
+  it("says what was decided, by whom, with how many ballots and at what cost", () => {
+    assert.deepStrictEqual(describeOutcome(decided, metrics), [
+      ["Decision", "decision.rejected, negative, by lead"],
+      ["Because", "vetoed"],
+      ["Votes", "1 for, 1 against; quorum failed"],
+      ["Tokens", "1,500 in 2 calls, about $0.0073"],
+      ["Events", "1,234 in 3.0 s"]
+    ])
+  })
+
+  it("says plainly when there is no decision", () => {
+    const failed: RunState = { ...open, run: { ...open.run, status: "failed" } }
+    assert.deepStrictEqual(describeOutcome(failed, metrics)[0], ["Decision", "none, the run is failed"])
+  })
+
+  it("counts as decided only when the run is complete and its decision final", () => {
+    assert.isTrue(isDecided(decided))
+    assert.isFalse(isDecided(open))
+    assert.isFalse(isDecided({ ...decided, run: { ...decided.run, status: "failed" } }))
+  })
+})
+
+describe("the screen", () => {
+  it("has colours on a terminal only, and none when the user wants none", () => {
+    assert.strictEqual(styleFor({ isTTY: true }, {}).bold("x"), "\u001b[1mx\u001b[22m")
+    assert.strictEqual(styleFor({}, {}).bold("x"), "x")
+    assert.strictEqual(styleFor({ isTTY: true }, { NO_COLOR: "1" }).dim("x"), "x")
+  })
+})

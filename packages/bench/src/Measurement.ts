@@ -4,12 +4,15 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { BenchDatabase } from "./BenchDatabase.ts"
 import type { Figure } from "./Figures.ts"
+import { machineCpuSeconds } from "./process/CpuTime.ts"
 import { number } from "./Report.ts"
+import { RuntimeProcess } from "./runtime/RuntimeProcess.ts"
 import { ControlPlaneProcess } from "./service/ControlPlaneProcess.ts"
 
 /** Nothing of the bench takes this long. */
 const PATIENCE = Duration.minutes(2)
 const NANOS_PER_SECOND = 1e9
+const MICROS_PER_SECOND = 1e6
 const BYTES_PER_MIB = 1024 * 1024
 
 /** What was waited for did not happen: something is lost or stuck, and no figure would mean anything. */
@@ -22,37 +25,57 @@ export class NeverHappened extends Data.TaggedError("NeverHappened")<{ readonly 
 export const within = <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) =>
   Effect.timeoutOrElse(effect, { duration: PATIENCE, orElse: () => new NeverHappened({ what }) })
 
-/** What it cost to do something. */
+/** What it cost to do something. CPU times are seconds; undefined where they cannot be read. */
 export interface Cost {
   readonly seconds: number
-  /** CPU seconds of the control plane's process, all threads. */
+  /** Of the control plane's process, all threads. */
   readonly serviceCpu: number
-  /** CPU seconds of the database server; undefined where they cannot be read. */
+  /** Of the database server with its backends. */
   readonly databaseCpu: number | undefined
+  /** Of everything on the machine that is no part of the bench: the noise in the figures. */
+  readonly foreignCpu: number | undefined
   /** The control plane's largest resident set since it started. */
   readonly peakBytes: number
 }
 
 /** Does it and answers what it cost. */
 export const measured = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
-  const service = yield* ControlPlaneProcess
-  const database = yield* BenchDatabase
-  const databaseBefore = yield* database.cpuSeconds
-  const before = yield* service.usage
+  const before = yield* readMeters
   const started = yield* Clock.monotonicTimeNanos
   const value = yield* effect
   const ended = yield* Clock.monotonicTimeNanos
-  const after = yield* service.usage
-  const databaseAfter = yield* database.cpuSeconds
+  const after = yield* readMeters
+  const databaseCpu = difference(after.database, before.database)
+  const all = difference(after.machine, before.machine)
+  const ours = difference(after.bench, before.bench)
+  const serviceCpu = after.service.cpuSeconds - before.service.cpuSeconds
   const cost: Cost = {
     seconds: Number(ended - started) / NANOS_PER_SECOND,
-    serviceCpu: after.cpuSeconds - before.cpuSeconds,
-    databaseCpu:
-      databaseBefore === undefined || databaseAfter === undefined ? undefined : databaseAfter - databaseBefore,
-    peakBytes: after.peakBytes
+    serviceCpu,
+    databaseCpu,
+    // Clocks of different grain can make the rest a little less than nothing.
+    foreignCpu:
+      all === undefined || ours === undefined || databaseCpu === undefined
+        ? undefined
+        : Math.max(0, all - ours - databaseCpu - serviceCpu),
+    peakBytes: after.service.peakBytes
   }
   return { value, cost }
 })
+
+const readMeters = Effect.gen(function* () {
+  const runtime = yield* (yield* RuntimeProcess).cpuSeconds
+  const own = process.cpuUsage()
+  return {
+    service: yield* (yield* ControlPlaneProcess).usage,
+    database: yield* (yield* BenchDatabase).cpuSeconds,
+    machine: yield* machineCpuSeconds,
+    bench: runtime === undefined ? undefined : runtime + (own.user + own.system) / MICROS_PER_SECOND
+  }
+})
+
+const difference = (after: number | undefined, before: number | undefined) =>
+  after === undefined || before === undefined ? undefined : after - before
 
 export const costFigures = ({ databaseCpu, peakBytes, serviceCpu }: Cost): ReadonlyArray<Figure> => [
   { name: "control plane CPU", value: serviceCpu, unit: "s", better: "less" },
@@ -62,9 +85,10 @@ export const costFigures = ({ databaseCpu, peakBytes, serviceCpu }: Cost): Reado
   { name: "control plane peak memory", value: peakBytes / BYTES_PER_MIB, unit: "MiB", better: "less" }
 ]
 
-export const costInWords = ({ databaseCpu, peakBytes, serviceCpu }: Cost): string =>
+export const costInWords = ({ databaseCpu, foreignCpu, peakBytes, serviceCpu }: Cost): string =>
   [
     `CPU ${number(serviceCpu)} s`,
     ...(databaseCpu === undefined ? [] : [`PostgreSQL ${number(databaseCpu)} s`]),
-    `peak ${number(peakBytes / BYTES_PER_MIB)} MiB`
+    `peak ${number(peakBytes / BYTES_PER_MIB)} MiB`,
+    ...(foreignCpu === undefined ? [] : [`others on the machine ${number(foreignCpu)} s`])
   ].join(", ")

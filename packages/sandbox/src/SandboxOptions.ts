@@ -1,4 +1,4 @@
-import type { PolicySemantics } from "./core/DecisionPolicy.ts"
+import type { PolicySemantics } from "./core/PolicySemantics.ts"
 import { DEFAULT_MAX_PAYLOAD_BYTES } from "./core/EnvelopeShape.ts"
 
 /** Per sender in a sliding minute; exceeding answers RATE_LIMITED (runtime-wire section 7.6). */

@@ -1,6 +1,6 @@
 export { Authenticator, CredentialRefused, StaticToken, StaticTokens } from "./auth/Authenticator.ts"
 export type { Identity } from "./auth/Identity.ts"
-export type { PolicySemantics } from "./core/DecisionPolicy.ts"
+export type { PolicySemantics } from "./core/PolicySemantics.ts"
 export { PolicyRefused } from "./kernel/PolicyRegistry.ts"
 export { type PolicyToRegister, Sandbox } from "./Sandbox.ts"
 export { DEFAULT_OPTIONS, type RateLimitOptions, REAL_RATE_LIMITS, type SandboxOptions } from "./SandboxOptions.ts"

@@ -21,10 +21,32 @@ export const cpuSecondsOfTree = (pid: number): Effect.Effect<number | undefined>
     return ticks / TICKS_PER_SECOND
   })
 
-/** A process may end while it is looked at, and systems other than Linux have no such file. */
+/**
+ * CPU seconds that the machine has spent on anything since it started, hypervisor's theft included. Undefined where /proc does
+ * not tell.
+ */
+export const machineCpuSeconds: Effect.Effect<number | undefined> = Effect.sync(() => {
+  const line = readIfThere("/proc/stat")?.split("\n", 1)[0]
+  return line === undefined ? undefined : busyTicks(line) / TICKS_PER_SECOND
+})
+
+/** The first line of /proc/stat without the idle times, which are the fourth and the fifth, and without the guests, who are counted twice. */
+export const busyTicks = (line: string): number =>
+  line
+    .trim()
+    .split(/\s+/)
+    .slice(1, 9)
+    .reduce((sum, ticks, index) => (index === 3 || index === 4 ? sum : sum + Number(ticks)), 0)
+
 const statOf = (pid: number) => {
+  const text = readIfThere(`/proc/${pid}/stat`)
+  return text === undefined ? undefined : parseStat(text)
+}
+
+/** A process may end while it is looked at, and systems other than Linux have no such file. */
+const readIfThere = (file: string) => {
   try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"))
+    return readFileSync(file, "utf8")
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ChildFailed, startChild } from "../process/ChildProcess.ts"
+import { cpuSecondsOfTree } from "../process/CpuTime.ts"
 import { type RuntimeCommand, RuntimeReply } from "./Protocol.ts"
 
 /** The scripted runtime, in a process of its own. */
@@ -10,6 +11,8 @@ export class RuntimeProcess extends Context.Service<
   {
     /** `host:port` of its gRPC server. */
     readonly address: string
+    /** CPU seconds of the process; undefined where nobody tells. */
+    readonly cpuSeconds: Effect.Effect<number | undefined>
     /** Does what the command says and returns when it is done; one at a time. */
     readonly run: (command: RuntimeCommand) => Effect.Effect<void, ChildFailed>
   }
@@ -27,7 +30,11 @@ export class RuntimeProcess extends Context.Service<
       if (child.greeting._tag !== "Listening") {
         return yield* new ChildFailed({ name, reason: "did not say where it listens" })
       }
-      return RuntimeProcess.of({ address: child.greeting.address, run: (command) => Effect.asVoid(child.ask(command)) })
+      return RuntimeProcess.of({
+        address: child.greeting.address,
+        cpuSeconds: cpuSecondsOfTree(child.pid),
+        run: (command) => Effect.asVoid(child.ask(command))
+      })
     })
   )
 }

@@ -16,6 +16,8 @@ export interface ThroughputFound {
   readonly events: number
   /** Of the three high-volume tables; the heads, projections and metrics that are updated with them do not count. */
   readonly rows: number
+  /** Transactions that wrote the events. */
+  readonly transactions: number
   readonly rawRowsPerSecond: number
   readonly cost: Cost
 }
@@ -52,6 +54,7 @@ export const throughput = Effect.fn("Throughput.measure")(
       envelopes,
       events: rows.events.length,
       rows: countRows(rows),
+      transactions: new Set(rows.events.map(({ writer }) => writer)).size,
       rawRowsPerSecond,
       cost
     }
@@ -66,7 +69,8 @@ export const throughputOutcome = ({
   events,
   load,
   rawRowsPerSecond,
-  rows
+  rows,
+  transactions
 }: ThroughputFound): Outcome => {
   const { aim, aimRatio, runs, subscribers } = load
   const envelopeRate = envelopes / cost.seconds
@@ -82,7 +86,7 @@ export const throughputOutcome = ({
   ]
   const scenario = `throughput ${runs} x ${load.envelopes}${subscribers === 0 ? "" : `, ${subscribers} SSE each`}`
   const line =
-    `${scenario}: ${number(cost.seconds)} s, ${number(envelopeRate)} envelopes/s, ${number(events / cost.seconds)} events/s, ` +
+    `${scenario}: ${number(cost.seconds)} s in ${transactions} transactions, ${number(envelopeRate)} envelopes/s, ${number(events / cost.seconds)} events/s, ` +
     `${number(rowRate)} rows/s = ${number(ratio)} of raw (${number(rawRowsPerSecond)} rows/s), ${costInWords(cost)}`
   return { scenario, line, figures }
 }

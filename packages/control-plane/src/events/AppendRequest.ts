@@ -2,6 +2,7 @@ import type { CanonicalEventType, EventDraft, RawFrame, RunId, RunState, RunStat
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Projected } from "./EventFold.ts"
 
 /** A frame as it came from the runtime, with the time at which this service received it (ISO-8601). */
 export interface ObservedFrame {
@@ -46,6 +47,11 @@ export interface AppendRequest {
   readonly cursor?: number
   readonly events?: ReadonlyArray<EventDraft>
   readonly change?: StatusChange
+  /**
+   * Makes the projection anew, from the events up to this seq, instead of going on from the stored one, which is not even
+   * looked at. Runs under the run's lock.
+   */
+  readonly refold?: (lastSeq: number) => Effect.Effect<Projected, SqlError>
   /** Further rows of the same transaction (a session binding, an artifact, an audit entry). Skipped when the change is not applied. */
   readonly also?: (at: string) => Effect.Effect<void, SqlError>
 }

@@ -33,8 +33,8 @@ import {
 import { FrameNormaliser } from "./FrameNormaliser.ts"
 import { Ids } from "./Ids.ts"
 import { LiveEvents, makeLiveBatch } from "./LiveEvents.ts"
-import { emptyBatch, makeLogRows } from "./LogRows.ts"
-import { ProjectionCache } from "./ProjectionCache.ts"
+import { emptyBatch, type LockedHead, makeLogRows } from "./LogRows.ts"
+import { type CacheKey, ProjectionCache } from "./ProjectionCache.ts"
 
 /** Appends waiting for a writer; a full queue makes the callers wait. */
 export const PENDING_APPENDS = 1024
@@ -112,14 +112,19 @@ const makeCommit = Effect.gen(function* () {
   const live = yield* LiveEvents
 
   /** Locks the runs of the group and brings their projections to hand. Unknown runs are simply missing. */
-  const openRuns = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>) {
-    const heads = yield* rows.lock(runIds)
+  const openRuns = Effect.fnUntraced(function* (requests: ReadonlyArray<AppendRequest>) {
+    const heads = yield* rows.lock([...new Set(requests.map((request) => request.runId))])
+    const refolds = new Map(requests.flatMap(({ refold, runId }) => (refold === undefined ? [] : [[runId, refold]])))
     const cold = [...heads.values()].filter(
-      (head) => head.lastSeq > 0 && cache.get(head.run.id, head.lastSeq) === undefined
+      (head) => head.lastSeq > 0 && !refolds.has(head.run.id) && cache.get(keyOf(head)) === undefined
     )
     const loaded = cold.length === 0 ? new Map() : yield* cache.load(cold.map((head) => head.run.id))
     const runs = new Map<string, RunInProgress>()
-    for (const [id, head] of heads) runs.set(id, startRun(head, cache.get(head.run.id, head.lastSeq) ?? loaded.get(id)))
+    for (const [id, head] of heads) {
+      const refold = refolds.get(head.run.id)
+      const known = refold === undefined ? (cache.get(keyOf(head)) ?? loaded.get(id)) : yield* refold(head.lastSeq)
+      runs.set(id, startRun(head, known))
+    }
     return runs
   })
 
@@ -170,7 +175,7 @@ const makeCommit = Effect.gen(function* () {
     for (const { request } of requests) {
       if (request.create !== undefined && !(yield* request.create)) taken.add(request)
     }
-    const runs = yield* openRuns([...new Set(requests.map(({ request }) => request.runId))])
+    const runs = yield* openRuns(requests.map(({ request }) => request))
     const known = requests.filter(({ request }) => runs.has(request.runId) && !taken.has(request))
     const messages = messageRows(known)
     const fresh = messages.runId.length === 0 ? new Set<string>() : yield* rows.insertMessages(messages)
@@ -215,7 +220,7 @@ const makeCommit = Effect.gen(function* () {
   })
 
   const publish = (result: Effect.Success<ReturnType<typeof transact>>) => {
-    for (const run of result.dirty) cache.put(run.head.run.id, run.lastSeq, run.projected)
+    for (const run of result.dirty) cache.put({ ...keyOf(run.head), lastSeq: run.lastSeq }, run.projected)
     const byRun = Map.groupBy(
       [...result.committed.values()].filter((appended) => appended.events.length > 0),
       (appended) => appended.runId
@@ -279,6 +284,8 @@ const makeCommit = Effect.gen(function* () {
     })
   return commit
 })
+
+const keyOf = ({ lastSeq, revision, run }: LockedHead): CacheKey => ({ runId: run.id, lastSeq, revision })
 
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
 

@@ -64,6 +64,8 @@ export interface LockedHead {
   readonly lastIndex: number
   readonly lastRawSeq: number
   readonly cursor: number
+  /** Number of the rebuilds of the stored projection. */
+  readonly revision: number
 }
 
 export interface MessageRows {
@@ -88,6 +90,7 @@ interface LockRow {
   readonly last_index: number
   readonly last_raw_seq: number
   readonly stream_cursor: bigint
+  readonly projection_revision: number
 }
 
 /** The statements of an append, all to be run inside its transaction. */
@@ -99,7 +102,8 @@ export const makeLogRows = Effect.gen(function* () {
     Effect.map(
       sql<LockRow>`
         SELECT r.id::text AS id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
-               r.created_at, r.started_at, r.ended_at, h.last_seq, h.last_index, h.last_raw_seq, h.stream_cursor
+               r.created_at, r.started_at, r.ended_at, h.last_seq, h.last_index, h.last_raw_seq, h.stream_cursor,
+               h.projection_revision
         FROM runs r JOIN run_heads h ON h.run_id = r.id
         WHERE r.id = ANY(${runIds}::text[]::uuid[])
         ORDER BY r.id
@@ -224,5 +228,6 @@ const toLockedHead = (row: LockRow): LockedHead => ({
   lastSeq: Number(row.last_seq),
   lastIndex: row.last_index,
   lastRawSeq: row.last_raw_seq,
-  cursor: Number(row.stream_cursor)
+  cursor: Number(row.stream_cursor),
+  revision: row.projection_revision
 })

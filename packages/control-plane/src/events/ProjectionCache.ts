@@ -25,17 +25,24 @@ const asStored = <A>(is: (value: unknown) => value is A, text: string) =>
 const isState = Schema.is(RunState)
 const isMetrics = Schema.is(RunMetrics)
 
+/** The place of a projection: the run, its last event, and how often the projection has been rebuilt. */
+export interface CacheKey {
+  readonly runId: RunId
+  readonly lastSeq: number
+  readonly revision: number
+}
+
 /**
- * The projections of the runs that were written last. An entry is used only when it stands at the very seq that the
- * locked head of the run names, so another instance's append, or a rebuild, makes it stale without anyone telling.
+ * The projections of the runs that were written last. An entry is used only when it stands at the very seq and revision that
+ * the locked head of the run names, so another instance's append, or a rebuild, makes it stale without anyone telling.
  */
 export class ProjectionCache extends Context.Service<
   ProjectionCache,
   {
-    readonly get: (runId: RunId, lastSeq: number) => Projected | undefined
+    readonly get: (head: CacheKey) => Projected | undefined
     /** The run's participants as last seen by this process; empty when it does not remember the run. */
     readonly participants: (runId: RunId) => ReadonlySet<string>
-    readonly put: (runId: RunId, lastSeq: number, projected: Projected) => void
+    readonly put: (head: CacheKey, projected: Projected) => void
     /** Reads stored projections; a stored one that does not decode is a broken invariant and dies. */
     readonly load: (runIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Projected>, SqlError>
   }
@@ -44,17 +51,17 @@ export class ProjectionCache extends Context.Service<
     ProjectionCache,
     Effect.gen(function* () {
       const rows = yield* makeLogRows
-      const entries = new Map<string, { readonly lastSeq: number; readonly projected: Projected }>()
+      const entries = new Map<string, { readonly at: CacheKey; readonly projected: Projected }>()
 
-      const get = (runId: RunId, lastSeq: number) => {
+      const get = ({ lastSeq, revision, runId }: CacheKey) => {
         const entry = entries.get(runId)
-        return entry?.lastSeq === lastSeq ? entry.projected : undefined
+        return entry?.at.lastSeq === lastSeq && entry.at.revision === revision ? entry.projected : undefined
       }
       const participants = (runId: RunId) =>
         new Set(entries.get(runId)?.projected.state.participants.map((participant) => participant.participantId))
-      const put = (runId: RunId, lastSeq: number, projected: Projected) => {
-        entries.delete(runId)
-        entries.set(runId, { lastSeq, projected })
+      const put = (at: CacheKey, projected: Projected) => {
+        entries.delete(at.runId)
+        entries.set(at.runId, { at, projected })
         if (entries.size <= CACHED_RUNS) return
         for (const oldest of entries.keys()) {
           entries.delete(oldest)

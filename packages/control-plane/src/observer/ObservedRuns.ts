@@ -92,7 +92,7 @@ export class ObservedRuns extends Context.Service<
                                 capabilities, participants, created_at, updated_at)
           VALUES (${run.id}::uuid, ${run.runtimeKind}, ${run.sessionId}, ${session.mode}, ${session.modeVersion},
                   ${session.configurationVersion}, ${session.policyVersion}, ${session.initiator}, ${session.state},
-                  to_timestamp(${BigInt(Math.trunc(session.expiresAtUnixMs))}::bigint / 1000.0), ${at}::timestamptz,
+                  to_timestamp(${storableTime(session.expiresAtUnixMs)}::bigint / 1000.0), ${at}::timestamptz,
                   ${capabilities}::text::json, ${session.participants}::text[], ${at}::timestamptz, ${at}::timestamptz)
           ON CONFLICT (run_id) DO NOTHING`)
       const addTraceArtifact = (run: ObservedRun, artifactId: string, at: string) =>
@@ -104,3 +104,9 @@ export class ObservedRuns extends Context.Service<
     })
   )
 }
+
+/** End of the year 9999: the latest time that every reader of the column can write as ISO-8601. */
+const LATEST_UNIX_MS = 253_402_300_799_999
+
+/** A deadline is made of times that agents give, so it may lie beyond what a date can hold. */
+const storableTime = (unixMs: number): bigint => BigInt(Math.trunc(Math.min(Math.max(unixMs, 0), LATEST_UNIX_MS)))

@@ -2,7 +2,7 @@ import { lookup } from "node:dns"
 import { BlockList, isIP, type LookupFunction } from "node:net"
 import * as Data from "effect/Data"
 
-/** A cancel callback may not be sent there. */
+/** A request that callers chose the target of, a cancel callback or a webhook, may not be sent there. */
 export class TargetRefused extends Data.TaggedError("TargetRefused")<{
   readonly target: string
   readonly why: string
@@ -17,6 +17,8 @@ const ranges = (subnets: ReadonlyArray<string>): BlockList => {
   for (const subnet of subnets) {
     const [address = "", prefix = ""] = subnet.split("/")
     list.addSubnet(address, Number(prefix), isIP(address) === 6 ? "ipv6" : "ipv4")
+    // A NAT64 gateway takes the same network by another name.
+    if (isIP(address) === 4) list.addSubnet(`64:ff9b::${address}`, 96 + Number(prefix), "ipv6")
   }
   return list
 }
@@ -28,6 +30,7 @@ const forbidden = ranges([
   "fd00:ec2::254/128",
   "100.100.100.200/32",
   "168.63.129.16/32",
+  "192.0.0.192/32",
   "224.0.0.0/4",
   "255.255.255.255/32",
   "ff00::/8"
@@ -41,7 +44,8 @@ const privateNetworks = ranges([
   "172.16.0.0/12",
   "192.168.0.0/16",
   "::/127",
-  "fc00::/7"
+  "fc00::/7",
+  "fec0::/10"
 ])
 
 /** Why an address may not be called (http-details section 15, "private targets"); undefined when it may. */
@@ -78,4 +82,16 @@ export const guardedLookup =
 export const literalAddress = (url: URL): string | undefined => {
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname
   return isIP(host) === 0 ? undefined : host
+}
+
+/** Why a URL may not be called, as far as its text tells; names are looked at by `guardedLookup` when they are resolved. */
+export const refusalOf = (url: string, allowPrivate: boolean): TargetRefused | undefined => {
+  if (!URL.canParse(url)) return new TargetRefused({ target: url, why: "not a URL" })
+  const target = new URL(url)
+  if (target.protocol !== "http:" && target.protocol !== "https:") {
+    return new TargetRefused({ target: url, why: "not an http or https URL" })
+  }
+  const address = literalAddress(target)
+  const why = address === undefined ? undefined : whyRefused(address, allowPrivate)
+  return why === undefined ? undefined : new TargetRefused({ target: target.hostname, why })
 }

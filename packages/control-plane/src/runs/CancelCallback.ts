@@ -10,7 +10,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import { flag, integer } from "../http/Settings.ts"
-import { guardedLookup, literalAddress, TargetRefused, whyRefused } from "./CallbackTargets.ts"
+import { guardedLookup, refusalOf } from "./CallbackTargets.ts"
 
 /** CANCEL_CALLBACK_TIMEOUT_MS */
 export const CANCEL_CALLBACK_TIMEOUT_MS = 5_000
@@ -64,22 +64,11 @@ export class CancelCallback extends Context.Service<
 const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
   const client = yield* HttpClient.HttpClient
 
-  const refused = (url: string): TargetRefused | undefined => {
-    if (!URL.canParse(url)) return new TargetRefused({ target: url, why: "not a URL" })
-    const target = new URL(url)
-    if (target.protocol !== "http:" && target.protocol !== "https:") {
-      return new TargetRefused({ target: url, why: "not an http or https URL" })
-    }
-    const address = literalAddress(target)
-    const why = address && whyRefused(address, options.allowPrivateTargets)
-    return why === undefined || why === "" ? undefined : new TargetRefused({ target: target.hostname, why })
-  }
-
   const call = Effect.fn("CancelCallback.call")(function* (
     { bearer, url }: CallbackAddress,
     body: { readonly runId: string; readonly reason: string | null }
   ) {
-    const refusal = refused(url)
+    const refusal = refusalOf(url, options.allowPrivateTargets)
     if (refusal !== undefined) return yield* cancelCallbackFailed(url, refusal.message)
     const request = HttpClientRequest.post(url).pipe(
       bearer === undefined ? (same) => same : HttpClientRequest.setHeader("authorization", `Bearer ${bearer}`),
@@ -103,7 +92,7 @@ const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
 })
 
 /** The innermost text there is: the client's own only says that the transport failed. */
-const reasonOf = (error: HttpClientError): string => {
+export const reasonOf = (error: HttpClientError): string => {
   const cause: unknown = "cause" in error.reason ? error.reason.cause : undefined
   if (!(cause instanceof Error)) return error.message
   // A host with several addresses fails with a list, whose own message is empty.

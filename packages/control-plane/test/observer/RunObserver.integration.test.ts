@@ -343,6 +343,16 @@ layer(layerTestDatabase, { timeout: "60 seconds" })("RunObserver", (it) => {
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
+  it.effect("binds a session whose deadline is beyond any date", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const runId = yield* createRun()
+      yield* fake.openSession({ sessionId: runId, expiresAtUnixMs: 9_223_372_036_854_775_807 })
+      yield* (yield* Observers).adopt(runId)
+      yield* awaitStatus(runId, "running")
+    }).pipe(Effect.provide(layerTestObservation()))
+  )
+
   it.effect("keeps watching a silent session while the runtime is away, and ends it when the runtime is back", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

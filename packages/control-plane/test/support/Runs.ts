@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { RunId, runCreated } from "@runplane/domain"
 import * as Effect from "effect/Effect"
+import * as SqlClient from "effect/sql/SqlClient"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { Ids } from "../../src/events/Ids.ts"
 
@@ -36,8 +37,15 @@ export const createRun = Effect.fnUntraced(function* (
   return runId
 })
 
-/** What the log holds of a run, for checks against a rebuild. */
+/** What the log holds of a run, for checks against a rebuild: one moment of it, although the run may be written meanwhile. */
 export const readLog = Effect.fnUntraced(function* (runId: RunId) {
+  const sql = yield* PgClient.PgClient
+  return yield* sql
+    .withTransaction(readRows(runId))
+    .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ"))
+})
+
+const readRows = Effect.fnUntraced(function* (runId: RunId) {
   const sql = yield* PgClient.PgClient
   const events = yield* sql<{
     readonly seq: bigint

@@ -1,11 +1,5 @@
 import type { BoundPolicy, PolicyRules } from "./PolicyRules.ts"
-
-/**
- * How rules that changed between runtime releases are read: `0.6.1` refuses every commitment under schema version 3, lets
- * a voter without a weight count 1.0 and keeps the decline column after `finalize_decline`; `0.7.6` does none of these
- * (runtime-wire sections 9.2 and 9.5).
- */
-export type PolicySemantics = "0.6.1" | "0.7.6"
+import { type PolicySemantics, unsupportedVersion } from "./PolicySemantics.ts"
 
 /** What the rules look at: the accepted messages of a decision, values normalised, over all proposals together. */
 export interface DecisionRecord {
@@ -25,9 +19,8 @@ export const denyDecision = (
   outcomePositive: boolean,
   semantics: PolicySemantics
 ): ReadonlyArray<string> => {
-  if (semantics === "0.6.1" && policy.schemaVersion > 2) {
-    return [`unsupported policy schema version ${policy.schemaVersion}`]
-  }
+  const unsupported = unsupportedVersion(policy, semantics)
+  if (unsupported !== undefined) return [unsupported]
   const { rules } = policy
   const reasons = [...missingEvaluations(rules, record)]
   const vetoed = isVetoed(rules, record)

@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import type { PolicySemantics } from "./DecisionPolicy.ts"
+import type { PolicySemantics } from "./PolicySemantics.ts"
 import type { BoundPolicy } from "./PolicyRules.ts"
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "./Rejection.ts"
 
@@ -26,6 +26,8 @@ export interface SessionBinding {
   readonly configurationVersion: string
   readonly policy: BoundPolicy
   readonly semantics: PolicySemantics
+  /** Rules as of releases after 0.12 where they differ (runtime-wire section 12). */
+  readonly newerRuntime: boolean
 }
 
 /** A message of a session that is not its start and not its Commitment. */
@@ -35,6 +37,24 @@ export interface ModeMessage {
   readonly payload: Uint8Array
   /** Server clock, Unix milliseconds. */
   readonly receivedAt: number
+  /** The same less all time the session has spent suspended. */
+  readonly activeAt: number
+}
+
+/** What a mode asks of the moment a Commitment arrives. */
+export interface Concluding {
+  readonly outcomePositive: boolean
+  /** Server clock, Unix milliseconds. */
+  readonly now: number
+}
+
+/** A message the runtime itself writes in a participant's name, accepted like any other (runtime-wire section 8.5). */
+export interface RuntimeMessage {
+  readonly type: string
+  readonly sender: string
+  /** Derived from what caused it, so that the same history always holds the same id. */
+  readonly messageId: string
+  readonly payload: Uint8Array<ArrayBuffer>
 }
 
 /**
@@ -51,8 +71,12 @@ export interface ModeRules<State> {
   readonly authorize: (state: State, message: ModeMessage, binding: SessionBinding) => Rejection | undefined
   /** Decodes and checks the payload, and gives the next state. */
   readonly apply: (state: State, message: ModeMessage, binding: SessionBinding) => Result.Result<State, Rejection>
-  /** Whether the session may be concluded at all, policy aside. `now` is in Unix milliseconds. */
-  readonly readyToCommit: (state: State, binding: SessionBinding, now: number) => boolean
+  /** Messages that are due by themselves at `activeNow`, Unix milliseconds less suspended time. Most modes have none. */
+  readonly due?: (state: State, binding: SessionBinding, activeNow: number) => ReadonlyArray<RuntimeMessage>
+  /** What the passing of time alone changed, applied when a Commitment arrives. Most modes have nothing. */
+  readonly settle?: (state: State, binding: SessionBinding, now: number) => State
+  /** Whether the session may be concluded at all, policy aside. */
+  readonly readyToCommit: (state: State, binding: SessionBinding, concluding: Concluding) => boolean
   /** Every reason of the bound policy to refuse this outcome. */
   readonly deny: (state: State, binding: SessionBinding, outcomePositive: boolean) => ReadonlyArray<string>
   /** The state after an accepted Commitment. */
@@ -65,7 +89,8 @@ export interface ModeRules<State> {
 export interface ModeRun {
   readonly apply: (message: ModeMessage) => Result.Result<ModeRun, Rejection>
   /** Readiness and policy; the checks of the Commitment payload itself are done before. */
-  readonly commit: (outcomePositive: boolean, now: number) => Result.Result<ModeRun, Rejection>
+  readonly commit: (concluding: Concluding) => Result.Result<ModeRun, Rejection>
+  readonly due: (activeNow: number) => ReadonlyArray<RuntimeMessage>
   readonly view: () => Readonly<Record<string, unknown>>
 }
 
@@ -88,15 +113,38 @@ const run = <State>(rules: ModeRules<State>, binding: SessionBinding, state: Sta
     if (refused !== undefined) return Result.fail(refused)
     return Result.map(rules.apply(state, message, binding), (next) => run(rules, binding, next))
   },
-  commit: (outcomePositive, now) => {
-    if (!rules.readyToCommit(state, binding, now)) return Result.fail(InvalidPayload)
-    const reasons = rules.deny(state, binding, outcomePositive)
+  commit: (concluding) => {
+    const settled = rules.settle?.(state, binding, concluding.now) ?? state
+    if (!rules.readyToCommit(settled, binding, concluding)) return Result.fail(InvalidPayload)
+    const reasons = rules.deny(settled, binding, concluding.outcomePositive)
     if (reasons.length > 0) return Result.fail(policyDenied(reasons))
-    return Result.succeed(run(rules, binding, rules.commit(state)))
+    return Result.succeed(run(rules, binding, rules.commit(settled)))
   },
+  due: (activeNow) => rules.due?.(state, binding, activeNow) ?? NOTHING,
   view: () => rules.view(state)
 })
+
+const NOTHING: ReadonlyArray<RuntimeMessage> = []
+
+/** One accepted type of a mode: decodes the payload, checks it, and gives the next state. */
+export type Move<State> = (
+  state: State,
+  message: ModeMessage,
+  binding: SessionBinding
+) => Result.Result<State, Rejection>
+
+/** `apply` for a mode whose types are listed; any other type is refused. */
+export const applyMoves =
+  <State>(moves: Readonly<Record<string, Move<State>>>): Move<State> =>
+  (state, message, binding) =>
+    Object.hasOwn(moves, message.type)
+      ? (moves[message.type]?.(state, message, binding) ?? Result.fail(InvalidPayload))
+      : Result.fail(InvalidPayload)
 
 /** The usual sender rule: declared participants only. */
 export const participantsOnly = (sender: string, binding: SessionBinding): Rejection | undefined =>
   binding.participants.includes(sender) ? undefined : Forbidden
+
+/** For types that only whoever started the session may send. */
+export const initiatorOnly = (sender: string, binding: SessionBinding): Rejection | undefined =>
+  sender === binding.initiator ? undefined : Forbidden

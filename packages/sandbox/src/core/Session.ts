@@ -200,11 +200,12 @@ export class Session {
     if (envelope.messageType === "Commitment") {
       if (!mayCommit(sender, this.binding, this.#mode.policyAuthority)) return Result.fail(Forbidden)
       return Result.flatMap(decodeCommitment(envelope.payload, this.binding), ({ outcomePositive }) =>
-        this.#run.commit(outcomePositive, now)
+        this.#run.commit({ outcomePositive, now })
       )
     }
     if (ANNOTATIONS.has(envelope.messageType)) return Result.fail(Forbidden)
-    return this.#run.apply({ type: envelope.messageType, sender, payload: envelope.payload, receivedAt: now })
+    const { messageType: type, payload } = envelope
+    return this.#run.apply({ type, sender, payload, receivedAt: now, activeAt: now - this.#suspendedTotal })
   }
 
   #accept(envelope: Envelope, sender: string, now: number): void {

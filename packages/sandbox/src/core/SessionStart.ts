@@ -1,6 +1,6 @@
 import { type Envelope, type SessionStartPayload, SessionStartPayloadSchema } from "@runplane/runtime"
 import * as Result from "effect/Result"
-import type { PolicySemantics } from "./DecisionPolicy.ts"
+import type { PolicySemantics } from "./PolicySemantics.ts"
 import { decodePayload, isBlank } from "./Decode.ts"
 import { isSessionId } from "./EnvelopeShape.ts"
 import type { Mode } from "./Mode.ts"

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import * as Result from "effect/Result"
-import type { PolicySemantics } from "../../src/core/DecisionPolicy.ts"
+import type { PolicySemantics } from "../../src/core/PolicySemantics.ts"
 import { DEFAULT_POLICY, parsePolicyRules } from "../../src/core/PolicyRules.ts"
 import type { Rejection } from "../../src/core/Rejection.ts"
 import type { Outcome, Session } from "../../src/core/Session.ts"

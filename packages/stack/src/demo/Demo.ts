@@ -7,6 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { oneLine } from "../OneLine.ts"
 import { plainText } from "./Narration.ts"
@@ -31,8 +32,9 @@ export const DEMO_SCENARIO = "incident/region-failover@1.0.0"
 /** An example that takes longer is stuck. */
 export const DEMO_TIMEOUT = Duration.seconds(60)
 
-/** Between two looks for the run that the launcher is submitting. */
+/** Between two looks for the run that the launcher is submitting, and how many there are: calls are limited. */
 const LOOK_INTERVAL = Duration.millis(150)
+const LOOKS = 20
 
 /**
  * Runs the example as any client would: starts it through the launch service, follows it over the public SSE stream, and
@@ -60,8 +62,11 @@ export const runDemo = Effect.fn("Demo.run")(
     )
     const seen = api.runs.list({ query: { ...FIRST_MATCH, tags: [tag] } }).pipe(
       Effect.map(({ data }) => Option.fromUndefinedOr(data[0]?.id)),
-      Effect.repeat({ schedule: Schedule.spaced(LOOK_INTERVAL), until: Option.isSome }),
-      Effect.flatMap(Effect.fromOption)
+      Effect.repeat({
+        schedule: Schedule.spaced(LOOK_INTERVAL).pipe(Schedule.upTo({ times: LOOKS })),
+        until: Option.isSome
+      }),
+      Effect.flatMap(Option.match({ onNone: () => submitted, onSome: Effect.succeed<string> }))
     )
     const runId = yield* Effect.raceFirst(seen, submitted)
 
@@ -79,8 +84,24 @@ export const runDemo = Effect.fn("Demo.run")(
   },
   Effect.timeoutOrElse({ duration: DEMO_TIMEOUT, orElse: () => new DemoFailed({ reason: tooLong }) }),
   (demo) =>
-    Effect.mapError(demo, (error) => (error._tag === "DemoFailed" ? error : new DemoFailed({ reason: oneLine(error) })))
+    Effect.mapError(demo, (error) =>
+      error._tag === "DemoFailed" ? error : new DemoFailed({ reason: `${oneLine(error)}${agentReasons(error)}` })
+    )
 )
+
+const FailedAgents = Schema.Struct({
+  metadata: Schema.Struct({
+    failedParticipants: Schema.Array(Schema.Struct({ participantId: Schema.String, reason: Schema.String }))
+  })
+})
+
+/** Why agents did not start, which the answer tells in its metadata only. */
+const agentReasons = (error: unknown) =>
+  Option.match(Schema.decodeUnknownOption(FailedAgents)(error), {
+    onNone: () => "",
+    onSome: ({ metadata }) =>
+      ` (${metadata.failedParticipants.map(({ participantId, reason }) => `${participantId}: ${reason}`).join("; ")})`
+  })
 
 const tooLong = `no decision within ${Duration.format(DEMO_TIMEOUT)}`
 

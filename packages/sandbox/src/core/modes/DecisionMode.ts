@@ -4,7 +4,7 @@ import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
 import { denyDecision } from "../DecisionPolicy.ts"
 import { decodePayload, isBlank } from "../Decode.ts"
-import { type Mode, type ModeMessage, type ModeRules, makeMode, participantsOnly } from "../Mode.ts"
+import { applyMoves, type Mode, type ModeMessage, type ModeRules, makeMode, participantsOnly } from "../Mode.ts"
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
 
 /**
@@ -91,9 +91,7 @@ const vote = (state: DecisionState, message: ModeMessage): Result.Result<Decisio
   })
 }
 
-const moves: Readonly<
-  Record<string, (state: DecisionState, message: ModeMessage) => Result.Result<DecisionState, Rejection>>
-> = { Proposal: propose, Evaluation: evaluate, Objection: object, Vote: vote }
+const moves = { Proposal: propose, Evaluation: evaluate, Objection: object, Vote: vote }
 
 const view = (state: DecisionState) => {
   const votes: Record<string, Record<string, { vote: string }>> = {}
@@ -136,7 +134,7 @@ export const decisionRules: ModeRules<DecisionState> = {
           votes: HashMap.empty()
         }),
   authorize: (_state, message, binding) => participantsOnly(message.sender, binding),
-  apply: (state, message) => moves[message.type]?.(state, message) ?? refused,
+  apply: applyMoves(moves),
   readyToCommit: (state) => HashMap.size(state.proposals) > 0,
   deny: (state, binding, outcomePositive) =>
     denyDecision(

@@ -85,10 +85,10 @@ export const costFigures = ({ databaseCpu, peakBytes, serviceCpu }: Cost): Reado
   { name: "control plane peak memory", value: peakBytes / BYTES_PER_MIB, unit: "MiB", better: "less" }
 ]
 
-export const costInWords = ({ databaseCpu, foreignCpu, peakBytes, serviceCpu }: Cost): string =>
+export const costInWords = ({ databaseCpu, foreignCpu, peakBytes, seconds, serviceCpu }: Cost): string =>
   [
     `CPU ${number(serviceCpu)} s`,
     ...(databaseCpu === undefined ? [] : [`PostgreSQL ${number(databaseCpu)} s`]),
     `peak ${number(peakBytes / BYTES_PER_MIB)} MiB`,
-    ...(foreignCpu === undefined ? [] : [`others on the machine ${number(foreignCpu)} s`])
+    ...(foreignCpu === undefined ? [] : [`others ${number(foreignCpu / seconds)} CPUs`])
   ].join(", ")

@@ -1,4 +1,4 @@
-import { tmpdir } from "node:os"
+import { tmpdir, userInfo } from "node:os"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -181,7 +181,8 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
   const packsDir = path.resolve(options.packsDir ?? defaults.packsDir)
   const settings: LauncherSettingsShape = {
     ...defaults,
-    bootstrapDir: path.join(tmpdir(), "macp-bootstrap"),
+    // The folder is closed to other users of the machine, so each of them has one.
+    bootstrapDir: path.join(tmpdir(), `macp-bootstrap-${userInfo().uid}`),
     auth: undefined,
     cancelCallback: undefined,
     controlPlane: undefined,

@@ -3,7 +3,8 @@ import { type Ack, type Envelope, PolicyDescriptorSchema } from "@runplane/runti
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Authenticator, developmentIdentity, type StaticToken } from "./auth/Authenticator.ts"
+import { Authenticator, developmentIdentity, type SignedTokenOptions, type StaticToken } from "./auth/Authenticator.ts"
+import type { KeySource } from "./auth/KeySource.ts"
 import { Kernel } from "./kernel/Kernel.ts"
 import { type PolicyRefused, PolicyRegistry } from "./kernel/PolicyRegistry.ts"
 import { DEFAULT_OPTIONS, type SandboxOptions } from "./SandboxOptions.ts"
@@ -60,6 +61,13 @@ export class Sandbox extends Context.Service<
     options: Partial<SandboxOptions> = {}
   ): Layer.Layer<Sandbox, AddressInUse | ListenFailed> =>
     Sandbox.layerNoDeps(options).pipe(Layer.provide(Authenticator.layerTokens(tokens)))
+
+  /** Listens and knows signed tokens, and static ones beside them when they are given (runtime-wire section 6.3). */
+  static readonly layerSigned = (
+    tokens: SignedTokenOptions,
+    options: Partial<SandboxOptions> = {}
+  ): Layer.Layer<Sandbox, AddressInUse | ListenFailed, KeySource> =>
+    Sandbox.layerNoDeps(options).pipe(Layer.provide(Authenticator.layerSigned(tokens)))
 
   static readonly layerNoDeps = (
     given: Partial<SandboxOptions> = {}

@@ -1,5 +1,5 @@
-import type { PolicySemantics } from "./core/PolicySemantics.ts"
 import { DEFAULT_MAX_PAYLOAD_BYTES } from "./core/EnvelopeShape.ts"
+import type { PolicySemantics } from "./core/PolicySemantics.ts"
 
 /** Per sender in a sliding minute; exceeding answers RATE_LIMITED (runtime-wire section 7.6). */
 export interface RateLimitOptions {

@@ -14,6 +14,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { inject } from "vitest"
 import { descendants, isRunning } from "./support/Processes.ts"
+import { connectSilently } from "./support/Sockets.ts"
 import { type StackProcess, startStack } from "./support/StackProcess.ts"
 import { temporaryFolder } from "./support/TemporaryFolder.ts"
 
@@ -90,14 +91,20 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
       const started = descendants(stack.pid)
       assert.isAtLeast(started.length, AGENTS)
       yield* stack.stop("SIGKILL")
-      // They notice it each for themselves, so there is nothing to wait on but their end.
-      const left = yield* Effect.sync(() => started.filter(isRunning)).pipe(
-        Effect.repeat({
-          until: (running) => running.length === 0,
-          schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
-        })
-      )
-      assert.deepStrictEqual(left, [])
+      yield* untilGone(started)
+    })
+  )
+
+  it.effect("stops in time although a client holds a connection open", () =>
+    Effect.gen(function* () {
+      const stack = yield* startStack({ args: ["--no-demo"], env: { RUNPLANE_DATA_DIR: yield* temporaryFolder } })
+      assert.isDefined(yield* stack.line("Serving"))
+      yield* connectSilently(stack.ports.controlPlane)
+      yield* connectSilently(stack.ports.launcher)
+      const started = descendants(stack.pid)
+      const { ms } = yield* stack.stop("SIGINT")
+      assert.isBelow(ms, STOP_LIMIT_MS)
+      yield* untilGone(started)
     })
   )
 
@@ -121,6 +128,16 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
     })
   )
 })
+
+/** Processes that notice by themselves that the stack is gone: there is nothing to wait on but their end. */
+const untilGone = (pids: ReadonlyArray<number>) =>
+  Effect.sync(() => pids.filter(isRunning)).pipe(
+    Effect.repeat({
+      until: (running) => running.length === 0,
+      schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
+    }),
+    Effect.map((running) => assert.deepStrictEqual(running, []))
+  )
 
 /** The only run: decided, counted, and complete on the public stream. */
 const lookAtRun = Effect.gen(function* () {

@@ -41,7 +41,10 @@ export const DEFAULT_AUDIT_PAGE = 50
 /** The query of `GET /audit`. Filters are equality; dates are compared strictly. */
 export const auditQuery = querySchema({
   actor: optional(queryString()),
-  action: described(optional(queryString()), "run.archived and run.deleted are accepted for run.archive and run.delete"),
+  action: described(
+    optional(queryString()),
+    "run.archived and run.deleted are accepted for run.archive and run.delete"
+  ),
   resource: optional(queryString()),
   resourceId: optional(queryString()),
   createdAfter: optional(queryDate()),

@@ -1,19 +1,39 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { hoistNamedBodies } from "../openapi/Describe.ts"
+import { AdminGroup } from "./AdminGroup.ts"
+import { AuditGroup } from "./AuditGroup.ts"
+import { BatchGroup } from "./BatchGroup.ts"
+import { CrossRunEventsGroup } from "./CrossRunEventsGroup.ts"
+import { DashboardGroup } from "./DashboardGroup.ts"
 import { EventsGroup } from "./EventsGroup.ts"
 import { HealthGroup } from "./HealthGroup.ts"
+import { InsightsGroup } from "./InsightsGroup.ts"
+import { ManagementGroup } from "./ManagementGroup.ts"
 import { PoliciesGroup } from "./PoliciesGroup.ts"
 import { RemovedGroup } from "./RemovedGroup.ts"
+import { ReplayGroup } from "./ReplayGroup.ts"
 import { RunsGroup } from "./RunsGroup.ts"
+import { RuntimeGroup } from "./RuntimeGroup.ts"
 import { StreamGroup } from "./StreamGroup.ts"
+import { WebhooksGroup } from "./WebhooksGroup.ts"
 
 /** The HTTP contract of the run control plane (run-control-plane "Endpoints"). */
 export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(RunsGroup)
   .add(EventsGroup)
+  .add(CrossRunEventsGroup)
   .add(StreamGroup)
+  .add(ReplayGroup)
+  .add(DashboardGroup)
   .add(PoliciesGroup)
+  .add(RuntimeGroup)
+  .add(WebhooksGroup)
+  .add(AuditGroup)
+  .add(AdminGroup)
+  .add(ManagementGroup)
+  .add(BatchGroup)
+  .add(InsightsGroup)
   .add(RemovedGroup)
   .add(HealthGroup)
   .annotateMerge(

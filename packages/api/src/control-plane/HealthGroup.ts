@@ -4,7 +4,8 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { summary } from "../openapi/Describe.ts"
 
-const RuntimeHealth = Schema.Struct({
+/** Whether the runtime answers (http-details sections 10 and 13.4). */
+export const RuntimeHealth = Schema.Struct({
   ok: Schema.Boolean,
   runtimeKind: Schema.String,
   detail: Schema.optionalKey(Schema.String)

@@ -10,7 +10,6 @@ import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { artifactRule, cloneRule } from "./ManagementRequests.ts"
 import { Run, RunAccepted } from "./Run.ts"
-import { RebuiltProjection } from "./RunManagement.ts"
 import { Artifact } from "./RunRecords.ts"
 
 const id = { id: RunReference }
@@ -40,11 +39,6 @@ export class ManagementGroup extends HttpApiGroup.make("management")
       success: HttpApiSchema.NoContent,
       error: [BadRequest, NotFound]
     }).annotateMerge(summary("Delete a terminal run with everything that belongs to it")),
-    HttpApiEndpoint.post("rebuild", "/runs/:id/projection/rebuild", {
-      params: id,
-      success: RebuiltProjection.pipe(created),
-      error: NotFound
-    }).annotateMerge(summary("Fold the projected state again from the canonical events")),
     HttpApiEndpoint.post("addArtifact", "/runs/:id/artifacts", {
       params: id,
       payload: bodySchema(artifactRule),

@@ -53,4 +53,7 @@ const runIds: Rule<ReadonlyArray<string>> = {
 }
 
 /** The body of the batch operations; unknown keys are dropped (http-details sections 3.3 and 4.8). */
-export const batchRule = object({ runIds: described(runIds, "Runs, in the order of the answer") }, { unknownKeys: "drop" })
+export const batchRule = object(
+  { runIds: described(runIds, "Runs, in the order of the answer") },
+  { unknownKeys: "drop" }
+)

@@ -10,8 +10,7 @@ export const UuidParam = Schema.String.annotate({ description: "UUID" }).pipe(
   Schema.decodeTo(
     Schema.String,
     SchemaTransformation.transformEffect({
-      decode: (text) =>
-        isUuid(text) ? Effect.succeed(text.toLowerCase()) : Effect.fail(violation(UUID_EXPECTED)),
+      decode: (text) => (isUuid(text) ? Effect.succeed(text.toLowerCase()) : Effect.fail(violation(UUID_EXPECTED))),
       encode: (text) => Effect.succeed(text)
     })
   )

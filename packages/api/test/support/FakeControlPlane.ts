@@ -11,6 +11,7 @@ import {
   ControlPlaneApi,
   ControlPlaneEdge,
   CurrentActor,
+  controlPlaneError,
   edgeServices,
   endpointRemoved,
   type Run,
@@ -19,6 +20,8 @@ import {
   type RunStreamQuery,
   runNotFound
 } from "../../src/index.ts"
+import { Admin, Runtime } from "./FakeAdministration.ts"
+import { CrossRunEvents, Dashboard, Replay } from "./FakeDashboard.ts"
 
 export const RUN_ID = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
@@ -163,6 +166,41 @@ const Policies = HttpApiBuilder.group(ControlPlaneApi, "policies", (handlers) =>
   })
 )
 
+const Management = HttpApiBuilder.group(ControlPlaneApi, "management", (handlers) =>
+  handlers.handleAll({
+    clone: () => Effect.succeed({ runId: RUN_ID, sessionId: RUN_ID, status: "queued" as const, traceId: run.traceId }),
+    archive: ({ params }) => known(params.id),
+    remove: ({ params }) => Effect.asVoid(known(params.id)),
+    addArtifact: ({ payload }) => Effect.succeed({ id: RUN_ID, runId: RUN_ID, createdAt: run.createdAt, ...payload })
+  })
+)
+
+const Batch = HttpApiBuilder.group(ControlPlaneApi, "batch", (handlers) =>
+  handlers.handleAll({
+    cancel: ({ payload }) => Effect.succeed(payload.runIds.map((runId) => ({ runId, status: "cancelled" as const }))),
+    archive: ({ payload }) => Effect.succeed(payload.runIds.map((runId) => ({ runId, status: "archived" as const }))),
+    remove: ({ payload }) => Effect.succeed(payload.runIds.map((runId) => ({ runId, status: "deleted" as const }))),
+    export: () => Effect.succeed([])
+  })
+)
+
+const Insights = HttpApiBuilder.group(ControlPlaneApi, "insights", (handlers) =>
+  handlers.handleAll({
+    traces: () => Effect.succeed({ spanCount: 0, linkedArtifacts: [], runStatus: run.status }),
+    compare: ({ payload }) =>
+      Effect.succeed({
+        left: { runId: RunId.make(payload.leftRunId), status: run.status },
+        right: { runId: RunId.make(payload.rightRunId), status: run.status },
+        statusMatch: true,
+        participantsDiff: { added: [], removed: [], common: [] },
+        signalsDiff: { added: [], removed: [] }
+      }),
+    rebuild: () => Effect.succeed({ rebuilt: true as const, latestSeq: 0, ...emptyRunState(RUN_ID) }),
+    export: ({ query }) =>
+      Effect.succeed(HttpServerResponse.text(`${query.format}\n`, { contentType: "application/x-ndjson" }))
+  })
+)
+
 const Removed = HttpApiBuilder.group(ControlPlaneApi, "removed", (handlers) =>
   handlers.handleAll({
     messages: () => Effect.fail(endpointRemoved("POST /runs/:id/messages")),
@@ -187,11 +225,47 @@ const Health = HttpApiBuilder.group(ControlPlaneApi, "health", (handlers) =>
   })
 )
 
+const Webhooks = HttpApiBuilder.group(ControlPlaneApi, "webhooks", (handlers) => {
+  const missing = () => Effect.fail(controlPlaneError("NOT_FOUND", "no such webhook"))
+  return handlers.handleAll({
+    create: ({ payload }) =>
+      Effect.succeed({ id: RUN_ID, ...payload, active: true, createdAt: run.createdAt, updatedAt: run.createdAt }),
+    list: () => Effect.succeed([]),
+    update: missing,
+    remove: () => Effect.void,
+    deliveries: missing,
+    redeliver: missing
+  })
+})
+
+const Audit = HttpApiBuilder.group(ControlPlaneApi, "audit", (handlers) =>
+  handlers.handle("list", ({ query }) =>
+    Effect.succeed({ data: [], total: 0, limit: query.limit, offset: query.offset })
+  )
+)
+
 /** The routes of a control plane of fakes; settings as environment variables. */
 export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
   HttpRouter.serve(
     HttpApiBuilder.layer(ControlPlaneApi).pipe(
-      Layer.provide([Runs, Events, Streams, Policies, Removed, Health]),
+      Layer.provide([
+        Runs,
+        Events,
+        CrossRunEvents,
+        Streams,
+        Replay,
+        Dashboard,
+        Policies,
+        Removed,
+        Health,
+        Admin,
+        Runtime,
+        Webhooks,
+        Audit,
+        Management,
+        Batch,
+        Insights
+      ]),
       Layer.provide(ControlPlaneEdge.layerMiddleware),
       Layer.merge(ControlPlaneEdge.layer)
     ),

@@ -5,8 +5,10 @@ import { DecisionMode, EnvelopeSchema, SessionStartPayloadSchema } from "@runpla
 export const SCRIPTED_MODE = "macp.mode.decision.v1"
 export const PARTICIPANTS: ReadonlyArray<string> = [0, 1, 2, 3, 4].map((number) => `agent://desk-${number}`)
 
-/** Every so many envelopes of a history a new proposal is made; the ones between evaluate it, object to it and vote. */
+/** So many envelopes in a row are about one proposal: it is made, evaluated, objected to and voted on. */
 const ENVELOPES_PER_PROPOSAL = 25
+/** Proposals of a session; a longer history comes back to them. */
+const PROPOSALS = 8
 
 const RATIONALE =
   "The counterparty is within its limits, settlement risk is covered by the collateral, and the price is in line with the desk's model."
@@ -32,7 +34,7 @@ export const stampedEnvelope = (sessionId: string, ordinal: number, emittedMicro
     toBinary(
       DecisionMode.VotePayloadSchema,
       create(DecisionMode.VotePayloadSchema, {
-        proposalId: `proposal-${Math.floor(ordinal / ENVELOPES_PER_PROPOSAL)}`,
+        proposalId: proposalAt(ordinal),
         vote: "APPROVE",
         reason: `${RATIONALE} ${stampOf(emittedMicros)}`
       })
@@ -84,10 +86,12 @@ const start = {
   )
 }
 
+const proposalAt = (ordinal: number) => `proposal-${Math.floor(ordinal / ENVELOPES_PER_PROPOSAL) % PROPOSALS}`
+
 const contribution = (ordinal: number): { readonly messageType: string; readonly payload: Uint8Array } => {
-  const proposalId = `proposal-${Math.floor(ordinal / ENVELOPES_PER_PROPOSAL)}`
+  const proposalId = proposalAt(ordinal)
   const place = ordinal === 2 ? 0 : ordinal % ENVELOPES_PER_PROPOSAL
-  if (place === 0) {
+  if (place === 0 && ordinal < PROPOSALS * ENVELOPES_PER_PROPOSAL) {
     const payload = create(DecisionMode.ProposalPayloadSchema, { proposalId, option: "trade", rationale: RATIONALE })
     return { messageType: "Proposal", payload: toBinary(DecisionMode.ProposalPayloadSchema, payload) }
   }

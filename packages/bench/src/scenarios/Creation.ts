@@ -35,7 +35,9 @@ const createRound = Effect.fnUntraced(function* (count: number) {
   const runtime = yield* RuntimeProcess
   const client = yield* RunsClient
   const sessions = yield* client.newSessionIds(count)
-  yield* runtime.run({ _tag: "Prepare", sessions, envelopes: 0 })
+  // Every session has its SessionStart.
+  yield* runtime.run({ _tag: "Prepare", sessions, envelopes: 1 })
+  yield* runtime.run({ _tag: "Release", sessions })
   const [created, failed] = yield* Effect.partition(
     sessions,
     (session) => Effect.map(client.create(session), (run) => ({ ...run, session })),

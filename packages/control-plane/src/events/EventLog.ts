@@ -11,6 +11,7 @@ import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../database/Database.ts"
+import { makeWebhookOutbox } from "../webhooks/WebhookOutbox.ts"
 import {
   type AppendError,
   type Appended,
@@ -110,6 +111,7 @@ const makeCommit = Effect.gen(function* () {
   const cache = yield* ProjectionCache
   const ids = yield* Ids
   const live = yield* LiveEvents
+  const tellWebhooks = yield* makeWebhookOutbox
 
   /** Locks the runs of the group and brings their projections to hand. Unknown runs are simply missing. */
   const openRuns = Effect.fnUntraced(function* (requests: ReadonlyArray<AppendRequest>) {
@@ -155,6 +157,8 @@ const makeCommit = Effect.gen(function* () {
       errorMessage: change.failure?.errorMessage ?? null,
       metadata
     })
+    const error = change.failure?.errorMessage
+    yield* tellWebhooks({ runId: prepared.request.runId, status: change.to, drafts: decision.drafts, at, error })
   })
 
   /** run-control-plane "Run metadata enrichment": on completed and failed. Nothing in it can fail the transition. */

@@ -1,8 +1,10 @@
 import * as Layer from "effect/Layer"
 import { AuditTrail } from "../admin/AuditTrail.ts"
 import { Health } from "../admin/Health.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
 import { Policies } from "../policies/Policies.ts"
 import { CancelCallback } from "../runs/CancelCallback.ts"
+import { layerRunCapabilities } from "../runs/RunCapabilities.ts"
 import { RunDocuments } from "../runs/RunDocuments.ts"
 import { RunRepository } from "../runs/RunRepository.ts"
 import { Runs } from "../runs/Runs.ts"
@@ -10,6 +12,7 @@ import { RunStream } from "../stream/RunStream.ts"
 import { StreamRepository } from "../stream/StreamRepository.ts"
 import { layerEventMetrics } from "../telemetry/EventMetrics.ts"
 import { Metrics } from "../telemetry/Metrics.ts"
+import { layerWebhooks } from "../webhooks/Delivery.ts"
 import { Shutdown } from "./Shutdown.ts"
 
 /**
@@ -22,6 +25,9 @@ export const layerCapabilities = Layer.mergeAll(
   RunStream.layerNoDeps,
   Policies.layerNoDeps,
   Health.layer,
+  AuditLog.layer,
+  layerWebhooks,
+  layerRunCapabilities,
   layerEventMetrics
 ).pipe(
   Layer.provide([AuditTrail.layer, CancelCallback.layer, StreamRepository.layer]),

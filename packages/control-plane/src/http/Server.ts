@@ -9,11 +9,18 @@ import * as HttpServer from "effect/http/HttpServer"
 import type { ServeError } from "effect/http/HttpServerError"
 import { HttpApiBuilder, HttpApiSwagger } from "effect/http-api"
 import * as Layer from "effect/Layer"
+import { AdminHttp } from "../admin/AdminHttp.ts"
 import { HealthHttp } from "../admin/HealthHttp.ts"
+import { RuntimeHttp } from "../admin/RuntimeHttp.ts"
+import { AuditHttp } from "../audit/AuditHttp.ts"
 import { EventsHttp } from "../events/EventsHttp.ts"
+import { InsightsHttp } from "../insights/InsightsHttp.ts"
 import { PoliciesHttp } from "../policies/PoliciesHttp.ts"
+import { BatchHttp } from "../runs/BatchHttp.ts"
+import { ManagementHttp } from "../runs/ManagementHttp.ts"
 import { RunsHttp } from "../runs/RunsHttp.ts"
 import { StreamHttp } from "../stream/StreamHttp.ts"
+import { WebhooksHttp } from "../webhooks/WebhooksHttp.ts"
 import { RemovedHttp } from "./RemovedHttp.ts"
 import { word } from "./Settings.ts"
 import { Shutdown } from "./Shutdown.ts"
@@ -39,7 +46,21 @@ export class ListenFailed extends Data.TaggedError("ListenFailed")<{
 }
 
 /** The handlers of all groups. */
-const handlers = Layer.mergeAll(RunsHttp, EventsHttp, StreamHttp, PoliciesHttp, RemovedHttp, HealthHttp)
+const handlers = Layer.mergeAll(
+  RunsHttp,
+  EventsHttp,
+  StreamHttp,
+  PoliciesHttp,
+  WebhooksHttp,
+  AuditHttp,
+  ManagementHttp,
+  BatchHttp,
+  InsightsHttp,
+  RemovedHttp,
+  HealthHttp,
+  RuntimeHttp,
+  AdminHttp
+)
 
 /** `/docs` and `/docs-json`, in development only (run-control-plane "What the service does", 7). */
 const routes = Layer.unwrap(

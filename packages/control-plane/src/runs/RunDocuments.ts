@@ -11,7 +11,7 @@ export interface MessageText {
   readonly json: string
 }
 
-/** The stored JSON of a run that is answered as it is, without being decoded: its state, counters, messages, artifacts. */
+/** The stored JSON of a run that is answered as it is, without being decoded: its state, counters, messages. */
 export class RunDocuments extends Context.Service<
   RunDocuments,
   {
@@ -24,8 +24,6 @@ export class RunDocuments extends Context.Service<
       afterOrdinal: number,
       limit: number
     ) => Effect.Effect<ReadonlyArray<MessageText>, SqlError>
-    /** A JSON array, ordered by createdAt. */
-    readonly artifacts: (runId: RunId) => Effect.Effect<string, SqlError>
   }
 >()("runplane/control-plane/RunDocuments") {
   static readonly layer = Layer.effect(
@@ -62,30 +60,7 @@ export class RunDocuments extends Context.Service<
             rows.map(({ id, json, ordinal }) => ({ ordinal: Number(ordinal), json: `{"id":"${id}",${json.slice(1)}` }))
         )
       )
-      const artifacts = Effect.fn("RunDocuments.artifacts")((runId: RunId) =>
-        Effect.map(
-          sql<ArtifactRow>`
-            SELECT id::text AS id, kind, label, uri, inline::text AS inline, created_at FROM artifacts
-            WHERE run_id = ${runId}::uuid ORDER BY created_at, id`,
-          (rows) => `[${rows.map((row) => artifactText(runId, row)).join(",")}]`
-        )
-      )
-      return RunDocuments.of({ state, metrics, messages, artifacts })
+      return RunDocuments.of({ state, metrics, messages })
     })
   )
-}
-
-interface ArtifactRow {
-  readonly id: string
-  readonly kind: string
-  readonly label: string
-  readonly uri: string | null
-  readonly inline: string | null
-  readonly created_at: Date
-}
-
-const artifactText = (runId: RunId, { created_at, id, inline, kind, label, uri }: ArtifactRow): string => {
-  const head = JSON.stringify({ id, runId, kind, label, ...(uri !== null && { uri }) }).slice(0, -1)
-  const content = inline === null ? "" : `,"inline":${inline}`
-  return `${head}${content},"createdAt":"${created_at.toISOString()}"}`
 }

@@ -6,6 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
 import { currentCaller } from "../http/CurrentCaller.ts"
 import { jsonPages, jsonText, type TextPage } from "../http/JsonAnswer.ts"
+import { ARTIFACTS_PER_READ, type ArtifactPlace, ArtifactRepository } from "./ArtifactRepository.ts"
 import { RunDocuments } from "./RunDocuments.ts"
 import { RunRepository } from "./RunRepository.ts"
 import { Runs } from "./Runs.ts"
@@ -18,6 +19,7 @@ export const RunsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "runs",
   Effect.fn(function* (handlers) {
+    const artifacts = yield* ArtifactRepository
     const documents = yield* RunDocuments
     const repository = yield* RunRepository
     const runs = yield* Runs
@@ -37,6 +39,18 @@ export const RunsHttp = HttpApiBuilder.group(
         return { text, next: messages(runId, last.ordinal) }
       })
 
+    const listArtifacts = (
+      runId: RunId,
+      after: ArtifactPlace | undefined
+    ): Effect.Effect<TextPage<SqlError>, SqlError> =>
+      Effect.map(artifacts.page(runId, after, ARTIFACTS_PER_READ), (page) => {
+        const opening = after === undefined ? "[" : page.length === 0 ? "" : ","
+        const text = opening + page.map(({ json }) => json).join(",")
+        const last = page.at(-1)
+        if (last === undefined || page.length < ARTIFACTS_PER_READ) return { text: `${text}]` }
+        return { text, next: listArtifacts(runId, last) }
+      })
+
     return handlers.handleAll({
       create: ({ payload }) => Effect.flatMap(currentCaller, (who) => runs.create(payload, who)),
       validate: ({ payload }) => runs.validate(payload),
@@ -46,7 +60,7 @@ export const RunsHttp = HttpApiBuilder.group(
       state: ({ params }) => Effect.map(found(params.id, documents.state(params.id)), jsonText),
       metrics: ({ params }) => Effect.map(found(params.id, documents.metrics(params.id)), jsonText),
       artifacts: ({ params }) =>
-        Effect.flatMap(resolve(params.id), (id) => Effect.map(Effect.orDie(documents.artifacts(id)), jsonText)),
+        Effect.flatMap(resolve(params.id), (id) => Effect.map(Effect.orDie(listArtifacts(id, undefined)), jsonPages)),
       messages: ({ params }) =>
         Effect.flatMap(resolve(params.id), (id) => Effect.map(Effect.orDie(messages(id, 0)), jsonPages)),
       cancel: ({ params, payload }) =>

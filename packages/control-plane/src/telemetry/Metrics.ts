@@ -54,6 +54,8 @@ export class Metrics extends Context.Service<
     readonly recovery: (status: "success" | "failed") => void
     readonly webhookDelivery: (status: "delivered" | "failed") => void
     readonly sideEffectFailed: (step: string) => void
+    readonly retentionRemoved: (kind: "run" | "event" | "audit_entry" | "webhook_delivery", count: number) => void
+    readonly retentionSweep: (status: "completed" | "failed" | "skipped", seconds: number) => void
     /** Text in exposition format 0.0.4. */
     readonly scrape: (values: ScrapedValues) => Effect.Effect<string>
   }
@@ -114,6 +116,9 @@ const makeMetrics = (registry: Registry): Metrics["Service"] => {
   const recoveries = counter("proto_recovery_total", "Runs taken up again after a start", "status")
   const deliveries = counter("proto_webhook_deliveries_total", "Webhook deliveries, by outcome", "status")
   const sideEffects = counter("proto_post_commit_side_effect_failures_total", "Work after a commit that failed", "step")
+  const retained = counter("retention_removed_total", "Rows that retention deleted", "kind")
+  const sweeps = counter("retention_sweeps_total", "Retention sweeps, by outcome", "status")
+  const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
 
   const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
   const messageTypes = boundedLabel(MAX_FREE_LABEL_VALUES)
@@ -142,6 +147,11 @@ const makeMetrics = (registry: Registry): Metrics["Service"] => {
     recovery: (status) => recoveries.inc({ status }),
     webhookDelivery: (status) => deliveries.inc({ status }),
     sideEffectFailed: (step) => sideEffects.inc({ step }),
+    retentionRemoved: (kind, count) => retained.inc({ kind }, count),
+    retentionSweep: (status, seconds) => {
+      sweeps.inc({ status })
+      if (status !== "skipped") sweepSeconds.set(seconds)
+    },
     scrape: (values) =>
       Effect.suspend(() => {
         runtimeStreams.set(values.activeRuntimeStreams)

@@ -1,9 +1,13 @@
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { Identity } from "./Identity.ts"
+import type { TokenAlgorithm } from "./JsonWebKeys.ts"
+import { KeySource } from "./KeySource.ts"
+import { identityOfToken, type TokenRules } from "./SignedToken.ts"
 
 /** The credential is missing, unknown or malformed: UNAUTHENTICATED on every channel. */
 export class CredentialRefused extends Data.TaggedError("CredentialRefused")<{ readonly message: string }> {}
@@ -27,10 +31,19 @@ export const StaticTokens = Schema.Union([
   Schema.Struct({ tokens: Schema.Array(StaticToken) })
 ])
 
-/**
- * Turns the metadata of a call into an identity. Development and static-token credentials live here; another kind, such as
- * signed tokens, is one more layer of this service.
- */
+/** How signed tokens are checked (runtime-wire section 6.3); the keys come from a `KeySource`. */
+export interface SignedTokenOptions {
+  readonly issuer: string
+  readonly audience?: string
+  readonly algorithms?: ReadonlyArray<TokenAlgorithm>
+  /** Static tokens that are accepted beside the signed ones; they hold no dot. */
+  readonly tokens?: ReadonlyArray<StaticToken>
+}
+
+export const DEFAULT_AUDIENCE = "macp-runtime"
+export const DEFAULT_ALGORITHMS: ReadonlyArray<TokenAlgorithm> = ["RS256", "ES256"]
+
+/** Turns the metadata of a call into an identity (runtime-wire section 6). */
 export class Authenticator extends Context.Service<
   Authenticator,
   { readonly authenticate: (metadata: Headers) => Effect.Effect<Identity, CredentialRefused> }
@@ -52,16 +65,28 @@ export class Authenticator extends Context.Service<
 
   /** Opaque secrets from a list. A dotted credential is a signed token, which this layer does not know. */
   static readonly layerTokens = (tokens: ReadonlyArray<StaticToken>): Layer.Layer<Authenticator> => {
-    const identities = new Map(tokens.map((entry) => [entry.token, identityOf(entry)]))
-    return Layer.succeed(
+    const find = staticTokens(tokens)
+    return Layer.succeed(Authenticator, Authenticator.of({ authenticate: (metadata) => find(credentialOf(metadata)) }))
+  }
+
+  /**
+   * Signed tokens, recognised by their dots, and static ones beside them. A credential that is one kind and fails is not
+   * tried as the other; `x-macp-token` never holds a signed one (runtime-wire section 6.1).
+   */
+  static readonly layerSigned = (options: SignedTokenOptions): Layer.Layer<Authenticator, never, KeySource> => {
+    const { algorithms = DEFAULT_ALGORITHMS, audience = DEFAULT_AUDIENCE, issuer, tokens = [] } = options
+    const rules = { issuer, audience, algorithms: new Set(algorithms) }
+    const find = staticTokens(tokens)
+    return Layer.effect(
       Authenticator,
-      Authenticator.of({
-        authenticate: (metadata) => {
-          const token = credentialOf(metadata)
-          const identity = token === undefined || token.includes(".") ? undefined : identities.get(token)
-          return identity === undefined ? refuse : Effect.succeed(identity)
-        }
-      })
+      Effect.map(KeySource, ({ keys }) =>
+        Authenticator.of({
+          authenticate: (metadata) => {
+            const bearer = bearerOf(metadata)
+            return bearer?.includes(".") ? verified(bearer, keys, rules) : find(credentialOf(metadata))
+          }
+        })
+      )
     )
   }
 }
@@ -78,11 +103,29 @@ export const developmentIdentity = (sender: string, isObserver: boolean): Identi
 
 const BEARER = "Bearer "
 
-const credentialOf = (metadata: Headers): string | undefined => {
+const bearerOf = (metadata: Headers): string | undefined => {
   const authorization = metadata.get("authorization")
-  const token = authorization?.startsWith(BEARER) ? authorization.slice(BEARER.length) : metadata.get("x-macp-token")
+  return authorization?.startsWith(BEARER) ? authorization.slice(BEARER.length) : undefined
+}
+
+const credentialOf = (metadata: Headers): string | undefined => {
+  const token = bearerOf(metadata) ?? metadata.get("x-macp-token")
   return token === null || token === "" ? undefined : token
 }
+
+const staticTokens = (tokens: ReadonlyArray<StaticToken>) => {
+  const identities = new Map(tokens.map((entry) => [entry.token, identityOf(entry)]))
+  return (token: string | undefined): Effect.Effect<Identity, CredentialRefused> => {
+    const identity = token === undefined || token.includes(".") ? undefined : identities.get(token)
+    return identity === undefined ? refuse : Effect.succeed(identity)
+  }
+}
+
+const verified = Effect.fnUntraced(function* (token: string, keys: KeySource["Service"]["keys"], rules: TokenRules) {
+  const known = yield* Effect.mapError(keys, ({ message }) => new CredentialRefused({ message }))
+  const identity = identityOfToken(token, known, rules, yield* Clock.currentTimeMillis)
+  return identity ?? (yield* refuse)
+})
 
 const refuse = Effect.fail(new CredentialRefused({ message: "missing or unknown credential" }))
 

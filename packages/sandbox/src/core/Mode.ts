@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
-import type { PolicySemantics } from "./PolicySemantics.ts"
 import type { BoundPolicy } from "./PolicyRules.ts"
+import type { PolicySemantics } from "./PolicySemantics.ts"
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "./Rejection.ts"
 
 /** What a mode says about itself to ListModes (runtime-wire section 8.1). */
@@ -34,6 +34,8 @@ export interface SessionBinding {
 export interface ModeMessage {
   readonly type: string
   readonly sender: string
+  /** `runtime` when the runtime writes in the sender's name. */
+  readonly author: "participant" | "runtime"
   readonly payload: Uint8Array
   /** Server clock, Unix milliseconds. */
   readonly receivedAt: number

@@ -14,7 +14,7 @@ import * as Result from "effect/Result"
 import { mayCommit, mayControl } from "./Authority.ts"
 import { decodeCommitment } from "./CommitmentRules.ts"
 import { PROTOCOL_VERSION } from "./EnvelopeShape.ts"
-import type { Mode, ModeRun, SessionBinding } from "./Mode.ts"
+import type { Mode, ModeMessage, ModeRun, RuntimeMessage, SessionBinding } from "./Mode.ts"
 import { Forbidden, InvalidEnvelope, type Rejection, SessionExpired, SessionNotOpen } from "./Rejection.ts"
 import { SessionLog } from "./SessionLog.ts"
 
@@ -124,15 +124,23 @@ export class Session {
     return done({ duplicate: false }, "RESOLVED")
   }
 
-  /** Notices a passed deadline, or a suspension over its cap. Strictly greater, so the last millisecond still counts. */
+  /**
+   * Notices a passed deadline, or a suspension over its cap; strictly greater, so the last millisecond still counts. In an
+   * open session it then writes the messages that are due by themselves.
+   */
   refresh(now: number): "EXPIRED" | undefined {
     const overdue =
       this.#state === SessionState.OPEN
         ? now > this.#deadline
         : this.#state === SessionState.SUSPENDED && this.#suspendedFor(now) > this.#maxSuspend
-    if (!overdue) return undefined
-    this.#state = SessionState.EXPIRED
-    return "EXPIRED"
+    if (overdue) {
+      this.#state = SessionState.EXPIRED
+      return "EXPIRED"
+    }
+    if (this.#state === SessionState.OPEN) {
+      for (const message of this.#run.due(now - this.#suspendedTotal)) this.#write(message, now)
+    }
+    return undefined
   }
 
   /** Cancelling a session that has ended already is fine and records nothing. */
@@ -204,8 +212,12 @@ export class Session {
       )
     }
     if (ANNOTATIONS.has(envelope.messageType)) return Result.fail(Forbidden)
-    const { messageType: type, payload } = envelope
-    return this.#run.apply({ type, sender, payload, receivedAt: now, activeAt: now - this.#suspendedTotal })
+    return this.#apply(envelope.messageType, sender, "participant", envelope.payload, now)
+  }
+
+  #apply(type: string, sender: string, author: ModeMessage["author"], payload: Uint8Array, now: number) {
+    const activeAt = now - this.#suspendedTotal
+    return this.#run.apply({ type, sender, author, payload, receivedAt: now, activeAt })
   }
 
   #accept(envelope: Envelope, sender: string, now: number): void {
@@ -219,9 +231,22 @@ export class Session {
     }
   }
 
-  #annotate(messageType: string, sender: string, now: number, payload: Uint8Array): void {
+  /** A message of the runtime in a participant's name. Should the rules refuse it after all, nothing happened. */
+  #write({ messageId, payload, sender, type }: RuntimeMessage, now: number): void {
+    const next = this.#apply(type, sender, "runtime", payload, now)
+    if (Result.isFailure(next) || this.hasAccepted(messageId)) return
+    this.#run = next.success
+    this.#accept(this.#compose(type, messageId, sender, payload, now), sender, now)
+  }
+
+  #annotate(messageType: string, sender: string, now: number, payload: Uint8Array<ArrayBuffer>): void {
     const messageId = `${messageType}-${this.#log.end + 1}`
-    const envelope = create(EnvelopeSchema, {
+    this.#messageIds.add(messageId)
+    this.#log.append({ envelope: this.#compose(messageType, messageId, sender, payload, now), receivedAt: now })
+  }
+
+  #compose(messageType: string, messageId: string, sender: string, payload: Uint8Array<ArrayBuffer>, now: number) {
+    return create(EnvelopeSchema, {
       macpVersion: PROTOCOL_VERSION,
       mode: this.modeId,
       messageType,
@@ -231,8 +256,6 @@ export class Session {
       timestampUnixMs: BigInt(now),
       payload
     })
-    this.#messageIds.add(messageId)
-    this.#log.append({ envelope, receivedAt: now })
   }
 
   #suspendedFor(now: number): number {

@@ -17,6 +17,7 @@ export class SessionLog {
   readonly base: number
   readonly #entries: Array<AcceptedEnvelope> = []
   readonly #listeners = new Set<() => void>()
+  #unannounced = false
 
   constructor(base: number) {
     this.base = base
@@ -29,6 +30,7 @@ export class SessionLog {
 
   append(entry: AcceptedEnvelope): void {
     this.#entries.push(entry)
+    this.#unannounced = true
   }
 
   at(ordinal: number): AcceptedEnvelope | undefined {
@@ -39,12 +41,17 @@ export class SessionLog {
     return this.#entries
   }
 
-  /** Separate from `append`, because WatchSessions is told of an ending before the stream is (runtime-wire section 3.6). */
+  /**
+   * Wakes the listeners when something was appended since the last time. Separate from `append`, because WatchSessions is
+   * told of an ending before the stream is (runtime-wire section 3.6).
+   */
   notify(): void {
+    if (!this.#unannounced) return
+    this.#unannounced = false
     for (const listener of this.#listeners) listener()
   }
 
-  /** Calls `listener` after every append. The answer stops it. */
+  /** Calls `listener` when there is something new. The answer stops it. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

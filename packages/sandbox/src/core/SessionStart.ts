@@ -1,9 +1,8 @@
 import { type Envelope, type SessionStartPayload, SessionStartPayloadSchema } from "@runplane/runtime"
 import * as Result from "effect/Result"
-import type { PolicySemantics } from "./PolicySemantics.ts"
 import { decodePayload, isBlank } from "./Decode.ts"
 import { isSessionId } from "./EnvelopeShape.ts"
-import type { Mode } from "./Mode.ts"
+import type { Mode, SessionBinding } from "./Mode.ts"
 import { findMode } from "./Modes.ts"
 import type { BoundPolicy } from "./PolicyRules.ts"
 import {
@@ -51,13 +50,16 @@ export interface ResolvedPolicy extends BoundPolicy {
   readonly mode: string
 }
 
+/** Which releases' rules the sessions follow where releases differ. */
+export type ReleaseRules = Pick<SessionBinding, "semantics" | "newerRuntime">
+
 /** Steps 9 and 10: binds the policy, asks the mode, and gives the OPEN session with its start as ordinal 1. */
 export const startSession = (
   request: StartRequest,
   sender: string,
   now: number,
   resolvePolicy: (id: string) => ResolvedPolicy | undefined,
-  semantics: PolicySemantics
+  release: ReleaseRules
 ): Result.Result<Session, Rejection> => {
   const { envelope, mode, payload } = request
   const policy = resolvePolicy(payload.policyVersion === "" ? "policy.default" : payload.policyVersion)
@@ -70,7 +72,7 @@ export const startSession = (
     modeVersion: payload.modeVersion,
     configurationVersion: payload.configurationVersion,
     policy,
-    semantics
+    ...release
   }
   return Result.map(mode.start(binding), (run) => new Session({ mode, run, binding, payload, envelope, now }))
 }

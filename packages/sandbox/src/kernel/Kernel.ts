@@ -92,6 +92,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
   const sessions = new Map<string, Session>()
   const lifecycle = new Hub<LifecycleEvent>(options.lifecycleBuffer, "fail")
   const signals = new Hub<Envelope>(options.signalBuffer, "fail")
+  const release = { semantics: options.policySemantics, newerRuntime: options.newerRuntime }
   const rates = new RateLimits(options.rateLimits)
 
   /** Tells WatchSessions first, then the stream: an ending is announced before its Commitment frame (section 3.6). */
@@ -106,7 +107,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
   }
 
   const settle = <A>(session: Session, outcome: Outcome<A>, now: number): Result.Result<A, Rejection> => {
-    if (outcome.transition !== undefined || Result.isSuccess(outcome.result)) announce(session, outcome.transition, now)
+    announce(session, outcome.transition, now)
     return outcome.result
   }
 
@@ -118,7 +119,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
           ? Result.succeed({ duplicate: true, state: existing.state, acceptedAt: now })
           : Result.fail(SessionAlreadyExists)
       }
-      const started = startSession(request, identity.sender, now, policies.resolve, options.policySemantics)
+      const started = startSession(request, identity.sender, now, policies.resolve, release)
       return Result.flatMap(started, (session) => {
         const limit = identity.maxOpenSessions
         if (limit !== undefined && openSessionsOf(identity.sender, sessions) >= limit) return Result.fail(RateLimited)
@@ -188,16 +189,14 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
       return yield* new CallForbidden({ detail: "caller is not a participant or observer of this session" })
     }
     const now = yield* Clock.currentTimeMillis
-    const expired = session.refresh(now)
-    if (expired !== undefined) announce(session, expired, now)
+    announce(session, session.refresh(now), now)
     return session.metadata()
   })
 
   const sweep = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     for (const [id, session] of sessions) {
-      const expired = session.refresh(now)
-      if (expired !== undefined) announce(session, expired, now)
+      announce(session, session.refresh(now), now)
       if (session.isTerminal && now - session.startedAt > options.retentionMs) sessions.delete(id)
     }
     rates.prune(now)

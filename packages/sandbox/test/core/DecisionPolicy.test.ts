@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import { type DecisionRecord, denyDecision, type PolicySemantics } from "../../src/core/DecisionPolicy.ts"
+import { type DecisionRecord, denyDecision } from "../../src/core/DecisionPolicy.ts"
 import { parsePolicyRules } from "../../src/core/PolicyRules.ts"
+import type { PolicySemantics } from "../../src/core/PolicySemantics.ts"
 import { policyOf } from "../support/Sessions.ts"
 
 /** Votes as letters per voter a, b, c...: A approve, R reject, `-` abstain, space none. */

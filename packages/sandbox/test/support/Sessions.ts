@@ -1,11 +1,11 @@
 import { assert } from "@effect/vitest"
 import * as Result from "effect/Result"
-import type { PolicySemantics } from "../../src/core/PolicySemantics.ts"
 import { DEFAULT_POLICY, parsePolicyRules } from "../../src/core/PolicyRules.ts"
+import type { PolicySemantics } from "../../src/core/PolicySemantics.ts"
 import type { Rejection } from "../../src/core/Rejection.ts"
 import type { Outcome, Session } from "../../src/core/Session.ts"
 import { checkStart, type ResolvedPolicy, startSession } from "../../src/core/SessionStart.ts"
-import { envelope, startPayload } from "./Envelopes.ts"
+import { DECISION, envelope, startPayload } from "./Envelopes.ts"
 
 export const T0 = 1_790_000_000_000
 
@@ -19,18 +19,26 @@ export interface Opening {
   readonly payload?: Parameters<typeof startPayload>[0]
   readonly policy?: ResolvedPolicy
   readonly semantics?: PolicySemantics
+  readonly newerRuntime?: boolean
   readonly clientTime?: number
+  readonly mode?: string
 }
 
-/** An open decision session that began at `T0`, started by agent://lead. */
-export const openSession = ({ clientTime = 0, payload, policy, semantics = "0.7.6" }: Opening = {}): Session => {
-  const sent = envelope("SessionStart", "m1", startPayload(payload), { timestampUnixMs: BigInt(clientTime) })
-  const resolved = policy ?? { ...DEFAULT_POLICY, mode: "*" }
-  const session = Result.flatMap(checkStart(sent), (request) =>
-    startSession(request, "agent://lead", T0, () => resolved, semantics)
-  )
+/** An open session that began at `T0`, started by agent://lead; of the decision mode unless told otherwise. */
+export const openSession = (opening: Opening = {}): Session => {
+  const session = startOf(opening)
   assert(Result.isSuccess(session), "the session starts")
   return session.success
+}
+
+/** The start itself, for starts that may be refused. */
+export const startOf = (opening: Opening): Result.Result<Session, Rejection> => {
+  const { clientTime = 0, mode = DECISION, newerRuntime = false, payload, policy, semantics = "0.7.6" } = opening
+  const sent = envelope("SessionStart", "m1", startPayload(payload), { mode, timestampUnixMs: BigInt(clientTime) })
+  const resolved = policy ?? { ...DEFAULT_POLICY, mode: "*" }
+  return Result.flatMap(checkStart(sent), (request) =>
+    startSession(request, "agent://lead", T0, () => resolved, { semantics, newerRuntime })
+  )
 }
 
 /** `ok`, `duplicate`, or the code of the rejection. */

@@ -1,4 +1,4 @@
-import { createServer } from "node:net"
+import { connect, createServer } from "node:net"
 import * as Effect from "effect/Effect"
 
 /** Listens on a free port of the loopback until the scope closes. */
@@ -21,4 +21,15 @@ export const listenAnywhere = Effect.acquireRelease(
 export const freePorts = (count: number) =>
   Effect.scoped(
     Effect.map(Effect.all(Array.from({ length: count }, () => listenAnywhere)), (list) => list.map(({ port }) => port))
+  )
+
+/** Connects and says nothing, until the scope closes. */
+export const connectSilently = (port: number) =>
+  Effect.acquireRelease(
+    Effect.callback<() => void>((resume) => {
+      const socket = connect({ host: "127.0.0.1", port }, () => resume(Effect.succeed(() => socket.destroy())))
+      // The other end is expected to cut it.
+      socket.on("error", () => {})
+    }),
+    (close) => Effect.sync(close)
   )

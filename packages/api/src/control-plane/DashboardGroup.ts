@@ -1,0 +1,48 @@
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import { BadRequest } from "../errors/ControlPlaneErrors.ts"
+import { Authorization } from "../middleware/Authorization.ts"
+import { RateLimit } from "../middleware/RateLimit.ts"
+import { RequestValidation } from "../middleware/RequestValidation.ts"
+import { requestDescription, summary } from "../openapi/Describe.ts"
+import { oneOf } from "../validation/BodyRules.ts"
+import { queryDate, queryString } from "../validation/QueryRules.ts"
+import { querySchema } from "../validation/RequestSchema.ts"
+import { described, optional } from "../validation/Rule.ts"
+import { AgentMetrics, DashboardOverview } from "./Dashboard.ts"
+
+/** The query of `GET /dashboard/overview` (run-control-plane "Dashboard", http-details section 10). */
+export const dashboardQuery = querySchema({
+  window: described(optional(oneOf(["1h", "6h", "24h", "7d", "30d"])), "The time up to now; 24h unless said"),
+  range: described(optional(oneOf(["24h", "7d", "30d"])), "Deprecated: use window, which wins over it"),
+  from: described(optional(queryDate()), "Start, inclusive; wins over window and range"),
+  to: described(optional(queryDate()), "End, exclusive; only together with from, now unless said"),
+  scenarioRef: described(
+    optional(queryString()),
+    "Runs whose sourceRef equals this, or whose metadata.scenarioRef does, case ignored"
+  ),
+  environment: described(optional(queryString()), "Equals metadata.environment")
+})
+export type DashboardQuery = typeof dashboardQuery.schema.Type
+
+/** Aggregates over runs (run-control-plane "Dashboard"). */
+export class DashboardGroup extends HttpApiGroup.make("dashboard")
+  .add(
+    HttpApiEndpoint.get("overview", "/dashboard/overview", {
+      query: dashboardQuery.schema,
+      success: DashboardOverview,
+      error: BadRequest
+    }).annotateMerge(
+      requestDescription({
+        summary: "Read key figures, recent runs, runtime health and charts",
+        query: dashboardQuery.rule
+      })
+    ),
+    HttpApiEndpoint.get("agents", "/dashboard/agents/metrics", {
+      success: Schema.Array(AgentMetrics)
+    }).annotateMerge(summary("Read the figures of all participants, those of most runs first"))
+  )
+  .middleware(RequestValidation)
+  .middleware(RateLimit)
+  .middleware(Authorization) {}

@@ -1,0 +1,27 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FrameScanner } from "../../src/client/FrameScanner.ts"
+
+const event = (id: number) => `event: canonical_event\nid: ${id}\ndata: {"n":${id}}`
+const stream = [`event: snapshot\ndata: {}`, event(1), event(2), `event: heartbeat\ndata: {}`, event(3)]
+const bytes = Buffer.from(stream.map((frame) => `${frame}\n\n`).join(""))
+
+const scan = (chunks: ReadonlyArray<Buffer>) => {
+  const scanner = new FrameScanner()
+  const events = chunks.flatMap((chunk) => scanner.push(chunk).map((frame) => frame.toString()))
+  return { events, frames: scanner.frames }
+}
+
+describe("the frames of an event stream", () => {
+  it("are found wherever the chunks are cut", () => {
+    for (let size = 1; size <= bytes.length; size++) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size)
+      )
+      assert.deepStrictEqual(scan(chunks), { events: [event(1), event(2), event(3)], frames: stream.length })
+    }
+  })
+
+  it("are not told before their end", () => {
+    assert.deepStrictEqual(scan([Buffer.from(`${event(1)}\n`)]), { events: [], frames: 0 })
+  })
+})

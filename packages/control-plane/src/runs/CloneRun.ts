@@ -1,0 +1,32 @@
+import { badRequest } from "@runplane/api"
+import { RunDescriptor } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { DISCOVERY_SOURCE } from "./RunRepository.ts"
+import type { StoredRun } from "./RunRow.ts"
+
+const decodeDescriptor = Schema.decodeUnknownOption(RunDescriptor)
+
+/**
+ * The descriptor of a run like this one: the stored one, without the session's id and the idempotency key, which belong to the
+ * original alone (http-details section 4.7). Fails when the run was stored without a descriptor.
+ */
+export const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | undefined) => {
+  const stored = Option.getOrUndefined(decodeDescriptor(run.record.metadata["executionRequest"]))
+  if (stored === undefined) return Effect.fail(badRequest("run does not have an execution request in metadata"))
+  const { sessionId, ...session } = stored.session
+  const { idempotencyKey, ...execution } = stored.execution ?? {}
+  return Effect.succeed<RunDescriptor>({
+    ...stored,
+    session: { ...session, ...(session.metadata !== undefined && { metadata: withoutDiscovery(session.metadata) }) },
+    execution: { ...execution, ...(tags !== undefined && { tags }) }
+  })
+}
+
+/** How the original was found is not true of the clone, and would let another descriptor claim it. */
+const withoutDiscovery = (metadata: Schema.JsonObject): Schema.JsonObject => {
+  if (metadata["source"] !== DISCOVERY_SOURCE) return metadata
+  const { discoveredAt, source, ...rest } = metadata
+  return rest
+}

@@ -1,0 +1,150 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import {
+  type Artifact,
+  type BadRequest,
+  badRequest,
+  type Conflict,
+  type NewArtifact,
+  type NotFound,
+  type Run,
+  type RunAccepted,
+  runNotFound
+} from "@runplane/api"
+import { artifactCreated, isTerminal } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
+import { EventLog } from "../events/EventLog.ts"
+import { Ids } from "../events/Ids.ts"
+import { LiveEvents } from "../events/LiveEvents.ts"
+import { ArtifactRepository } from "./ArtifactRepository.ts"
+import { cloneDescriptor } from "./CloneRun.ts"
+import { RunRepository } from "./RunRepository.ts"
+import { Runs } from "./Runs.ts"
+import { RunUpkeep } from "./RunUpkeep.ts"
+
+const NOT_TERMINAL = "only terminal runs (completed, failed, cancelled) can be deleted"
+
+/**
+ * What callers do with runs apart from their life-cycle (http-details sections 4.7 and 4.10). Each change and its audit entry
+ * commit together. A database that fails is a defect here: no caller can do anything about it.
+ */
+export class RunManagement extends Context.Service<
+  RunManagement,
+  {
+    /** Creates a run of the stored descriptor; `tags` replace its tags. */
+    readonly clone: (
+      reference: string,
+      tags: ReadonlyArray<string> | undefined,
+      caller: Caller
+    ) => Effect.Effect<RunAccepted, BadRequest | Conflict | NotFound>
+    readonly archive: (reference: string, caller: Caller) => Effect.Effect<Run, NotFound>
+    /** Deletes a terminal run; its streams end, and whoever still observes it finds it gone. */
+    readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound>
+    readonly addArtifact: (
+      reference: string,
+      artifact: NewArtifact,
+      caller: Caller
+    ) => Effect.Effect<Artifact, NotFound>
+  }
+>()("runplane/control-plane/RunManagement") {
+  static readonly layerNoDeps = Layer.effect(
+    RunManagement,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const artifacts = yield* ArtifactRepository
+      const audit = yield* AuditTrail
+      const ids = yield* Ids
+      const live = yield* LiveEvents
+      const log = yield* EventLog
+      const repository = yield* RunRepository
+      const runs = yield* Runs
+      const upkeep = yield* RunUpkeep
+
+      const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+
+      const resolve = Effect.fnUntraced(function* (reference: string) {
+        const runId = yield* Effect.orDie(repository.resolve(reference))
+        return runId ?? (yield* runNotFound(reference))
+      })
+
+      const clone = Effect.fn("RunManagement.clone")(function* (
+        reference: string,
+        tags: ReadonlyArray<string> | undefined,
+        caller: Caller
+      ) {
+        const run = yield* Effect.orDie(repository.find(reference))
+        if (run === undefined) return yield* runNotFound(reference)
+        return yield* runs.create(yield* cloneDescriptor(run, tags), caller)
+      })
+
+      const archive = Effect.fn("RunManagement.archive")(function* (reference: string, caller: Caller) {
+        const runId = yield* resolve(reference)
+        const at = yield* now
+        const put = Effect.gen(function* () {
+          if (!(yield* upkeep.archive(runId, at))) return yield* runNotFound(reference)
+          yield* audit.record({ caller, action: "run.archive", resource: "run", resourceId: runId, details: {}, at })
+        })
+        yield* sql.withTransaction(put).pipe(Effect.catchTag("SqlError", Effect.die))
+        return yield* runs.get(runId)
+      })
+
+      const remove = Effect.fn("RunManagement.remove")(function* (reference: string, caller: Caller) {
+        const runId = yield* resolve(reference)
+        const at = yield* now
+        const throwAway = Effect.gen(function* () {
+          const status = (yield* upkeep.lock([runId])).get(runId)
+          if (status === undefined) return yield* runNotFound(reference)
+          if (!isTerminal(status)) return yield* badRequest(NOT_TERMINAL)
+          yield* upkeep.remove([runId])
+          const details = { status }
+          yield* audit.record({ caller, action: "run.delete", resource: "run", resourceId: runId, details, at })
+        })
+        yield* sql.withTransaction(throwAway).pipe(
+          Effect.catchTag("SqlError", Effect.die),
+          // Who streams the run reads the database on this, and finds that there is nothing more to come.
+          Effect.tap(Effect.sync(() => live.poke(runId))),
+          Effect.uninterruptible
+        )
+      })
+
+      const addArtifact = Effect.fn("RunManagement.addArtifact")(function* (
+        reference: string,
+        { inline, kind, label, uri }: NewArtifact,
+        caller: Caller
+      ) {
+        const runId = yield* resolve(reference)
+        const id = yield* ids.uuid
+        const createdAt = yield* now
+        const artifact: Artifact = {
+          id,
+          runId,
+          kind,
+          label,
+          ...(uri !== undefined && { uri }),
+          ...(inline !== undefined && { inline }),
+          createdAt
+        }
+        const also = Effect.fnUntraced(function* (at: string) {
+          yield* artifacts.insert(artifact)
+          const details = { runId, kind, label }
+          yield* audit.record({ caller, action: "artifact.create", resource: "artifact", resourceId: id, details, at })
+        })
+        const event = artifactCreated(createdAt, { artifactId: id, kind, label, uri }, "observability-controller")
+        yield* log.append({ runId, events: [event], also }).pipe(
+          Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(reference))),
+          Effect.catchTags({
+            AppendFailed: Effect.die,
+            InvalidStateTransition: Effect.die,
+            RunAlreadyExists: Effect.die,
+            StreamCursorMoved: Effect.die
+          })
+        )
+        return artifact
+      })
+      return RunManagement.of({ clone, archive, remove, addArtifact })
+    })
+  )
+}

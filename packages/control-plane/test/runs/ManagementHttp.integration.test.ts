@@ -1,0 +1,400 @@
+import { randomBytes, randomUUID } from "node:crypto"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { RunId } from "@runplane/domain"
+import { RuntimeFake } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import { EventLog } from "../../src/events/EventLog.ts"
+import { LiveEvents } from "../../src/events/LiveEvents.ts"
+import { Observers } from "../../src/observer/Observers.ts"
+import { ARTIFACTS_PER_READ } from "../../src/runs/ArtifactRepository.ts"
+import { MESSAGES_PER_READ } from "../../src/runs/RunsHttp.ts"
+import { appendMessages, messageDraft } from "../support/Appends.ts"
+import { endedRun, endRun } from "../support/EndedRuns.ts"
+import { call, descriptor, layerTestService } from "../support/HttpService.ts"
+import { assertLogIsExact } from "../support/LogChecks.ts"
+import { awaitStatus } from "../support/Observation.ts"
+import { createRun } from "../support/Runs.ts"
+import { openSse } from "../support/SseClient.ts"
+
+const post = (path: string, body?: unknown) => call("POST", path, { body, headers: { "x-request-id": "req-9" } })
+const remove = (runId: string) => call("DELETE", `/runs/${runId}`, { headers: { "x-request-id": "req-9" } })
+
+const auditOf = Effect.fnUntraced(function* (resourceId: string) {
+  const sql = yield* PgClient.PgClient
+  return yield* sql<{ readonly action: string; readonly resource: string; readonly request_id: string | null }>`
+    SELECT action, resource, request_id FROM audit_log WHERE resource_id = ${resourceId} ORDER BY created_at, action`
+})
+
+layer(layerTestService(), { excludeTestServices: true })("clone, archive and artifacts over HTTP", (it) => {
+  it.effect("clones the stored descriptor with ids of its own and without the idempotency key", () =>
+    Effect.gen(function* () {
+      const given = descriptor({
+        mode: "sandbox",
+        session: {
+          sessionId: randomUUID(),
+          metadata: { environment: "staging", cancelCallback: { url: "http://127.0.0.1:1/x", bearer: "secret" } }
+        },
+        execution: { idempotencyKey: randomUUID(), tags: ["a"], requester: { actorId: "u" } }
+      })
+      const original = yield* post("/runs", given)
+      const clone = yield* post(`/runs/${original.body.runId}/clone`)
+      assert.strictEqual(clone.status, 201, clone.text)
+      assert.deepStrictEqual(Object.keys(clone.body), ["runId", "sessionId", "status", "traceId"])
+      assert.strictEqual(clone.body.status, "queued")
+      for (const key of ["runId", "sessionId", "traceId"]) assert.notStrictEqual(clone.body[key], original.body[key])
+
+      const { body } = yield* call("GET", `/runs/${clone.body.runId}`)
+      assert.isUndefined(body.idempotencyKey)
+      assert.deepStrictEqual(body.tags, ["a", "sandbox"])
+      const { executionRequest } = body.metadata
+      assert.strictEqual(executionRequest.session.sessionId, clone.body.sessionId)
+      assert.deepStrictEqual(executionRequest.session.participants, given.session.participants)
+      assert.deepStrictEqual(executionRequest.execution, { tags: ["a"], requester: { actorId: "u" } })
+      assert.strictEqual(body.metadata.environment, "staging")
+      const sql = yield* PgClient.PgClient
+      const [row] = yield* sql<{ readonly bearer: string }>`
+        SELECT metadata->'cancelCallback'->>'bearer' AS bearer FROM runs WHERE id = ${clone.body.runId}::uuid`
+      assert.strictEqual(row?.bearer, "secret")
+      assert.deepStrictEqual(
+        [...(yield* auditOf(clone.body.runId))],
+        [{ action: "run.create", resource: "run", request_id: "req-9" }]
+      )
+    })
+  )
+
+  it.effect("replaces the tags when the clone brings its own, and takes an empty context", () =>
+    Effect.gen(function* () {
+      const original = yield* post("/runs", descriptor({ execution: { tags: ["a", "b"] } }))
+      const clone = yield* post(`/runs/${original.body.runId}/clone`, { tags: ["c"], context: {} })
+      assert.strictEqual(clone.status, 201, clone.text)
+      assert.deepStrictEqual((yield* call("GET", `/runs/${clone.body.runId}`)).body.tags, ["c"])
+    })
+  )
+
+  it.effect("does not let a clone of a discovered run be claimed", () =>
+    Effect.gen(function* () {
+      const metadata = {
+        source: "session-discovery",
+        discoveredAt: "2026-07-01T10:00:00.000Z",
+        initiator: "agent://lead"
+      }
+      const original = yield* post("/runs", descriptor({ session: { metadata } }))
+      const { body } = yield* post(`/runs/${original.body.runId}/clone`)
+      const clone = yield* call("GET", `/runs/${body.runId}`)
+      assert.deepStrictEqual(Object.keys(clone.body.metadata), ["initiator", "executionRequest"])
+      const claim = yield* post("/runs", descriptor({ session: { sessionId: body.sessionId } }))
+      assert.strictEqual(claim.status, 409)
+    })
+  )
+
+  for (const [what, body, message] of [
+    ["a context with content", { context: { a: 1 } }, ["context cannot be overridden: it must be absent or empty"]],
+    ["a context that is no object", { context: [] }, ["context must be an object"]],
+    ["tags that are no strings", { tags: [1] }, ["each value in tags must be a string"]],
+    ["unknown keys", { sessionId: "x" }, ["property sessionId should not exist"]]
+  ] as const) {
+    it.effect(`refuses to clone with ${what} (sections 3.3 and 4.7)`, () =>
+      Effect.gen(function* () {
+        const { body: original } = yield* post("/runs", descriptor())
+        const answer = yield* post(`/runs/${original.runId}/clone`, body)
+        assert.strictEqual(answer.status, 400)
+        assert.deepStrictEqual(answer.body.message, message)
+      })
+    )
+  }
+
+  it.effect("refuses to clone a run that was stored without a descriptor", () =>
+    Effect.gen(function* () {
+      const answer = yield* post(`/runs/${yield* createRun()}/clone`)
+      assert.strictEqual(answer.status, 400)
+      assert.strictEqual(answer.body.message, "run does not have an execution request in metadata")
+    })
+  )
+
+  it.effect("archives in any status: hidden from the listing, found by its tag, the first time kept", () =>
+    Effect.gen(function* () {
+      const tag = randomUUID()
+      const { body: created } = yield* post("/runs", descriptor({ execution: { tags: [tag] } }))
+      const first = yield* post(`/runs/${created.runId}/archive`)
+      assert.strictEqual(first.status, 201, first.text)
+      assert.strictEqual(first.body.id, created.runId)
+      assert.deepStrictEqual(first.body.tags, [tag, "archived"])
+      assert.match(first.body.archivedAt, /^\d{4}-.*Z$/)
+
+      const second = yield* post(`/runs/${created.runId}/archive`)
+      assert.strictEqual(second.body.archivedAt, first.body.archivedAt)
+      assert.deepStrictEqual(second.body.tags, [tag, "archived"])
+
+      const found = (query: string) => Effect.map(call("GET", `/runs?tags=${tag}&${query}`), ({ body }) => body.total)
+      assert.strictEqual(yield* found(""), 0)
+      assert.strictEqual(yield* found("includeArchived=true"), 1)
+      assert.strictEqual(yield* found("includeArchived=true&search=archiv"), 1)
+      assert.deepStrictEqual(
+        (yield* auditOf(created.runId)).map((row) => row.action),
+        ["run.create", "run.archive", "run.archive"].sort((a, b) => (a === b ? 0 : a === "run.create" ? -1 : 1))
+      )
+    })
+  )
+
+  it.effect("adds an artifact with its event, to a run that has ended as well", () =>
+    Effect.gen(function* () {
+      const runId = yield* endedRun
+      const body = { kind: "report", label: "Summary", uri: "s3://x", inline: { spans: [1, { a: null }] } }
+      const answer = yield* post(`/runs/${runId}/artifacts`, body)
+      assert.strictEqual(answer.status, 201, answer.text)
+      const { createdAt, id } = answer.body
+      assert.deepStrictEqual(answer.body, { id, runId, ...body, createdAt })
+      assert.deepStrictEqual((yield* call("GET", `/runs/${runId}/artifacts`)).body, [answer.body])
+
+      const { decoded } = yield* assertLogIsExact(runId)
+      const event = decoded.at(-1)
+      assert.strictEqual(event?.type, "artifact.created")
+      assert.deepStrictEqual(event?.subject, { kind: "artifact", id })
+      assert.strictEqual(event?.source.name, "observability-controller")
+      assert.deepStrictEqual(event?.data, { kind: "report", label: "Summary", artifactId: id, uri: "s3://x" })
+      assert.deepStrictEqual((yield* call("GET", `/runs/${runId}/traces`)).body.linkedArtifacts, [id])
+      assert.deepStrictEqual(
+        [...(yield* auditOf(id))],
+        [{ action: "artifact.create", resource: "artifact", request_id: "req-9" }]
+      )
+    })
+  )
+
+  for (const [body, message] of [
+    [
+      {},
+      [
+        "kind must be one of the following values: trace, json, report, log, bundle",
+        "label must be a string",
+        "label should not be empty"
+      ]
+    ],
+    [{ kind: "log", label: "" }, ["label should not be empty"]],
+    [{ kind: "log", label: "l", inline: [] }, ["inline must be an object"]],
+    [{ kind: "log", label: "l", uri: 7, other: 1 }, ["property other should not exist", "uri must be a string"]]
+  ] as const) {
+    it.effect(`refuses the artifact ${JSON.stringify(body)} (section 4.10)`, () =>
+      Effect.gen(function* () {
+        const answer = yield* post(`/runs/${yield* createRun()}/artifacts`, body)
+        assert.strictEqual(answer.status, 400)
+        assert.deepStrictEqual(answer.body.message, message)
+      })
+    )
+  }
+
+  it.effect("lists more artifacts than one read holds, by createdAt", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun()
+      const count = 2 * ARTIFACTS_PER_READ
+      for (let number = 0; number < count; number++) {
+        yield* post(`/runs/${runId}/artifacts`, { kind: "log", label: String(number) })
+      }
+      const { body } = yield* call("GET", `/runs/${runId}/artifacts`)
+      assert.lengthOf(body, count)
+      const times: ReadonlyArray<string> = body.map((artifact: { createdAt: string }) => artifact.createdAt)
+      assert.deepStrictEqual(times, [...times].sort())
+      assert.strictEqual(new Set(body.map((artifact: { id: string }) => artifact.id)).size, count)
+    })
+  )
+
+  it.effect("lists more messages than one read holds, in the order in which they were seen", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun()
+      const sql = yield* PgClient.PgClient
+      const count = MESSAGES_PER_READ + 5
+      yield* sql`
+        INSERT INTO outbound_messages (run_id, message_id, accepted, message)
+        SELECT ${runId}::uuid, 'm' || n, true, json_build_object('messageId', 'm' || n) FROM generate_series(1, ${count}) AS n`
+      const { body } = yield* call("GET", `/runs/${runId}/messages`)
+      assert.deepStrictEqual(
+        body.map((message: { messageId: string }) => message.messageId),
+        Array.from({ length: count }, (_, index) => `m${index + 1}`)
+      )
+    })
+  )
+
+  it.effect("finds the run of a session id that is no UUID", () =>
+    Effect.gen(function* () {
+      const sessionId = randomBytes(18).toString("base64url")
+      const { body } = yield* post("/runs", descriptor({ session: { sessionId } }))
+      assert.strictEqual((yield* post(`/runs/${sessionId}/archive`)).body.id, body.runId)
+      assert.strictEqual(
+        (yield* post(`/runs/${sessionId}/artifacts`, { kind: "log", label: "l" })).body.runId,
+        body.runId
+      )
+      assert.strictEqual((yield* post(`/runs/${sessionId}/clone`)).status, 201)
+      yield* endRun(RunId.make(body.runId))
+      assert.strictEqual((yield* remove(sessionId)).status, 204)
+    })
+  )
+
+  for (const [method, path, body] of [
+    ["POST", "clone", {}],
+    ["POST", "archive", undefined],
+    ["POST", "artifacts", { kind: "log", label: "l" }],
+    ["POST", "projection/rebuild", undefined],
+    ["GET", "traces", undefined],
+    ["GET", "export", undefined],
+    ["DELETE", "", undefined]
+  ] as const) {
+    it.effect(`answers 404 and 400 for unknown and malformed ids on ${method} /runs/:id/${path}`, () =>
+      Effect.gen(function* () {
+        const id = randomUUID()
+        const suffix = path === "" ? "" : `/${path}`
+        const unknown = yield* call(method, `/runs/${id}${suffix}`, { body })
+        assert.strictEqual(unknown.status, 404, unknown.text)
+        assert.strictEqual(unknown.body.errorCode, "RUN_NOT_FOUND")
+        assert.strictEqual(unknown.body.message, `run ${id} not found`)
+        const malformed = yield* call(method, `/runs/nope${suffix}`, { body })
+        assert.strictEqual(malformed.status, 400)
+        assert.strictEqual(malformed.body.message, "Validation failed (uuid is expected)")
+      })
+    )
+  }
+})
+
+layer(layerTestService(), { excludeTestServices: true })("DELETE /runs/:id", (it) => {
+  /** Rows of each table that names a run. Webhook deliveries belong to their subscription. */
+  const rowsOf = Effect.fnUntraced(function* (runId: string) {
+    const sql = yield* PgClient.PgClient
+    const tables = yield* sql<{ readonly name: string }>`
+      SELECT table_name AS name FROM information_schema.columns
+      WHERE table_schema = 'public' AND column_name = 'run_id' AND table_name <> 'webhook_deliveries'`
+    const counts: Record<string, number> = {}
+    for (const { name } of [...tables, { name: "runs" }]) {
+      const [row] = yield* sql.unsafe<{ readonly count: number }>(
+        `SELECT count(*)::int AS count FROM ${name} WHERE ${name === "runs" ? "id" : "run_id"} = $1::uuid`,
+        [runId]
+      )
+      counts[name] = row?.count ?? 0
+    }
+    return counts
+  })
+
+  const observedRun = Effect.gen(function* () {
+    const runId = RunId.make(randomUUID())
+    const fake = yield* RuntimeFake
+    yield* fake.openSession({ sessionId: runId, participants: ["agent://lead"], initiator: "agent://lead" })
+    yield* post("/runs", descriptor({ session: { sessionId: runId } }))
+    yield* awaitStatus(runId, "running")
+    yield* fake.awaitOpenStreams("StreamSession", 1, runId)
+    return runId
+  })
+
+  it.effect("removes every row of the run, answers 204 without a body, and is audited", () =>
+    Effect.gen(function* () {
+      const runId = yield* observedRun
+      const fake = yield* RuntimeFake
+      yield* fake.accept(runId, { messageType: "Proposal", messageId: "m1", sender: "agent://lead" })
+      yield* post(`/runs/${runId}/artifacts`, { kind: "log", label: "l" })
+      yield* fake.transition(runId, "RESOLVED")
+      yield* awaitStatus(runId, "completed")
+      const before = yield* rowsOf(runId)
+      for (const table of ["canonical_events", "raw_events", "outbound_messages", "projections", "run_metrics"]) {
+        assert.isAbove(before[table] ?? 0, 0, table)
+      }
+      for (const table of ["run_heads", "sessions", "artifacts", "runs"]) assert.isAbove(before[table] ?? 0, 0, table)
+
+      const answer = yield* remove(runId)
+      assert.strictEqual(answer.status, 204)
+      assert.strictEqual(answer.text, "")
+      const after = yield* rowsOf(runId)
+      assert.deepStrictEqual(
+        Object.entries(after).filter(([, count]) => count > 0),
+        []
+      )
+      assert.strictEqual((yield* call("GET", `/runs/${runId}`)).status, 404)
+      assert.strictEqual((yield* remove(runId)).status, 404)
+      assert.deepStrictEqual((yield* auditOf(runId)).at(-1), {
+        action: "run.delete",
+        resource: "run",
+        request_id: "req-9"
+      })
+    })
+  )
+
+  it.effect("refuses a run that has not ended", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun()
+      const answer = yield* remove(runId)
+      assert.strictEqual(answer.status, 400)
+      assert.strictEqual(answer.body.errorCode, "VALIDATION_ERROR")
+      assert.strictEqual(answer.body.message, "only terminal runs (completed, failed, cancelled) can be deleted")
+      assert.strictEqual((yield* call("GET", `/runs/${runId}`)).status, 200)
+    })
+  )
+
+  it.effect("frees the idempotency key and the session for a new run with an empty log", () =>
+    Effect.gen(function* () {
+      const sessionId = randomUUID()
+      const given = descriptor({ session: { sessionId }, execution: { idempotencyKey: sessionId } })
+      const runId = RunId.make((yield* post("/runs", given)).body.runId)
+      yield* appendMessages(runId, 5)
+      yield* endRun(runId)
+      yield* remove(runId)
+      const again = yield* post("/runs", given)
+      assert.strictEqual(again.status, 202)
+      assert.strictEqual(again.body.runId, runId)
+      yield* awaitStatus(runId, "starting")
+      const { decoded } = yield* assertLogIsExact(runId)
+      assert.deepStrictEqual(
+        decoded.map((event) => event.type),
+        ["run.created", "run.started"]
+      )
+    })
+  )
+
+  it.effect("lets the observer of a run that was ended and deleted under it stop", () =>
+    Effect.gen(function* () {
+      const observers = yield* Observers
+      const before = yield* observers.active
+      const runId = yield* observedRun
+      assert.strictEqual(yield* observers.active, before + 1)
+      yield* endRun(runId)
+      assert.strictEqual((yield* remove(runId)).status, 204)
+      // The runtime's word reaches an observer whose run is gone.
+      yield* RuntimeFake.use((fake) => fake.transition(runId, "RESOLVED"))
+      while ((yield* observers.active) > before) yield* Effect.yieldNow
+      assert.strictEqual((yield* call("GET", `/runs/${runId}`)).status, 404)
+    })
+  )
+
+  it.effect("ends the streams of the run", () =>
+    Effect.gen(function* () {
+      const runId = yield* endedRun
+      const stream = yield* openSse(`/runs/${runId}/stream`)
+      assert.strictEqual((yield* stream.next)?.event, "snapshot")
+      yield* remove(runId)
+      assert.deepStrictEqual(yield* stream.rest, [])
+    })
+  )
+
+  it.effect("tells appends that wait for the run that it is gone, and keeps their company whole", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const gone = yield* endedRun
+      const other = yield* createRun()
+      yield* Effect.all(
+        [
+          Effect.forEach(
+            Array.from({ length: 50 }, (_, number) => number),
+            (number) => Effect.exit(log.append({ runId: gone, events: [messageDraft(number)] })),
+            { concurrency: "unbounded" }
+          ),
+          appendMessages(other, 50),
+          remove(gone)
+        ],
+        { concurrency: "unbounded" }
+      )
+      const failure = yield* Effect.flip(log.append({ runId: gone, events: [messageDraft(1)] }))
+      assert.strictEqual(failure._tag, "RunNotFound")
+      assert.lengthOf((yield* assertLogIsExact(other)).decoded, 51)
+      assert.deepStrictEqual(
+        Object.entries(yield* rowsOf(gone)).filter(([, count]) => count > 0),
+        []
+      )
+      yield* Effect.asVoid(LiveEvents)
+    })
+  )
+})

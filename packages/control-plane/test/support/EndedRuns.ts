@@ -1,0 +1,28 @@
+import { type RunId, runCancelled } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { EventLog } from "../../src/events/EventLog.ts"
+import { createRun } from "./Runs.ts"
+
+/** Cancels a run in the log, as an observer does, whoever watches it. */
+export const endRun = Effect.fnUntraced(function* (runId: RunId) {
+  const log = yield* EventLog
+  yield* log.append({
+    runId,
+    change: {
+      to: "cancelled",
+      whenRejected: "fail",
+      events: (run, at) => [
+        runCancelled({
+          ts: at,
+          endedAt: at,
+          runId: run.id,
+          traceId: run.traceId,
+          runtimeSessionId: run.runtimeSessionId
+        })
+      ]
+    }
+  })
+})
+
+/** A run that nobody observes and that has ended. */
+export const endedRun = Effect.tap(createRun(), endRun)

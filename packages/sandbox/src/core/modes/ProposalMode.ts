@@ -1,0 +1,183 @@
+import { ProposalMode as Wire } from "@runplane/runtime"
+import * as Chunk from "effect/Chunk"
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { decodePayload, isBlank } from "../Decode.ts"
+import {
+  applyMoves,
+  type Mode,
+  type ModeRules,
+  type Move,
+  makeMode,
+  participantsOnly,
+  type SessionBinding
+} from "../Mode.ts"
+import { unsupportedVersion } from "../PolicySemantics.ts"
+import { Forbidden, InvalidPayload } from "../Rejection.ts"
+
+/**
+ * Proposal mode (runtime-wire section 8.3): offers and counter-offers, until one is accepted as the policy asks or somebody
+ * rejects for good. Everything stays legal until the Commitment, so the phase is computed anew after every message.
+ */
+export interface ProposalState {
+  readonly phase: "Negotiating" | "Converged" | "TerminalRejected" | "Committed"
+  readonly proposals: HashMap.HashMap<string, Offer>
+  /** Sender to the one proposal it accepts now. */
+  readonly accepts: HashMap.HashMap<string, string>
+  readonly rejections: Chunk.Chunk<Refusal>
+  readonly counters: number
+}
+
+interface Offer {
+  readonly proposer: string
+  readonly disposition: "Live" | "Withdrawn"
+}
+
+interface Refusal {
+  readonly proposalId: string
+  readonly sender: string
+  readonly terminal: boolean
+}
+
+const refused = Result.fail(InvalidPayload)
+
+const offer = (state: ProposalState, proposalId: string, proposer: string): ProposalState => ({
+  ...state,
+  proposals: HashMap.set(state.proposals, proposalId, { proposer, disposition: "Live" })
+})
+
+const isTaken = (state: ProposalState, proposalId: string): boolean =>
+  isBlank(proposalId) || HashMap.has(state.proposals, proposalId)
+
+const isLive = (state: ProposalState, proposalId: string): boolean =>
+  Option.exists(HashMap.get(state.proposals, proposalId), ({ disposition }) => disposition === "Live")
+
+const propose: Move<ProposalState> = (state, message) =>
+  Result.flatMap(decodePayload(Wire.ProposalPayloadSchema, message.payload), ({ proposalId }) =>
+    isTaken(state, proposalId) ? refused : Result.succeed(offer(state, proposalId, message.sender))
+  )
+
+const counter: Move<ProposalState> = (state, message, { policy }) =>
+  Result.flatMap(decodePayload(Wire.CounterProposalPayloadSchema, message.payload), (payload) => {
+    const limit = policy.rules.counter_proposal.max_rounds
+    if (isTaken(state, payload.proposalId) || !HashMap.has(state.proposals, payload.supersedesProposalId))
+      return refused
+    if (limit > 0 && state.counters >= limit) return refused
+    return Result.succeed({ ...offer(state, payload.proposalId, message.sender), counters: state.counters + 1 })
+  })
+
+const accept: Move<ProposalState> = (state, message) =>
+  Result.flatMap(decodePayload(Wire.AcceptPayloadSchema, message.payload), ({ proposalId }) =>
+    isLive(state, proposalId)
+      ? Result.succeed({ ...state, accepts: HashMap.set(state.accepts, message.sender, proposalId) })
+      : refused
+  )
+
+const reject: Move<ProposalState> = (state, message, { policy }) =>
+  Result.flatMap(decodePayload(Wire.RejectPayloadSchema, message.payload), ({ proposalId, terminal }) => {
+    if (!isLive(state, proposalId)) return refused
+    const forGood = terminal || policy.rules.rejection.terminal_on_any_reject
+    const rejection = { proposalId, sender: message.sender, terminal: forGood }
+    return Result.succeed({ ...state, rejections: Chunk.append(state.rejections, rejection) })
+  })
+
+const withdraw: Move<ProposalState> = (state, message) =>
+  Result.flatMap(decodePayload(Wire.WithdrawPayloadSchema, message.payload), ({ proposalId }) => {
+    const known = Option.getOrUndefined(HashMap.get(state.proposals, proposalId))
+    if (known === undefined) return refused
+    if (known.proposer !== message.sender) return Result.fail(Forbidden)
+    if (known.disposition === "Withdrawn") return refused
+    return Result.succeed({
+      ...state,
+      proposals: HashMap.set(state.proposals, proposalId, { ...known, disposition: "Withdrawn" as const }),
+      accepts: HashMap.filter(state.accepts, (accepted) => accepted !== proposalId),
+      rejections: Chunk.filter(
+        state.rejections,
+        (rejection) => rejection.proposalId !== proposalId || !rejection.terminal
+      )
+    })
+  })
+
+const moves = applyMoves({
+  Proposal: propose,
+  CounterProposal: counter,
+  Accept: accept,
+  Reject: reject,
+  Withdraw: withdraw
+})
+
+const phaseOf = (state: ProposalState, binding: SessionBinding): ProposalState["phase"] => {
+  if (Chunk.some(state.rejections, ({ terminal }) => terminal)) return "TerminalRejected"
+  for (const [id, { disposition, proposer }] of HashMap.entries(state.proposals)) {
+    if (disposition === "Live" && isAgreed(state, binding, id, proposer)) return "Converged"
+  }
+  return "Negotiating"
+}
+
+/** Whether everybody has accepted this proposal whose word counts under the policy. */
+const isAgreed = (state: ProposalState, binding: SessionBinding, proposalId: string, proposer: string): boolean => {
+  const accepted = (who: string) => Option.contains(HashMap.get(state.accepts, who), proposalId)
+  switch (binding.policy.rules.acceptance.criterion) {
+    case "all_parties":
+      return binding.participants.every(accepted)
+    case "counterparty":
+      return binding.participants.every((participant) => participant === proposer || accepted(participant))
+    case "initiator":
+      return accepted(binding.initiator)
+  }
+}
+
+const deny = (state: ProposalState, { policy, semantics }: SessionBinding, outcomePositive: boolean) => {
+  const unsupported = unsupportedVersion(policy, semantics)
+  if (unsupported !== undefined) return [unsupported]
+  const limit = policy.rules.counter_proposal.max_rounds
+  return outcomePositive && limit > 0 && state.counters > limit
+    ? [`${state.counters} counter proposals, the policy allows ${limit}`]
+    : []
+}
+
+export const proposalRules: ModeRules<ProposalState> = {
+  info: {
+    mode: "macp.mode.proposal.v1",
+    modeVersion: "1.0.0",
+    title: "Proposal",
+    description: "Peers negotiate proposals and counter proposals until they agree or one of them refuses for good.",
+    determinismClass: "semantic-deterministic",
+    participantModel: "peer",
+    messageTypes: ["SessionStart", "Proposal", "CounterProposal", "Accept", "Reject", "Withdraw", "Commitment"],
+    schemaUris: { protobuf: "macp/modes/proposal/v1/proposal.proto" }
+  },
+  policyAuthority: true,
+  start: ({ participants }) =>
+    participants.length === 0
+      ? refused
+      : Result.succeed({
+          phase: "Negotiating",
+          proposals: HashMap.empty(),
+          accepts: HashMap.empty(),
+          rejections: Chunk.empty(),
+          counters: 0
+        }),
+  authorize: (_state, message, binding) => participantsOnly(message.sender, binding),
+  apply: (state, message, binding) =>
+    Result.map(moves(state, message, binding), (next) => ({ ...next, phase: phaseOf(next, binding) })),
+  readyToCommit: ({ phase }) => phase === "Converged" || phase === "TerminalRejected",
+  deny,
+  commit: (state) => ({ ...state, phase: "Committed" }),
+  view: (state) => ({
+    phase: state.phase,
+    proposals: Object.fromEntries(
+      Array.from(HashMap.entries(state.proposals), ([id, known]) => [id, { proposal_id: id, ...known }])
+    ),
+    accepts: Object.fromEntries(HashMap.entries(state.accepts)),
+    rejections: Array.from(state.rejections, ({ proposalId, sender, terminal }) => ({
+      proposal_id: proposalId,
+      sender,
+      terminal
+    })),
+    counters: state.counters
+  })
+}
+
+export const ProposalMode: Mode = makeMode(proposalRules)

@@ -37,11 +37,13 @@ export interface BenchOptions {
 /** Runs the whole plan several times over, so that a bad moment of the machine does not hit one scenario alone. */
 export const runBench = Effect.fn("Bench.run")(function* ({ plan, profiles, repetitions, tell }: BenchOptions) {
   const service = yield* ControlPlaneProcess
+  const database = yield* BenchDatabase
   const outcomes: Array<Outcome> = []
   for (let repetition = 1; repetition <= repetitions; repetition++) {
     const profiling = profiles !== undefined && repetition === repetitions
     for (const [index, scenario] of scenariosOf(plan).entries()) {
       const file = join(profiles ?? "", `scenario-${index + 1}.cpuprofile`)
+      yield* database.settle
       const outcome = yield* profiling ? service.profiled(file, scenario) : scenario
       outcomes.push(outcome)
       yield* tell(outcome, repetition)

@@ -7,10 +7,18 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type { SqlError } from "effect/sql/SqlError"
 import { cpuSecondsOfTree } from "./process/CpuTime.ts"
 
 /** The raw ceiling is measured on one connection, and one looks on. */
 const CONNECTIONS = 2
+
+/**
+ * Write-ahead log that a server keeps ready. A fresh one makes each new segment of 16 MB in the middle of some commit, which takes
+ * it some 50 to 100 ms; a server that has been at work for a while has old ones to write over, and that is the one to measure.
+ */
+const READY_SEGMENTS = 20
+const READY_WAL = "512MB"
 
 /** The empty database that the control plane under measurement is given. */
 export class BenchDatabase extends Context.Service<
@@ -19,6 +27,8 @@ export class BenchDatabase extends Context.Service<
     readonly url: string
     /** CPU seconds of the server with its backends; undefined when it is not ours, or nobody tells. */
     readonly cpuSeconds: Effect.Effect<number | undefined>
+    /** Brings a server of our own into the state of one that has been at work for a while; before each measurement. */
+    readonly settle: Effect.Effect<void, SqlError>
   }
 >()("runplane/bench/BenchDatabase") {
   /** A PostgreSQL server of our own, writing to disk as in production (`fsync`), in a folder that is removed afterwards. */
@@ -28,21 +38,41 @@ export class BenchDatabase extends Context.Service<
         Effect.sync(() => mkdtempSync(join(tmpdir(), "runplane-bench-"))),
         (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
       )
-      return Layer.effect(
-        BenchDatabase,
-        Effect.map(EmbeddedPostgres, ({ pid, url }) => BenchDatabase.of({ url, cpuSeconds: cpuSecondsOfTree(pid) }))
-      ).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir, port: 0 })))
+      return Layer.effect(BenchDatabase, embedded).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir, port: 0 })))
     })
   )
 
   /** A database on somebody else's server. */
   static readonly layerUrl = (url: string) =>
-    Layer.succeed(BenchDatabase, { url, cpuSeconds: Effect.succeed(undefined) })
+    Layer.succeed(BenchDatabase, { url, cpuSeconds: Effect.succeed(undefined), settle: Effect.void })
 
   /** The same client as the service's, for the bench itself. */
-  static readonly layerClient = Layer.unwrap(
-    Effect.map(BenchDatabase, ({ url }) =>
-      PgClient.layer({ url: Redacted.make(url), maxConnections: CONNECTIONS, applicationName: "runplane-bench" })
-    )
-  )
+  static readonly layerClient = Layer.unwrap(Effect.map(BenchDatabase, ({ url }) => clientOf(url)))
 }
+
+const clientOf = (url: string) =>
+  PgClient.layer({ url: Redacted.make(url), maxConnections: CONNECTIONS, applicationName: "runplane-bench" })
+
+const embedded = Effect.gen(function* () {
+  const { pid, url } = yield* EmbeddedPostgres
+  yield* Effect.provide(makeSegments, clientOf(url))
+  const settle = Effect.provide(checkpoint, clientOf(url))
+  return BenchDatabase.of({ url, cpuSeconds: cpuSecondsOfTree(pid), settle })
+})
+
+/** Old segments become new ones at a checkpoint; nothing of the measurement before is left to be written either. */
+const checkpoint = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* sql`CHECKPOINT`.unprepared
+})
+
+const makeSegments = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* sql.unsafe(`ALTER SYSTEM SET min_wal_size = '${READY_WAL}'`).unprepared
+  yield* sql`SELECT pg_reload_conf()`
+  for (let segment = 0; segment < READY_SEGMENTS; segment++) {
+    // A segment is only left behind when something has been written into it.
+    yield* sql`SELECT pg_logical_emit_message(true, 'bench', 'x')::text`
+    yield* sql`SELECT pg_switch_wal()::text`
+  }
+})

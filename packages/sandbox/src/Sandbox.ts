@@ -5,10 +5,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Authenticator, developmentIdentity, type SignedTokenOptions, type StaticToken } from "./auth/Authenticator.ts"
 import type { KeySource } from "./auth/KeySource.ts"
+import { SandboxFaults } from "./faults/SandboxFaults.ts"
 import { Kernel } from "./kernel/Kernel.ts"
 import { type PolicyRefused, PolicyRegistry } from "./kernel/PolicyRegistry.ts"
 import { DEFAULT_OPTIONS, type SandboxOptions } from "./SandboxOptions.ts"
-import { makeHandlers } from "./server/Handlers.ts"
+import { type HandlerServices, makeHandlers } from "./server/Handlers.ts"
 import { type AddressInUse, type ListenFailed, listen } from "./server/Listener.ts"
 import { send } from "./server/Send.ts"
 
@@ -41,6 +42,8 @@ export class Sandbox extends Context.Service<
     readonly submit: (envelope: Envelope, sender: string) => Effect.Effect<Ack>
     /** Registers a policy without a call. */
     readonly registerPolicy: (policy: PolicyToRegister) => Effect.Effect<void, PolicyRefused>
+    /** Cuts every connection without a word, as a failing network does, and goes on listening. */
+    readonly disconnect: Effect.Effect<void>
     /** Ends every open stream and stops listening. Idempotent; the layer's scope does it too. */
     readonly stop: Effect.Effect<void>
   }
@@ -48,7 +51,7 @@ export class Sandbox extends Context.Service<
   /** Listens with development credentials: any bearer value is the sender. */
   static readonly layer = (
     options: Partial<SandboxOptions> = {}
-  ): Layer.Layer<Sandbox, AddressInUse | ListenFailed> => {
+  ): Layer.Layer<Sandbox | SandboxFaults, AddressInUse | ListenFailed> => {
     const { devObserver, observers } = { ...DEFAULT_OPTIONS, ...options }
     return Sandbox.layerNoDeps(options).pipe(
       Layer.provide(Authenticator.layerDevelopment(devObserver ? observers : []))
@@ -59,30 +62,31 @@ export class Sandbox extends Context.Service<
   static readonly layerTokens = (
     tokens: ReadonlyArray<StaticToken>,
     options: Partial<SandboxOptions> = {}
-  ): Layer.Layer<Sandbox, AddressInUse | ListenFailed> =>
+  ): Layer.Layer<Sandbox | SandboxFaults, AddressInUse | ListenFailed> =>
     Sandbox.layerNoDeps(options).pipe(Layer.provide(Authenticator.layerTokens(tokens)))
 
   /** Listens and knows signed tokens, and static ones beside them when they are given (runtime-wire section 6.3). */
   static readonly layerSigned = (
     tokens: SignedTokenOptions,
     options: Partial<SandboxOptions> = {}
-  ): Layer.Layer<Sandbox, AddressInUse | ListenFailed, KeySource> =>
+  ): Layer.Layer<Sandbox | SandboxFaults, AddressInUse | ListenFailed, KeySource> =>
     Sandbox.layerNoDeps(options).pipe(Layer.provide(Authenticator.layerSigned(tokens)))
 
   static readonly layerNoDeps = (
     given: Partial<SandboxOptions> = {}
-  ): Layer.Layer<Sandbox, AddressInUse | ListenFailed, Authenticator> => {
+  ): Layer.Layer<Sandbox | SandboxFaults, AddressInUse | ListenFailed, Authenticator> => {
     const options = { ...DEFAULT_OPTIONS, ...given }
     return Layer.effect(Sandbox, make(options)).pipe(
+      // Two sandboxes in one process must not share their faults or policies.
+      Layer.provideMerge(Layer.fresh(SandboxFaults.layerNoDeps)),
       Layer.provide(Kernel.layerNoDeps(options)),
-      // Two sandboxes in one process must not share their policies.
       Layer.provide(Layer.fresh(PolicyRegistry.layer))
     )
   }
 }
 
 const make = Effect.fnUntraced(function* (options: SandboxOptions) {
-  const context = yield* Effect.context<Kernel | PolicyRegistry | Authenticator>()
+  const context = yield* Effect.context<HandlerServices>()
   const kernel = Context.get(context, Kernel)
   const policies = Context.get(context, PolicyRegistry)
   const listener = yield* listen(makeHandlers(context, options), options)
@@ -93,6 +97,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
     modeState: (sessionId) => Effect.sync(() => kernel.find(sessionId)?.inspectMode()),
     submit: (envelope, sender) => send(kernel, options, envelope, Effect.succeed(developmentIdentity(sender, false))),
     registerPolicy: (policy) => policies.register(create(PolicyDescriptorSchema, { ...policy })),
+    disconnect: listener.disconnect,
     stop: listener.stop
   })
 })

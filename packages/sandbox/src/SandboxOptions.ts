@@ -13,6 +13,8 @@ export interface SandboxOptions {
   readonly host: string
   /** 0 takes a free port; `Sandbox.address` names it. */
   readonly port: number
+  /** Port of the HTTP control interface; undefined is none, 0 takes a free one. Only for tests: it knows no credentials. */
+  readonly controlPort: number | undefined
   /** Undelivered envelopes a StreamSession receiver may have before it ends with RESOURCE_EXHAUSTED. */
   readonly sessionBuffer: number
   /** The same for WatchSignals. */
@@ -36,6 +38,11 @@ export interface SandboxOptions {
    */
   readonly newerRuntime: boolean
   readonly policySemantics: PolicySemantics
+  /**
+   * Let a policy denial escape as the status FAILED_PRECONDITION with its details in the trailer, on Send and StreamSession,
+   * instead of an acknowledgement or an inline frame (runtime-wire section 7.5).
+   */
+  readonly denialsAsStatus: boolean
   /** Development credentials: whether the identities of `observers` may observe. Real runtimes let nobody. */
   readonly devObserver: boolean
   readonly observers: ReadonlyArray<string>
@@ -44,6 +51,7 @@ export interface SandboxOptions {
 export const DEFAULT_OPTIONS: SandboxOptions = {
   host: "127.0.0.1",
   port: 50_051,
+  controlPort: undefined,
   sessionBuffer: 256,
   signalBuffer: 256,
   lifecycleBuffer: 1_024,
@@ -55,6 +63,7 @@ export const DEFAULT_OPTIONS: SandboxOptions = {
   compactOnTerminal: false,
   newerRuntime: false,
   policySemantics: "0.7.6",
+  denialsAsStatus: false,
   devObserver: true,
   observers: ["macp-control-plane", "control-plane", "runplane-control-plane"]
 }

@@ -12,11 +12,19 @@ export interface Caller {
   readonly requestId: string
 }
 
+/**
+ * What became of the action: done, handed on to somebody who said that they will, or turned down by the runtime. What this
+ * service turns down itself changes nothing and is not recorded.
+ */
+export type AuditOutcome = "succeeded" | "accepted" | "refused"
+
 export interface AuditEntry {
   readonly caller: Caller
   readonly action: string
   readonly resource: string
   readonly resourceId: string
+  /** `succeeded` unless said; kept among the details. */
+  readonly outcome?: AuditOutcome
   readonly details: Schema.JsonObject
   /** ISO-8601. */
   readonly at: string
@@ -32,11 +40,11 @@ export class AuditTrail extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const record = Effect.fn("AuditTrail.record")(
-        ({ action, at, caller, details, resource, resourceId }: AuditEntry) =>
+        ({ action, at, caller, details, outcome = "succeeded", resource, resourceId }: AuditEntry) =>
           Effect.asVoid(sql`
           INSERT INTO audit_log (actor, actor_type, action, resource, resource_id, details, request_id, created_at)
           VALUES (${caller.actor.actorId}, ${caller.actor.actorType}, ${action}, ${resource}, ${resourceId},
-                  ${JSON.stringify(details)}::text::json, ${caller.requestId === "" ? null : caller.requestId},
+                  ${JSON.stringify({ outcome, ...details })}::text::json, ${caller.requestId === "" ? null : caller.requestId},
                   ${at}::timestamptz)`)
       )
       return AuditTrail.of({ record })

@@ -14,6 +14,7 @@ import {
   type RunState,
   type RunStatus
 } from "@runplane/domain"
+import { tally } from "../dashboard/EventTally.ts"
 import {
   type AppendRefusal,
   type AppendRequest,
@@ -148,9 +149,9 @@ export const decide = (prepared: PreparedRequest, run: RunInProgress, fresh: Set
   }
   const drafts: Array<EventDraft> = []
   const frames = prepared.frames.filter((frame) => {
-    if (!frame.ordinal) return true
     const key = messageKey(request.runId, frame)
-    return key === undefined || fresh.delete(key)
+    const isNew = key === undefined || fresh.delete(key)
+    return isNew || !frame.ordinal
   })
   for (const frame of frames) {
     // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
@@ -213,6 +214,7 @@ export const fold = (
     batch.events.ts.push(event.ts)
     batch.events.type.push(event.type)
     batch.events.json.push(json)
+    tally(batch.tally, event)
     committed.push({ seq, index: event.index, type: event.type, json })
   }
   run.projected = { state, metrics }

@@ -190,6 +190,8 @@ const makeCommit = Effect.gen(function* () {
       const run = runs.get(prepared.request.runId)
       if (run !== undefined) decided.set(prepared.request, decide(prepared, run, fresh, at))
     }
+    // What nobody has used belongs to refused requests: kept, it would make the rightful append look like a repetition.
+    if (fresh.size > 0) yield* rows.forgetMessages([...fresh])
     const decisions = [...decided.values()].flatMap((item) => (item._tag === "Decided" ? [item.decision] : []))
     const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
     const places = { seqs: count === 0 ? [] : yield* rows.allocate(count), ids: yield* ids.uuids(count), next: 0 }

@@ -31,9 +31,9 @@ export const EventsHttp = HttpApiBuilder.group(
         return yield* runNotFound(reference)
       }
       const frame = isFiltered(query)
-        ? envelope(yield* Effect.orDie(events.count(runId, filter)), query.limit)
+        ? eventEnvelope(yield* Effect.orDie(events.count(runId, filter)), query.limit)
         : bareArray
-      return jsonPages(answer(frame, filter, query.limit, first, read))
+      return jsonPages(eventAnswer(frame, filter, query.limit, first, read))
     })
 
     return handlers.handle("list", ({ params, query }) => list(params.id, query))
@@ -59,7 +59,7 @@ interface Frame {
 const bareArray: Frame = { before: "[", after: () => "]" }
 
 /** `nextCursor` only on a full page (run-control-plane "Endpoints"). */
-const envelope = (total: number, limit: number): Frame => ({
+export const eventEnvelope = (total: number, limit: number): Frame => ({
   before: `{"data":[`,
   after: (count, last) => {
     const cursor = count === limit && last !== undefined ? `,"nextCursor":${last.seq}` : ""
@@ -67,12 +67,13 @@ const envelope = (total: number, limit: number): Frame => ({
   }
 })
 
-const answer = <E>(
+/** An answer of up to `limit` events: the first page is at hand, the others are read as they are wanted. */
+export const eventAnswer = <Filter extends EventFilter, E>(
   frame: Frame,
-  filter: EventFilter,
+  filter: Filter,
   limit: number,
   first: ReadonlyArray<StoredEvent>,
-  read: (filter: EventFilter, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, E>
+  read: (filter: Filter, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, E>
 ): TextPage<E> => {
   const piece = (
     page: ReadonlyArray<StoredEvent>,

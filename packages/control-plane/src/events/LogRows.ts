@@ -1,10 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { RunId, type RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
+import { type EventTally, emptyTally } from "../dashboard/EventTally.ts"
 import type { LockedRun } from "./AppendRequest.ts"
 
 /** The rows that the log writes, column by column: each array is one parameter of one `unnest`. */
 export interface LogBatch {
+  readonly tally: EventTally
   readonly events: {
     readonly seq: Array<bigint>
     readonly runId: Array<string>
@@ -39,6 +41,7 @@ export interface LogBatch {
 }
 
 export const emptyBatch = (): LogBatch => ({
+  tally: emptyTally(),
   events: { seq: [], runId: [], index: [], ts: [], type: [], json: [] },
   raw: { runId: [], seq: [], ts: [], kind: [], sourceName: [], json: [] },
   heads: {
@@ -93,6 +96,8 @@ interface LockRow {
   readonly projection_revision: number
 }
 
+const UUID_LENGTH = 36
+
 /** The statements of an append, all to be run inside its transaction. */
 export const makeLogRows = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -133,16 +138,22 @@ export const makeLogRows = Effect.gen(function* () {
       (inserted) => new Set(inserted.map((row) => `${row.run_id} ${row.message_id}`))
     )
 
-  /** Takes `count` places of the one sequence of the log, ascending. */
+  /** Takes back messages that were stored for nothing; the keys are those that `insertMessages` answers. */
+  const forgetMessages = (keys: ReadonlyArray<string>) => {
+    const parts = keys.map((key) => [key.slice(0, UUID_LENGTH), key.slice(UUID_LENGTH + 1)] as const)
+    return sql`
+      DELETE FROM outbound_messages m
+      USING unnest(${parts.map(([runId]) => runId)}::text[]::uuid[], ${parts.map(([, id]) => id)}::text[]) AS k (run_id, message_id)
+      WHERE m.run_id = k.run_id AND m.message_id = k.message_id`
+  }
+
+  /** Takes `count` places of the one sequence of the log, ascending, in the way that the gate of events needs (migration 0004). */
   const allocate = (count: number) =>
-    Effect.map(
-      sql<{ readonly seqs: ReadonlyArray<bigint> }>`
-        SELECT array_agg(seq ORDER BY seq) AS seqs
-        FROM (SELECT nextval('event_seq') AS seq FROM generate_series(1, ${count})) AS places`,
-      (rows) => (rows[0]?.seqs ?? []).map(Number)
+    Effect.map(sql<{ readonly seqs: ReadonlyArray<bigint> }>`SELECT allocate_event_seqs(${count}) AS seqs`, (rows) =>
+      (rows[0]?.seqs ?? []).map(Number)
     )
 
-  const write = ({ events, heads, raw }: LogBatch) => sql`
+  const write = ({ events, heads, raw, tally: { marks, participants } }: LogBatch) => sql`
     WITH new_events AS (
       INSERT INTO canonical_events (seq, run_id, index, ts, type, event, gate)
       SELECT e.*, pg_snapshot_xmax(pg_current_snapshot())
@@ -152,6 +163,20 @@ export const makeLogRows = Effect.gen(function* () {
       INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload)
       SELECT * FROM unnest(${raw.runId}::text[]::uuid[], ${raw.seq}::int[], ${raw.ts}::text[]::timestamptz[],
                            ${raw.kind}::text[], ${raw.sourceName}::text[], ${raw.json}::text[]::json[])
+    ), new_marks AS (
+      INSERT INTO event_marks (run_id, seq, ts, type, positive)
+      SELECT m.run_id, m.seq, m.ts, m.type, nullif(m.positive, '')::boolean
+      FROM unnest(${marks.runId}::text[]::uuid[], ${marks.seq}::bigint[], ${marks.ts}::text[]::timestamptz[],
+                  ${marks.type}::text[], ${marks.positive}::text[]) AS m (run_id, seq, ts, type, positive)
+    ), new_participants AS (
+      INSERT INTO run_participants AS known (run_id, participant_id, messages, signals, confidence_sum, confidence_count)
+      SELECT * FROM unnest(${participants.runId}::text[]::uuid[], ${participants.participantId}::text[],
+                           ${participants.messages}::int[], ${participants.signals}::int[],
+                           ${participants.confidenceSum}::text[]::float8[], ${participants.confidenceCount}::int[])
+      ON CONFLICT (run_id, participant_id) DO UPDATE
+      SET messages = known.messages + excluded.messages, signals = known.signals + excluded.signals,
+          confidence_sum = known.confidence_sum + excluded.confidence_sum,
+          confidence_count = known.confidence_count + excluded.confidence_count
     ), head AS (
       SELECT * FROM unnest(
         ${heads.runId}::text[]::uuid[], ${heads.lastSeq}::bigint[], ${heads.lastIndex}::int[], ${heads.lastRawSeq}::int[],
@@ -209,7 +234,17 @@ export const makeLogRows = Effect.gen(function* () {
         stream_disconnected_at = CASE WHEN NOT ${connected}::boolean THEN ${at}::timestamptz ELSE stream_disconnected_at END
     WHERE run_id = ${runId}::uuid`
 
-  return { lock, loadProjections, insertMessages, allocate, write, readMetadata, updateStatus, updateSession } as const
+  return {
+    lock,
+    loadProjections,
+    insertMessages,
+    forgetMessages,
+    allocate,
+    write,
+    readMetadata,
+    updateStatus,
+    updateSession
+  } as const
 })
 
 const toLockedHead = (row: LockRow): LockedHead => ({

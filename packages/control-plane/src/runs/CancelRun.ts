@@ -35,6 +35,7 @@ export const makeCancelRun = Effect.gen(function* () {
       action: "run.cancel",
       resource: "run",
       resourceId: run.record.id,
+      outcome: option === "delegated" ? "succeeded" : "accepted",
       details: { option, ...(reason !== undefined && { reason }) },
       at
     })

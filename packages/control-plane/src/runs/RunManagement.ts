@@ -15,6 +15,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
 import { EventLog } from "../events/EventLog.ts"
 import { Ids } from "../events/Ids.ts"
@@ -24,6 +25,12 @@ import { cloneDescriptor } from "./CloneRun.ts"
 import { RunRepository } from "./RunRepository.ts"
 import { Runs } from "./Runs.ts"
 import { RunUpkeep } from "./RunUpkeep.ts"
+
+/** Times that a deletion is tried again after a deadlock. */
+const DELETE_RETRIES = 5
+
+const isDeadlock = (error: SqlError | BadRequest | NotFound): boolean =>
+  error._tag === "SqlError" && error.reason._tag === "DeadlockError"
 
 const NOT_TERMINAL = "only terminal runs (completed, failed, cancelled) can be deleted"
 
@@ -103,6 +110,8 @@ export class RunManagement extends Context.Service<
           yield* audit.record({ caller, action: "run.delete", resource: "run", resourceId: runId, details, at })
         })
         yield* sql.withTransaction(throwAway).pipe(
+          // Deleters of runs whose events stand between each other's may meet; the one that is sent away comes again.
+          Effect.retry({ times: DELETE_RETRIES, while: isDeadlock }),
           Effect.catchTag("SqlError", Effect.die),
           // Who streams the run reads the database on this, and finds that there is nothing more to come.
           Effect.tap(Effect.sync(() => live.poke(runId))),

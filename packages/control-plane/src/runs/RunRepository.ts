@@ -157,4 +157,4 @@ export class RunRepository extends Context.Service<
 }
 
 /** A LIKE pattern for texts that contain this one, whose own `%`, `_` and `\` mean themselves. */
-const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
+export const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`

@@ -13,7 +13,8 @@ import { RunStream } from "./RunStream.ts"
 /** STREAM_SSE_HEARTBEAT_MS */
 export const SSE_HEARTBEAT_MS = 15_000
 
-const sse = {
+/** What makes an answer an event stream that nothing between here and the client holds back. */
+export const sse = {
   contentType: "text/event-stream",
   headers: {
     "cache-control": "private, no-cache, no-store, must-revalidate, max-age=0, no-transform",
@@ -56,7 +57,7 @@ const seqOf = (lastEventId: string | undefined): number | undefined => {
 }
 
 /** Node keeps the headers back until the first byte, which may be a heartbeat away; the client shall see it is connected. */
-const flushHeaders = (request: HttpServerRequest) =>
+export const flushHeaders = (request: HttpServerRequest) =>
   Effect.sync(() => {
     const response: unknown = NodeHttpServerRequest.toServerResponse(request)
     if (response instanceof OutgoingMessage) response.flushHeaders()

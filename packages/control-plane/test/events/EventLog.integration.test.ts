@@ -112,6 +112,23 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { timeout: "60 s
     })
   )
 
+  it.effect("stores in the rightful append what a refused one had brought along", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const runId = yield* createRun()
+      yield* log.append({ runId, cursor: 0, frames: [vote(runId, 1)] })
+      const late = { runId, cursor: 0, frames: [vote(runId, 1), vote(runId, 2), vote(runId, 3)] }
+      yield* Effect.flip(log.append(late))
+      const appended = yield* log.append({ runId, cursor: 1, frames: [vote(runId, 2), vote(runId, 3)] })
+      assert.strictEqual(appended.cursor, 3)
+      const { decoded } = yield* assertLogIsExact(runId)
+      assert.deepStrictEqual(
+        decoded.filter((event) => event.type === "message.received").map((event) => event.data["messageId"]),
+        ["m1", "m2", "m3"]
+      )
+    })
+  )
+
   it.effect("keeps every run exact when many are written at once", () =>
     Effect.gen(function* () {
       const log = yield* EventLog

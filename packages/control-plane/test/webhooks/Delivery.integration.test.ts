@@ -67,7 +67,13 @@ layer(service, { excludeTestServices: true })("the delivery of webhooks", (it) =
       const deliveries = yield* awaitDeliveries(webhook.id, allEnded)
       assert.lengthOf(deliveries, 4)
       for (const delivery of deliveries) {
-        assert.deepInclude(delivery, { webhookId: webhook.id, runId, status: "delivered", attempts: 1, responseStatus: 204 })
+        assert.deepInclude(delivery, {
+          webhookId: webhook.id,
+          runId,
+          status: "delivered",
+          attempts: 1,
+          responseStatus: 204
+        })
         assert.doesNotHaveAnyKeys(delivery, ["errorMessage", "nextAttemptAt"])
       }
       const counted = yield* stats(webhook.id)
@@ -160,7 +166,12 @@ layer(service, { excludeTestServices: true })("the delivery of webhooks", (it) =
       const runId = yield* startRun
       yield* change(runId, "completed")
       const [second, first] = yield* awaitDeliveries(webhook.id, allEnded)
-      assert.deepInclude(first, { status: "failed", attempts: 1, responseStatus: 429, errorMessage: "webhook returned 429" })
+      assert.deepInclude(first, {
+        status: "failed",
+        attempts: 1,
+        responseStatus: 429,
+        errorMessage: "webhook returned 429"
+      })
       assert.deepInclude(second, { event: "run.completed", status: "delivered" })
       assert.deepInclude(yield* stats(webhook.id), { total: 2, succeeded: 1, failed: 1 })
       const metrics = yield* call("GET", "/metrics")

@@ -44,7 +44,10 @@ layer(layerTestService({ observer: { recoveryEnabled: false }, settings: { WEBHO
       for (const [patch, expected] of [
         [{ active: false }, { active: false, events: ["run.failed"], url: URL }],
         [{ events: [] }, { active: false, events: [], url: URL }],
-        [{ url: `${URL}/2`, active: true }, { active: true, events: [], url: `${URL}/2` }],
+        [
+          { url: `${URL}/2`, active: true },
+          { active: true, events: [], url: `${URL}/2` }
+        ],
         [{}, { active: true, events: [], url: `${URL}/2` }]
       ] as const) {
         const answer = yield* call("PATCH", `/webhooks/${body.id}`, { body: patch })
@@ -86,13 +89,16 @@ layer(layerTestService({ observer: { recoveryEnabled: false }, settings: { WEBHO
     ["another scheme", { url: "ftp://example.org/", secret: "s" }, ["url must be a URL address"]],
     ["spaces", { url: "http://exa mple.org/", secret: "s" }, ["url must be a URL address"]],
     ["credentials", { url: "https://me:pw@example.org/", secret: "s" }, ["url must not contain credentials"]],
-    ["events that are no list", { url: URL, secret: "s", events: "run.failed" }, [
-      "each value in events must be a string",
-      "events must be an array"
-    ]],
-    ["too many events", { url: URL, secret: "s", events: Array.from({ length: 101 }, String) }, [
-      "events must contain no more than 100 elements"
-    ]],
+    [
+      "events that are no list",
+      { url: URL, secret: "s", events: "run.failed" },
+      ["each value in events must be a string", "events must be an array"]
+    ],
+    [
+      "too many events",
+      { url: URL, secret: "s", events: Array.from({ length: 101 }, String) },
+      ["events must contain no more than 100 elements"]
+    ],
     ["an unknown key", { url: URL, secret: "s", active: true }, ["property active should not exist"]]
   ] as const) {
     it.effect(`refuses ${what}`, () =>

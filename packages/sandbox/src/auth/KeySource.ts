@@ -13,6 +13,9 @@ export const KEYS_TTL_MS = 300_000
 /** Milliseconds a key set may be used beyond that while it cannot be fetched again. */
 export const KEYS_STALE_MS = 3_600_000
 
+/** Milliseconds between two attempts while the held keys are stale. */
+export const KEYS_RETRY_MS = 10_000
+
 /** Milliseconds one fetch may take. */
 export const KEYS_FETCH_TIMEOUT_MS = 5_000
 
@@ -36,21 +39,31 @@ export class KeySource extends Context.Service<
     )
 }
 
+/** What was fetched last, and from when on it is asked for again. Unix milliseconds. */
+interface HeldKeys {
+  readonly keys: ReadonlyArray<SigningKey>
+  readonly fetchedAt: number
+  readonly refreshAt: number
+}
+
 /** Caches what `fetch` gives. One fetch at a time: callers that come meanwhile share its outcome. */
 export const remember = Effect.fnUntraced(function* (fetch: Effect.Effect<ReadonlyArray<SigningKey>, KeysUnavailable>) {
   const turn = yield* Semaphore.make(1)
-  let held: { readonly keys: ReadonlyArray<SigningKey>; readonly fetchedAt: number } | undefined
-  const refresh = Effect.gen(function* () {
+  let held: HeldKeys | undefined
+  const renew = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const known = held
-    if (known !== undefined && now - known.fetchedAt < KEYS_TTL_MS) return known.keys
-    const canWait = known !== undefined && now - known.fetchedAt < KEYS_TTL_MS + KEYS_STALE_MS
-    const keys = yield* canWait ? Effect.orElseSucceed(fetch, () => undefined) : fetch
-    if (keys === undefined) return known?.keys ?? []
-    held = { keys, fetchedAt: now }
-    return keys
+    const old = held
+    if (old !== undefined && now < old.refreshAt) return old
+    const fetched = Effect.map(fetch, (keys) => ({ keys, fetchedAt: now, refreshAt: now + KEYS_TTL_MS }))
+    const mayUseOld = old !== undefined && now < old.fetchedAt + KEYS_TTL_MS + KEYS_STALE_MS
+    held = yield* mayUseOld
+      ? Effect.catch(fetched, (failure) =>
+          Effect.as(Effect.logWarning(failure.message), { ...old, refreshAt: now + KEYS_RETRY_MS })
+        )
+      : fetched
+    return held
   })
-  return turn.withPermits(1)(refresh)
+  return Effect.map(turn.withPermits(1)(renew), ({ keys }) => keys)
 })
 
 const decodeSet = Schema.decodeUnknownEffect(JsonWebKeySet)

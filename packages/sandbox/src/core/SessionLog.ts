@@ -14,18 +14,25 @@ export interface AcceptedEnvelope {
  * read, so nothing can be lost or doubled between them.
  */
 export class SessionLog {
-  readonly base: number
+  /** Ordinals before the first entry. */
+  readonly #offset: number
+  #hidden = 0
   readonly #entries: Array<AcceptedEnvelope> = []
   readonly #listeners = new Set<() => void>()
   #unannounced = false
 
   constructor(base: number) {
-    this.base = base
+    this.#offset = base
+  }
+
+  /** Ordinals that nobody can ask for any more. */
+  get base(): number {
+    return this.#offset + this.#hidden
   }
 
   /** The last ordinal. */
   get end(): number {
-    return this.base + this.#entries.length
+    return this.#offset + this.#entries.length
   }
 
   append(entry: AcceptedEnvelope): void {
@@ -34,11 +41,16 @@ export class SessionLog {
   }
 
   at(ordinal: number): AcceptedEnvelope | undefined {
-    return this.#entries[ordinal - this.base - 1]
+    return this.#entries[ordinal - this.#offset - 1]
   }
 
   entries(): ReadonlyArray<AcceptedEnvelope> {
-    return this.#entries
+    return this.#entries.slice(this.#hidden)
+  }
+
+  /** Refuses everything accepted so far to later subscribers, while those that are reading it read on. */
+  hideHistory(): void {
+    this.#hidden = this.#entries.length
   }
 
   /**

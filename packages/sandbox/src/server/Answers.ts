@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf"
-import { Code, ConnectError } from "@connectrpc/connect"
+import { Code, ConnectError, encodeBinaryHeader } from "@connectrpc/connect"
 import { type Ack, AckSchema, type Envelope, type MACPError, MACPErrorSchema, SessionState } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import type { CredentialRefused } from "../auth/Authenticator.ts"
@@ -42,8 +42,24 @@ export const ackOf = (
   })
 
 /** UTF-8 JSON `{"reasons":[...]}`, only on policy denials (runtime-wire section 7.5). */
-const denialDetails = ({ reasons }: Rejection): Uint8Array<ArrayBuffer> =>
+const denialDetails = ({ reasons }: Pick<Rejection, "reasons">): Uint8Array<ArrayBuffer> =>
   reasons.length === 0 ? new Uint8Array() : new TextEncoder().encode(JSON.stringify({ reasons }))
+
+/** Trailing metadata that holds the details of a denial which escapes as a status (runtime-wire section 7.5). */
+const DETAILS_TRAILER = "macp-error-details-bin"
+
+const denialStatus = (text: string, reasons: ReadonlyArray<string>): ConnectError =>
+  new ConnectError(text, Code.FailedPrecondition, {
+    [DETAILS_TRAILER]: encodeBinaryHeader(denialDetails({ reasons }))
+  })
+
+/** The status of a Send whose acknowledgement holds a policy denial; undefined for any other acknowledgement. */
+export const denialOfAck = ({ error }: Ack): ConnectError | undefined => {
+  if (error?.code !== "POLICY_DENIED") return undefined
+  return new ConnectError(error.message, Code.FailedPrecondition, {
+    [DETAILS_TRAILER]: encodeBinaryHeader(error.details)
+  })
+}
 
 /** What a kernel failure or a refused credential is as a gRPC status. */
 export const statusOf = (failure: KernelFailure | CredentialRefused): ConnectError => {
@@ -75,7 +91,9 @@ const ENDING: Partial<Readonly<Record<RegistryCode, Code>>> = {
 }
 
 /** The status a rejection ends the stream with, or undefined when it is an inline frame. */
-export const streamEnd = (rejection: Rejection): ConnectError | undefined => {
+export const streamEnd = (rejection: Rejection, denialsAsStatus: boolean): ConnectError | undefined => {
+  if (denialsAsStatus && rejection.code === "POLICY_DENIED")
+    return denialStatus(inlineText(rejection), rejection.reasons)
   const code = ENDING[rejection.code]
   return code === undefined ? undefined : new ConnectError(rejection.variant, code)
 }

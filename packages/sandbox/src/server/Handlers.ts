@@ -10,17 +10,18 @@ import { PROTOCOL_VERSION } from "../core/EnvelopeShape.ts"
 import type { ModeInfo } from "../core/Mode.ts"
 import { isStandardMode, MODES } from "../core/Modes.ts"
 import { Unauthenticated } from "../core/Rejection.ts"
+import type { SandboxFaults } from "../faults/SandboxFaults.ts"
 import { type ControlKind, Kernel } from "../kernel/Kernel.ts"
 import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
-import { ackOf, statusOf } from "./Answers.ts"
+import { ackOf, denialOfAck, statusOf } from "./Answers.ts"
 import { listSessions } from "./ListSessions.ts"
 import { RUNTIME_INFO } from "./RuntimeInfo.ts"
 import { send } from "./Send.ts"
 import { makeStreamSession } from "./StreamSession.ts"
 import { makeWatches } from "./Watches.ts"
 
-export type HandlerServices = Kernel | PolicyRegistry | Authenticator
+export type HandlerServices = Kernel | PolicyRegistry | Authenticator | SandboxFaults
 
 /** The RPCs of `MACPRuntimeService` over the kernel (runtime-wire section 1.10). */
 export const makeHandlers = (
@@ -65,7 +66,12 @@ export const makeHandlers = (
     send: ({ envelope }, call) => {
       if (envelope === undefined) throw new ConnectError("envelope is missing", Code.InvalidArgument)
       const identity = authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(() => Unauthenticated))
-      return run(Effect.map(send(kernel, options, envelope, identity), (ack) => ({ ack })))
+      return run(
+        Effect.flatMap(send(kernel, options, envelope, identity), (ack) => {
+          const denial = options.denialsAsStatus ? denialOfAck(ack) : undefined
+          return denial === undefined ? Effect.succeed({ ack }) : Effect.fail(denial)
+        })
+      )
     },
 
     streamSession: makeStreamSession(context, options),

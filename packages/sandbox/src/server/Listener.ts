@@ -6,6 +6,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SandboxOptions } from "../SandboxOptions.ts"
+import { HealthService, healthHandlers } from "./Health.ts"
 
 /** Another process listens there already. */
 export class AddressInUse extends Data.TaggedError("AddressInUse")<{ readonly host: string; readonly port: number }> {
@@ -28,6 +29,8 @@ export class ListenFailed extends Data.TaggedError("ListenFailed")<{
 export interface Listener {
   /** `host:port`. */
   readonly address: string
+  /** Cuts every connection without a word, and goes on listening. */
+  readonly disconnect: Effect.Effect<void>
   readonly stop: Effect.Effect<void>
 }
 
@@ -51,7 +54,7 @@ const open = (
     const server = createServer(
       { settings: { maxConcurrentStreams: options.maxConcurrentStreams } },
       connectNodeAdapter({
-        routes: (router) => router.service(MACPRuntimeService, handlers),
+        routes: (router) => router.service(MACPRuntimeService, handlers).service(HealthService, healthHandlers),
         grpc: true,
         grpcWeb: false,
         connect: false,
@@ -74,7 +77,9 @@ const open = (
     server.listen(options.port, options.host, () => {
       const bound = server.address()
       const port = bound === null || typeof bound === "string" ? options.port : bound.port
-      resume(Effect.succeed({ address: `${options.host}:${port}`, stop: close(server, connections, shutdown) }))
+      const address = `${options.host}:${port}`
+      const disconnect = Effect.sync(() => destroyAll(connections))
+      resume(Effect.succeed({ address, disconnect, stop: close(server, connections, shutdown) }))
     })
   })
 
@@ -89,7 +94,9 @@ const close = (
     if (!server.listening) return resume(Effect.void)
     server.close(() => resume(Effect.void))
     // One turn of the event loop lets the handlers of open streams answer before their connection goes.
-    setImmediate(() => {
-      for (const connection of connections) connection.destroy()
-    })
+    setImmediate(() => destroyAll(connections))
   })
+
+const destroyAll = (connections: ReadonlySet<ServerHttp2Session>): void => {
+  for (const connection of connections) connection.destroy()
+}

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf"
+import { create, type MessageInitShape } from "@bufbuild/protobuf"
 import { Code, ConnectError } from "@connectrpc/connect"
 import {
   type Envelope,
@@ -8,6 +8,7 @@ import {
   StreamSessionResponseSchema
 } from "@runplane/runtime"
 import type { AcceptedEnvelope, SessionLog } from "../core/SessionLog.ts"
+import type { FaultyFrames } from "../faults/FaultyFrames.ts"
 
 /** Inline error frames that may wait for one stream before its reader is paused. */
 const INLINE_CAPACITY = 16
@@ -18,8 +19,10 @@ const INLINE_CAPACITY = 16
  */
 export class SessionSubscription {
   readonly #bound: number
+  readonly #faults: FaultyFrames<typeof StreamSessionResponseSchema>
   readonly #inline: Array<MACPError> = []
   #log: SessionLog | undefined
+  #sessionId = ""
   /** The last ordinal sent. */
   #cursor = 0
   /** Up to here it is replay: not counted as lag, and a missing client time is replaced. */
@@ -30,8 +33,9 @@ export class SessionSubscription {
   #wake: (() => void) | undefined
   #room: (() => void) | undefined
 
-  constructor(bound: number) {
+  constructor(bound: number, faults: FaultyFrames<typeof StreamSessionResponseSchema>) {
     this.#bound = bound
+    this.#faults = faults
   }
 
   get isFollowing(): boolean {
@@ -39,12 +43,18 @@ export class SessionSubscription {
   }
 
   /** Sends everything after ordinal `after`, then what follows. An ordinal beyond the end just goes live. */
-  follow(log: SessionLog, after: number): void {
+  follow(sessionId: string, log: SessionLog, after: number): void {
     this.#unlisten?.()
+    this.#sessionId = sessionId
     this.#log = log
     this.#replayEnd = log.end
     this.#cursor = Math.min(after, log.end)
     this.#unlisten = log.listen(() => this.#wake?.())
+    this.#wake?.()
+  }
+
+  /** Looks again for what is due, and whether the stream is to be cut. */
+  wake(): void {
     this.#wake?.()
   }
 
@@ -71,10 +81,20 @@ export class SessionSubscription {
     this.#room?.()
   }
 
-  async *frames(): AsyncGenerator<StreamSessionResponse> {
+  async *frames(): AsyncGenerator<MessageInitShape<typeof StreamSessionResponseSchema>> {
     try {
       for (;;) {
-        yield* this.#due()
+        for (const frame of this.#due()) {
+          if (this.#faults.passes()) {
+            yield frame
+            continue
+          }
+          yield* this.#faults.deliver(frame, { sessionId: this.#sessionId, messageType: messageTypeOf(frame) })
+          const cut = this.#faults.cut(this.#sessionId)
+          if (cut !== undefined) throw cut
+        }
+        const cut = this.#log === undefined ? undefined : this.#faults.cut(this.#sessionId)
+        if (cut !== undefined) throw cut
         if (this.#failure !== undefined) throw this.#failure
         if (this.#finished) return
         await new Promise<void>((resolve) => {
@@ -109,6 +129,9 @@ export class SessionSubscription {
     }
   }
 }
+
+const messageTypeOf = ({ response }: StreamSessionResponse): string =>
+  response.case === "envelope" ? response.value.messageType : ""
 
 /** Replay gives an envelope without a client time the time the server received it (runtime-wire section 2.2). */
 const replayed = ({ envelope, receivedAt }: AcceptedEnvelope): Envelope =>

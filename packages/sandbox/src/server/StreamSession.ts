@@ -1,5 +1,6 @@
+import type { MessageInitShape } from "@bufbuild/protobuf"
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect"
-import { type Envelope, SessionState, type StreamSessionRequest, type StreamSessionResponse } from "@runplane/runtime"
+import { type Envelope, SessionState, type StreamSessionRequest, StreamSessionResponseSchema } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -8,27 +9,38 @@ import type { Identity } from "../auth/Identity.ts"
 import { checkShape, isAmbient, isTelemetry } from "../core/EnvelopeShape.ts"
 import type { Rejection } from "../core/Rejection.ts"
 import type { Session } from "../core/Session.ts"
+import { FaultyFrames } from "../faults/FaultyFrames.ts"
+import { SandboxFaults } from "../faults/SandboxFaults.ts"
 import { Kernel } from "../kernel/Kernel.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
 import { inlineError, inlineText, statusOf, streamEnd } from "./Answers.ts"
 import { SessionSubscription } from "./SessionSubscription.ts"
 
+export type StreamServices = Kernel | Authenticator | SandboxFaults
+
 /** The StreamSession call (runtime-wire section 3): passive subscription and submission on one bidirectional stream. */
-export const makeStreamSession = (context: Context.Context<Kernel | Authenticator>, options: SandboxOptions) => {
+export const makeStreamSession = (context: Context.Context<StreamServices>, options: SandboxOptions) => {
   const run = Effect.runPromiseWith(context)
   const authenticator = Context.get(context, Authenticator)
+  const { plan } = Context.get(context, SandboxFaults)
   return async function* (
     requests: AsyncIterable<StreamSessionRequest>,
     call: HandlerContext
-  ): AsyncGenerator<StreamSessionResponse> {
+  ): AsyncGenerator<MessageInitShape<typeof StreamSessionResponseSchema>> {
     // Once, at the opening: a credential that expires later does not end the stream (section 3.2).
     const identity = await run(authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(statusOf)))
-    const subscription = new SessionSubscription(options.sessionBuffer)
+    const faults = new FaultyFrames(plan, "session", StreamSessionResponseSchema, (ms) => run(Effect.sleep(ms)))
+    const subscription = new SessionSubscription(options.sessionBuffer, faults)
+    const unlisten = plan.listen(() => subscription.wake())
     call.signal.addEventListener("abort", () => subscription.finish(), { once: true })
-    const reader = new FrameReader(subscription, identity, context, options)
+    const reader = new FrameReader(subscription, faults, identity, context, options)
     // Never rejects: whatever goes wrong with the request side ends the subscription.
     const reading = reader.readAll(requests)
-    yield* subscription.frames()
+    try {
+      yield* subscription.frames()
+    } finally {
+      unlisten()
+    }
     // The request side of a finished call ends by itself; do not wait for a client that keeps it open.
     if (call.signal.aborted) await reading
   }
@@ -37,6 +49,7 @@ export const makeStreamSession = (context: Context.Context<Kernel | Authenticato
 /** The receiving side of one StreamSession. */
 class FrameReader {
   readonly #subscription: SessionSubscription
+  readonly #faults: FaultyFrames<typeof StreamSessionResponseSchema>
   readonly #identity: Identity
   readonly #kernel: Kernel["Service"]
   readonly #options: SandboxOptions
@@ -46,11 +59,13 @@ class FrameReader {
 
   constructor(
     subscription: SessionSubscription,
+    faults: FaultyFrames<typeof StreamSessionResponseSchema>,
     identity: Identity,
-    context: Context.Context<Kernel | Authenticator>,
+    context: Context.Context<StreamServices>,
     options: SandboxOptions
   ) {
     this.#subscription = subscription
+    this.#faults = faults
     this.#identity = identity
     this.#kernel = Context.get(context, Kernel)
     this.#options = options
@@ -80,6 +95,8 @@ class FrameReader {
 
   async #subscribe({ afterSequence, subscribeSessionId }: StreamSessionRequest): Promise<ConnectError | undefined> {
     if (this.#isElsewhere(subscribeSessionId)) return malformed("the stream is bound to another session")
+    const refusal = this.#faults.refusal(subscribeSessionId)
+    if (refusal !== undefined) return refusal
     const session = this.#kernel.find(subscribeSessionId)
     if (session === undefined) return new ConnectError(`session ${subscribeSessionId} not found`, Code.NotFound)
     if (!this.#identity.isObserver && !session.isMember(this.#identity.sender)) {
@@ -94,7 +111,7 @@ class FrameReader {
       if (this.#options.newerRuntime) return new ConnectError(`HISTORY_UNAVAILABLE: ${text}`, Code.FailedPrecondition)
       await this.#inline(text, subscribeSessionId)
     }
-    this.#subscription.follow(log, Math.max(after, log.base))
+    this.#subscription.follow(subscribeSessionId, log, Math.max(after, log.base))
     return undefined
   }
 
@@ -119,12 +136,12 @@ class FrameReader {
   }
 
   #join(session: Session, after: number): void {
-    if (!this.#subscription.isFollowing) this.#subscription.follow(session.log, after)
+    if (!this.#subscription.isFollowing) this.#subscription.follow(session.binding.sessionId, session.log, after)
   }
 
   /** Inline where the contract says so, otherwise the status that ends the stream. */
   async #refuse(rejection: Rejection, sessionId: string): Promise<ConnectError | undefined> {
-    const end = streamEnd(rejection)
+    const end = streamEnd(rejection, this.#options.denialsAsStatus)
     if (end === undefined) await this.#inline(inlineText(rejection), sessionId)
     return end
   }

@@ -1,9 +1,19 @@
-import type { HandlerContext } from "@connectrpc/connect"
-import { SessionLifecycleEvent_EventType } from "@runplane/runtime"
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf"
+import type { ConnectError, HandlerContext } from "@connectrpc/connect"
+import {
+  SessionLifecycleEvent_EventType,
+  SessionLifecycleEvent_EventTypeSchema,
+  WatchSessionsResponseSchema,
+  WatchSignalsResponseSchema
+} from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { Authenticator } from "../auth/Authenticator.ts"
+import type { FaultStream } from "../faults/Fault.ts"
+import type { FramePlace } from "../faults/FaultPlan.ts"
+import { FaultyFrames } from "../faults/FaultyFrames.ts"
+import { SandboxFaults } from "../faults/SandboxFaults.ts"
 import { Kernel } from "../kernel/Kernel.ts"
 import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
@@ -19,25 +29,35 @@ export const makeWatches = (context: Context.Context<HandlerServices>, options: 
   const identify = (call: HandlerContext) =>
     run(authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(statusOf)))
   const now = () => run(Effect.map(Clock.currentTimeMillis, BigInt))
+  const watch = makeFaultyWatch(context)
 
   return {
     async *watchSessions(_request: unknown, call: HandlerContext) {
       await identify(call)
-      // Subscribed before the snapshot is taken, in one turn: no event is missed and none is told twice.
-      const live = kernel.lifecycle.subscribe(call.signal)
-      const known = kernel.sessions().map((session) => session.metadata())
-      for (const session of known) {
-        const eventType = SessionLifecycleEvent_EventType.CREATED
-        yield { event: { eventType, session, observedAtUnixMs: session.startedAtUnixMs } }
-      }
-      for await (const { observedAt, session, type } of orStatus(live)) {
-        yield { event: { eventType: type, session, observedAtUnixMs: BigInt(observedAt) } }
-      }
+      yield* watch({
+        stream: "lifecycle",
+        schema: WatchSessionsResponseSchema,
+        signal: call.signal,
+        open: (signal) => lifecycleFrames(kernel, signal),
+        placeOf: ({ event }) => ({
+          sessionId: event?.session?.sessionId ?? "",
+          messageType: SessionLifecycleEvent_EventTypeSchema.value[event?.eventType ?? 0]?.localName ?? ""
+        })
+      })
     },
 
     async *watchSignals(_request: unknown, call: HandlerContext) {
       await identify(call)
-      for await (const envelope of orStatus(kernel.signals.subscribe(call.signal))) yield { envelope }
+      yield* watch({
+        stream: "signals",
+        schema: WatchSignalsResponseSchema,
+        signal: call.signal,
+        open: (signal) => signalFrames(kernel, signal),
+        placeOf: ({ envelope }) => ({
+          sessionId: envelope?.sessionId ?? "",
+          messageType: envelope?.messageType ?? ""
+        })
+      })
     },
 
     async *watchPolicies(_request: unknown, call: HandlerContext) {
@@ -59,11 +79,68 @@ export const makeWatches = (context: Context.Context<HandlerServices>, options: 
   }
 }
 
-async function* orStatus<A>(items: AsyncGenerator<A>): AsyncGenerator<A> {
-  try {
-    yield* items
-  } catch (cause) {
-    throw watchFailure(cause)
+type LifecycleFrame = MessageInitShape<typeof WatchSessionsResponseSchema>
+
+/** Every known session as CREATED, then what happens. Subscribed before the snapshot, in one turn: nothing is missed. */
+const lifecycleFrames = (kernel: Kernel["Service"], signal: AbortSignal): AsyncGenerator<LifecycleFrame> => {
+  const live = kernel.lifecycle.subscribe(signal)
+  const known = kernel.sessions().map((session) => session.metadata())
+  return (async function* () {
+    for (const session of known) {
+      const eventType = SessionLifecycleEvent_EventType.CREATED
+      yield { event: { eventType, session, observedAtUnixMs: session.startedAtUnixMs } }
+    }
+    for await (const { observedAt, session, type } of live) {
+      yield { event: { eventType: type, session, observedAtUnixMs: BigInt(observedAt) } }
+    }
+  })()
+}
+
+async function* signalFrames(
+  kernel: Kernel["Service"],
+  signal: AbortSignal
+): AsyncGenerator<MessageInitShape<typeof WatchSignalsResponseSchema>> {
+  for await (const envelope of kernel.signals.subscribe(signal)) yield { envelope }
+}
+
+interface FaultyWatch<Desc extends DescMessage> {
+  readonly stream: FaultStream
+  readonly schema: Desc
+  readonly signal: AbortSignal
+  readonly open: (signal: AbortSignal) => AsyncGenerator<MessageInitShape<Desc>>
+  readonly placeOf: (frame: MessageInitShape<Desc>) => Omit<FramePlace, "stream">
+}
+
+/** Delivers a watch's frames through the faults in force, and ends it with a status when it lags. */
+const makeFaultyWatch = (context: Context.Context<SandboxFaults>) => {
+  const run = Effect.runPromiseWith(context)
+  const { plan } = Context.get(context, SandboxFaults)
+  return async function* <Desc extends DescMessage>({ open, placeOf, schema, signal, stream }: FaultyWatch<Desc>) {
+    const faults = new FaultyFrames(plan, stream, schema, (ms) => run(Effect.sleep(ms)))
+    let cut: ConnectError | undefined = faults.refusal("") ?? faults.cut("")
+    if (cut !== undefined) throw cut
+    const ending = new AbortController()
+    // A watch that only waits must notice a cut as well.
+    const unlisten = plan.listen(() => {
+      cut ??= faults.cut("")
+      if (cut !== undefined) ending.abort()
+    })
+    try {
+      for await (const frame of open(AbortSignal.any([signal, ending.signal]))) {
+        if (faults.passes()) yield frame
+        else {
+          yield* faults.deliver(frame, placeOf(frame))
+          cut ??= faults.cut("")
+        }
+        if (cut !== undefined) break
+      }
+    } catch (cause) {
+      throw watchFailure(cause)
+    } finally {
+      ending.abort()
+      unlisten()
+    }
+    if (cut !== undefined) throw cut
   }
 }
 

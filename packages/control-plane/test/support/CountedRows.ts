@@ -1,0 +1,39 @@
+import * as Effect from "effect/Effect"
+import type { ExportRows } from "../../src/insights/ExportText.ts"
+
+/** Counts the rows that an export reads, so that a test can compare them with what has come out of it. */
+export class CountedRows {
+  read = 0
+
+  readonly count = <Args extends ReadonlyArray<unknown>, A, E>(
+    source: (...args: Args) => Effect.Effect<ReadonlyArray<A>, E>
+  ) => {
+    return (...args: Args) =>
+      Effect.tap(source(...args), (page) =>
+        Effect.sync(() => {
+          this.read += page.length
+        })
+      )
+  }
+
+  /** Rows of events made up as they are read: `total` of each kind. */
+  readonly madeUp = (total: number, padding = ""): ExportRows => {
+    const page = (afterSeq: number, limit: number) =>
+      Array.from({ length: Math.max(0, Math.min(limit, total - afterSeq)) }, (_, offset) => afterSeq + offset + 1)
+    return {
+      artifacts: () => Effect.succeed([]),
+      canonicalEvents: this.count((_runId, afterSeq: number, limit: number) =>
+        Effect.succeed(
+          page(afterSeq, limit).map((seq) => ({
+            seq,
+            index: seq,
+            json: JSON.stringify({ id: `e${seq}`, seq, index: seq, type: "message.received", data: { padding } })
+          }))
+        )
+      ),
+      rawEvents: this.count((_runId, afterSeq: number, limit: number) =>
+        Effect.succeed(page(afterSeq, limit).map((seq) => ({ seq, json: JSON.stringify({ id: `r${seq}`, seq }) })))
+      )
+    }
+  }
+}

@@ -5,14 +5,17 @@ import * as Layer from "effect/Layer"
 import { type DatabaseOptions, databaseConfig, layerDatabase } from "./database/Database.ts"
 import { EventNotices } from "./events/EventNotices.ts"
 import { FrameNormaliser } from "./events/FrameNormaliser.ts"
-import { layerLog } from "./events/Log.ts"
 import { layerCapabilities } from "./http/Capabilities.ts"
 import { type HttpOptions, layerHttp } from "./http/Server.ts"
 import { integer, word } from "./http/Settings.ts"
 import { layerObservation } from "./observer/Observation.ts"
 import { ObserverSettings } from "./observer/ObserverSettings.ts"
+import { layerRetention } from "./retention/Retention.ts"
 import { layerMeters } from "./telemetry/Meters.ts"
 import { Metrics } from "./telemetry/Metrics.ts"
+import { layerTracedLog } from "./telemetry/TracedLog.ts"
+import { layerTracedRuntime } from "./telemetry/TracedRuntime.ts"
+import { layerTracing } from "./telemetry/Tracing.ts"
 
 export const DEFAULT_PORT = 3001
 const DEFAULT_HOST = "0.0.0.0"
@@ -26,14 +29,15 @@ export interface ControlPlaneOptions {
 export const layerControlPlane = (options: ControlPlaneOptions) =>
   layerHttp(options.http).pipe(
     Layer.provide(layerCapabilities),
-    Layer.provide([layerObservation, EventNotices.layer]),
-    Layer.provide(layerLog),
-    Layer.provide(layerMeters.pipe(Layer.provide(Metrics.layer))),
+    Layer.provide([layerObservation, EventNotices.layer, layerRetention]),
+    Layer.provide([layerTracedLog, layerTracedRuntime]),
+    Layer.provide(layerMeters.pipe(Layer.provideMerge(Metrics.layer))),
     Layer.provide([
       ObserverSettings.layer,
       FrameNormaliser.layer.pipe(Layer.provide(NodeFileSystem.layer)),
       layerDatabase(options.database)
-    ])
+    ]),
+    Layer.provide(layerTracing)
   )
 
 /** What `main.ts` runs: everything from the settings of http-details section 14. */

@@ -43,12 +43,10 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
   const headers = Effect.gen(function* () {
     const metadata = new Headers()
     for (const [name, value] of yield* credentials.headers) metadata.set(name, Redacted.value(value))
-    const span = yield* Effect.serviceOption(Tracer.ParentSpan)
-    if (Option.isSome(span)) {
-      metadata.set("traceparent", traceparent(span.value))
-      const state = yield* OutgoingTraceState
-      if (state !== "") metadata.set("tracestate", state)
-    }
+    const span = propagated(Option.getOrUndefined(yield* Effect.serviceOption(Tracer.ParentSpan)))
+    metadata.set("traceparent", traceparent(span ?? (yield* unrecorded)))
+    const state = yield* OutgoingTraceState
+    if (state !== "") metadata.set("tracestate", state)
     return metadata
   })
 
@@ -101,6 +99,15 @@ const spanOptions = (method: string) => ({
   kind: "client" as const,
   attributes: { "rpc.system": "grpc", "rpc.service": "macp.v1.MACPRuntimeService", "rpc.method": method }
 })
+
+/** The nearest span with ids that mean something to others: those that stand in for spans while tracing is off have none. */
+const propagated = (span: Tracer.AnySpan | undefined): Tracer.AnySpan | undefined => {
+  if (span === undefined || !Context.get(span.annotations, Tracer.DisablePropagation)) return span
+  return span._tag === "Span" ? propagated(Option.getOrUndefined(span.parent)) : undefined
+}
+
+/** Every call carries a `traceparent`, so that the runtime's log can tell calls apart even when nobody records the trace. */
+const unrecorded = Effect.withTracerEnabled(Effect.makeSpan("call", { root: true, sampled: false }), true)
 
 const traceparent = ({ sampled, spanId, traceId }: Tracer.AnySpan): string =>
   `00-${traceId.padStart(32, "0")}-${spanId.padStart(16, "0")}-${sampled ? "01" : "00"}`

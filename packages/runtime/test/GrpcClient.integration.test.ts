@@ -45,6 +45,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
 import { serveGrpcJs } from "./GrpcJsServer.ts"
 
 /** An enum value of some later version of the protocol. */
@@ -120,6 +121,27 @@ describe("the gRPC client against a foreign server", () => {
           metered.push([method, ok])
         })
       )
+    )
+  })
+
+  it.live("names the trace of the caller when tracing is off, and one of its own when there is none", () => {
+    const seen: Array<string> = []
+    const getSession: handleUnaryCall<unknown, unknown> = (call, answer) => {
+      seen.push(String(call.metadata.get("traceparent")[0]))
+      answer({ code: status.NOT_FOUND, details: "no" })
+    }
+    const traceId = "9f2d0c7be1a94d0f8f6d1d2a3b4c5d6e"
+    return withClient({ getSession }, (client) =>
+      Effect.gen(function* () {
+        const ask = Effect.ignore(client.getSession("s1"))
+        yield* Effect.withParentSpan(
+          ask,
+          Tracer.externalSpan({ traceId, spanId: "00f067aa0ba902b7", sampled: false })
+        )
+        yield* ask
+        assert.strictEqual(seen[0], `00-${traceId}-00f067aa0ba902b7-00`)
+        assert.match(String(seen[1]), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
+      }).pipe(Effect.withTracerEnabled(false))
     )
   })
 

@@ -8,6 +8,8 @@ import type { KeySource } from "./auth/KeySource.ts"
 import { SandboxFaults } from "./faults/SandboxFaults.ts"
 import { Kernel } from "./kernel/Kernel.ts"
 import { type PolicyRefused, PolicyRegistry } from "./kernel/PolicyRegistry.ts"
+import type { BundleUnreadable } from "./recorded/RecordedRun.ts"
+import { type Replayed, type ReplayOptions, replayBundle, type SessionIdTaken } from "./recorded/Replay.ts"
 import { DEFAULT_OPTIONS, type SandboxOptions } from "./SandboxOptions.ts"
 import { type HandlerServices, makeHandlers } from "./server/Handlers.ts"
 import { type AddressInUse, type ListenFailed, listen } from "./server/Listener.ts"
@@ -42,6 +44,14 @@ export class Sandbox extends Context.Service<
     readonly submit: (envelope: Envelope, sender: string) => Effect.Effect<Ack>
     /** Registers a policy without a call. */
     readonly registerPolicy: (policy: PolicyToRegister) => Effect.Effect<void, PolicyRefused>
+    /**
+     * Plays an exported run bundle (`GET /runs/:id/export?includeRaw=true`) as a live session, to its end. Watchers and
+     * subscribers see it like any other; nobody can take part in it.
+     */
+    readonly replayBundle: (
+      bundle: unknown,
+      options?: ReplayOptions
+    ) => Effect.Effect<Replayed, BundleUnreadable | SessionIdTaken>
     /** Cuts every connection without a word, as a failing network does, and goes on listening. */
     readonly disconnect: Effect.Effect<void>
     /** Ends every open stream and stops listening. Idempotent; the layer's scope does it too. */
@@ -97,6 +107,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
     modeState: (sessionId) => Effect.sync(() => kernel.find(sessionId)?.inspectMode()),
     submit: (envelope, sender) => send(kernel, options, envelope, Effect.succeed(developmentIdentity(sender, false))),
     registerPolicy: (policy) => policies.register(create(PolicyDescriptorSchema, { ...policy })),
+    replayBundle: (bundle, replay = {}) => replayBundle(kernel, bundle, replay),
     disconnect: listener.disconnect,
     stop: listener.stop
   })

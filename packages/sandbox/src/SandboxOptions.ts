@@ -13,8 +13,6 @@ export interface SandboxOptions {
   readonly host: string
   /** 0 takes a free port; `Sandbox.address` names it. */
   readonly port: number
-  /** Port of the HTTP control interface; undefined is none, 0 takes a free one. Only for tests: it knows no credentials. */
-  readonly controlPort: number | undefined
   /** Undelivered envelopes a StreamSession receiver may have before it ends with RESOURCE_EXHAUSTED. */
   readonly sessionBuffer: number
   /** The same for WatchSignals. */
@@ -51,7 +49,6 @@ export interface SandboxOptions {
 export const DEFAULT_OPTIONS: SandboxOptions = {
   host: "127.0.0.1",
   port: 50_051,
-  controlPort: undefined,
   sessionBuffer: 256,
   signalBuffer: 256,
   lifecycleBuffer: 1_024,

@@ -1,4 +1,10 @@
-import { type AgentMetrics, type BadRequest, badRequest, type DashboardOverview, type DashboardQuery } from "@runplane/api"
+import {
+  type AgentMetrics,
+  type BadRequest,
+  badRequest,
+  type DashboardOverview,
+  type DashboardQuery
+} from "@runplane/api"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -30,11 +36,13 @@ export class Dashboard extends Context.Service<
         const window = dashboardWindow(query, yield* Clock.currentTimeMillis)
         if (window === undefined) return yield* badRequest("to must be after from")
         const { environment, scenarioRef } = query
-        const filter = { ...(environment !== undefined && { environment }), ...(scenarioRef !== undefined && { scenarioRef }) }
-        const [rows, runtime] = yield* Effect.all(
-          [Effect.orDie(repository.overview(window, filter)), runtimeHealth],
-          { concurrency: 2 }
-        )
+        const filter = {
+          ...(environment !== undefined && { environment }),
+          ...(scenarioRef !== undefined && { scenarioRef })
+        }
+        const [rows, runtime] = yield* Effect.all([Effect.orDie(repository.overview(window, filter)), runtimeHealth], {
+          concurrency: 2
+        })
         return { kpis: kpisOf(rows), recentRuns: rows.recent, runtimeHealth: runtime, charts: chartsOf(rows) }
       })
       return Dashboard.of({ overview, agents: Effect.orDie(repository.agents) })

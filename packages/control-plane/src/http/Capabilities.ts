@@ -2,7 +2,11 @@ import * as Layer from "effect/Layer"
 import { AuditTrail } from "../admin/AuditTrail.ts"
 import { Health } from "../admin/Health.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
+import { Dashboard } from "../dashboard/Dashboard.ts"
+import { CrossRunEvents } from "../events/CrossRunEvents.ts"
 import { Policies } from "../policies/Policies.ts"
+import { Replay } from "../replay/Replay.ts"
+import { ReplayStates } from "../replay/ReplayStates.ts"
 import { CancelCallback } from "../runs/CancelCallback.ts"
 import { layerRunCapabilities } from "../runs/RunCapabilities.ts"
 import { RunDocuments } from "../runs/RunDocuments.ts"
@@ -23,6 +27,10 @@ export const layerCapabilities = Layer.mergeAll(
   Runs.layerNoDeps,
   RunDocuments.layer,
   RunStream.layerNoDeps,
+  CrossRunEvents.layer,
+  Replay.layerNoDeps,
+  ReplayStates.layerNoDeps,
+  Dashboard.layer.pipe(Layer.provide(Health.layer)),
   Policies.layerNoDeps,
   Health.layer,
   AuditLog.layer,

@@ -13,9 +13,12 @@ import { AdminHttp } from "../admin/AdminHttp.ts"
 import { HealthHttp } from "../admin/HealthHttp.ts"
 import { RuntimeHttp } from "../admin/RuntimeHttp.ts"
 import { AuditHttp } from "../audit/AuditHttp.ts"
+import { DashboardHttp } from "../dashboard/DashboardHttp.ts"
+import { CrossRunEventsHttp } from "../events/CrossRunEventsHttp.ts"
 import { EventsHttp } from "../events/EventsHttp.ts"
 import { InsightsHttp } from "../insights/InsightsHttp.ts"
 import { PoliciesHttp } from "../policies/PoliciesHttp.ts"
+import { ReplayHttp } from "../replay/ReplayHttp.ts"
 import { BatchHttp } from "../runs/BatchHttp.ts"
 import { ManagementHttp } from "../runs/ManagementHttp.ts"
 import { RunsHttp } from "../runs/RunsHttp.ts"
@@ -49,7 +52,10 @@ export class ListenFailed extends Data.TaggedError("ListenFailed")<{
 const handlers = Layer.mergeAll(
   RunsHttp,
   EventsHttp,
+  CrossRunEventsHttp,
   StreamHttp,
+  ReplayHttp,
+  DashboardHttp,
   PoliciesHttp,
   WebhooksHttp,
   AuditHttp,

@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
@@ -9,6 +10,10 @@ import type { ExportText } from "./ExportText.ts"
  */
 export const exportAnswer = (text: ExportText, contentType: string, status = 200) =>
   HttpServerResponse.stream(
-    Stream.encodeText(Stream.tapCause(text, (cause) => Effect.logWarning("an export was cut", cause))),
+    Stream.encodeText(
+      Stream.tapCause(text, (cause) =>
+        Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning("an export was cut", cause)
+      )
+    ),
     { contentType, status }
   )

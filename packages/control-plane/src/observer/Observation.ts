@@ -1,5 +1,6 @@
 import * as Layer from "effect/Layer"
 import { RunRepository } from "../runs/RunRepository.ts"
+import { layerTracedObserver } from "../telemetry/TracedObserver.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
 import { RunLocks } from "./RunLocks.ts"
@@ -16,7 +17,7 @@ import { SignalWatch } from "./SignalWatch.ts"
 export const layerObservation = Layer.mergeAll(SessionWatch.layerNoDeps, SignalWatch.layerNoDeps).pipe(
   Layer.provide(SessionDiscovery.layerNoDeps.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layerNoDeps),
-  Layer.provide([RunObserver.layerNoDeps, RunLocks.layer]),
+  Layer.provide([layerTracedObserver.pipe(Layer.provide(RunObserver.layerNoDeps)), RunLocks.layer]),
   Layer.provideMerge(SessionNewsDesk.layer),
   Layer.provide(ObservedRuns.layer)
 )

@@ -26,6 +26,8 @@ export class Observers extends Context.Service<
   {
     /** Makes sure that the run is observed; returns at once, and does nothing when it already is. */
     readonly adopt: (runId: RunId) => Effect.Effect<void>
+    /** Stops observing a run that has been deleted, so that a new one of the same id finds the place free. */
+    readonly dismiss: (runId: RunId) => Effect.Effect<void>
     /** Runs that are observed by this process. */
     readonly active: Effect.Effect<number>
   }
@@ -99,6 +101,7 @@ export class Observers extends Context.Service<
 
       return Observers.of({
         adopt: (runId) => start(runId, "created"),
+        dismiss: (runId) => FiberMap.remove(fibers, runId),
         active: FiberMap.size(fibers)
       })
     })

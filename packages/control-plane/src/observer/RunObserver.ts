@@ -66,7 +66,8 @@ export class RunObserver extends Context.Service<
         return session
       })
 
-      const observe = Effect.fn("RunObserver.observe")(
+      // Without a span of its own: it would live as long as the run's, which is the parent of what happens here.
+      const observe = Effect.fnUntraced(
         function* (runId: RunId, adoption: Adoption) {
           const run = yield* runs.find(runId)
           if (run === undefined || isTerminal(run.status)) return

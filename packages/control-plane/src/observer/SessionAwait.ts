@@ -35,7 +35,7 @@ export const makeSessionAwait = Effect.gen(function* () {
   const runtime = yield* RuntimeClient
   const settings = yield* ObserverSettings
 
-  return Effect.fn("runtime.await_session_open")(function* (run: ObservedRun, news: Queue.Queue<SessionNews>) {
+  return Effect.fnUntraced(function* (run: ObservedRun, news: Queue.Queue<SessionNews>) {
     const started = yield* Clock.currentTimeMillis
     let attempt = 0
 
@@ -67,17 +67,23 @@ export const makeSessionAwait = Effect.gen(function* () {
         }
       })
 
-    const greeting = yield* ask(runtime.initialize)
+    const about = { run_id: run.id, runtime_kind: run.runtimeKind }
+    const greeting = yield* ask(runtime.initialize).pipe(
+      Effect.withSpan("runtime.initialize", { attributes: { ...about, mode_name: run.modeName } })
+    )
     if (greeting.supportedModes.length > 0 && !greeting.supportedModes.includes(run.modeName)) {
       return yield* new SessionUnavailable({
         errorCode: "MODE_NOT_SUPPORTED",
         errorMessage: `Runtime does not support mode '${run.modeName}'. Supported: ${greeting.supportedModes.join(", ")}`
       })
     }
-    while (true) {
-      const session: SessionSnapshot = yield* ask(runtime.getSession(run.sessionId))
-      if (session.state !== "UNSPECIFIED") return { session, capabilities: greeting.capabilities }
-      yield* nextPoll(undefined)
-    }
+    const awaitOpen = Effect.gen(function* () {
+      while (true) {
+        const session: SessionSnapshot = yield* ask(runtime.getSession(run.sessionId))
+        if (session.state !== "UNSPECIFIED") return session
+        yield* nextPoll(undefined)
+      }
+    }).pipe(Effect.withSpan("runtime.await_session_open", { attributes: { ...about, session_id: run.sessionId } }))
+    return { session: yield* awaitOpen, capabilities: greeting.capabilities }
   })
 })

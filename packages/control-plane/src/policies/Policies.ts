@@ -48,10 +48,17 @@ export class Policies extends Context.Service<
       const runtime = yield* RuntimeClient
 
       /** The registry is the runtime's: an entry that cannot be written does not undo what it did. */
-      const record = Effect.fnUntraced(function* (action: string, policyId: string, caller: Caller) {
+      const record = Effect.fnUntraced(function* (
+        action: string,
+        policyId: string,
+        caller: Caller,
+        answer: { readonly ok: boolean; readonly error: string }
+      ) {
         const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+        const outcome = answer.ok ? "succeeded" : "refused"
+        const details = answer.ok ? {} : { error: answer.error }
         yield* audit
-          .record({ caller, action, resource: "policy", resourceId: policyId, details: {}, at })
+          .record({ caller, action, resource: "policy", resourceId: policyId, outcome, details, at })
           .pipe(Effect.catch((error) => Effect.logError("an audit entry could not be written", error)))
       })
 
@@ -61,14 +68,16 @@ export class Policies extends Context.Service<
         if (faults.length > 0) {
           return yield* controlPlaneError(INVALID_DEFINITION, faults.join("; "), { faults: [...faults] })
         }
-        const answer = yield* runtime
-          .registerPolicy({ ...policy, rules: JSON.stringify(policy.rules) })
-          .pipe(Effect.mapError(answerOfRegistry))
+        const answer = yield* runtime.registerPolicy({ ...policy, rules: JSON.stringify(policy.rules) }).pipe(
+          Effect.mapError(answerOfRegistry),
+          // What the runtime has done is recorded, whether or not the caller still waits for the answer.
+          Effect.tap((answer) => record("policy.register", policy.policyId, caller, answer)),
+          Effect.uninterruptible
+        )
         if (!answer.ok && answer.error.startsWith(INVALID_DEFINITION)) {
           return yield* controlPlaneError(INVALID_DEFINITION, answer.error)
         }
         if (!answer.ok) return { ok: false, error: answer.error }
-        yield* record("policy.register", policy.policyId, caller)
         return { ok: true }
       })
 
@@ -83,12 +92,15 @@ export class Policies extends Context.Service<
         runtime.getPolicy(policyId).pipe(Effect.mapBoth({ onFailure: answerOfRuntimeError, onSuccess: toDescriptor }))
       )
       const unregister = Effect.fn("Policies.unregister")(function* (policyId: string, caller: Caller) {
-        const answer = yield* runtime.unregisterPolicy(policyId).pipe(Effect.mapError(answerOfRegistry))
+        const answer = yield* runtime.unregisterPolicy(policyId).pipe(
+          Effect.mapError(answerOfRegistry),
+          Effect.tap((answer) => record("policy.delete", policyId, caller, answer)),
+          Effect.uninterruptible
+        )
         if (!answer.ok) {
           const code = /not found|unknown|not registered/i.test(answer.error) ? "NOT_FOUND" : "CONFLICT"
           return yield* controlPlaneError(code, answer.error)
         }
-        yield* record("policy.delete", policyId, caller)
       })
       return Policies.of({ register, list, get, unregister })
     })

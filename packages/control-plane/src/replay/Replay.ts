@@ -1,11 +1,10 @@
 import type { ReplayDescriptor, ReplayStreamQuery } from "@runplane/api"
 import type { RunId } from "@runplane/domain"
-import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
 import { EventRepository } from "../events/EventRepository.ts"
 import { integer } from "../http/Settings.ts"
 import { Shutdown } from "../http/Shutdown.ts"
@@ -28,45 +27,41 @@ export class Replay extends Context.Service<
     readonly open: (runId: RunId, query: ReplayStreamQuery) => Stream.Stream<Uint8Array, SqlError>
   }
 >()("runplane/control-plane/Replay") {
-  static readonly layerNoDeps: Layer.Layer<Replay, Config.ConfigError, EventRepository | Metrics | Shutdown> =
-    Layer.effect(
-      Replay,
-      Effect.gen(function* () {
-        const events = yield* EventRepository
-        const metrics = yield* Metrics
-        const shutdown = yield* Shutdown
-        const limits = {
-          batchSize: yield* integer("REPLAY_BATCH_SIZE", REPLAY_BATCH_SIZE, 1),
-          maxDelayMs: yield* integer("REPLAY_MAX_DELAY_MS", REPLAY_MAX_DELAY_MS, 0)
-        }
+  static readonly layerNoDeps = Layer.effect(
+    Replay,
+    Effect.gen(function* () {
+      const events = yield* EventRepository
+      const metrics = yield* Metrics
+      const shutdown = yield* Shutdown
+      const limits = {
+        batchSize: yield* integer("REPLAY_BATCH_SIZE", REPLAY_BATCH_SIZE, 1),
+        maxDelayMs: yield* integer("REPLAY_MAX_DELAY_MS", REPLAY_MAX_DELAY_MS, 0)
+      }
 
-        const frames = Effect.fnUntraced(function* (runId: RunId, query: ReplayStreamQuery) {
-          yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
-          const head = yield* events.head(runId)
-          return replayFrames(
-            (afterSeq, limit) => events.page(runId, { afterSeq, types: [] }, limit),
-            {
-              mode: query.mode,
-              speed: query.speed,
-              fromSeq: query.fromSeq ?? 1,
-              toSeq: Math.min(query.toSeq ?? Number.MAX_SAFE_INTEGER, head?.lastSeq ?? 0)
-            },
-            limits
-          )
-        })
-
-        const open = (runId: RunId, query: ReplayStreamQuery) =>
-          Stream.unwrap(frames(runId, query)).pipe(Stream.encodeText, Stream.interruptWhen(shutdown.begun))
-        return Replay.of({ open })
+      const frames = Effect.fnUntraced(function* (runId: RunId, query: ReplayStreamQuery) {
+        yield* Effect.acquireRelease(Effect.sync(metrics.sseOpened), () => Effect.sync(metrics.sseClosed))
+        const head = yield* events.head(runId)
+        return replayFrames(
+          (afterSeq, limit) => events.page(runId, { afterSeq, types: [] }, limit),
+          {
+            mode: query.mode,
+            speed: query.speed,
+            fromSeq: query.fromSeq ?? 1,
+            toSeq: Math.min(query.toSeq ?? Number.MAX_SAFE_INTEGER, head?.lastSeq ?? 0)
+          },
+          limits
+        )
       })
-    )
+
+      const open = (runId: RunId, query: ReplayStreamQuery) =>
+        Stream.unwrap(frames(runId, query)).pipe(Stream.encodeText, Stream.interruptWhen(shutdown.begun))
+      return Replay.of({ open })
+    })
+  )
 }
 
 /** Where a replay with these options can be read; the addresses are relative to the service. */
-export const describeReplay = (
-  runId: RunId,
-  { fromSeq, mode, speed, toSeq }: ReplayStreamQuery
-): ReplayDescriptor => {
+export const describeReplay = (runId: RunId, { fromSeq, mode, speed, toSeq }: ReplayStreamQuery): ReplayDescriptor => {
   const bounds = { ...(fromSeq !== undefined && { fromSeq }), ...(toSeq !== undefined && { toSeq }) }
   const query = Object.entries({ mode, speed, ...bounds }).map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
   return {

@@ -67,7 +67,11 @@ export class ReplayStates extends Context.Service<
       })
 
       const stateAt = Effect.fn("ReplayStates.stateAt")(function* (runId: RunId, seq: number | undefined) {
-        const [row] = yield* sql<{ readonly first_seq: bigint | null; readonly at_end: boolean; readonly state: string | null }>`
+        const [row] = yield* sql<{
+          readonly first_seq: bigint | null
+          readonly at_end: boolean
+          readonly state: string | null
+        }>`
           SELECT e.seq AS first_seq, place.at_end, CASE WHEN place.at_end THEN p.state::text END AS state
           FROM run_heads h
           CROSS JOIN LATERAL (SELECT coalesce(${seq === undefined ? null : BigInt(seq)}::bigint >= h.last_seq, true) AS at_end) AS place

@@ -80,6 +80,8 @@ const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
       Effect.catchDefect((defect) =>
         Effect.fail(cancelCallbackFailed(url, defect instanceof Error ? defect.message : String(defect)))
       ),
+      // The time-out ends the request also where the caller may not be interrupted.
+      Effect.interruptible,
       Effect.timeoutOrElse({
         duration: Duration.millis(options.timeoutMs),
         orElse: () => Effect.fail(cancelCallbackFailed(url, `timed out after ${options.timeoutMs} ms`))

@@ -115,8 +115,11 @@ export const makeCancelRun = Effect.gen(function* () {
     caller: Caller
   ) {
     const subscription = yield* live.subscribe(run.record.id)
-    yield* callbacks.call(address, { runId: run.record.id, reason: reason ?? null })
-    yield* Effect.orDie(auditOf(run, "callback", reason, caller)(yield* now))
+    yield* callbacks.call(address, { runId: run.record.id, reason: reason ?? null }).pipe(
+      Effect.andThen(Effect.flatMap(now, (at) => Effect.orDie(auditOf(run, "callback", reason, caller)(at)))),
+      // What the initiator was told is recorded, whether or not the caller still waits for the answer.
+      Effect.uninterruptible
+    )
     yield* awaitEnd(run, subscription)
   })
 

@@ -20,6 +20,7 @@ import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
 import { EventLog } from "../events/EventLog.ts"
 import { Ids } from "../events/Ids.ts"
 import { LiveEvents } from "../events/LiveEvents.ts"
+import { Observers } from "../observer/Observers.ts"
 import { ArtifactRepository } from "./ArtifactRepository.ts"
 import { cloneDescriptor } from "./CloneRun.ts"
 import { RunRepository } from "./RunRepository.ts"
@@ -48,7 +49,10 @@ export class RunManagement extends Context.Service<
       caller: Caller
     ) => Effect.Effect<RunAccepted, BadRequest | Conflict | NotFound>
     readonly archive: (reference: string, caller: Caller) => Effect.Effect<Run, NotFound>
-    /** Deletes a terminal run; its streams end, and whoever still observes it finds it gone. */
+    /**
+     * Deletes a terminal run. Its streams and its observer end; those of other processes find the run gone when they look for
+     * it next.
+     */
     readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound>
     readonly addArtifact: (
       reference: string,
@@ -66,6 +70,7 @@ export class RunManagement extends Context.Service<
       const ids = yield* Ids
       const live = yield* LiveEvents
       const log = yield* EventLog
+      const observers = yield* Observers
       const repository = yield* RunRepository
       const runs = yield* Runs
       const upkeep = yield* RunUpkeep
@@ -113,6 +118,7 @@ export class RunManagement extends Context.Service<
           // Deleters of runs whose events stand between each other's may meet; the one that is sent away comes again.
           Effect.retry({ times: DELETE_RETRIES, while: isDeadlock }),
           Effect.catchTag("SqlError", Effect.die),
+          Effect.tap(observers.dismiss(runId)),
           // Who streams the run reads the database on this, and finds that there is nothing more to come.
           Effect.tap(Effect.sync(() => live.poke(runId))),
           Effect.uninterruptible

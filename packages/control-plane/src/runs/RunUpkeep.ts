@@ -24,7 +24,7 @@ export class RunUpkeep extends Context.Service<
     readonly lock: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlyMap<RunId, RunStatus>, SqlError>
     /**
      * Deletes every row of locked runs: log, projection, counters, messages, and with the run itself its session, head and artifacts.
-     * Webhook deliveries stay, because they are owed to the subscriber; retention ends them by their age.
+     * What the tables of cross-run reads say of them goes by triggers (migration 0004). Webhook deliveries stay, because they are owed to the subscriber; retention ends them by their age.
      */
     readonly remove: (runIds: ReadonlyArray<RunId>) => Effect.Effect<void, SqlError>
   }

@@ -69,6 +69,8 @@ export class WebhookDispatcher extends Context.Service<
       }).pipe(
         Effect.uninterruptible,
         Effect.catch((error) => Effect.logWarning(`cannot look for webhook deliveries: ${describeSqlError(error)}`)),
+        // Whatever it was, the next look may go well: the worker must not end before its process.
+        Effect.catchDefect((defect) => Effect.logError("the look for webhook deliveries failed unexpectedly", defect)),
         Effect.andThen(Effect.timeoutOption(Queue.take(signal), settings.pollMs))
       )
       yield* Effect.forkScoped(Effect.forever(round))

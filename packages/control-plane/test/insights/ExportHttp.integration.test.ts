@@ -20,8 +20,8 @@ import { ArtifactRepository } from "../../src/runs/ArtifactRepository.ts"
 import { RunRepository } from "../../src/runs/RunRepository.ts"
 import { appendMessages } from "../support/Appends.ts"
 import { CountedRows } from "../support/CountedRows.ts"
-import { endRun } from "../support/EndedRuns.ts"
-import { call, descriptor, layerTestService } from "../support/HttpService.ts"
+import { endedRun } from "../support/EndedRuns.ts"
+import { baseUrl, call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { awaitStatus } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
 
@@ -53,31 +53,40 @@ const followedRun = Effect.gen(function* () {
   return runId
 })
 
-/** Puts events into the log as fast as the database takes them; the projection does not know of them. */
-const fillLog = Effect.fnUntraced(function* (runId: RunId, from: number, to: number) {
+/** An ended run of so many events, put into the log as fast as the database takes them; its projection does not know of them. */
+const longRun = Effect.fnUntraced(function* (total: number) {
+  const runId = yield* endedRun
   const sql = yield* PgClient.PgClient
   yield* sql`
     INSERT INTO canonical_events (seq, run_id, index, ts, type, event, gate)
-    SELECT 1000000000 + n, ${runId}::uuid, n, now(), 'message.received',
-           json_build_object('id', 'e' || n, 'runId', ${runId}, 'seq', 1000000000 + n, 'index', n, 'type', 'message.received',
+    SELECT seq, ${runId}::uuid, n, now(), 'message.received',
+           json_build_object('id', 'e' || n, 'runId', ${runId}::text, 'seq', seq, 'index', n, 'type', 'message.received',
                              'data', json_build_object('text', repeat('x', 200))),
            pg_snapshot_xmax(pg_current_snapshot())
-    FROM generate_series(${from}::int, ${to}::int) AS n`
-  yield* sql`UPDATE run_heads SET last_index = ${to}, last_seq = 1000000000 + ${to} WHERE run_id = ${runId}::uuid`
+    FROM (SELECT nextval('event_seq') AS seq, n FROM generate_series(3, ${total}::int) AS n) AS places`
+  yield* sql`UPDATE run_heads SET last_index = ${total} WHERE run_id = ${runId}::uuid`
+  return runId
 })
 
 /** Exports whose canonical rows are counted as they leave the database. */
 const layerCountedExports = (rows: CountedRows, events: EventRepository["Service"]) =>
-  RunExports.layerNoDeps.pipe(
+  Layer.fresh(RunExports.layerNoDeps).pipe(
     Layer.provide([ArtifactRepository.layer, ExportRepository.layerNoDeps]),
     Layer.provide(RunRepository.layer),
     Layer.provide(Layer.succeed(EventRepository, { ...events, page: rows.count(events.page) }))
   )
 
 layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export", (it) => {
+  let followed: RunId | undefined
+  /** One run serves all tests that only look at it. */
+  const anyFollowedRun = Effect.gen(function* () {
+    followed ??= yield* followedRun
+    return followed
+  })
+
   it.effect("bundles the run with everything that belongs to it, in the declared form", () =>
     Effect.gen(function* () {
-      const runId = yield* followedRun
+      const runId = yield* anyFollowedRun
       const { body, headers, status, text } = yield* exportOf(runId, "includeRaw=true")
       assert.strictEqual(status, 200, text)
       assert.match(headers.get("content-type") ?? "", /^application\/json/)
@@ -141,7 +150,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export",
   ] as const) {
     it.effect(`takes the parts of ?${query} (section 4.9)`, () =>
       Effect.gen(function* () {
-        const { body } = yield* exportOf(yield* followedRun, query)
+        const { body } = yield* exportOf(yield* anyFollowedRun, query)
         assert.strictEqual(body.canonicalEvents.length > 0, canonical)
         assert.strictEqual(body.rawEvents.length > 0, raw)
       })
@@ -176,9 +185,13 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export",
 
   it.effect("writes a header and a line for each event as jsonl", () =>
     Effect.gen(function* () {
-      const runId = yield* followedRun
+      const runId = yield* anyFollowedRun
       const { body } = yield* exportOf(runId, "includeRaw=true")
-      const { headers, text } = yield* exportOf(runId, "includeRaw=true&format=jsonl")
+      const url = `${yield* baseUrl}/runs/${runId}/export?includeRaw=true&format=jsonl`
+      const { headers, text } = yield* Effect.promise(async () => {
+        const response = await fetch(url)
+        return { headers: response.headers, text: await response.text() }
+      })
       assert.strictEqual(headers.get("content-type"), "application/x-ndjson")
       assert.isTrue(text.endsWith("\n"))
       const [header, ...lines] = parseLines(text)
@@ -225,8 +238,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export",
   it.effect("holds one page of a run of 100,000 events, and sends them all", () =>
     Effect.gen(function* () {
       const total = 100_000
-      const runId = yield* createRun()
-      yield* fillLog(runId, 2, total)
+      const runId = yield* longRun(total)
       const rows = new CountedRows()
       const events = yield* EventRepository
       let taken = 0
@@ -256,10 +268,8 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export",
 
   it.effect("is visibly broken when the run is deleted on the way", () =>
     Effect.gen(function* () {
-      const runId = yield* createRun()
-      yield* fillLog(runId, 2, 40_000)
-      yield* endRun(runId)
-      const url = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+      const runId = yield* longRun(40_000)
+      const url = yield* baseUrl
       const response = yield* Effect.promise(() => fetch(`${url}/runs/${runId}/export?eventLimit=50000`))
       const reader = response.body?.getReader()
       yield* Effect.promise(async () => reader?.read())

@@ -347,7 +347,7 @@ layer(layerTestDatabase, { timeout: "60 seconds" })("RunObserver", (it) => {
     Effect.gen(function* () {
       const fake = yield* RuntimeFake
       const runId = yield* createRun()
-      yield* fake.openSession({ sessionId: runId, expiresAtUnixMs: 9_223_372_036_854_775_807 })
+      yield* fake.openSession({ sessionId: runId, expiresAtUnixMs: Number.MAX_SAFE_INTEGER })
       yield* (yield* Observers).adopt(runId)
       yield* awaitStatus(runId, "running")
     }).pipe(Effect.provide(layerTestObservation()))

@@ -70,4 +70,3 @@ describe("the settings of retention", () => {
     }
   }
 })
-

@@ -6,7 +6,7 @@ import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { appendMessages } from "../support/Appends.ts"
-import { endedRun } from "../support/EndedRuns.ts"
+import { endedRun, endRun } from "../support/EndedRuns.ts"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { awaitStatus } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
@@ -82,6 +82,19 @@ layer(layerTestService(), { excludeTestServices: true })("batch operations", (it
         }
       ])
       assert.strictEqual((yield* call("GET", `/runs/${ended}`)).status, 404)
+    })
+  )
+
+  it.effect("deletes runs whose events stand between each other's", () =>
+    Effect.gen(function* () {
+      const runIds = yield* Effect.forEach(Array.from({ length: 24 }), () => createRun())
+      yield* Effect.forEach(runIds, (runId) => appendMessages(runId, 20, 2), { concurrency: "unbounded" })
+      yield* Effect.forEach(runIds, endRun)
+      const { body } = yield* batch("delete", runIds)
+      assert.deepStrictEqual(
+        body,
+        runIds.map((runId) => ({ runId, status: "deleted" }))
+      )
     })
   )
 

@@ -36,10 +36,7 @@ layer(service, { excludeTestServices: true })("the delivery of webhooks", (it) =
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver()
       const webhook = yield* subscribe(url)
-      const runId = yield* createRun()
-      yield* RuntimeFake.use((fake) => fake.openSession({ sessionId: runId, initiator: "agent://lead" }))
-      // Taken up by POST as a caller's run would be: everything after this is the observer's and the callers' doing.
-      for (const status of ["starting", "binding_session", "running"] as const) yield* change(runId, status)
+      const runId = yield* startRun
       yield* change(runId, "suspended")
       yield* change(runId, "running", true)
       yield* change(runId, "completed")
@@ -201,32 +198,41 @@ layer(service, { excludeTestServices: true })("the delivery of webhooks", (it) =
       assert.deepStrictEqual(ids, [failed.id, failed.id, failed.id])
       const { body } = yield* call("GET", `/audit?action=webhook.redeliver&resourceId=${webhook.id}`)
       assert.strictEqual(body.total, 2)
-      assert.deepStrictEqual(body.data[0].details, { deliveryId: failed.id })
+      assert.deepStrictEqual(body.data[0].details, { outcome: "succeeded", deliveryId: failed.id })
     })
   )
 
   it.effect("takes 410 as the end of the subscription, and keeps what is pending until it is active again", () =>
     Effect.gen(function* () {
-      const { requests, url } = yield* webhookReceiver(inTurn({ status: 410 }, { status: 204 }))
+      const { requests, url } = yield* webhookReceiver(
+        inTurn({ status: 503, headers: { "retry-after": "3600" } }, { status: 410 }, { status: 204 })
+      )
       const webhook = yield* subscribe(url)
       const runId = yield* startRun
-      // Written before the answer: the first delivery cannot have been attempted before the second was committed.
-      yield* awaitDeliveries(webhook.id, ([latest]) => latest?.["status"] === "failed")
-      const [gone] = (yield* call("GET", `/webhooks/${webhook.id}/deliveries`)).body.data
-      assert.deepInclude(gone, { status: "failed", responseStatus: 410, errorMessage: "webhook returned 410" })
+      const [first] = yield* awaitDeliveries(webhook.id, ([only]) => only?.["responseStatus"] === 503)
+      yield* change(runId, "completed")
+      const path = `/webhooks/${webhook.id}/deliveries/${first.id}/redeliver`
+      yield* call("POST", path)
+      const [second, gone] = yield* awaitDeliveries(webhook.id, (all) => all[1]?.["status"] === "failed")
+      assert.deepInclude(gone, { id: first.id, responseStatus: 410, errorMessage: "webhook returned 410" })
+      assert.deepInclude(second, { event: "run.completed", status: "pending", attempts: 0 })
       const listed = (yield* call("GET", "/webhooks")).body.find(({ id }: { id: string }) => id === webhook.id)
       assert.strictEqual(listed.active, false)
+      assert.deepInclude(listed.deliveryStats, { total: 2, succeeded: 0, failed: 1 })
 
-      yield* change(runId, "suspended")
-      assert.strictEqual((yield* call("GET", `/webhooks/${webhook.id}/deliveries`)).body.total, 1)
-      const refused = yield* call("POST", `/webhooks/${webhook.id}/deliveries/${gone.id}/redeliver`)
+      const refused = yield* call("POST", path)
       assert.strictEqual(refused.status, 409)
       assert.deepInclude(refused.body, { errorCode: "CONFLICT", message: `webhook ${webhook.id} is not active` })
+      yield* change(yield* createRun(), "cancelled")
+      assert.strictEqual((yield* call("GET", `/webhooks/${webhook.id}/deliveries`)).body.total, 2)
 
       yield* call("PATCH", `/webhooks/${webhook.id}`, { body: { active: true } })
-      yield* change(runId, "running", true)
-      yield* Queue.take(requests)
-      assert.strictEqual(JSON.parse((yield* Queue.take(requests)).body).event, "run.resumed")
+      yield* awaitDeliveries(webhook.id, allEnded)
+      const received = yield* Queue.takeAll(requests)
+      assert.deepStrictEqual(
+        received.map(({ headers }) => headers["webhook-id"]),
+        [first.id, first.id, second.id]
+      )
     })
   )
 
@@ -279,15 +285,8 @@ layer(service, { excludeTestServices: true })("the delivery of webhooks", (it) =
       assert.strictEqual(headers["x-macp-signature"], createHmac("sha256", "rotated").update(body).digest("hex"))
     })
   )
-})
 
-const guarded = layerTestService({
-  settings: { ...settings, WEBHOOK_ALLOW_PRIVATE_TARGETS: "true" },
-  observer: { recoveryEnabled: false }
-})
-
-layer(guarded, { excludeTestServices: true })("a webhook to a metadata address", (it) => {
-  it.effect("is refused even where private targets are allowed", () =>
+  it.effect("never goes to a metadata address, even where private targets are allowed", () =>
     Effect.gen(function* () {
       const { body, status } = yield* call("POST", "/webhooks", {
         body: { url: "http://169.254.169.254/latest/meta-data", secret: SECRET }

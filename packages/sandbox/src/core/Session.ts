@@ -38,6 +38,16 @@ export interface SessionParts {
   readonly envelope: Envelope
   /** Server clock, Unix milliseconds. */
   readonly now: number
+  /** The session only repeats what was recorded: it asks no rules and has no time of its own. */
+  readonly isRecorded?: boolean
+}
+
+const STATE_AFTER: Readonly<Record<Transition, SessionState>> = {
+  RESOLVED: SessionState.RESOLVED,
+  EXPIRED: SessionState.EXPIRED,
+  SUSPENDED: SessionState.SUSPENDED,
+  RESUMED: SessionState.OPEN,
+  CANCELLED: SessionState.CANCELLED
 }
 
 /** Types that only the runtime itself writes (runtime-wire section 5.3). */
@@ -58,13 +68,15 @@ export class Session {
   #deadline: number
   #suspendedAt: number | undefined
   #suspendedTotal = 0
+  readonly #isRecorded: boolean
   readonly #mode: Mode
   readonly #payload: SessionStartPayload
   readonly #maxSuspend: number
   readonly #messageIds = new Set<string>()
   readonly #activity = new Map<string, { last: number; count: number }>()
 
-  constructor({ binding, envelope, mode, now, payload, run }: SessionParts) {
+  constructor({ binding, envelope, isRecorded = false, mode, now, payload, run }: SessionParts) {
+    this.#isRecorded = isRecorded
     this.binding = binding
     this.modeId = envelope.mode
     this.startedAt = now
@@ -129,6 +141,7 @@ export class Session {
    * open session it then writes the messages that are due by themselves.
    */
   refresh(now: number): "EXPIRED" | undefined {
+    if (this.#isRecorded) return undefined
     const overdue =
       this.#state === SessionState.OPEN
         ? now > this.#deadline
@@ -175,6 +188,22 @@ export class Session {
     if (annotate) this.#annotate("SessionResume", by, now, toBinary(SessionResumePayloadSchema, payload))
     this.#state = SessionState.OPEN
     return done(undefined, "RESUMED")
+  }
+
+  /** Repeats an envelope that was accepted once, whatever the rules would say now. */
+  repeat(envelope: Envelope, now: number): "RESOLVED" | undefined {
+    this.#accept(envelope, envelope.sender, now)
+    return envelope.messageType === "Commitment" ? this.repeatState("RESOLVED", now) : undefined
+  }
+
+  /** Repeats a change of state; undefined when the session is in that state already, or has ended. */
+  repeatState<T extends Transition>(transition: T, now: number): T | undefined {
+    const state = STATE_AFTER[transition]
+    if (this.isTerminal || this.#state === state) return undefined
+    if (transition === "RESUMED") this.#deadline += now - (this.#suspendedAt ?? now)
+    this.#suspendedAt = transition === "SUSPENDED" ? now : undefined
+    this.#state = state
+    return transition
   }
 
   /** Drops the history, as runtimes with a compacting store do at a terminal state (runtime-wire section 3.5). */

@@ -68,6 +68,10 @@ export class Kernel extends Context.Service<
       sessionId: string,
       identity: Identity
     ) => Effect.Effect<SessionMetadata, SessionNotFound | CallForbidden>
+    /** Takes in a session that was made elsewhere and tells of it; false when its id is used. */
+    readonly adopt: (session: Session) => Effect.Effect<boolean>
+    /** Tells the watchers and subscribers of a session what has happened to it. */
+    readonly announce: (session: Session, transition: Transition | undefined) => Effect.Effect<void>
     readonly find: (sessionId: string) => Session | undefined
     readonly sessions: () => ReadonlyArray<Session>
     readonly lifecycle: Hub<LifecycleEvent>
@@ -209,6 +213,15 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
     accept,
     control,
     describe,
+    adopt: (session) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const { sessionId } = session.binding
+        if (sessions.has(sessionId)) return false
+        sessions.set(sessionId, session)
+        announce(session, "CREATED", now)
+        return true
+      }),
+    announce: (session, transition) => Effect.map(Clock.currentTimeMillis, (now) => announce(session, transition, now)),
     find: (sessionId) => sessions.get(sessionId),
     sessions: () => [...sessions.values()],
     lifecycle,

@@ -1,11 +1,11 @@
-import { create, createFileRegistry, type DescService } from "@bufbuild/protobuf"
+import { create, createFileRegistry, type DescMethodServerStreaming, type DescMethodUnary } from "@bufbuild/protobuf"
 import {
   FieldDescriptorProto_Label,
   FieldDescriptorProto_Type,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema
 } from "@bufbuild/protobuf/wkt"
-import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect"
+import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect"
 import { MACPRuntimeService } from "@runplane/runtime"
 
 const PACKAGE = "grpc.health.v1"
@@ -75,31 +75,33 @@ const file = create(FileDescriptorProtoSchema, {
   ]
 })
 
-const find = (): DescService => {
-  const service = createFileRegistry(create(FileDescriptorSetSchema, { file: [file] })).getService(`${PACKAGE}.Health`)
-  if (service === undefined) throw new Error("the health service is not in its own file")
-  return service
-}
-
-/** The service `grpc.health.v1.Health` (runtime-wire section 1.10). */
-export const HealthService = find()
+const service = createFileRegistry(create(FileDescriptorSetSchema, { file: [file] })).getService(`${PACKAGE}.Health`)
 
 /** Empty asks about the whole server. */
-const KNOWN = new Set<unknown>(["", MACPRuntimeService.typeName, HealthService.typeName])
+const KNOWN = new Set<unknown>(["", MACPRuntimeService.typeName, `${PACKAGE}.Health`])
 
-/** A server that answers is serving; there is nothing it depends on. */
-export const healthHandlers = {
-  check: (request: object) => {
-    if (!KNOWN.has(serviceOf(request))) throw new ConnectError("unknown service", Code.NotFound)
-    return { status: SERVING }
-  },
-  async *watch(request: object, call: HandlerContext) {
-    yield { status: KNOWN.has(serviceOf(request)) ? SERVING : SERVICE_UNKNOWN }
-    await new Promise<void>((resolve) => {
-      if (call.signal.aborted) resolve()
-      else call.signal.addEventListener("abort", () => resolve(), { once: true })
-    })
+/**
+ * Serves `grpc.health.v1.Health` (runtime-wire section 1.10). A server that answers is serving: there is nothing it depends
+ * on.
+ */
+export const serveHealth = (router: ConnectRouter): void => {
+  for (const method of service?.methods ?? []) {
+    if (method.methodKind === "unary") router.rpc<DescMethodUnary>({ ...method, methodKind: "unary" }, check)
+    else router.rpc<DescMethodServerStreaming>({ ...method, methodKind: "server_streaming" }, watch)
   }
+}
+
+const check = (request: object) => {
+  if (!KNOWN.has(serviceOf(request))) throw new ConnectError("unknown service", Code.NotFound)
+  return { status: SERVING }
+}
+
+async function* watch(request: object, call: HandlerContext) {
+  yield { status: KNOWN.has(serviceOf(request)) ? SERVING : SERVICE_UNKNOWN }
+  await new Promise<void>((resolve) => {
+    if (call.signal.aborted) resolve()
+    else call.signal.addEventListener("abort", () => resolve(), { once: true })
+  })
 }
 
 const serviceOf = (request: object): unknown => ("service" in request ? request.service : undefined)

@@ -6,7 +6,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SandboxOptions } from "../SandboxOptions.ts"
-import { HealthService, healthHandlers } from "./Health.ts"
+import { serveHealth } from "./Health.ts"
 
 /** Another process listens there already. */
 export class AddressInUse extends Data.TaggedError("AddressInUse")<{ readonly host: string; readonly port: number }> {
@@ -54,7 +54,7 @@ const open = (
     const server = createServer(
       { settings: { maxConcurrentStreams: options.maxConcurrentStreams } },
       connectNodeAdapter({
-        routes: (router) => router.service(MACPRuntimeService, handlers).service(HealthService, healthHandlers),
+        routes: (router) => serveHealth(router.service(MACPRuntimeService, handlers)),
         grpc: true,
         grpcWeb: false,
         connect: false,

@@ -1,0 +1,62 @@
+import { assert, describe, it } from "@effect/vitest"
+import { MAX_WEBHOOK_EVENTS, MAX_WEBHOOK_SECRET_LENGTH, webhookChangeRule, webhookRule } from "../../src/index.ts"
+
+const check = (rule: typeof webhookRule | typeof webhookChangeRule, body: unknown) => {
+  const messages: Array<string> = []
+  const checked = rule.checkRoot(body, (message) => messages.push(message))
+  return checked === undefined ? messages : checked.value
+}
+const url = "https://example.org/hook"
+
+describe("the body of POST /webhooks", () => {
+  it("takes every absolute http and https URL as it is written, and all events unless said", () => {
+    for (const given of [
+      url,
+      "http://EXAMPLE.org:8080/a?b=c#d",
+      "http://[2606:2800::1]/",
+      "https://münchen.example/ä"
+    ]) {
+      assert.deepStrictEqual(check(webhookRule, { url: given, secret: "s" }), { url: given, events: [], secret: "s" })
+    }
+  })
+
+  for (const given of [
+    "",
+    "/hook",
+    "example.org/hook",
+    "ftp://example.org",
+    "http:example.org",
+    " http://a.org",
+    7,
+    null
+  ]) {
+    it(`refuses ${JSON.stringify(given)} as URL`, () => {
+      assert.deepStrictEqual(check(webhookRule, { url: given, secret: "s" }), ["url must be a URL address"])
+    })
+  }
+
+  it("bounds the length of URL, secret and events", () => {
+    const secret = "s".repeat(MAX_WEBHOOK_SECRET_LENGTH + 1)
+    const events = Array.from({ length: MAX_WEBHOOK_EVENTS + 1 }, () => "run.failed")
+    assert.deepStrictEqual(check(webhookRule, { url: `${url}/${"p".repeat(2_048)}`, events, secret }), [
+      "url must be a URL address",
+      `events must contain no more than ${MAX_WEBHOOK_EVENTS} elements`,
+      `secret must be shorter than or equal to ${MAX_WEBHOOK_SECRET_LENGTH} characters`
+    ])
+  })
+})
+
+describe("the body of PATCH /webhooks/:id", () => {
+  it("takes any subset, and null as absent", () => {
+    assert.deepStrictEqual(check(webhookChangeRule, {}), {})
+    assert.deepStrictEqual(check(webhookChangeRule, { active: false, url: null }), { active: false })
+  })
+
+  it("refuses what is there and wrong", () => {
+    assert.deepStrictEqual(check(webhookChangeRule, { active: "yes", secret: "", id: "x" }), [
+      "property id should not exist",
+      "secret should not be empty",
+      "active must be a boolean value"
+    ])
+  })
+})

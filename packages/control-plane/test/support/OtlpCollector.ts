@@ -1,0 +1,66 @@
+import { createServer } from "node:http"
+import * as Effect from "effect/Effect"
+import { listenOn } from "./LoopbackPort.ts"
+
+type Attributes = Readonly<Record<string, unknown>>
+
+/** A span as a collector sees it, its attributes as a record. */
+export interface CollectedSpan {
+  readonly service: unknown
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId: string | undefined
+  readonly name: string
+  readonly startMs: number
+  readonly endMs: number
+  readonly attributes: Attributes
+  readonly events: ReadonlyArray<{ readonly name: string; readonly attributes: Attributes }>
+  /** 1 is OK, 2 is ERROR. */
+  readonly status: { readonly code: number; readonly message?: string }
+}
+
+type Json = ReturnType<typeof JSON.parse>
+
+const attributesOf = (list: ReadonlyArray<Json>): Attributes =>
+  Object.fromEntries(
+    list.map(({ key, value }) => {
+      const { boolValue, doubleValue, intValue, stringValue } = value
+      return [key, stringValue ?? boolValue ?? (intValue === undefined ? doubleValue : Number(intValue))]
+    })
+  )
+
+const spansOf = (body: Json): ReadonlyArray<CollectedSpan> =>
+  body.resourceSpans.flatMap(({ resource, scopeSpans }: Json) =>
+    scopeSpans.flatMap(({ spans }: Json) =>
+      spans.map(
+        (span: Json): CollectedSpan => ({
+          ...span,
+          service: attributesOf(resource.attributes)["service.name"],
+          startMs: Number(BigInt(span.startTimeUnixNano) / 1_000_000n),
+          endMs: Number(BigInt(span.endTimeUnixNano) / 1_000_000n),
+          attributes: attributesOf(span.attributes),
+          events: span.events.map((event: Json) => ({ name: event.name, attributes: attributesOf(event.attributes) }))
+        })
+      )
+    )
+  )
+
+/** A collector that takes traces as OTLP over HTTP. What a service exports when it stops is there once it has stopped. */
+export const otlpCollector = Effect.gen(function* () {
+  const spans: Array<CollectedSpan> = []
+  const paths = new Set<string>()
+  const server = createServer((request, response) => {
+    let text = ""
+    request.setEncoding("utf8")
+    request.on("data", (chunk: string) => {
+      text += chunk
+    })
+    request.on("end", () => {
+      paths.add(`${request.method} ${request.url}`)
+      spans.push(...spansOf(JSON.parse(text)))
+      response.writeHead(200, { "content-type": "application/json" }).end("{}")
+    })
+  })
+  const port = yield* listenOn(server)
+  return { url: `http://127.0.0.1:${port}`, spans, paths }
+})

@@ -1,0 +1,153 @@
+import { create, fromBinary, fromJson, toBinary } from "@bufbuild/protobuf"
+import {
+  type Envelope,
+  EnvelopeSchema,
+  messageTypes,
+  type SessionStartPayload,
+  SessionStartPayloadSchema
+} from "@runplane/runtime"
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+/** The document is no run bundle, or holds no session from its start on. */
+export class BundleUnreadable extends Data.TaggedError("BundleUnreadable")<{ readonly message: string }> {}
+
+const RawEnvelope = Schema.Struct({
+  macpVersion: Schema.String,
+  mode: Schema.String,
+  messageType: Schema.String,
+  messageId: Schema.String,
+  sessionId: Schema.String,
+  sender: Schema.String,
+  timestampUnixMs: Schema.Finite,
+  payloadBase64: Schema.String,
+  /** The bytes are the decoded payload as JSON, with what was removed from it. */
+  redacted: Schema.optionalKey(Schema.Boolean)
+})
+
+const EnvelopeEvent = Schema.Struct({ ambient: Schema.Boolean, envelope: RawEnvelope })
+const SnapshotEvent = Schema.Struct({ snapshot: Schema.Struct({ state: Schema.String, sessionId: Schema.String }) })
+
+const Bundle = Schema.Struct({
+  rawEvents: Schema.Array(Schema.Struct({ ts: Schema.String, kind: Schema.String, payload: Schema.Unknown }))
+})
+
+/** One thing that happened in a recorded session. `at` is in Unix milliseconds. */
+export type RecordedStep =
+  | { readonly kind: "envelope"; readonly at: number; readonly envelope: Envelope }
+  | { readonly kind: "signal"; readonly at: number; readonly envelope: Envelope }
+  | { readonly kind: "state"; readonly at: number; readonly state: RecordedState }
+
+/** States a session was seen in beside its stream, which shows none of them but RESOLVED (runtime-wire section 3.6). */
+export type RecordedState = "OPEN" | "SUSPENDED" | "RESOLVED" | "EXPIRED" | "CANCELLED"
+
+/** A session as somebody once observed it. */
+export interface RecordedRun {
+  readonly sessionId: string
+  readonly start: Envelope
+  readonly payload: SessionStartPayload
+  readonly startedAt: number
+  /** What followed the start, in order. */
+  readonly steps: ReadonlyArray<RecordedStep>
+}
+
+/** Reads a run bundle as `GET /runs/:id/export?includeRaw=true` gives it (http-details section 4.9). */
+export const readBundle = (bundle: unknown): Result.Result<RecordedRun, BundleUnreadable> =>
+  Result.flatMap(Result.mapError(decodeBundle(bundle), unreadable), ({ rawEvents }) => {
+    const steps: Array<RecordedStep> = []
+    for (const event of rawEvents) {
+      const step = stepOf(event)
+      if (Result.isFailure(step)) return Result.fail(step.failure)
+      if (step.success !== undefined) steps.push(step.success)
+    }
+    return assemble(steps)
+  })
+
+const decodeBundle = Schema.decodeUnknownResult(Bundle)
+const decodeEnvelope = Schema.decodeUnknownResult(EnvelopeEvent)
+const decodeSnapshot = Schema.decodeUnknownResult(SnapshotEvent)
+
+const unreadable = (cause: { readonly message: string }) => new BundleUnreadable({ message: cause.message })
+
+interface RawEvent {
+  readonly ts: string
+  readonly kind: string
+  readonly payload: unknown
+}
+
+/** Stream status, acknowledgements and errors are about the observer's own calls; they are no part of the session. */
+const stepOf = ({ kind, payload, ts }: RawEvent): Result.Result<RecordedStep | undefined, BundleUnreadable> => {
+  const at = Date.parse(ts)
+  if (!Number.isFinite(at)) return Result.fail(new BundleUnreadable({ message: `${ts} is no time` }))
+  if (kind === "stream-envelope") {
+    return Result.flatMap(Result.mapError(decodeEnvelope(payload), unreadable), ({ ambient, envelope }) =>
+      Result.map(envelopeOf(envelope), (read) => ({ kind: ambient ? "signal" : "envelope", at, envelope: read }))
+    )
+  }
+  if (kind === "session-snapshot") {
+    return Result.map(Result.mapError(decodeSnapshot(payload), unreadable), ({ snapshot: { state } }) =>
+      isRecordedState(state) ? { kind: "state", at, state } : undefined
+    )
+  }
+  return Result.succeed(undefined)
+}
+
+const isRecordedState = Schema.is(Schema.Literals(["OPEN", "SUSPENDED", "RESOLVED", "EXPIRED", "CANCELLED"]))
+
+const envelopeOf = (raw: typeof RawEnvelope.Type): Result.Result<Envelope, BundleUnreadable> =>
+  Result.map(payloadOf(raw), (payload) =>
+    create(EnvelopeSchema, {
+      macpVersion: raw.macpVersion,
+      mode: raw.mode,
+      messageType: raw.messageType,
+      messageId: raw.messageId,
+      sessionId: raw.sessionId,
+      sender: raw.sender,
+      timestampUnixMs: BigInt(Math.trunc(raw.timestampUnixMs)),
+      payload
+    })
+  )
+
+/** The bytes of the payload; a redacted one is encoded again from what is left of it. */
+const payloadOf = (raw: typeof RawEnvelope.Type): Result.Result<Uint8Array<ArrayBuffer>, BundleUnreadable> => {
+  const bytes = new Uint8Array(Buffer.from(raw.payloadBase64, "base64"))
+  const type = raw.redacted === true ? payloadType(raw) : undefined
+  if (type === undefined) return Result.succeed(bytes)
+  return Result.try({
+    try: () =>
+      toBinary(type, fromJson(type, JSON.parse(new TextDecoder().decode(bytes)), { ignoreUnknownFields: true })),
+    catch: () => new BundleUnreadable({ message: `the redacted ${raw.messageType} ${raw.messageId} cannot be encoded` })
+  })
+}
+
+const payloadType = ({ messageType, mode }: { readonly messageType: string; readonly mode: string }) =>
+  messageTypes.getMessage(`macp.v1.${messageType}Payload`) ??
+  messageTypes.getMessage(`macp.modes.${mode.replace(/^(macp\.mode|ext)\./, "")}.${messageType}Payload`)
+
+const assemble = (steps: ReadonlyArray<RecordedStep>): Result.Result<RecordedRun, BundleUnreadable> => {
+  const first = steps.findIndex((step) => step.kind === "envelope")
+  const start = steps[first]
+  if (start?.kind !== "envelope" || start.envelope.messageType !== "SessionStart") {
+    return Result.fail(
+      new BundleUnreadable({
+        message: "the bundle does not begin with a SessionStart; was it exported with its raw events?"
+      })
+    )
+  }
+  const { at, envelope } = start
+  return Result.map(
+    Result.try({
+      try: () => fromBinary(SessionStartPayloadSchema, envelope.payload),
+      catch: () => new BundleUnreadable({ message: "the SessionStart has no readable payload" })
+    }),
+    (payload) => ({
+      sessionId: envelope.sessionId,
+      start: envelope,
+      payload,
+      startedAt: at,
+      // Signals may have been heard before the first envelope was replayed to the observer.
+      steps: steps.filter((_, index) => index !== first)
+    })
+  )
+}

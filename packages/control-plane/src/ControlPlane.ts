@@ -1,5 +1,6 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { RuntimeClient } from "@runplane/runtime"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type DatabaseOptions, databaseConfig, layerDatabase } from "./database/Database.ts"
@@ -11,6 +12,8 @@ import { integer, word } from "./http/Settings.ts"
 import { layerObservation } from "./observer/Observation.ts"
 import { ObserverSettings } from "./observer/ObserverSettings.ts"
 import { layerRetention } from "./retention/Retention.ts"
+import { checkSettings, SettingsRefused } from "./settings/SettingsCheck.ts"
+import { layerLogging } from "./telemetry/Logging.ts"
 import { layerMeters } from "./telemetry/Meters.ts"
 import { Metrics } from "./telemetry/Metrics.ts"
 import { layerTracedLog } from "./telemetry/TracedLog.ts"
@@ -40,10 +43,21 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide(layerTracing)
   )
 
-/** What `main.ts` runs: everything from the settings of http-details section 14. */
+/** Why the service did not start, in the form of its log; a fault of the program with all that is known of it. */
+const reportStart = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  if (Cause.hasInterruptsOnly(cause) || error instanceof SettingsRefused) return Effect.void
+  return Cause.hasDies(cause) || !(error instanceof Error)
+    ? Effect.logError("the service did not start", cause)
+    : Effect.logError(`the service did not start: ${error.message}`)
+}
+
+/** What `main.ts` runs: everything from the settings of http-details section 14, which are checked before anything is started. */
 export const layerFromSettings = Layer.unwrap(
   Effect.gen(function* () {
+    yield* checkSettings
     const http = { host: yield* word("HOST", DEFAULT_HOST), port: yield* integer("PORT", DEFAULT_PORT, 0) }
-    return layerControlPlane({ http, database: yield* databaseConfig })
+    const service = layerControlPlane({ http, database: yield* databaseConfig })
+    return service.pipe(Layer.provide(RuntimeClient.layer))
   })
-).pipe(Layer.provide(RuntimeClient.layer))
+).pipe(Layer.tapCause(reportStart), Layer.provide(layerLogging))

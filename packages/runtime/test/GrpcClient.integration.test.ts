@@ -134,10 +134,7 @@ describe("the gRPC client against a foreign server", () => {
     return withClient({ getSession }, (client) =>
       Effect.gen(function* () {
         const ask = Effect.ignore(client.getSession("s1"))
-        yield* Effect.withParentSpan(
-          ask,
-          Tracer.externalSpan({ traceId, spanId: "00f067aa0ba902b7", sampled: false })
-        )
+        yield* Effect.withParentSpan(ask, Tracer.externalSpan({ traceId, spanId: "00f067aa0ba902b7", sampled: false }))
         yield* ask
         assert.strictEqual(seen[0], `00-${traceId}-00f067aa0ba902b7-00`)
         assert.match(String(seen[1]), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)

@@ -31,8 +31,10 @@ export interface SandboxOptions {
   /** Drop the history of a session when it ends, as runtimes with a compacting store do (runtime-wire section 3.5). */
   readonly compactOnTerminal: boolean
   /**
-   * Behave like releases after 0.12: cancel, suspend and resume appear as envelopes on the stream, a compacted resume ends
-   * the stream with HISTORY_UNAVAILABLE, and WatchPolicies needs a credential (runtime-wire section 12).
+   * Behave like releases after 0.12: cancel, suspend and resume appear as envelopes on the stream, and so does an implicit
+   * handoff acceptance; a compacted resume ends the stream with HISTORY_UNAVAILABLE; WatchPolicies needs a credential; a
+   * positive handoff needs an acceptance; a denied reassignment of a task is malformed; policies with unknown keys are
+   * refused (runtime-wire sections 9.6 and 12).
    */
   readonly newerRuntime: boolean
   readonly policySemantics: PolicySemantics

@@ -1,41 +1,39 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import { type StaticToken, StaticTokens } from "./auth/Authenticator.ts"
+import { ControlServer } from "./control/ControlServer.ts"
 import { Sandbox } from "./Sandbox.ts"
 import { DEFAULT_OPTIONS } from "./SandboxOptions.ts"
+import { type Settings, settings } from "./Settings.ts"
 
-/** The settings of a sandbox that runs alone. Without tokens any bearer value is accepted as the caller's name. */
-const settings = Config.all({
-  host: Config.String("SANDBOX_HOST").pipe(Config.withDefault(DEFAULT_OPTIONS.host)),
-  port: Config.Int("SANDBOX_PORT").pipe(Config.withDefault(DEFAULT_OPTIONS.port)),
-  compactOnTerminal: Config.Boolean("SANDBOX_COMPACT_ON_TERMINAL").pipe(Config.withDefault(false)),
-  newerRuntime: Config.Boolean("SANDBOX_NEWER_RUNTIME").pipe(Config.withDefault(false)),
-  tokens: Config.schema(Schema.fromJsonString(StaticTokens), "SANDBOX_AUTH_TOKENS_JSON").pipe(Config.option)
-})
+const sandbox = ({ credentials, options }: Settings) => {
+  switch (credentials.kind) {
+    case "development":
+      return Sandbox.layer(options)
+    case "static":
+      return Sandbox.layerTokens(credentials.tokens, options)
+    case "signed":
+      return Sandbox.layerSigned(credentials.tokens, options).pipe(Layer.provide(credentials.keys))
+  }
+}
 
 const announced = Layer.effectDiscard(
   Effect.flatMap(Sandbox, ({ address }) => Console.log(`sandbox runtime listening on ${address}`))
 )
 
-const program = Layer.unwrap(
-  Effect.map(settings, ({ tokens, ...options }) =>
-    announced.pipe(
-      Layer.provide(
-        Option.match(tokens, {
-          onNone: () => Sandbox.layer(options),
-          onSome: (list) => Sandbox.layerTokens(entriesOf(list), options)
-        })
-      )
-    )
-  )
-)
+const control = ({ controlPort, options }: Settings) =>
+  Option.match(controlPort, {
+    onNone: () => Layer.empty,
+    onSome: (port) =>
+      Layer.effectDiscard(
+        Effect.flatMap(ControlServer, ({ address }) => Console.log(`control interface on http://${address}`))
+      ).pipe(Layer.provide(ControlServer.layer({ host: options.host ?? DEFAULT_OPTIONS.host, port })))
+  })
 
-const entriesOf = (list: typeof StaticTokens.Type): ReadonlyArray<StaticToken> =>
-  "tokens" in list ? list.tokens : list
+const program = Layer.unwrap(
+  Effect.map(settings, (given) => Layer.merge(announced, control(given)).pipe(Layer.provide(sandbox(given))))
+)
 
 NodeRuntime.runMain(Layer.launch(program))

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Migrator from "effect/sql/Migrator"
 import * as SqlError from "effect/sql/SqlError"
+import { word } from "../http/Settings.ts"
 import { migrate } from "./Migrations.ts"
 
 export interface DatabaseOptions {
@@ -70,7 +71,7 @@ const unsetWhenEmpty = (name: string, fallback: number) =>
     })
   )
 export const databaseConfig = Config.all({
-  url: Config.String("DATABASE_URL").pipe(Config.withDefault(DEFAULT_DATABASE_URL)),
+  url: word("DATABASE_URL", DEFAULT_DATABASE_URL),
   maxConnections: unsetWhenEmpty("DB_POOL_MAX", DEFAULT_POOL_MAX),
   idleTimeoutMs: unsetWhenEmpty("DB_POOL_IDLE_TIMEOUT", DEFAULT_IDLE_TIMEOUT_MS),
   connectTimeoutMs: unsetWhenEmpty("DB_POOL_CONNECTION_TIMEOUT", DEFAULT_CONNECT_TIMEOUT_MS)

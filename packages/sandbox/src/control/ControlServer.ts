@@ -46,7 +46,7 @@ export class ControlServer extends Context.Service<ControlServer, { readonly add
     Layer.effect(
       ControlServer,
       Effect.map(HttpServer.HttpServer, ({ address }) => ({
-        address: address._tag === "TcpAddress" ? `${host}:${address.port}` : host
+        address: "port" in address ? `${host}:${address.port}` : host
       }))
     ).pipe(
       Layer.provide(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
@@ -130,7 +130,7 @@ const routes = HttpRouter.addAll([
     Effect.gen(function* () {
       const { replayBundle } = yield* Sandbox
       const { bundle, ...options } = yield* HttpServerRequest.schemaBodyJson(ReplayRequest).pipe(
-        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.make(MAX_BUNDLE_BYTES))
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_BUNDLE_BYTES))
       )
       return HttpServerResponse.jsonUnsafe(yield* replayBundle(bundle, options))
     }).pipe(

@@ -52,7 +52,7 @@ const Evaluation = Schema.Struct({
 
 /**
  * The rules of a policy with every default applied (runtime-wire section 9.3). One schema holds the sections of all modes:
- * each mode reads its own. Unknown keys are ignored.
+ * each mode reads its own. Unknown keys are ignored; `unknownRuleKeys` finds them for releases that refuse them.
  */
 export const PolicyRules = Schema.Struct({
   commitment: Commitment.pipe(Schema.withDecodingDefault(Effect.succeed({}))),
@@ -123,6 +123,12 @@ const crossFieldProblem = (rules: PolicyRules): string | undefined => {
   }
   if (voting.algorithm === "weighted" && Object.keys(voting.weights).length === 0) {
     return "voting.weights must not be empty for the weighted algorithm"
+  }
+  if (voting.quorum.type === "percentage" && voting.quorum.value > 100) {
+    return "voting.quorum.value of a percentage must be at most 100"
+  }
+  if (rules.threshold.type === "percentage" && rules.threshold.value > 100) {
+    return "threshold.value of a percentage must be at most 100"
   }
   if (commitment.authority === "designated_role" && commitment.designated_roles.length === 0) {
     return "commitment.designated_roles must not be empty for the authority designated_role"

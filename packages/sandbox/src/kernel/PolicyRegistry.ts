@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { findMode } from "../core/Modes.ts"
+import { unknownRuleKeys } from "../core/PolicyKeys.ts"
 import { DEFAULT_POLICY, parsePolicyRules } from "../core/PolicyRules.ts"
 import type { ResolvedPolicy } from "../core/SessionStart.ts"
 import { Hub } from "./Mailbox.ts"
@@ -36,54 +37,60 @@ export class PolicyRegistry extends Context.Service<
     readonly changes: (signal: AbortSignal) => AsyncGenerator<ReadonlyArray<PolicyDescriptor>>
   }
 >()("runplane/sandbox/PolicyRegistry") {
-  static readonly layer = Layer.sync(PolicyRegistry, () => {
-    const entries = new Map<string, { descriptor: PolicyDescriptor; resolved: ResolvedPolicy }>()
-    entries.set(DEFAULT_POLICY.policyId, {
-      descriptor: create(PolicyDescriptorSchema, {
-        policyId: DEFAULT_POLICY.policyId,
-        mode: "*",
-        description: "No constraint; the initiator commits.",
-        rules: "{}",
-        schemaVersion: DEFAULT_POLICY.schemaVersion
-      }),
-      resolved: { ...DEFAULT_POLICY, mode: "*" }
-    })
-    const hub = new Hub<ReadonlyArray<PolicyDescriptor>>(WATCH_CAPACITY, "end")
+  static readonly layer: Layer.Layer<PolicyRegistry> = Layer.sync(PolicyRegistry, () => make(false))
 
-    const list = (mode: string) =>
-      Array.from(entries.values(), ({ descriptor }) => descriptor)
-        .filter((descriptor) => mode === "" || descriptor.mode === mode || descriptor.mode === "*")
-        .sort((one, other) => (one.policyId < other.policyId ? -1 : 1))
+  /** Refuses rules with keys that the target mode does not have, as newer releases do (runtime-wire section 9.6). */
+  static readonly layerClosed: Layer.Layer<PolicyRegistry> = Layer.sync(PolicyRegistry, () => make(true))
+}
 
-    const register = Effect.fn("PolicyRegistry.register")(function* (offered: PolicyDescriptor) {
-      const problem = identityProblem(offered, entries)
-      if (problem !== undefined) return yield* new PolicyRefused({ message: problem })
-      const rules = parsePolicyRules(offered.rules, offered.schemaVersion)
-      if (Result.isFailure(rules)) return yield* invalid(rules.failure)
-      const now = yield* Clock.currentTimeMillis
-      const descriptor = create(PolicyDescriptorSchema, { ...offered, registeredAtUnixMs: BigInt(now) })
-      const { mode, policyId, schemaVersion } = descriptor
-      entries.set(policyId, { descriptor, resolved: { policyId, mode, schemaVersion, rules: rules.success } })
-      hub.publish(list(""))
-    })
+const make = (closed: boolean): PolicyRegistry["Service"] => {
+  const entries = new Map<string, { descriptor: PolicyDescriptor; resolved: ResolvedPolicy }>()
+  entries.set(DEFAULT_POLICY.policyId, {
+    descriptor: create(PolicyDescriptorSchema, {
+      policyId: DEFAULT_POLICY.policyId,
+      mode: "*",
+      description: "No constraint; the initiator commits.",
+      rules: "{}",
+      schemaVersion: DEFAULT_POLICY.schemaVersion
+    }),
+    resolved: { ...DEFAULT_POLICY, mode: "*" }
+  })
+  const hub = new Hub<ReadonlyArray<PolicyDescriptor>>(WATCH_CAPACITY, "end")
 
-    const unregister = Effect.fn("PolicyRegistry.unregister")(function* (policyId: string) {
-      if (policyId === DEFAULT_POLICY.policyId) {
-        return yield* new PolicyRefused({ message: `${policyId} is reserved and cannot be removed` })
-      }
-      if (!entries.delete(policyId))
-        return yield* new PolicyRefused({ message: `policy ${policyId} is not registered` })
-      hub.publish(list(""))
-    })
+  const list = (mode: string) =>
+    Array.from(entries.values(), ({ descriptor }) => descriptor)
+      .filter((descriptor) => mode === "" || descriptor.mode === mode || descriptor.mode === "*")
+      .sort((one, other) => (one.policyId < other.policyId ? -1 : 1))
 
-    return PolicyRegistry.of({
-      register,
-      unregister,
-      find: (policyId) => entries.get(policyId)?.descriptor,
-      list,
-      resolve: (policyId) => entries.get(policyId)?.resolved,
-      changes: (signal) => hub.subscribe(signal)
-    })
+  const register = Effect.fn("PolicyRegistry.register")(function* (offered: PolicyDescriptor) {
+    const problem = identityProblem(offered, entries)
+    if (problem !== undefined) return yield* new PolicyRefused({ message: problem })
+    const rules = parsePolicyRules(offered.rules, offered.schemaVersion)
+    if (Result.isFailure(rules)) return yield* invalid(rules.failure)
+    const unknown = closed ? unknownRuleKeys(offered.rules, offered.mode) : []
+    if (unknown.length > 0) return yield* invalid(`unknown rules: ${unknown.join(", ")}`)
+    const now = yield* Clock.currentTimeMillis
+    const descriptor = create(PolicyDescriptorSchema, { ...offered, registeredAtUnixMs: BigInt(now) })
+    const { mode, policyId, schemaVersion } = descriptor
+    entries.set(policyId, { descriptor, resolved: { policyId, mode, schemaVersion, rules: rules.success } })
+    hub.publish(list(""))
+  })
+
+  const unregister = Effect.fn("PolicyRegistry.unregister")(function* (policyId: string) {
+    if (policyId === DEFAULT_POLICY.policyId) {
+      return yield* new PolicyRefused({ message: `${policyId} is reserved and cannot be removed` })
+    }
+    if (!entries.delete(policyId)) return yield* new PolicyRefused({ message: `policy ${policyId} is not registered` })
+    hub.publish(list(""))
+  })
+
+  return PolicyRegistry.of({
+    register,
+    unregister,
+    find: (policyId) => entries.get(policyId)?.descriptor,
+    list,
+    resolve: (policyId) => entries.get(policyId)?.resolved,
+    changes: (signal) => hub.subscribe(signal)
   })
 }
 

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
 import {
+  HandoffMode,
   SessionLifecycleEvent_EventType as Lifecycle,
   PolicyDescriptorSchema,
   SessionState,
@@ -147,6 +148,47 @@ describe("the kernel", () => {
       yield* TestClock.adjust("61 seconds")
       assert.strictEqual((yield* kernel.describe(SESSION, lead)).state, SessionState.EXPIRED)
     }).pipe(Effect.provide(kernelWith({ sweepIntervalMs: 3_600_000 })))
+  )
+
+  it.effect("expires a suspension over its cap by itself", () =>
+    Effect.gen(function* () {
+      const kernel = yield* Kernel
+      yield* verdict(start("m1", { payload: { maxSuspendMs: 10_000n } }), lead)
+      const events = kernel.lifecycle.subscribe(new AbortController().signal)
+      yield* kernel.control("suspend", SESSION, "pause", lead)
+      yield* TestClock.adjust(9_000)
+      assert.isFalse(kernel.find(SESSION)?.isTerminal)
+      yield* TestClock.adjust(2_000)
+      assert.strictEqual(kernel.find(SESSION)?.state, SessionState.EXPIRED)
+      const told = yield* Effect.promise(async () => [await events.next(), await events.next()])
+      assert.deepStrictEqual(
+        told.map(({ value }) => value?.type),
+        [Lifecycle.SUSPENDED, Lifecycle.EXPIRED]
+      )
+    }).pipe(Effect.provide(kernelWith()))
+  )
+
+  it.effect("writes an implicit acceptance by itself and wakes the subscribers, in newer releases", () =>
+    Effect.gen(function* () {
+      const kernel = yield* Kernel
+      const policies = yield* PolicyRegistry
+      const mode = "macp.mode.handoff.v1"
+      const rules = JSON.stringify({ acceptance: { implicit_accept_timeout_ms: 5_000 } })
+      const policyId = "policy.test.implicit"
+      yield* policies.register(create(PolicyDescriptorSchema, { policyId, mode, rules, schemaVersion: 1 }))
+      const begin = envelope("SessionStart", "m1", startPayload({ policyVersion: policyId }), { mode })
+      assert.strictEqual(yield* verdict(begin, lead), "ok")
+      const offer = encode(HandoffMode.HandoffOfferPayloadSchema, { handoffId: "h1", targetParticipant: risk.sender })
+      assert.strictEqual(yield* verdict(envelope("HandoffOffer", "m2", offer, { mode }), lead), "ok")
+      let woken = 0
+      kernel.find(SESSION)?.log.listen(() => {
+        woken += 1
+      })
+      yield* TestClock.adjust(4_000)
+      assert.strictEqual(woken, 0)
+      yield* TestClock.adjust(2_000)
+      assert.deepStrictEqual([woken, kernel.find(SESSION)?.log.end], [1, 3])
+    }).pipe(Effect.provide(kernelWith({ newerRuntime: true })))
   )
 
   it.effect("limits the OPEN sessions of an identity; suspended ones do not count", () =>

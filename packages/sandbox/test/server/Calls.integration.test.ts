@@ -56,7 +56,7 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
         client.unary("initialize", create(InitializeRequestSchema, { supportedProtocolVersions }))
       const answer = await initialize(["1.0"])
       assert.strictEqual(answer.selectedProtocolVersion, "1.0")
-      assert.include(answer.supportedModes, "macp.mode.decision.v1")
+      assert.deepStrictEqual(answer.supportedModes, [...STANDARD_MODES, "ext.multi_round.v1"])
       assert.isTrue(answer.capabilities?.sessions?.stream)
       assert.strictEqual(await failure(initialize([])), status.INVALID_ARGUMENT)
       assert.strictEqual(await failure(initialize(["2.0"])), status.FAILED_PRECONDITION)
@@ -68,7 +68,15 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
       const { modes } = await client.unary("listModes", create(ListModesRequestSchema))
       const decision = modes.find(({ mode }) => mode === "macp.mode.decision.v1")
       assert.deepStrictEqual(decision?.terminalMessageTypes, ["Commitment"])
-      assert.isArray((await client.unary("listExtModes", create(ListExtModesRequestSchema))).modes)
+      assert.deepStrictEqual(
+        modes.map(({ mode }) => mode),
+        STANDARD_MODES
+      )
+      const { modes: extensions } = await client.unary("listExtModes", create(ListExtModesRequestSchema))
+      assert.deepStrictEqual(
+        extensions.map(({ mode }) => mode),
+        ["ext.multi_round.v1"]
+      )
       assert.deepStrictEqual((await client.unary("listRoots", create(ListRootsRequestSchema))).roots, [])
       const { manifest } = await client.unary("getManifest", create(GetManifestRequestSchema))
       assert.strictEqual(manifest?.agentId, "macp-runtime")
@@ -196,6 +204,8 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
     })
   )
 })
+
+const STANDARD_MODES = ["decision", "proposal", "task", "handoff", "quorum"].map((name) => `macp.mode.${name}.v1`)
 
 describe("ListSessions", () => {
   it.live("pages by ascending id until nothing is left", () =>

@@ -1,0 +1,398 @@
+import { readFileSync } from "node:fs"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import type { EventDraft, RunId } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { EventLog } from "../../src/events/EventLog.ts"
+import { RunUpkeep } from "../../src/runs/RunUpkeep.ts"
+import { messageDraft } from "../support/Appends.ts"
+import { call, layerTestService } from "../support/HttpService.ts"
+import { createRun } from "../support/Runs.ts"
+
+const CHARTS = [
+  "runVolume",
+  "latency",
+  "signalVolume",
+  "errorClasses",
+  "throughput",
+  "queueDepth",
+  "latencyP50",
+  "latencyP95",
+  "latencyP99",
+  "cost",
+  "successRate",
+  "decisionOutcome",
+  "perScenario"
+]
+
+interface RunSeed {
+  readonly status: string
+  readonly createdAt: string
+  readonly startedAt?: string
+  readonly endedAt?: string
+  readonly errorCode?: string
+  readonly sourceRef?: string
+  readonly scenarioRef?: string
+  readonly environment?: string
+  readonly archived?: boolean
+  readonly tokens?: number
+  readonly cost?: number
+  readonly events?: ReadonlyArray<EventDraft>
+}
+
+const signal = (ts: string, sender = "agent://lead", confidence?: number): EventDraft => ({
+  ts,
+  type: "signal.emitted",
+  subject: { kind: "signal", id: ts },
+  source: { kind: "runtime", name: "rust-runtime" },
+  data: { sender, decodedPayload: { signalType: "s", ...(confidence !== undefined && { confidence }) } }
+})
+
+const decision = (ts: string, positive?: boolean): EventDraft => ({
+  ts,
+  type: "decision.finalized",
+  subject: { kind: "decision", id: ts },
+  source: { kind: "runtime", name: "rust-runtime" },
+  data: {
+    sender: "agent://lead",
+    decodedPayload: { action: "a", ...(positive !== undefined && { outcome_positive: positive }) }
+  }
+})
+
+const seedRun = Effect.fnUntraced(function* (seed: RunSeed) {
+  const sql = yield* PgClient.PgClient
+  const log = yield* EventLog
+  const runId = yield* createRun()
+  if (seed.events !== undefined) yield* log.append({ runId, events: seed.events })
+  yield* sql`
+    UPDATE runs SET status = ${seed.status}, created_at = ${seed.createdAt}::timestamptz,
+                    started_at = ${seed.startedAt ?? null}::timestamptz, ended_at = ${seed.endedAt ?? null}::timestamptz,
+                    error_code = ${seed.errorCode ?? null}, source_ref = ${seed.sourceRef ?? null},
+                    scenario_ref = ${seed.scenarioRef ?? null}, environment = ${seed.environment ?? null},
+                    archived_at = ${seed.archived === true ? seed.createdAt : null}::timestamptz
+    WHERE id = ${runId}::uuid`
+  yield* sql`
+    UPDATE run_metrics SET total_tokens = ${String(seed.tokens ?? 0)}::float8, estimated_cost_usd = ${String(seed.cost ?? 0)}::float8
+    WHERE run_id = ${runId}::uuid`
+  return runId
+})
+
+const at = (time: string) => `2026-07-01T${time}.000Z`
+
+const seeds: ReadonlyArray<RunSeed> = [
+  {
+    status: "completed",
+    createdAt: at("10:05:00"),
+    startedAt: at("10:06:00"),
+    endedAt: at("11:06:01"),
+    sourceRef: "loans/fast@1",
+    scenarioRef: "Loans/Fast",
+    environment: "staging",
+    tokens: 100,
+    cost: 1.234,
+    events: [
+      signal(at("10:30:00")),
+      signal(at("10:40:00")),
+      decision(at("11:05:00"), true),
+      decision(at("11:06:00"), true)
+    ]
+  },
+  {
+    status: "completed",
+    createdAt: at("10:50:00"),
+    startedAt: at("11:00:00"),
+    endedAt: at("11:00:02"),
+    sourceRef: "loans/fast@1",
+    environment: "production",
+    tokens: 11,
+    cost: 0.1,
+    events: [decision(at("11:00:00"), true), decision(at("11:00:01"), false)]
+  },
+  {
+    status: "completed",
+    createdAt: at("11:10:00"),
+    startedAt: at("11:10:00"),
+    endedAt: at("11:10:04"),
+    scenarioRef: "loans/slow",
+    events: [signal(at("11:30:00")), decision(at("11:10:03"))]
+  },
+  {
+    status: "failed",
+    createdAt: at("10:20:00"),
+    endedAt: at("10:21:00"),
+    errorCode: "RUNTIME_TIMEOUT",
+    archived: true
+  },
+  { status: "failed", createdAt: at("10:20:00"), endedAt: at("10:22:00") },
+  { status: "failed", createdAt: at("12:20:00"), endedAt: at("12:22:00"), errorCode: "RUNTIME_TIMEOUT" },
+  { status: "cancelled", createdAt: at("12:21:00"), endedAt: at("12:22:00") },
+  { status: "queued", createdAt: at("12:30:00") },
+  { status: "starting", createdAt: at("13:30:00") },
+  { status: "binding_session", createdAt: at("13:31:00") },
+  { status: "running", createdAt: at("13:32:00") },
+  { status: "suspended", createdAt: at("13:33:00"), environment: "staging" },
+  // Outside the window.
+  {
+    status: "completed",
+    createdAt: at("09:59:59"),
+    startedAt: at("10:00:00"),
+    endedAt: at("10:00:01"),
+    tokens: 5_000,
+    cost: 50
+  },
+  {
+    status: "completed",
+    createdAt: at("20:00:00"),
+    startedAt: at("20:00:00"),
+    endedAt: at("20:00:01"),
+    events: [signal(at("20:00:00"))]
+  }
+]
+
+const WINDOW = `from=${at("10:00:00")}&to=${at("20:00:00")}`
+const hour = (number: number) => at(`${number}:00:00`)
+
+layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overview", (it) => {
+  let seeded: ReadonlyArray<RunId> | undefined
+  const overview = Effect.fnUntraced(function* (query: string) {
+    seeded ??= yield* Effect.forEach(seeds, seedRun)
+    const answer = yield* call("GET", `/dashboard/overview?${query}`)
+    assert.strictEqual(answer.status, 200, answer.text)
+    return answer.body
+  })
+
+  it.effect("has the key figures of the runs created, and of the signals emitted, in the window", () =>
+    Effect.gen(function* () {
+      const { kpis } = yield* overview(WINDOW)
+      assert.deepStrictEqual(kpis, {
+        totalRuns: 12,
+        activeRuns: 5,
+        completedRuns: 3,
+        failedRuns: 3,
+        cancelledRuns: 1,
+        suspendedRuns: 1,
+        declinedRuns: 1,
+        totalSignals: 3,
+        totalTokens: 111,
+        totalCostUsd: 1.33,
+        avgDurationMs: Math.round((3_601_000 + 2_000 + 4_000) / 3),
+        successRate: 3 / 7
+      })
+    })
+  )
+
+  // run-control-plane "Chart semantics", http-details section 10
+  const charts: ReadonlyArray<readonly [string, ReadonlyArray<string>, ReadonlyArray<number>]> = [
+    ["runVolume", [hour(10), hour(11), hour(12), hour(13)], [4, 1, 3, 4]],
+    ["queueDepth", [hour(10), hour(11), hour(12), hour(13)], [0, 0, 1, 2]],
+    ["cost", [hour(10), hour(11), hour(12), hour(13)], [1.334, 0, 0, 0]],
+    ["successRate", [hour(10), hour(11), hour(12), hour(13)], [50, 100, 0, 0]],
+    ["latency", [hour(11)], [Math.round((3_601_000 + 2_000 + 4_000) / 3)]],
+    ["latencyP50", [hour(11)], [4_000]],
+    ["latencyP95", [hour(11)], [Math.round(4_000 + 0.9 * (3_601_000 - 4_000))]],
+    ["latencyP99", [hour(11)], [Math.round(4_000 + 0.98 * (3_601_000 - 4_000))]],
+    // One of those that ended at 10 was created before the window.
+    ["throughput", [hour(10), hour(11), hour(12)], [1, 3, 0]],
+    ["signalVolume", [hour(10), hour(11)], [2, 1]],
+    ["decisionOutcome", [hour(11)], [2]],
+    ["errorClasses", ["RUNTIME_TIMEOUT", "UNKNOWN"], [2, 1]],
+    ["perScenario", ["unknown", "loans/fast@1", "loans/slow"], [9, 2, 1]]
+  ]
+  for (const [name, labels, data] of charts) {
+    it.effect(`draws ${name}`, () =>
+      Effect.gen(function* () {
+        const body = yield* overview(WINDOW)
+        assert.hasAllKeys(body.charts, CHARTS)
+        assert.deepStrictEqual(body.charts[name].labels, labels)
+        assert.deepStrictEqual(
+          body.charts[name].data.map((value: number) => Math.round(value * 1e6) / 1e6),
+          data
+        )
+      })
+    )
+  }
+
+  it.effect("gives sparse charts without data as empty ones, and no average", () =>
+    Effect.gen(function* () {
+      const { charts, kpis } = yield* overview("from=2020-01-01&to=2020-02-01")
+      for (const name of CHARTS) assert.deepStrictEqual(charts[name], { labels: [], data: [] })
+      assert.strictEqual(kpis.totalRuns, 0)
+      assert.isNull(kpis.avgDurationMs)
+      assert.notProperty(kpis, "successRate")
+    })
+  )
+
+  for (const [from, to, label] of [
+    [at("10:00:00"), at("16:00:00"), at("10:05:00")],
+    [at("10:00:00"), "2026-07-03T10:00:00.000Z", at("10:00:00")],
+    [at("10:00:00"), "2026-07-03T10:00:01.000Z", at("00:00:00")]
+  ]) {
+    it.effect(`labels the first bucket of ${from} to ${to} with ${label}`, () =>
+      Effect.gen(function* () {
+        const { charts } = yield* overview(`from=${from}&to=${to}`)
+        assert.strictEqual(charts.runVolume.labels[0], label)
+      })
+    )
+  }
+
+  for (const [filter, runs, signals] of [
+    ["scenarioRef=loans/fast@1", 2, 2],
+    ["scenarioRef=LOANS/fast", 1, 2],
+    ["scenarioRef=loans", 0, 0],
+    ["scenarioRef=loans/slow", 1, 1],
+    ["environment=staging", 2, 2],
+    ["environment=Staging", 0, 0],
+    ["environment=staging&scenarioRef=loans/fast", 1, 2],
+    ["environment=production&scenarioRef=loans/fast", 0, 0]
+  ] as const) {
+    it.effect(`narrows everything to the runs of ${filter}`, () =>
+      Effect.gen(function* () {
+        const { charts, kpis, recentRuns } = yield* overview(`${WINDOW}&${filter}`)
+        assert.strictEqual(kpis.totalRuns, runs)
+        assert.strictEqual(kpis.totalSignals, signals)
+        const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+        assert.strictEqual(sum(charts.runVolume.data), runs)
+        assert.strictEqual(sum(charts.perScenario.data), runs)
+        assert.lengthOf(recentRuns, runs)
+      })
+    )
+  }
+
+  it.effect("lists the ten newest runs that are not archived, whatever the window", () =>
+    Effect.gen(function* () {
+      const { recentRuns } = yield* overview("from=2020-01-01&to=2020-02-01")
+      assert.lengthOf(recentRuns, 10)
+      const expected = seeds
+        .filter((seed) => seed.archived !== true)
+        .toSorted((left, right) => right.createdAt.localeCompare(left.createdAt))
+      assert.deepStrictEqual(
+        recentRuns.map((run: { createdAt: string }) => run.createdAt),
+        expected.slice(0, 10).map((seed) => seed.createdAt)
+      )
+      const { recentRuns: staged } = yield* overview("environment=staging")
+      assert.deepStrictEqual(staged[1], {
+        id: seeded?.[0],
+        status: "completed",
+        runtimeKind: "rust",
+        sourceRef: "loans/fast@1",
+        source: { ref: "loans/fast@1" },
+        metadata: { environment: "staging", scenarioRef: "Loans/Fast" },
+        startedAt: at("10:06:00"),
+        endedAt: at("11:06:01"),
+        createdAt: at("10:05:00")
+      })
+    })
+  )
+
+  it.effect("tells the health of the runtime", () =>
+    Effect.gen(function* () {
+      const { runtimeHealth } = yield* overview("")
+      assert.strictEqual(runtimeHealth.ok, true)
+      assert.isString(runtimeHealth.runtimeKind)
+    })
+  )
+
+  it.effect("looks at the time up to now unless told otherwise", () =>
+    Effect.gen(function* () {
+      const { kpis: before } = yield* overview("")
+      yield* seedRun({ status: "queued", createdAt: new Date().toISOString() })
+      for (const query of ["", "window=1h", "range=24h", "window=30d", "window=&range=&from=&to="]) {
+        const { kpis } = yield* overview(query)
+        assert.strictEqual(kpis.totalRuns, before.totalRuns + 1, query)
+      }
+    })
+  )
+
+  for (const query of [
+    "window=15m",
+    "window=24H",
+    "range=1h",
+    "from=yesterday",
+    `from=${at("10:00:00")}&to=x`,
+    "from=2026-07-02&to=2026-07-01"
+  ]) {
+    it.effect(`refuses ?${query}`, () =>
+      Effect.gen(function* () {
+        const { body, status } = yield* call("GET", `/dashboard/overview?${query}`)
+        assert.strictEqual(status, 400)
+        assert.strictEqual(body.errorCode, "VALIDATION_ERROR")
+      })
+    )
+  }
+})
+
+layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/metrics", (it) => {
+  const agents = Effect.map(call("GET", "/dashboard/agents/metrics"), ({ body }) => body)
+  const message = (number: number, sender: string): EventDraft => {
+    const draft = messageDraft(number)
+    return { ...draft, data: { ...draft.data, sender } }
+  }
+
+  it.effect("counts runs, messages and signals by participant, and forgets a deleted run", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* agents, [])
+      const log = yield* EventLog
+      const sql = yield* PgClient.PgClient
+      const upkeep = yield* RunUpkeep
+      const runs = [yield* createRun(), yield* createRun(), yield* createRun()]
+      const [first, second, third] = runs
+      if (first === undefined || second === undefined || third === undefined) return assert.fail()
+      const seen: EventDraft = {
+        ts: at("10:00:00"),
+        type: "participant.seen",
+        subject: { kind: "participant", id: "agent://idle" },
+        source: { kind: "control-plane", name: "run-executor" },
+        data: { participantId: "agent://idle", status: "idle" }
+      }
+      yield* log.append({ runId: first, events: [seen, message(1, "agent://a"), message(2, "agent://b")] })
+      yield* log.append({ runId: first, events: [message(3, "agent://a"), signal(at("10:00:00"), "agent://a", 0.5)] })
+      yield* log.append({ runId: second, events: [message(1, "agent://a"), signal(at("10:00:00"), "agent://a", 1)] })
+      yield* log.append({ runId: second, events: [signal(at("10:00:00"), "agent://a")] })
+      yield* log.append({ runId: third, events: [message(1, "agent://b")] })
+      yield* log.append({ runId: third, events: [decision(at("10:00:00"), true)] })
+      const participant = (
+        participantId: string,
+        runs: number,
+        messages: number,
+        signals = 0,
+        averageConfidence = 0
+      ) => ({
+        participantId,
+        runs,
+        messages,
+        signals,
+        averageConfidence
+      })
+      assert.deepStrictEqual(yield* agents, [
+        participant("agent://a", 2, 3, 3, 0.75),
+        participant("agent://b", 2, 2),
+        participant("agent://idle", 1, 0),
+        participant("agent://lead", 1, 0)
+      ])
+
+      // What was counted as it came is what the migration counts of an older log.
+      const tables = Effect.all([
+        sql`SELECT * FROM event_marks m ORDER BY m.run_id, m.seq`,
+        sql`SELECT * FROM run_participants ORDER BY run_id, participant_id`
+      ])
+      const counted = yield* tables
+      yield* sql`TRUNCATE event_marks, run_participants`
+      const migration = readFileSync(new URL("../../../../migrations/0004_insights.sql", import.meta.url), "utf8")
+      for (const statement of migration.split(/^-- ;;$/m).filter((text) => /^INSERT INTO/m.test(text))) {
+        yield* sql.unsafe(statement)
+      }
+      assert.deepStrictEqual(yield* tables, counted)
+
+      yield* sql.withTransaction(upkeep.remove([first]))
+      assert.deepStrictEqual(yield* agents, [
+        participant("agent://a", 1, 1, 2, 1),
+        participant("agent://b", 1, 1),
+        participant("agent://lead", 1, 0)
+      ])
+      const [left] = yield* sql<{
+        readonly marks: number
+      }>`SELECT count(*)::int AS marks FROM event_marks WHERE run_id = ${first}::uuid`
+      assert.strictEqual(left?.marks, 0)
+    })
+  )
+})

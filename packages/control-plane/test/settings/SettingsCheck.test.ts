@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import { checkSettings, judgeSettings } from "../../src/settings/SettingsCheck.ts"
+
+const judge = (values: Readonly<Record<string, string>>) => judgeSettings(new Map(Object.entries(values)))
+const production = { NODE_ENV: "production", AUTH_API_KEYS: "k", RUNTIME_TLS: "true" }
+
+// http-details section 14
+describe("the check of the settings", () => {
+  it("lets the defaults of development pass", () => {
+    assert.deepStrictEqual(judge({}), { faults: [], replaced: [] })
+  })
+
+  it("lets a sound production pass", () => {
+    assert.deepStrictEqual(judge({ ...production, DB_POOL_MAX: "2" }).faults, [])
+  })
+
+  for (const [what, values, lines] of [
+    [
+      "production without keys",
+      { NODE_ENV: "production", RUNTIME_TLS: "true", AUTH_API_KEYS: " , " },
+      ["AUTH_API_KEYS must hold at least one key when NODE_ENV is production"]
+    ],
+    [
+      "any other deployment without keys",
+      { NODE_ENV: "staging" },
+      ["AUTH_API_KEYS must hold at least one key when NODE_ENV is staging"]
+    ],
+    [
+      "production in plain text",
+      { ...production, RUNTIME_TLS: "" },
+      ["RUNTIME_TLS must be true in production, unless RUNTIME_ALLOW_INSECURE is true"]
+    ],
+    ["plain text by consent", { ...production, RUNTIME_TLS: "no", RUNTIME_ALLOW_INSECURE: "YES" }, []],
+    [
+      "the development header in production",
+      { ...production, RUNTIME_USE_DEV_HEADER: "on" },
+      ["RUNTIME_USE_DEV_HEADER is not allowed in production without RUNTIME_BEARER_TOKEN"]
+    ],
+    ["the same beside a bearer", { ...production, RUNTIME_USE_DEV_HEADER: "1", RUNTIME_BEARER_TOKEN: "t" }, []],
+    [
+      "a single connection in production",
+      { ...production, DB_POOL_MAX: "1" },
+      ["DB_POOL_MAX must be at least 2 in production"]
+    ],
+    ["a single connection in development", { DB_POOL_MAX: "1" }, []],
+    ["a port that is none", { PORT: "70000" }, ['PORT must be a port from 0 to 65535, got "70000"']],
+    ["an address without a port", { RUNTIME_ADDRESS: "runtime" }, ['RUNTIME_ADDRESS must be host:port, got "runtime"']],
+    [
+      "another database, without its password",
+      { DATABASE_URL: "mysql://u:secret@h/d" },
+      ["DATABASE_URL must be an address starting with postgres:// or postgresql://"]
+    ],
+    [
+      "an unknown log level",
+      { LOG_LEVEL: "loud" },
+      ['LOG_LEVEL must be one of trace, debug, info, warn, warning, error, fatal, silent, got "loud"']
+    ],
+    [
+      "a time to live below a day",
+      { DATA_RETENTION_TTL_DAYS: "0" },
+      ['DATA_RETENTION_TTL_DAYS must be a whole number of at least 1, got "0"']
+    ],
+    [
+      "a listing without pages",
+      { RUNTIME_LIST_SESSIONS_MAX_PAGES: "-5" },
+      ['RUNTIME_LIST_SESSIONS_MAX_PAGES must be a whole number of at least 1, got "-5"']
+    ],
+    [
+      "a collector that is no address",
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
+      ["OTEL_EXPORTER_OTLP_ENDPOINT must be an address starting with http:// or https://"]
+    ]
+  ] as const) {
+    it(`judges ${what}`, () => {
+      const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""))
+      assert.deepStrictEqual(
+        judge(given).faults.map(({ problem, variable }) => `${variable} ${problem}`),
+        [...lines]
+      )
+    })
+  }
+
+  it("forgives a number that does not parse, and says so", () => {
+    assert.deepStrictEqual(judge({ DB_POOL_MAX: "many" }), {
+      faults: [],
+      replaced: [{ variable: "DB_POOL_MAX", problem: 'is no number ("many"): the default is used' }]
+    })
+  })
+
+  it.effect("reports everything at once, a line for each variable", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => {
+        lines.push(`${logLevel}: ${[message].flat().join(" ")}`)
+      })
+      const env = { NODE_ENV: "production", LOG_LEVEL: "loud", PORT: "99999", DB_POOL_MAX: "x", THROTTLE_LIMIT: "0" }
+      const refused = yield* checkSettings.pipe(
+        Effect.flip,
+        Effect.provide([Logger.layer([logger]), ConfigProvider.layer(ConfigProvider.fromEnv({ env }))])
+      )
+      assert.strictEqual(refused._tag, "SettingsRefused")
+      assert.deepStrictEqual(
+        lines.map((line) => line.split(" ").slice(0, 2).join(" ")),
+        [
+          "Warn: DB_POOL_MAX",
+          "Error: AUTH_API_KEYS",
+          "Error: RUNTIME_TLS",
+          "Error: PORT",
+          "Error: LOG_LEVEL",
+          "Error: THROTTLE_LIMIT"
+        ]
+      )
+    })
+  )
+})

@@ -44,6 +44,7 @@ export class ControlPlaneProcess extends Context.Service<
         entry: new URL("./main.ts", import.meta.url),
         environment: {
           NODE_ENV: "production",
+          LOG_LEVEL: "warn",
           HOST: "127.0.0.1",
           PORT: "0",
           DATABASE_URL: database.url,

@@ -214,7 +214,7 @@ export const fold = (
     batch.events.ts.push(event.ts)
     batch.events.type.push(event.type)
     batch.events.json.push(json)
-    //tally(batch.tally, event)
+    tally(batch.tally, event)
     committed.push({ seq, index: event.index, type: event.type, json })
   }
   run.projected = { state, metrics }

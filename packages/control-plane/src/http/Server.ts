@@ -1,4 +1,3 @@
-import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ControlPlaneApi, ControlPlaneEdge, edgeServices } from "@runplane/api"
 import * as Data from "effect/Data"
@@ -24,6 +23,7 @@ import { ManagementHttp } from "../runs/ManagementHttp.ts"
 import { RunsHttp } from "../runs/RunsHttp.ts"
 import { StreamHttp } from "../stream/StreamHttp.ts"
 import { WebhooksHttp } from "../webhooks/WebhooksHttp.ts"
+import { makeNodeServer } from "./NodeServer.ts"
 import { RemovedHttp } from "./RemovedHttp.ts"
 import { word } from "./Settings.ts"
 import { Shutdown } from "./Shutdown.ts"
@@ -108,7 +108,7 @@ export const layerHttp = (options: HttpOptions) =>
     Layer.provideMerge(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
     Layer.provide(edgeServices),
     Layer.provideMerge(
-      NodeHttpServer.layer(() => createServer(), {
+      NodeHttpServer.layer(makeNodeServer, {
         host: options.host,
         port: options.port,
         gracefulShutdownTimeout: Duration.millis(GRACEFUL_SHUTDOWN_MS)

@@ -14,6 +14,7 @@ import { word } from "../http/Settings.ts"
 
 /** The words of `LOG_LEVEL`. */
 export const LOG_LEVELS: Readonly<Record<string, LogLevel.LogLevel>> = {
+  all: "All",
   trace: "Trace",
   debug: "Debug",
   info: "Info",
@@ -21,6 +22,7 @@ export const LOG_LEVELS: Readonly<Record<string, LogLevel.LogLevel>> = {
   warning: "Warn",
   error: "Error",
   fatal: "Fatal",
+  none: "None",
   silent: "None"
 }
 

@@ -23,19 +23,24 @@ const exporterDefaults = ConfigProvider.layerAdd(
 
 /**
  * Runs and requests are what somebody wants to look at. Work that belongs to neither, such as polls and group commits, would make a
- * trace of its own every few milliseconds, so it is not recorded.
+ * trace of its own every few milliseconds, so it is not recorded. A parent that another tracer made (of a process that holds
+ * more than this service) is none: nobody ever sees it.
  */
 const runsAndRequestsOnly = Layer.effect(
   Tracer.Tracer,
-  Effect.map(Effect.tracer, (tracer) =>
-    Tracer.make({
+  Effect.map(Effect.tracer, (tracer) => {
+    const ours = new WeakSet<Tracer.AnySpan>()
+    return Tracer.make({
       span: (options) => {
-        const background = Option.isNone(options.parent) && !options.root && options.kind !== "server"
-        return tracer.span(background ? { ...options, sampled: false } : options)
+        const parent = Option.filter(options.parent, (span) => span._tag === "ExternalSpan" || ours.has(span))
+        const background = Option.isNone(parent) && !options.root && options.kind !== "server"
+        const span = tracer.span({ ...options, parent, sampled: options.sampled && !background })
+        ours.add(span)
+        return span
       },
       context: tracer.context
     })
-  )
+  })
 )
 
 /**

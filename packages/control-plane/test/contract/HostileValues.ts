@@ -112,10 +112,10 @@ export type Liked = (field: string, chance: Chance) => unknown
 /** A value that the schema allows, mostly. */
 export const fittingJson = (schema: DeclaredSchema, chance: Chance, liked: Liked, field = ""): unknown => {
   const own = resolved(schema)
-  const wanted = liked(field, chance)
-  if (wanted !== undefined) return wanted
   const choices = itemsOf(own["enum"])
   if (choices.length > 0) return chance.pick(choices)
+  const wanted = liked(field, chance)
+  if (wanted !== undefined) return wanted
   const alternatives = itemsOf(own["anyOf"] ?? own["oneOf"])
   if (alternatives.length > 0) return fittingJson(fieldsOf(chance.pick(alternatives)), chance, liked, field)
   const examples = itemsOf(own["examples"])

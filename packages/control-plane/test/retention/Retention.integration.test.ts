@@ -38,7 +38,15 @@ const run = Effect.fnUntraced(function* (status: string, endedAt: string | null)
   return id
 })
 
-const tables = ["run_heads", "canonical_events", "projections", "run_metrics", "artifacts"] as const
+const tables = [
+  "run_heads",
+  "canonical_events",
+  "projections",
+  "run_metrics",
+  "artifacts",
+  "event_marks",
+  "run_participants"
+] as const
 
 const rowsOf = Effect.fnUntraced(function* (id: RunId) {
   const sql = yield* PgClient.PgClient

@@ -56,7 +56,7 @@ describe("the check of the settings", () => {
     [
       "an unknown log level",
       { LOG_LEVEL: "loud" },
-      ['LOG_LEVEL must be one of trace, debug, info, warn, warning, error, fatal, silent, got "loud"']
+      ['LOG_LEVEL must be one of all, trace, debug, info, warn, warning, error, fatal, none, silent, got "loud"']
     ],
     [
       "a time to live below a day",

@@ -13,6 +13,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
+import type * as Tracer from "effect/Tracer"
 import { layerObservation } from "../../src/observer/Observation.ts"
 import { ObserverSettings } from "../../src/observer/ObserverSettings.ts"
 import { Observers } from "../../src/observer/Observers.ts"
@@ -240,6 +241,29 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
       const later = collector.spans.slice(before).filter(({ name }) => name === "run-event.persist")
       assert.isAbove(later.length, 0)
       for (const span of later) assert.strictEqual(span.parentSpanId, trace.span_id)
+    })
+  )
+
+  it.effect("takes in the runtime calls that a request makes about the run's session", () =>
+    Effect.gen(function* () {
+      const runId = yield* inService({}, createRun())
+      const trace = yield* traceOf(runId)
+      yield* open(runId)
+      const { client } = yield* RuntimeFake
+      const parents: Array<Tracer.AnySpan> = []
+      const note = Effect.map(Effect.currentParentSpan, (span) => parents.push(span))
+      const spied = Layer.succeed(RuntimeClient, {
+        ...client,
+        suspendSession: (control) => Effect.andThen(Effect.orDie(note), client.suspendSession(control))
+      })
+      yield* RuntimeClient.use((runtime) => runtime.suspendSession({ sessionId: runId, reason: "" })).pipe(
+        Effect.withSpan("a request"),
+        Effect.provide(layerTracedRuntime.pipe(Layer.provide(spied)))
+      )
+      assert.deepStrictEqual(
+        parents.map(({ spanId, traceId }) => [traceId, spanId]),
+        [[trace.trace_id, trace.span_id]]
+      )
     })
   )
 

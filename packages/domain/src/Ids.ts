@@ -4,7 +4,8 @@ import * as Schema from "effect/Schema"
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const UUID_ANY_CASE = new RegExp(UUID.source, "i")
 const UUID_V4_OR_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-const BASE64URL_22 = /^[A-Za-z0-9_-]{22,}$/
+/** No longer than a path parameter, or the run could not be asked for; indexes have their limit as well. */
+const BASE64URL_22 = /^[A-Za-z0-9_-]{22,512}$/
 
 export const RunId = Schema.String.pipe(Schema.brand("RunId")).annotate({
   identifier: "RunId",
@@ -15,7 +16,7 @@ export type RunId = typeof RunId.Type
 export const isUuid = (text: string): boolean => UUID_ANY_CASE.test(text)
 
 /**
- * The form of a session id that a descriptor may carry: UUID v4, UUID v7, or base64url of 22 or more characters. A UUID of
+ * The form of a session id that a descriptor may carry: UUID v4, UUID v7, or base64url of 22 to 512 characters. A UUID of
  * another version, or one not in canonical lower case, is refused although it also fits the base64url form, because the
  * runtime refuses it (http-details sections 4.2 and 15, runtime-wire section 2.2).
  */

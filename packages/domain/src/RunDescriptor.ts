@@ -11,6 +11,8 @@ export type Requester = typeof Requester.Type
 
 export const MAX_PARTICIPANTS = 1000
 export const MAX_IDEMPOTENCY_KEY_LENGTH = 255
+/** Unicode code units of a text that runs or policies are found by: the database's indexes hold no text of any length. */
+export const MAX_NAME_LENGTH = 512
 
 export const SessionDescriptor = Schema.Struct({
   sessionId: Schema.optionalKey(Schema.String),

@@ -1,3 +1,4 @@
+import { MAX_NAME_LENGTH } from "@runplane/domain"
 import { jsonObject, oneOf, string, strings } from "../validation/BodyRules.ts"
 import { object } from "../validation/ObjectRule.ts"
 import { described, isRecord, optional, type Rule, type RuleValue } from "../validation/Rule.ts"
@@ -21,7 +22,7 @@ const emptyContext: Rule<Readonly<Record<string, never>>> = {
 
 export const cloneRule = object(
   {
-    tags: described(optional(strings()), "Replaces the tags of the original"),
+    tags: described(optional(strings({ maxLength: MAX_NAME_LENGTH })), "Replaces the tags of the original"),
     context: described(optional(emptyContext), "Accepted only when it is empty")
   },
   reject

@@ -1,3 +1,4 @@
+import { MAX_NAME_LENGTH } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import { jsonObject, string } from "../validation/BodyRules.ts"
 import { object } from "../validation/ObjectRule.ts"
@@ -19,9 +20,11 @@ const schemaVersion: Rule<1 | 2 | 3> = {
 
 const policyId: Rule<string> = {
   optional: false,
-  jsonSchema: { type: "string", minLength: 1 },
-  check: (value, _place, report) => {
-    if (typeof value === "string" && value !== "") return valid(value)
+  jsonSchema: { type: "string", minLength: 1, maxLength: MAX_NAME_LENGTH },
+  check: (value, place, report) => {
+    if (typeof value === "string" && value !== "") {
+      return string({ maxLength: MAX_NAME_LENGTH }).check(value, place, report)
+    }
     report("policyId is required")
     return undefined
   }

@@ -1,12 +1,37 @@
-import { MAX_IDEMPOTENCY_KEY_LENGTH, MAX_PARTICIPANTS, type RunDescriptor, RunStatus } from "@runplane/domain"
+import {
+  MAX_IDEMPOTENCY_KEY_LENGTH,
+  MAX_NAME_LENGTH,
+  MAX_PARTICIPANTS,
+  type RunDescriptor,
+  RunStatus
+} from "@runplane/domain"
+import type * as Schema from "effect/Schema"
 import { arrayOf, jsonObject, oneOf, positiveInteger, string, strings } from "../validation/BodyRules.ts"
 import { type ObjectRule, object } from "../validation/ObjectRule.ts"
 import { queryDate, queryFlag, queryInteger, queryList, queryString } from "../validation/QueryRules.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
-import { described, optional, withDefault } from "../validation/Rule.ts"
+import { described, isRecord, optional, type Rule, withDefault } from "../validation/Rule.ts"
 
 const reject = { unknownKeys: "reject" } as const
 const text = () => string({ notEmpty: "last" })
+
+/** The metadata that runs are found by. */
+const INDEXED_METADATA = ["environment", "scenarioRef", "source", "sourceRef"]
+
+/** Any JSON object; only the texts that runs are found by are bounded. */
+const sessionMetadata: Rule<Schema.JsonObject> = {
+  ...jsonObject(),
+  check: (value, place, report) => {
+    const tooLong = INDEXED_METADATA.filter((key) => {
+      const indexed = isRecord(value) ? value[key] : undefined
+      return typeof indexed === "string" && indexed.length > MAX_NAME_LENGTH
+    })
+    for (const key of tooLong) {
+      report(`${place.prefix}${place.key}.${key} must be shorter than or equal to ${MAX_NAME_LENGTH} characters`)
+    }
+    return tooLong.length === 0 ? jsonObject().check(value, place, report) : undefined
+  }
+}
 
 /** The body of `POST /runs` and `POST /runs/validate` (http-details section 4.2): unknown keys are refused at every level. */
 export const runDescriptorRule: ObjectRule<RunDescriptor> = object(
@@ -18,19 +43,19 @@ export const runDescriptorRule: ObjectRule<RunDescriptor> = object(
     ),
     session: object(
       {
-        sessionId: described(optional(string()), "UUID v4, UUID v7, or base64url of 22 or more characters"),
+        sessionId: described(optional(string()), "UUID v4, UUID v7, or base64url of 22 to 512 characters"),
         modeName: described(text(), "Session mode", "macp.mode.decision.v1"),
         modeVersion: text(),
         configurationVersion: text(),
         policyVersion: described(optional(string()), "Must exist in the runtime's policy registry"),
         ttlMs: described(positiveInteger(), "Session time-to-live in milliseconds", 300_000),
-        participants: arrayOf(object({ id: text() }, reject), {
+        participants: arrayOf(object({ id: string({ notEmpty: "last", maxLength: MAX_NAME_LENGTH }) }, reject), {
           min: 1,
           max: MAX_PARTICIPANTS,
           tooMany: `Maximum ${MAX_PARTICIPANTS} participants per session`
         }),
         metadata: described(
-          optional(jsonObject()),
+          optional(sessionMetadata),
           "Any JSON. Used here: cancelCallback, cancellationDelegated, environment, scenarioRef, source, sourceRef"
         )
       },
@@ -43,7 +68,7 @@ export const runDescriptorRule: ObjectRule<RunDescriptor> = object(
             optional(string({ maxLength: MAX_IDEMPOTENCY_KEY_LENGTH })),
             "A second request with the same key answers with the first run"
           ),
-          tags: optional(strings()),
+          tags: optional(strings({ maxLength: MAX_NAME_LENGTH })),
           requester: optional(
             object({ actorId: optional(string()), actorType: optional(oneOf(["user", "service", "system"])) }, reject)
           )

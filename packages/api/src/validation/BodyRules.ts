@@ -84,16 +84,26 @@ export const jsonObject = (): Rule<Schema.JsonObject> => ({
 // Values come from JSON.parse, so an object's content is JSON by construction.
 const isJsonObject = (value: unknown): value is Schema.JsonObject => isRecord(value)
 
+export interface StringsOptions {
+  /** Unicode code units of each string. */
+  readonly maxLength?: number
+}
+
 /** An array of strings. */
-export const strings = (): Rule<ReadonlyArray<string>> => ({
+export const strings = ({ maxLength }: StringsOptions = {}): Rule<ReadonlyArray<string>> => ({
   optional: false,
-  jsonSchema: { type: "array", items: { type: "string" } },
+  jsonSchema: { type: "array", items: { type: "string", ...(maxLength === undefined ? {} : { maxLength }) } },
   check: (value, place, report) => {
     const items = Array.isArray(value) ? value : []
     const allStrings = Array.isArray(value) && items.every((item) => typeof item === "string")
     if (!allStrings) report(`${place.prefix}each value in ${place.key} must be a string`)
     if (!Array.isArray(value)) report(`${name(place)} must be an array`)
-    return allStrings ? valid(items.filter((item) => typeof item === "string")) : undefined
+    const texts = items.filter((item) => typeof item === "string")
+    const isShort = maxLength === undefined || texts.every((text) => text.length <= maxLength)
+    if (!isShort) {
+      report(`${place.prefix}each value in ${place.key} must be shorter than or equal to ${maxLength} characters`)
+    }
+    return allStrings && isShort ? valid(texts) : undefined
   }
 })
 

@@ -72,12 +72,20 @@ const LONG = [100, 255, 256, 512, 4_000, 70_000, 300_000]
 
 export const hostileText = (chance: Chance): string => {
   if (chance.happens(0.1)) return chance.pick(["x", "\u0000", "é", "\ud83d\ude00", ",", "/"]).repeat(chance.pick(LONG))
+  // What does not compress is what indexes cannot hold.
+  if (chance.happens(0.04)) return randomText(chance, chance.pick(LONG))
   if (chance.happens(0.2)) {
     const codes = Array.from({ length: 1 + chance.below(12) }, () => chance.below(0x10000))
     return String.fromCharCode(...codes)
   }
   return chance.pick(HOSTILE_TEXTS)
 }
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+/** Passes for base64url, as session ids are. */
+const randomText = (chance: Chance, length: number): string =>
+  Array.from({ length }, () => ALPHABET.charAt(chance.below(ALPHABET.length))).join("")
 
 const MAX_NESTING = 200_000
 
@@ -135,7 +143,9 @@ export const fittingJson = (schema: DeclaredSchema, chance: Chance, liked: Liked
     case "boolean":
       return chance.happens(0.5)
     default:
-      return own["format"] === "date-time" ? "2026-07-01T10:00:00.000Z" : `text-${chance.below(1000)}`
+      if (own["format"] === "date-time") return "2026-07-01T10:00:00.000Z"
+      // Any text is fine here, also one of the others.
+      return chance.happens(0.15) ? hostileText(chance) : `text-${chance.below(1000)}`
   }
 }
 

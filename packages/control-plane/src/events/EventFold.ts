@@ -23,6 +23,7 @@ import {
   StreamCursorMoved
 } from "./AppendRequest.ts"
 import type { LockedHead, LogBatch, MessageRows } from "./LogRows.ts"
+import { messageKeyOf } from "./MessageKey.ts"
 
 export interface PreparedFrame extends NormalisedFrame {
   readonly receivedAt: string
@@ -106,7 +107,9 @@ export type Decided =
   | { readonly _tag: "Refused"; readonly refusal: AppendRefusal }
 
 const messageKey = (runId: string, frame: PreparedFrame): string | undefined =>
-  frame.message === undefined || frame.message.messageId === "" ? undefined : `${runId} ${frame.message.messageId}`
+  frame.message === undefined || frame.message.messageId === ""
+    ? undefined
+    : `${runId} ${messageKeyOf(frame.message.messageId)}`
 
 /** The message rows that the frames of these requests want to store: each key once, an acceptance before a rejection. */
 export const messageRows = (requests: ReadonlyArray<PreparedRequest>): MessageRows => {
@@ -122,7 +125,7 @@ export const messageRows = (requests: ReadonlyArray<PreparedRequest>): MessageRo
   const rows = [...byKey.values()]
   return {
     runId: rows.map((row) => row.runId),
-    messageId: rows.map((row) => row.message.messageId),
+    messageId: rows.map((row) => messageKeyOf(row.message.messageId)),
     accepted: rows.map((row) => row.message.status === "accepted"),
     json: rows.map((row) => JSON.stringify({ runId: row.runId, ...row.message }))
   }

@@ -15,21 +15,30 @@ const MALFORMED: Refusal = { status: 400, errorCode: "VALIDATION_ERROR", message
 
 const refusals: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { status: 431, errorCode: "PAYLOAD_TOO_LARGE", message: "request head is too large" },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, errorCode: "PAYLOAD_TOO_LARGE", message: "chunk extensions are too large" },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: 413,
+    errorCode: "PAYLOAD_TOO_LARGE",
+    message: "chunk extensions are too large"
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, errorCode: "VALIDATION_ERROR", message: "request took too long to arrive" }
 }
 
-const EXPECTATION: Refusal = { status: 417, errorCode: "VALIDATION_ERROR", message: "the only expectation known is 100-continue" }
+const EXPECTATION: Refusal = {
+  status: 417,
+  errorCode: "VALIDATION_ERROR",
+  message: "the only expectation known is 100-continue"
+}
 
 const bodyOf = ({ errorCode, message, status }: Refusal) =>
   JSON.stringify({ statusCode: status, errorCode, message, error: STATUS_CODES[status] })
 
 /**
  * A Node.js server whose own refusals have the error form of the service (http-details section 3.2): bytes that are no HTTP, heads that
- * are too large, requests that do not arrive, expectations that nobody can meet. A missing `Host` is not refused: nothing here reads it.
+ * are too large, requests that do not arrive, expectations that nobody can meet. A missing `Host` is not refused: nothing here reads it. An `Upgrade` is not followed: the request
+ * is answered as it stands.
  */
 export const makeNodeServer = (): Server => {
-  const server = createServer({ requireHostHeader: false })
+  const server = createServer({ requireHostHeader: false, shouldUpgradeCallback: () => false })
   const answers = new WeakMap<Duplex, ServerResponse>()
   const remember = (request: IncomingMessage, response: ServerResponse) => {
     answers.set(request.socket, response)

@@ -1,5 +1,5 @@
-import { chanceOf, type Chance } from "./Chance.ts"
-import { declaredEndpoints, type DeclaredEndpoint, isObject } from "./Declared.ts"
+import { type Chance, chanceOf } from "./Chance.ts"
+import { type DeclaredEndpoint, declaredEndpoints, isObject } from "./Declared.ts"
 import { fittingJson, hostileJson, hostileText, jsonTextOf, type Liked, mutated } from "./HostileValues.ts"
 import type { WireRequest } from "./RawHttp.ts"
 
@@ -36,7 +36,14 @@ const pathOf = ({ path }: DeclaredEndpoint, known: Known, chance: Chance): strin
     return name === "id" ? chance.pick(known.runs) : encoded(chance.pick(["policy.known", hostileText(chance)]))
   })
   if (chance.happens(0.96)) return filled
-  return chance.pick([`${filled}/`, `/${filled}`, `${filled}/${hostileSegment(chance)}`, filled.toUpperCase(), "*", "/"])
+  return chance.pick([
+    `${filled}/`,
+    `/${filled}`,
+    `${filled}/${hostileSegment(chance)}`,
+    filled.toUpperCase(),
+    "*",
+    "/"
+  ])
 }
 
 const likedOf =
@@ -87,7 +94,8 @@ const noBody = Buffer.alloc(0)
 const bodyOf = ({ body, method }: DeclaredEndpoint, known: Known, chance: Chance): Buffer => {
   if (body === undefined && (method === "GET" || chance.happens(0.7))) return noBody
   const fault = chance.below(20)
-  if (fault === 0) return Buffer.alloc(MAX_BODY_BYTES + chance.pick([1, 100_000, 3_000_000]), chance.pick(["a", "[", " "]))
+  if (fault === 0)
+    return Buffer.alloc(MAX_BODY_BYTES + chance.pick([1, 100_000, 3_000_000]), chance.pick(["a", "[", " "]))
   if (fault === 1) return Buffer.from(jsonTextOf({ x: "x".repeat(MAX_BODY_BYTES - chance.pick([0, 7, 8, 9, 100])) }))
   if (fault === 2) return Buffer.from(Array.from({ length: chance.below(300) }, () => chance.below(256)))
   if (fault === 3) return noBody
@@ -157,7 +165,12 @@ const headersOf = (body: Buffer, chance: Chance): Headers => {
     ? []
     : [["content-type", chance.happens(0.06) ? chance.pick(CONTENT_TYPES) : "application/json"]]
   const host: Headers = odd.some(([name]) => name === "host") || chance.happens(0.005) ? [] : [["host", "127.0.0.1"]]
-  return [...host, ...contentType, ...odd, ...(body.length > 0 ? ([["content-length", `${body.length}`]] as const) : [])]
+  return [
+    ...host,
+    ...contentType,
+    ...odd,
+    ...(body.length > 0 ? ([["content-length", `${body.length}`]] as const) : [])
+  ]
 }
 
 const chunksOf = (body: Buffer, chance: Chance): Buffer => {
@@ -176,16 +189,25 @@ const framed = (headers: Headers, body: Buffer, chance: Chance) => {
   const withLength = (length: string) => [...others, ["content-length", length] as const]
   const fault = chance.below(60)
   if (fault < 3) {
-    return { headers: [...others, ["transfer-encoding", "chunked"] as const], body: chunksOf(body, chance), complete: true }
+    return {
+      headers: [...others, ["transfer-encoding", "chunked"] as const],
+      body: chunksOf(body, chance),
+      complete: true
+    }
   }
   if (fault === 3) return { headers: withLength(String(body.length + 10)), body, complete: false }
-  if (fault === 4) return { headers: withLength(chance.pick(["-1", "x", "1e3", "99999999999999999999"])), body, complete: false }
+  if (fault === 4)
+    return { headers: withLength(chance.pick(["-1", "x", "1e3", "99999999999999999999"])), body, complete: false }
   if (fault === 5) {
     const broken = Buffer.from(chance.pick(["zz\r\nx\r\n", "5\r\nab", "fffffffffffffffff\r\n", "-1\r\n\r\n"]))
     return { headers: [...others, ["transfer-encoding", "chunked"] as const], body: broken, complete: false }
   }
   if (fault === 6) {
-    return { headers: [...headers, ["transfer-encoding", "chunked"] as const], body: chunksOf(body, chance), complete: true }
+    return {
+      headers: [...headers, ["transfer-encoding", "chunked"] as const],
+      body: chunksOf(body, chance),
+      complete: true
+    }
   }
   return { headers, body, complete: true }
 }
@@ -199,7 +221,11 @@ export interface HostileRequest extends WireRequest {
 export const hostileRequest = (seed: number, number: number, known: Known): HostileRequest => {
   const chance = chanceOf(seed, number)
   const endpoint = declaredEndpoints[number % declaredEndpoints.length] ?? chance.pick(declaredEndpoints)
-  const method = chance.happens(0.93) ? endpoint.method : chance.happens(0.8) ? chance.pick(METHODS) : chance.pick(NO_METHODS)
+  const method = chance.happens(0.93)
+    ? endpoint.method
+    : chance.happens(0.8)
+      ? chance.pick(METHODS)
+      : chance.pick(NO_METHODS)
   const target = chance.happens(0.005) ? chance.pick(["", "http://[", "http://evil/runs", "?", "#"]) : undefined
   const path = target ?? `${pathOf(endpoint, known, chance)}${queryOf(endpoint, known, chance)}`
   const content = bodyOf(endpoint, known, chance)

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs"
 import { randomInt, randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { controlPlaneErrorStatus } from "@runplane/api"
@@ -110,7 +109,6 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("No request
         let latest: Known = { runs: [], webhooks: [] }
         const faults: Array<string> = []
         let accepted = 0
-        const stats = new Map<string, number>()
 
         yield* Effect.forEach(
           Array.from({ length: REQUESTS }, (_, number) => number),
@@ -126,8 +124,6 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("No request
                 catch: (error) => new Error(`${String(error)}\n${shown(request)}`)
               })
               const fault = faultOf(request, answer)
-              const key = `${declaredEndpoints[number % declaredEndpoints.length]?.method} ${declaredEndpoints[number % declaredEndpoints.length]?.path} ${answer?.status ?? 0}`
-              stats.set(key, (stats.get(key) ?? 0) + 1)
               if (fault !== undefined) {
                 const said = answer === undefined ? "" : `${answer.status} ${answer.body.slice(0, 500)}`
                 faults.push(`${fault}: ${said}\n${shown(request)}`)
@@ -144,7 +140,6 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("No request
           { concurrency: CONCURRENCY, discard: true }
         )
 
-        writeFileSync('/tmp/fz-stats.json', JSON.stringify([...stats]))
         assert.deepStrictEqual(faults, [])
         assert.isAtLeast(declaredEndpoints.length, 50)
         // Requests that are all refused at the door prove little.

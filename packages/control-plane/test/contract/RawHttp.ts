@@ -50,7 +50,8 @@ export const exchange = (port: number, request: WireRequest): Promise<WireAnswer
     })
     socket.on("close", () => {
       const answer = parseAnswer(Buffer.concat(chunks))
-      const hungUp = failure === undefined || ("code" in failure && ["ECONNRESET", "EPIPE"].includes(String(failure.code)))
+      const hungUp =
+        failure === undefined || ("code" in failure && ["ECONNRESET", "EPIPE"].includes(String(failure.code)))
       if (answer !== undefined || hungUp) resolve(answer)
       else reject(failure)
     })

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { create, toBinary } from "@bufbuild/protobuf"
 import { assert, layer } from "@effect/vitest"
 import { type RawFrame, type RunId, runCompleted, runStarted, streamOpened } from "@runplane/domain"
@@ -87,6 +88,25 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { timeout: "60 s
         decoded.filter((event) => event.type === "message.received").map((event) => event.data["messageId"]),
         ["m1", "m2", "m3"]
       )
+    })
+  )
+
+  it.effect("takes message ids of any length, and still knows them again", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const runId = yield* createRun()
+      const long = (number: number): ObservedFrame => {
+        const { frame, receivedAt } = vote(runId, number)
+        if (frame.kind !== "stream-envelope") return { frame, receivedAt }
+        // Random digits: text that repeats itself would be compressed below the limit of an index.
+        const messageId = `${Array.from({ length: 400 }, (_, place) => createHash("sha1").update(`${place}`).digest("hex")).join("")}${number}`
+        return { receivedAt, frame: { ...frame, envelope: { ...frame.envelope, messageId } } }
+      }
+      const first = yield* log.append({ runId, cursor: 0, frames: [long(1), long(2)] })
+      assert.strictEqual(first.cursor, 2)
+      const again = yield* log.append({ runId, cursor: 2, frames: [long(2), long(3)] })
+      assert.strictEqual(again.cursor, 3)
+      yield* assertLogIsExact(runId)
     })
   )
 

@@ -1,0 +1,82 @@
+import { assert, layer } from "@effect/vitest"
+import type { RunId } from "@runplane/domain"
+import { type RuntimeErrorReason, RuntimeFake } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { type Call, call, layerTestService, type TestServiceOptions } from "../support/HttpService.ts"
+import { differences } from "./Matching.ts"
+import { type Given, givens } from "./World.ts"
+
+/** One statement of the specification: one request and what must be answered. */
+export interface Statement {
+  /** The statement, in our words. */
+  readonly says: string
+  /** The run that `:run` stands for in path and body. */
+  readonly given?: Given
+  /** What the runtime answers the next such call with. */
+  readonly runtimeFails?: readonly [
+    method: "ListSessions" | "GetManifest" | "RegisterPolicy" | "ListPolicies",
+    RuntimeErrorReason
+  ]
+  /** The runtime ends the session of `given` while the request is open, so that its stream ends. */
+  readonly endsRun?: true
+  /** Requests that must be 2xx, made before the one that is looked at. */
+  readonly after?: ReadonlyArray<readonly [method: string, path: string, body?: unknown]>
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  readonly headers?: Call["headers"]
+  readonly status: number
+  /** What the body must be, in the terms of `differences`. */
+  readonly answer?: unknown
+  /** What the answer's headers must be, in the same terms. */
+  readonly answerHeaders?: Readonly<Record<string, unknown>>
+}
+
+/** The run that read-only statements share. */
+class ToldRun extends Context.Service<ToldRun, RunId>()("runplane/control-plane/test/ToldRun") {
+  static readonly layer = Layer.effect(ToldRun, givens.told)
+}
+
+const withRun = (value: unknown, run: string): unknown =>
+  value === undefined ? undefined : JSON.parse(JSON.stringify(value).replaceAll(":run", run))
+
+const SHOWN = 600
+
+/** Tests each statement of a section of run-control-plane over the real port. */
+export const contract = (section: string, statements: ReadonlyArray<Statement>, options: TestServiceOptions = {}) =>
+  layer(ToldRun.layer.pipe(Layer.provideMerge(layerTestService(options))), { excludeTestServices: true })(
+    `run-control-plane, ${section}:`,
+    (it) => {
+      for (const statement of statements) {
+        it.effect(statement.says, () =>
+          Effect.gen(function* () {
+            const given = statement.given ?? "unknown"
+            const run = given === "told" ? yield* ToldRun : yield* givens[given]
+            for (const [method, path, body] of statement.after ?? []) {
+              const before = yield* call(method, path.replaceAll(":run", run), { body: withRun(body, run) })
+              assert.isBelow(before.status, 300, `${method} ${path}: ${before.text}`)
+            }
+            if (statement.runtimeFails !== undefined) {
+              const [method, reason] = statement.runtimeFails
+              yield* RuntimeFake.use((fake) => fake.fail({ method }, reason, "the runtime's words"))
+            }
+            if (statement.endsRun === true) {
+              yield* Effect.forkChild(RuntimeFake.use((fake) => fake.transition(run, "RESOLVED")))
+            }
+            const answer = yield* call(statement.method, statement.path.replaceAll(":run", run), {
+              body: typeof statement.body === "string" ? statement.body : withRun(statement.body, run),
+              headers: statement.headers ?? {}
+            })
+            assert.strictEqual(answer.status, statement.status, answer.text.slice(0, SHOWN))
+            const body = answer.headers.get("content-type")?.includes("json") === true ? answer.body : answer.text
+            if (statement.answer !== undefined) assert.deepStrictEqual(differences(body, statement.answer), [])
+            for (const [name, expected] of Object.entries(statement.answerHeaders ?? {})) {
+              assert.deepStrictEqual(differences(answer.headers.get(name) ?? undefined, expected, name), [])
+            }
+          })
+        )
+      }
+    }
+  )

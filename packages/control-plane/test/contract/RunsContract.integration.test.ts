@@ -1,0 +1,486 @@
+import { randomUUID } from "node:crypto"
+import { descriptor } from "../support/HttpService.ts"
+import { contract, type Statement } from "./Contract.ts"
+import { absent, including, isCount, isList, isText, Keys, listOf, TIMESTAMP, TRACE_ID, UUID } from "./Matching.ts"
+import { MODE, RISK } from "./World.ts"
+
+const RUN_RECORD = {
+  id: UUID,
+  runId: UUID,
+  status: isText,
+  runtimeKind: "fake",
+  createdAt: TIMESTAMP,
+  updatedAt: TIMESTAMP,
+  tags: isList,
+  metadata: {}
+}
+const ACCEPTED = { runId: UUID, sessionId: isText, status: "queued", traceId: TRACE_ID }
+const refusedFor = (message: string) => ({
+  statusCode: 400,
+  errorCode: "VALIDATION_ERROR",
+  message: including(message)
+})
+
+const create = (says: string, body: unknown, status: number, answer: unknown): Statement => ({
+  says: `POST /runs ${says}`,
+  method: "POST",
+  path: "/runs",
+  body,
+  status,
+  answer
+})
+
+const sessionId = randomUUID()
+
+contract("Runs, creation", [
+  create("answers 202 with runId, sessionId, status queued and traceId", descriptor(), 202, ACCEPTED),
+  create("echoes a session id that is a UUID v4", descriptor({ session: { sessionId } }), 202, { sessionId }),
+  create(
+    "takes a UUID v7",
+    descriptor({ session: { sessionId: "0197c3a0-7d2b-7c35-8f00-0123456789ab" } }),
+    202,
+    ACCEPTED
+  ),
+  create(
+    "takes base64url of 22 characters",
+    descriptor({ session: { sessionId: "abcdefghijklmnopqrstuv" } }),
+    202,
+    ACCEPTED
+  ),
+  create("refuses other session ids", descriptor({ session: { sessionId: "short" } }), 400, {
+    errorCode: "INVALID_SESSION_ID"
+  }),
+  create("takes the mode sandbox", descriptor({ mode: "sandbox" }), 202, ACCEPTED),
+  create(
+    "takes free metadata, tags and a requester",
+    {
+      ...descriptor({ session: { metadata: { runLabel: "x", any: [1, null] } } }),
+      execution: { tags: ["a"], requester: { actorId: "u1", actorType: "service" } }
+    },
+    202,
+    ACCEPTED
+  ),
+  ...["kickoff", "commitments", "policyHints", "initiatorParticipantId"].map((field) =>
+    create(
+      `refuses the scenario-specific field ${field}`,
+      descriptor({ [field]: [] }),
+      400,
+      refusedFor(`property ${field} should not exist`)
+    )
+  ),
+  create(
+    "refuses participants[].role",
+    descriptor({ session: { participants: [{ id: "agent://a", role: "voter" }] } }),
+    400,
+    refusedFor("session.participants.0.property role should not exist")
+  ),
+  create("refuses a body that is missing", undefined, 400, { errorCode: "VALIDATION_ERROR" }),
+  create("refuses a tag that no index could hold", descriptor({ execution: { tags: ["x".repeat(513)] } }), 400, {
+    message: ["execution.each value in tags must be shorter than or equal to 512 characters"]
+  }),
+  create(
+    "refuses such a scenario reference as well",
+    descriptor({ session: { metadata: { scenarioRef: "x".repeat(513) } } }),
+    400,
+    refusedFor("session.metadata.scenarioRef must be shorter than or equal to 512 characters")
+  ),
+  {
+    says: "POST /runs/validate checks without creating a run",
+    method: "POST",
+    path: "/runs/validate",
+    body: descriptor(),
+    status: 201,
+    answer: { valid: true, errors: [], warnings: [], runtime: { reachable: true } }
+  },
+  {
+    says: "POST /runs/validate refuses what POST /runs refuses",
+    method: "POST",
+    path: "/runs/validate",
+    body: descriptor({ kickoff: [] }),
+    status: 400,
+    answer: refusedFor("property kickoff should not exist")
+  }
+])
+
+const list = (query: string, answer: unknown, status = 200): Statement => ({
+  says: `GET /runs?${query}`,
+  given: "told",
+  method: "GET",
+  path: `/runs?${query}`,
+  status,
+  answer
+})
+const hit = { data: listOf(RUN_RECORD), total: 1 }
+const none = { data: [], total: 0 }
+
+contract("Runs, listing", [
+  {
+    ...list("", { data: listOf(RUN_RECORD), total: 1, limit: 50, offset: 0 }),
+    says: "GET /runs answers data, total, limit, offset"
+  },
+  list("status=completed", hit),
+  list("status=failed", none),
+  list("tags=nightly", hit),
+  list("tags=nightly,other", none),
+  list("createdAfter=2020-01-01", hit),
+  list("createdBefore=2020-01-01", none),
+  list("limit=200", { limit: 200 }),
+  list("limit=201", refusedFor("limit must not be greater than 200"), 400),
+  list("limit=0", refusedFor("limit must not be less than 1"), 400),
+  list("offset=1", { data: [], total: 1, offset: 1 }),
+  list("sortBy=updatedAt&sortOrder=asc", hit),
+  list("sortBy=status", { errorCode: "VALIDATION_ERROR" }, 400),
+  list("sortOrder=up", { errorCode: "VALIDATION_ERROR" }, 400),
+  list("environment=staging", hit),
+  list("environment=STAGING", none),
+  list("scenarioRef=FAST-check", hit),
+  list("search=fast-check", hit),
+  list("search=nightly", hit),
+  list("search=nothing-like-it", none),
+  {
+    says: "GET /runs hides archived runs",
+    given: "completed",
+    after: [["POST", "/runs/:run/archive"]],
+    method: "GET",
+    path: "/runs?search=:run",
+    status: 200,
+    answer: none
+  },
+  {
+    says: "GET /runs?includeArchived=true shows them",
+    given: "completed",
+    after: [["POST", "/runs/:run/archive"]],
+    method: "GET",
+    path: "/runs?search=:run&includeArchived=true",
+    status: 200,
+    answer: hit
+  }
+])
+
+const read = (path: string, says: string, answer: unknown): Statement => ({
+  says: `GET /runs/:id${path} ${says}`,
+  given: "told",
+  method: "GET",
+  path: `/runs/:run${path}`,
+  status: 200,
+  answer
+})
+
+contract("Runs, reading", [
+  read("", "is the run record", {
+    ...RUN_RECORD,
+    status: "completed",
+    sourceRef: "loans/fast-check@1.0.0",
+    startedAt: TIMESTAMP,
+    endedAt: TIMESTAMP,
+    archivedAt: null,
+    tags: ["nightly"],
+    metadata: { environment: "staging", runLabel: "nightly loan", executionRequest: { session: { sessionId: UUID } } }
+  }),
+  read("/state", "is the projected state", { run: { runId: UUID, status: "completed" } }),
+  read("/metrics", "counts", {
+    runId: UUID,
+    ...{
+      eventCount: isCount,
+      messageCount: isCount,
+      signalCount: 0,
+      proposalCount: 3,
+      toolCallCount: 2,
+      decisionCount: 1
+    },
+    ...{ streamReconnectCount: 0, promptTokens: isCount, completionTokens: isCount, totalTokens: isCount },
+    ...{ firstEventAt: TIMESTAMP, lastEventAt: TIMESTAMP, durationMs: isCount, sessionState: isText }
+  }),
+  read(
+    "/messages",
+    "lists the messages captured from the stream",
+    listOf({ messageId: isText, sender: isText, status: isText })
+  ),
+  read("/artifacts", "lists the artifacts", [
+    { kind: "trace", label: "Root run trace", inline: { traceId: TRACE_ID } }
+  ]),
+  read("/traces", "tells trace, spans, artifacts, status and scenario", {
+    traceId: TRACE_ID,
+    spanCount: isCount,
+    linkedArtifacts: isList,
+    runStatus: "completed",
+    scenarioRef: "loans/fast-check@1.0.0"
+  }),
+  {
+    says: "GET /runs/:id/traces has no scenarioRef for a run without a scenario",
+    given: "waiting",
+    method: "GET",
+    path: "/runs/:run/traces",
+    status: 200,
+    answer: { scenarioRef: absent }
+  },
+  read("/export", "is the whole bundle, without raw events", {
+    run: { id: UUID, status: "completed" },
+    session: { modeName: MODE },
+    projection: {},
+    metrics: {},
+    artifacts: isList,
+    canonicalEvents: listOf({ seq: isCount }),
+    rawEvents: [],
+    exportedAt: TIMESTAMP
+  }),
+  read("/export?includeCanonical=false&includeRaw=true", "takes the parts asked for", {
+    canonicalEvents: [],
+    rawEvents: listOf({ kind: isText })
+  }),
+  read("/export?eventLimit=2", "takes the first events up to eventLimit", { canonicalEvents: [{}, {}] }),
+  {
+    ...read(
+      "/export?format=jsonl",
+      "is a header line and a line for each event",
+      /^\{"type":"header".*\n\{.*"type":"canonical_event"/s
+    ),
+    answerHeaders: { "content-type": /^application\/x-ndjson/ }
+  },
+  {
+    says: "GET /runs/:id/export refuses another format",
+    given: "told",
+    method: "GET",
+    path: "/runs/:run/export?format=xml",
+    status: 400
+  }
+])
+
+const events = (query: string, says: string, answer: unknown, status = 200): Statement => ({
+  says: `GET /runs/:id/events${query} ${says}`,
+  given: "told",
+  method: "GET",
+  path: `/runs/:run/events${query}`,
+  status,
+  answer
+})
+const across = (query: string, says: string, answer: unknown, status = 200): Statement => ({
+  says: `GET /events${query} ${says}`,
+  given: "told",
+  method: "GET",
+  path: `/events${query}`,
+  status,
+  answer
+})
+
+contract("Runs, events", [
+  events("", "is a bare array", listOf({ seq: isCount, type: isText })),
+  events("?afterSeq=0&limit=3", "stays one with afterSeq and limit", [{}, {}, {}]),
+  events("?afterSeq=99999999", "holds what is strictly greater", []),
+  events("?type=run.created,run.started", "is an envelope with type", { data: [{}, {}], total: 2, limit: 200 }),
+  events("?type=no.such", "finds nothing for an unknown type", { data: [], total: 0, nextCursor: absent }),
+  events("?type=message.received&limit=1", "gives a cursor on a full page", { data: [{}], nextCursor: isCount }),
+  events("?afterTs=2020-01-01T00:00:00Z", "takes a lower bound", { data: listOf({}), total: isCount }),
+  events("?beforeTs=2020-01-01T00:00:00Z", "takes an upper bound", { data: [], total: 0 }),
+  events("?afterSeq=-1", "refuses a negative afterSeq", refusedFor("afterSeq must not be less than 0"), 400),
+  events("?limit=0", "refuses limit 0", refusedFor("limit must not be less than 1"), 400),
+  events(
+    "?afterTs=yesterday",
+    "refuses what is no date",
+    refusedFor("afterTs must be a valid ISO 8601 date string"),
+    400
+  ),
+  across("", "is an envelope with limit 500", { data: listOf({ seq: isCount }), total: isCount, limit: 500 }),
+  across("?limit=2", "gives a cursor on a full page", { data: [{}, {}], nextCursor: isCount }),
+  across("?limit=100000", "gives none otherwise", { nextCursor: absent }),
+  across("?runId=:run&type=run.created", "filters by run and type", { data: [{}], total: 1 }),
+  across("?scenarioRef=loans/fast-check@1.0.0", "matches the source reference", { data: listOf({}) }),
+  across("?scenarioRef=FAST", "matches part of the scenario, case ignored", { data: listOf({}) }),
+  across("?scenarioRef=nothing", "matches nothing else", { data: [], total: 0 }),
+  across("?beforeTs=2020-01-01", "filters by time", { data: [], total: 0 }),
+  across("?runId=nonsense", "refuses what is no UUID", { errorCode: "VALIDATION_ERROR" }, 400)
+])
+
+const action = (
+  path: string,
+  says: string,
+  over: Pick<Statement, "given" | "status"> & Partial<Statement>
+): Statement => ({ says: `POST /runs/:id/${path} ${says}`, method: "POST", path: `/runs/:run/${path}`, ...over })
+
+contract("Runs, actions", [
+  action("suspend", "suspends a running run", {
+    given: "running",
+    body: { reason: "x" },
+    status: 201,
+    answer: { status: "suspended" }
+  }),
+  action("suspend", "is refused otherwise", {
+    given: "waiting",
+    status: 400,
+    answer: { errorCode: "VALIDATION_ERROR" }
+  }),
+  action("resume", "resumes a suspended run", { given: "suspended", status: 201, answer: { status: "running" } }),
+  action("resume", "is refused otherwise", {
+    given: "running",
+    status: 400,
+    answer: { errorCode: "VALIDATION_ERROR" }
+  }),
+  action("cancel", "by delegation ends the run", {
+    given: "delegated",
+    body: { reason: "x" },
+    status: 201,
+    answer: { status: "cancelled", endedAt: TIMESTAMP }
+  }),
+  action("cancel", "is refused without callback and delegation", { given: "running", status: 400 }),
+  action("cancel", "is 409 for a run that has ended", {
+    given: "completed",
+    status: 409,
+    answer: {
+      errorCode: "INVALID_STATE_TRANSITION",
+      message: /cannot transition run .* from 'completed' to 'cancelled'/
+    }
+  }),
+  action("clone", "makes a new run", { given: "completed", status: 201, answer: ACCEPTED }),
+  action("clone", "takes tags", { given: "completed", body: { tags: ["again"] }, status: 201, answer: ACCEPTED }),
+  action("clone", "refuses a context that is not empty", {
+    given: "completed",
+    body: { context: { a: 1 } },
+    status: 400,
+    answer: { message: including("context cannot be overridden: it must be absent or empty") }
+  }),
+  action("archive", "sets archivedAt and adds the tag", {
+    given: "completed",
+    status: 201,
+    answer: { archivedAt: TIMESTAMP, tags: ["nightly", "archived"] }
+  }),
+  {
+    says: "DELETE /runs/:id removes a terminal run",
+    given: "cancelled",
+    method: "DELETE",
+    path: "/runs/:run",
+    status: 204,
+    answer: ""
+  },
+  {
+    says: "DELETE /runs/:id leaves nothing behind",
+    given: "completed",
+    after: [["DELETE", "/runs/:run"]],
+    method: "GET",
+    path: "/runs/:run",
+    status: 404,
+    answer: { errorCode: "RUN_NOT_FOUND" }
+  },
+  {
+    says: "DELETE /runs/:id is refused for a run that goes on",
+    given: "running",
+    method: "DELETE",
+    path: "/runs/:run",
+    status: 400,
+    answer: {
+      errorCode: "VALIDATION_ERROR",
+      message: "only terminal runs (completed, failed, cancelled) can be deleted"
+    }
+  },
+  action("projection/rebuild", "folds the events again", {
+    given: "told",
+    status: 201,
+    answer: { rebuilt: true, latestSeq: isCount, run: { status: "completed" } }
+  }),
+  action("artifacts", "creates an artifact", {
+    given: "completed",
+    body: { kind: "report", label: "r", inline: { a: 1 } },
+    status: 201,
+    answer: { id: UUID, kind: "report", label: "r", inline: { a: 1 }, createdAt: TIMESTAMP }
+  }),
+  action("artifacts", "refuses an unknown kind", {
+    given: "completed",
+    body: { kind: "film", label: "r" },
+    status: 400
+  }),
+  ...["messages", "signal", "context"].map((removed) =>
+    action(removed, "was removed", {
+      given: "unknown",
+      status: 410,
+      answer: { statusCode: 410, errorCode: "ENDPOINT_REMOVED", message: isText }
+    })
+  )
+])
+
+const batch = (name: string, given: "completed" | "running" | "delegated", answer: unknown): Statement => ({
+  says: `POST /runs/batch/${name} on a ${given} run`,
+  given,
+  method: "POST",
+  path: `/runs/batch/${name}`,
+  body: { runIds: [":run"] },
+  status: 201,
+  answer
+})
+
+contract("Runs, batches, comparison, replay and stream", [
+  batch("cancel", "delegated", [{ runId: UUID, status: "cancelled" }]),
+  batch("archive", "completed", [{ runId: UUID, status: "archived" }]),
+  batch("delete", "completed", [{ runId: UUID, status: "deleted" }]),
+  batch("delete", "running", [{ runId: UUID, status: "failed", error: isText }]),
+  batch("export", "completed", [{ run: { id: UUID }, canonicalEvents: listOf({}), rawEvents: [] }]),
+  {
+    says: "POST /runs/compare puts two runs side by side",
+    given: "told",
+    method: "POST",
+    path: "/runs/compare",
+    body: { leftRunId: ":run", rightRunId: ":run" },
+    status: 201,
+    answer: {
+      left: { runId: UUID },
+      right: { runId: UUID },
+      statusMatch: true,
+      participantsDiff: { common: including(RISK) }
+    }
+  },
+  action("replay", "describes a replay", {
+    given: "told",
+    body: { mode: "instant", speed: 2, fromSeq: 1, toSeq: 9 },
+    status: 201,
+    answer: {
+      runId: UUID,
+      mode: "instant",
+      speed: 2,
+      streamUrl: /^\/runs\/.*\/replay\/stream\?/,
+      stateUrl: /^\/runs\/.*\/replay\/state/
+    }
+  }),
+  action("replay", "refuses an unknown mode", { given: "told", body: { mode: "fast" }, status: 400 }),
+  ...["instant", "step"].map(
+    (mode): Statement => ({
+      says: `GET /runs/:id/replay/stream?mode=${mode} sends the events as SSE`,
+      given: "told",
+      method: "GET",
+      path: `/runs/:run/replay/stream?mode=${mode}`,
+      status: 200,
+      answer: /^event: canonical_event\nid: \d+\ndata: \{.*"run\.created"/,
+      answerHeaders: { "content-type": /^text\/event-stream/ }
+    })
+  ),
+  read("/replay/state?seq=0", "is the state as of a seq", { run: { status: "queued" }, timeline: { totalEvents: 0 } }),
+  read("/replay/state", "is the last state without one", { run: { status: "completed" } }),
+  ...["afterSeq=-1", "heartbeatMs=999"].map(
+    (query): Statement => ({
+      says: `GET /runs/:id/stream?${query} is refused`,
+      given: "told",
+      method: "GET",
+      path: `/runs/:run/stream?${query}`,
+      status: 400,
+      answer: { errorCode: "VALIDATION_ERROR" }
+    })
+  ),
+  {
+    says: "GET /runs/:id/stream sends snapshots, events with their seq as id, and ends with the run",
+    given: "running",
+    method: "GET",
+    path: "/runs/:run/stream?afterSeq=0",
+    endsRun: true,
+    status: 200,
+    answer:
+      /^event: snapshot\ndata: .*\n\nevent: canonical_event\nid: \d+\ndata: [^]*event: canonical_event\nid: \d+\ndata: \{.*"run\.completed"/,
+    answerHeaders: { "content-type": /^text\/event-stream/ }
+  },
+  {
+    says: "GET /runs/:id/stream resumes after Last-Event-Id",
+    given: "running",
+    method: "GET",
+    path: "/runs/:run/stream?includeSnapshot=false",
+    headers: { "last-event-id": "0" },
+    endsRun: true,
+    status: 200,
+    answer: /^event: canonical_event\nid: \d+\ndata: \{.*"run\.created"/
+  }
+])

@@ -33,9 +33,9 @@ const bodyOf = ({ errorCode, message, status }: Refusal) =>
   JSON.stringify({ statusCode: status, errorCode, message, error: STATUS_CODES[status] })
 
 /**
- * A Node.js server whose own refusals have the error form of the service (http-details section 3.2): bytes that are no HTTP, heads that
- * are too large, requests that do not arrive, expectations that nobody can meet. A missing `Host` is not refused: nothing here reads it. An `Upgrade` is not followed: the request
- * is answered as it stands.
+ * A Node.js server whose own refusals have the error form of the service (http-details section 3.2): bytes that are no HTTP, heads
+ * that are too large, requests that do not arrive, expectations that nobody can meet. A missing `Host` is not refused, because
+ * nothing here reads it; an `Upgrade` is not followed, and the request is answered as it stands.
  */
 export const makeNodeServer = (): Server => {
   const server = createServer({ requireHostHeader: false, shouldUpgradeCallback: () => false })

@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type Call, call, layerTestService, type TestServiceOptions } from "../support/HttpService.ts"
+import { openSse } from "../support/SseClient.ts"
 import { differences } from "./Matching.ts"
 import { type Given, givens } from "./World.ts"
 
@@ -19,7 +20,10 @@ export interface Statement {
     method: "ListSessions" | "GetManifest" | "RegisterPolicy" | "ListPolicies",
     RuntimeErrorReason
   ]
-  /** The runtime ends the session of `given` while the request is open, so that its stream ends. */
+  /**
+   * The runtime ends the session once the stream is open, so that the stream ends; `answer` is then about one line a frame: name, id
+   * and type of the event.
+   */
   readonly endsRun?: true
   /** Requests that must be 2xx, made before the one that is looked at. */
   readonly after?: ReadonlyArray<readonly [method: string, path: string, body?: unknown]>
@@ -37,6 +41,12 @@ export interface Statement {
 /** The run that read-only statements share. */
 class ToldRun extends Context.Service<ToldRun, RunId>()("runplane/control-plane/test/ToldRun") {
   static readonly layer = Layer.effect(ToldRun, givens.told)
+  /** For services that do not let a run be told. */
+  static readonly layerNone = Layer.effect(ToldRun, givens.unknown)
+}
+
+export interface ContractOptions extends TestServiceOptions {
+  readonly told?: boolean
 }
 
 const withRun = (value: unknown, run: string): unknown =>
@@ -44,39 +54,50 @@ const withRun = (value: unknown, run: string): unknown =>
 
 const SHOWN = 600
 
-/** Tests each statement of a section of run-control-plane over the real port. */
-export const contract = (section: string, statements: ReadonlyArray<Statement>, options: TestServiceOptions = {}) =>
-  layer(ToldRun.layer.pipe(Layer.provideMerge(layerTestService(options))), { excludeTestServices: true })(
-    `run-control-plane, ${section}:`,
-    (it) => {
-      for (const statement of statements) {
-        it.effect(statement.says, () =>
-          Effect.gen(function* () {
-            const given = statement.given ?? "unknown"
-            const run = given === "told" ? yield* ToldRun : yield* givens[given]
-            for (const [method, path, body] of statement.after ?? []) {
-              const before = yield* call(method, path.replaceAll(":run", run), { body: withRun(body, run) })
-              assert.isBelow(before.status, 300, `${method} ${path}: ${before.text}`)
-            }
-            if (statement.runtimeFails !== undefined) {
-              const [method, reason] = statement.runtimeFails
-              yield* RuntimeFake.use((fake) => fake.fail({ method }, reason, "the runtime's words"))
-            }
-            if (statement.endsRun === true) {
-              yield* Effect.forkChild(RuntimeFake.use((fake) => fake.transition(run, "RESOLVED")))
-            }
-            const answer = yield* call(statement.method, statement.path.replaceAll(":run", run), {
-              body: typeof statement.body === "string" ? statement.body : withRun(statement.body, run),
-              headers: statement.headers ?? {}
-            })
-            assert.strictEqual(answer.status, statement.status, answer.text.slice(0, SHOWN))
-            const body = answer.headers.get("content-type")?.includes("json") === true ? answer.body : answer.text
-            if (statement.answer !== undefined) assert.deepStrictEqual(differences(body, statement.answer), [])
-            for (const [name, expected] of Object.entries(statement.answerHeaders ?? {})) {
-              assert.deepStrictEqual(differences(answer.headers.get(name) ?? undefined, expected, name), [])
-            }
-          })
-        )
-      }
-    }
+const checkStream = Effect.fnUntraced(function* ({ answer, headers, path, status }: Statement, run: RunId) {
+  const stream = yield* openSse(path.replaceAll(":run", run), headers)
+  assert.strictEqual(stream.status, status)
+  assert.match(stream.headers.get("content-type") ?? "", /^text\/event-stream/)
+  yield* RuntimeFake.use((fake) => fake.transition(run, "RESOLVED"))
+  const frames = yield* stream.rest
+  const lines = frames.map(({ data, event, id }) =>
+    `${event} ${id === undefined ? "-" : "seq"} ${data.type ?? ""}`.trimEnd()
   )
+  assert.deepStrictEqual(differences(lines.join("\n"), answer), [])
+})
+
+/** Tests each statement of a section of run-control-plane over the real port. */
+export const contract = (section: string, statements: ReadonlyArray<Statement>, options: ContractOptions = {}) =>
+  layer(
+    (options.told === false ? ToldRun.layerNone : ToldRun.layer).pipe(Layer.provideMerge(layerTestService(options))),
+    { excludeTestServices: true }
+  )(`run-control-plane, ${section}:`, (it) => {
+    for (const statement of statements) {
+      it.effect(statement.says, () =>
+        Effect.gen(function* () {
+          const given = statement.given ?? "unknown"
+          const run = given === "told" ? yield* ToldRun : yield* givens[given]
+          for (const [method, path, body] of statement.after ?? []) {
+            const before = yield* call(method, path.replaceAll(":run", run), { body: withRun(body, run) })
+            assert.isBelow(before.status, 300, `${method} ${path}: ${before.text}`)
+          }
+          if (statement.runtimeFails !== undefined) {
+            const [method, reason] = statement.runtimeFails
+            yield* RuntimeFake.use((fake) => fake.fail({ method }, reason, "the runtime's words"))
+          }
+          if (statement.endsRun === true) return yield* checkStream(statement, run)
+          const answer = yield* call(statement.method, statement.path.replaceAll(":run", run), {
+            body: typeof statement.body === "string" ? statement.body : withRun(statement.body, run),
+            headers: statement.headers ?? {}
+          })
+          assert.strictEqual(answer.status, statement.status, answer.text.slice(0, SHOWN))
+          const body =
+            answer.headers.get("content-type")?.startsWith("application/json") === true ? answer.body : answer.text
+          if (statement.answer !== undefined) assert.deepStrictEqual(differences(body, statement.answer), [])
+          for (const [name, expected] of Object.entries(statement.answerHeaders ?? {})) {
+            assert.deepStrictEqual(differences(answer.headers.get(name) ?? undefined, expected, name), [])
+          }
+        })
+      )
+    }
+  })

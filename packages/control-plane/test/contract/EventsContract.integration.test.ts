@@ -68,6 +68,11 @@ contract("Events", [
     subject: { kind: "decision", id: "c1" },
     data: { messageType: "Commitment", decodedPayload: { proposalId: "p1", commitmentId: "c1", action: "approve" } }
   }),
+  told("signal.emitted", "an ambient signal", {
+    subject: { kind: "signal", id: "m12" },
+    data: { decodedPayload: { signalType: "risk.high", severity: "high", confidence: 0.7 } }
+  }),
+  told("signal.acknowledged", "names the signal that it acknowledges", { subject: { kind: "signal", id: "m12" } }),
   told("progress.reported", "task progress, as a percentage", {
     data: { decodedPayload: { percentage: 50, message: "half" } }
   }),
@@ -234,6 +239,46 @@ contract("Projected run state", [
       llm: { calls: including({ participantId: RISK, model: "vendor1-4o" }), totals: { callCount: 2 } },
       outboundMessages: { total: isCount, queued: isCount, accepted: isCount, rejected: isCount },
       timeline: { latestSeq: isCount, totalEvents: isCount, recent: isList }
+    }
+  },
+  {
+    says: "fills the acknowledgement into the signal that it is for (rule 9)",
+    given: "told",
+    method: "GET",
+    path: "/runs/:run/state",
+    status: 200,
+    answer: {
+      signals: {
+        signals: [
+          {
+            id: "m12",
+            name: "risk.high",
+            severity: "high",
+            confidence: 0.7,
+            sourceParticipantId: RISK,
+            acknowledgedAt: TIMESTAMP,
+            acknowledgedBy: LEAD,
+            payload: { signalType: "risk.high" }
+          }
+        ]
+      }
+    }
+  },
+  {
+    says: "adds its sums to the metadata of a run that has completed",
+    given: "told",
+    method: "GET",
+    path: "/runs/:run",
+    status: 200,
+    answer: {
+      metadata: {
+        durationMs: isCount,
+        eventCount: isCount,
+        signalCount: 1,
+        decisionCount: 1,
+        finalAction: "approve",
+        finalConfidence: 0.9
+      }
     }
   },
   {

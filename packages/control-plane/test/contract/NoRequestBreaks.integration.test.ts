@@ -11,9 +11,9 @@ import { type HostileRequest, hostileRequest, type Known, learnt, shown } from "
 import { exchange, type WireAnswer } from "./RawHttp.ts"
 
 /** Requests of one test run; more in the continuous integration. */
-const REQUESTS = Number(process.env["CONTRACT_FUZZ_REQUESTS"] ?? 2_000)
+const REQUESTS = Number(process.env["CONTRACT_FUZZ_REQUESTS"] || 2_000)
 /** Gives the requests of an earlier test run again. */
-const SEED = Number(process.env["CONTRACT_FUZZ_SEED"] ?? randomInt(2 ** 31))
+const SEED = Number(process.env["CONTRACT_FUZZ_SEED"] || randomInt(2 ** 31))
 const CONCURRENCY = 8
 /** Of each kind, the latest ids stay known. */
 const MAX_KNOWN = 40

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { descriptor } from "../support/HttpService.ts"
 import { contract, type Statement } from "./Contract.ts"
 import { absent, including, isCount, isList, isText, Keys, listOf, TIMESTAMP, TRACE_ID, UUID } from "./Matching.ts"
-import { MODE, RISK } from "./World.ts"
+import { MODE } from "./World.ts"
 
 const RUN_RECORD = {
   id: UUID,
@@ -34,6 +34,7 @@ const sessionId = randomUUID()
 
 contract("Runs, creation", [
   create("answers 202 with runId, sessionId, status queued and traceId", descriptor(), 202, ACCEPTED),
+  create("answers nothing else", descriptor(), 202, new Keys("runId", "sessionId", "status", "traceId")),
   create("echoes a session id that is a UUID v4", descriptor({ session: { sessionId } }), 202, { sessionId }),
   create(
     "takes a UUID v7",
@@ -183,7 +184,7 @@ contract("Runs, reading", [
     ...{
       eventCount: isCount,
       messageCount: isCount,
-      signalCount: 0,
+      signalCount: 1,
       proposalCount: 3,
       toolCallCount: 2,
       decisionCount: 1
@@ -289,198 +290,4 @@ contract("Runs, events", [
   across("?scenarioRef=nothing", "matches nothing else", { data: [], total: 0 }),
   across("?beforeTs=2020-01-01", "filters by time", { data: [], total: 0 }),
   across("?runId=nonsense", "refuses what is no UUID", { errorCode: "VALIDATION_ERROR" }, 400)
-])
-
-const action = (
-  path: string,
-  says: string,
-  over: Pick<Statement, "given" | "status"> & Partial<Statement>
-): Statement => ({ says: `POST /runs/:id/${path} ${says}`, method: "POST", path: `/runs/:run/${path}`, ...over })
-
-contract("Runs, actions", [
-  action("suspend", "suspends a running run", {
-    given: "running",
-    body: { reason: "x" },
-    status: 201,
-    answer: { status: "suspended" }
-  }),
-  action("suspend", "is refused otherwise", {
-    given: "waiting",
-    status: 400,
-    answer: { errorCode: "VALIDATION_ERROR" }
-  }),
-  action("resume", "resumes a suspended run", { given: "suspended", status: 201, answer: { status: "running" } }),
-  action("resume", "is refused otherwise", {
-    given: "running",
-    status: 400,
-    answer: { errorCode: "VALIDATION_ERROR" }
-  }),
-  action("cancel", "by delegation ends the run", {
-    given: "delegated",
-    body: { reason: "x" },
-    status: 201,
-    answer: { status: "cancelled", endedAt: TIMESTAMP }
-  }),
-  action("cancel", "is refused without callback and delegation", { given: "running", status: 400 }),
-  action("cancel", "is 409 for a run that has ended", {
-    given: "completed",
-    status: 409,
-    answer: {
-      errorCode: "INVALID_STATE_TRANSITION",
-      message: /cannot transition run .* from 'completed' to 'cancelled'/
-    }
-  }),
-  action("clone", "makes a new run", { given: "completed", status: 201, answer: ACCEPTED }),
-  action("clone", "takes tags", { given: "completed", body: { tags: ["again"] }, status: 201, answer: ACCEPTED }),
-  action("clone", "refuses a context that is not empty", {
-    given: "completed",
-    body: { context: { a: 1 } },
-    status: 400,
-    answer: { message: including("context cannot be overridden: it must be absent or empty") }
-  }),
-  action("archive", "sets archivedAt and adds the tag", {
-    given: "completed",
-    status: 201,
-    answer: { archivedAt: TIMESTAMP, tags: ["nightly", "archived"] }
-  }),
-  {
-    says: "DELETE /runs/:id removes a terminal run",
-    given: "cancelled",
-    method: "DELETE",
-    path: "/runs/:run",
-    status: 204,
-    answer: ""
-  },
-  {
-    says: "DELETE /runs/:id leaves nothing behind",
-    given: "completed",
-    after: [["DELETE", "/runs/:run"]],
-    method: "GET",
-    path: "/runs/:run",
-    status: 404,
-    answer: { errorCode: "RUN_NOT_FOUND" }
-  },
-  {
-    says: "DELETE /runs/:id is refused for a run that goes on",
-    given: "running",
-    method: "DELETE",
-    path: "/runs/:run",
-    status: 400,
-    answer: {
-      errorCode: "VALIDATION_ERROR",
-      message: "only terminal runs (completed, failed, cancelled) can be deleted"
-    }
-  },
-  action("projection/rebuild", "folds the events again", {
-    given: "told",
-    status: 201,
-    answer: { rebuilt: true, latestSeq: isCount, run: { status: "completed" } }
-  }),
-  action("artifacts", "creates an artifact", {
-    given: "completed",
-    body: { kind: "report", label: "r", inline: { a: 1 } },
-    status: 201,
-    answer: { id: UUID, kind: "report", label: "r", inline: { a: 1 }, createdAt: TIMESTAMP }
-  }),
-  action("artifacts", "refuses an unknown kind", {
-    given: "completed",
-    body: { kind: "film", label: "r" },
-    status: 400
-  }),
-  ...["messages", "signal", "context"].map((removed) =>
-    action(removed, "was removed", {
-      given: "unknown",
-      status: 410,
-      answer: { statusCode: 410, errorCode: "ENDPOINT_REMOVED", message: isText }
-    })
-  )
-])
-
-const batch = (name: string, given: "completed" | "running" | "delegated", answer: unknown): Statement => ({
-  says: `POST /runs/batch/${name} on a ${given} run`,
-  given,
-  method: "POST",
-  path: `/runs/batch/${name}`,
-  body: { runIds: [":run"] },
-  status: 201,
-  answer
-})
-
-contract("Runs, batches, comparison, replay and stream", [
-  batch("cancel", "delegated", [{ runId: UUID, status: "cancelled" }]),
-  batch("archive", "completed", [{ runId: UUID, status: "archived" }]),
-  batch("delete", "completed", [{ runId: UUID, status: "deleted" }]),
-  batch("delete", "running", [{ runId: UUID, status: "failed", error: isText }]),
-  batch("export", "completed", [{ run: { id: UUID }, canonicalEvents: listOf({}), rawEvents: [] }]),
-  {
-    says: "POST /runs/compare puts two runs side by side",
-    given: "told",
-    method: "POST",
-    path: "/runs/compare",
-    body: { leftRunId: ":run", rightRunId: ":run" },
-    status: 201,
-    answer: {
-      left: { runId: UUID },
-      right: { runId: UUID },
-      statusMatch: true,
-      participantsDiff: { common: including(RISK) }
-    }
-  },
-  action("replay", "describes a replay", {
-    given: "told",
-    body: { mode: "instant", speed: 2, fromSeq: 1, toSeq: 9 },
-    status: 201,
-    answer: {
-      runId: UUID,
-      mode: "instant",
-      speed: 2,
-      streamUrl: /^\/runs\/.*\/replay\/stream\?/,
-      stateUrl: /^\/runs\/.*\/replay\/state/
-    }
-  }),
-  action("replay", "refuses an unknown mode", { given: "told", body: { mode: "fast" }, status: 400 }),
-  ...["instant", "step"].map(
-    (mode): Statement => ({
-      says: `GET /runs/:id/replay/stream?mode=${mode} sends the events as SSE`,
-      given: "told",
-      method: "GET",
-      path: `/runs/:run/replay/stream?mode=${mode}`,
-      status: 200,
-      answer: /^event: canonical_event\nid: \d+\ndata: \{.*"run\.created"/,
-      answerHeaders: { "content-type": /^text\/event-stream/ }
-    })
-  ),
-  read("/replay/state?seq=0", "is the state as of a seq", { run: { status: "queued" }, timeline: { totalEvents: 0 } }),
-  read("/replay/state", "is the last state without one", { run: { status: "completed" } }),
-  ...["afterSeq=-1", "heartbeatMs=999"].map(
-    (query): Statement => ({
-      says: `GET /runs/:id/stream?${query} is refused`,
-      given: "told",
-      method: "GET",
-      path: `/runs/:run/stream?${query}`,
-      status: 400,
-      answer: { errorCode: "VALIDATION_ERROR" }
-    })
-  ),
-  {
-    says: "GET /runs/:id/stream sends snapshots, events with their seq as id, and ends with the run",
-    given: "running",
-    method: "GET",
-    path: "/runs/:run/stream?afterSeq=0",
-    endsRun: true,
-    status: 200,
-    answer:
-      /^event: snapshot\ndata: .*\n\nevent: canonical_event\nid: \d+\ndata: [^]*event: canonical_event\nid: \d+\ndata: \{.*"run\.completed"/,
-    answerHeaders: { "content-type": /^text\/event-stream/ }
-  },
-  {
-    says: "GET /runs/:id/stream resumes after Last-Event-Id",
-    given: "running",
-    method: "GET",
-    path: "/runs/:run/stream?includeSnapshot=false",
-    headers: { "last-event-id": "0" },
-    endsRun: true,
-    status: 200,
-    answer: /^event: canonical_event\nid: \d+\ndata: \{.*"run\.created"/
-  }
 ])

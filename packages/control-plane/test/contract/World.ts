@@ -28,6 +28,8 @@ const story: ReadonlyArray<readonly [messageType: string, sender: string, payloa
     ["ToolResult", RISK, { toolCallId: "t1", result: 7 }],
     ["PolicyCommitmentEvaluated", LEAD, { commitmentId: "c1", decision: "allow", reasons: ["quorum met"] }],
     ["PolicyDenied", LEAD, { commitmentId: "c0", reasons: ["too early"] }],
+    ["Signal", RISK, { signalType: "risk.high", severity: "high", confidence: 0.7 }],
+    ["SignalAck", LEAD, { signalId: "m12" }],
     ["Commitment", LEAD, { proposalId: "p1", commitmentId: "c1", action: "approve", confidence: 0.9, reason: "agreed" }]
   ]
 

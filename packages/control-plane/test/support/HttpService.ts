@@ -56,7 +56,7 @@ export const call = Effect.fnUntraced(function* (method: string, path: string, {
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
     })
     const text = await response.text()
-    const isJson = response.headers.get("content-type")?.includes("json") === true && text !== ""
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true && text !== ""
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
   })
 })

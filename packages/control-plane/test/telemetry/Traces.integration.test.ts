@@ -115,6 +115,8 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
           yield* Observers.use((observers) => observers.adopt(id))
           yield* awaitStatus(id, "running")
           yield* fake.awaitOpenStreams("WatchSignals", 1)
+          // Stream and signals come by two ways; the order below is only certain when each is awaited.
+          yield* awaitEvent(id, "message.received")
           yield* signal(id)
           yield* awaitEvent(id, "signal.emitted")
           yield* commit(id)

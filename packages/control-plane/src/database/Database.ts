@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Migrator from "effect/sql/Migrator"
 import * as SqlError from "effect/sql/SqlError"
-import { word } from "../http/Settings.ts"
+import { integer, word } from "../Settings.ts"
 import { migrate } from "./Migrations.ts"
 
 export interface DatabaseOptions {
@@ -62,17 +62,9 @@ export const layerDatabase = (options: DatabaseOptions) =>
     Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error))))
   )
 
-const unsetWhenEmpty = (name: string, fallback: number) =>
-  Config.String(name).pipe(
-    Config.withDefault(""),
-    Config.map((text) => {
-      const value = Number(text)
-      return text.trim() === "" || !Number.isFinite(value) ? fallback : value
-    })
-  )
 export const databaseConfig = Config.all({
   url: word("DATABASE_URL", DEFAULT_DATABASE_URL),
-  maxConnections: unsetWhenEmpty("DB_POOL_MAX", DEFAULT_POOL_MAX),
-  idleTimeoutMs: unsetWhenEmpty("DB_POOL_IDLE_TIMEOUT", DEFAULT_IDLE_TIMEOUT_MS),
-  connectTimeoutMs: unsetWhenEmpty("DB_POOL_CONNECTION_TIMEOUT", DEFAULT_CONNECT_TIMEOUT_MS)
+  maxConnections: integer("DB_POOL_MAX", DEFAULT_POOL_MAX, 1),
+  idleTimeoutMs: integer("DB_POOL_IDLE_TIMEOUT", DEFAULT_IDLE_TIMEOUT_MS, 0),
+  connectTimeoutMs: integer("DB_POOL_CONNECTION_TIMEOUT", DEFAULT_CONNECT_TIMEOUT_MS, 1)
 })

@@ -21,11 +21,11 @@ import { ReplayHttp } from "../replay/ReplayHttp.ts"
 import { BatchHttp } from "../runs/BatchHttp.ts"
 import { ManagementHttp } from "../runs/ManagementHttp.ts"
 import { RunsHttp } from "../runs/RunsHttp.ts"
+import { word } from "../Settings.ts"
 import { StreamHttp } from "../stream/StreamHttp.ts"
 import { WebhooksHttp } from "../webhooks/WebhooksHttp.ts"
 import { makeNodeServer } from "./NodeServer.ts"
 import { RemovedHttp } from "./RemovedHttp.ts"
-import { word } from "./Settings.ts"
 import { Shutdown } from "./Shutdown.ts"
 
 /** Answers under way at shutdown get this long; event streams end at once by themselves. */

@@ -2,6 +2,7 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { flag, integer } from "../Settings.ts"
 
 /** Times are milliseconds. Names and defaults: http-details section 14; the last three are ours. */
 export interface ObserverOptions {
@@ -41,36 +42,20 @@ export const defaultObserverOptions: ObserverOptions = {
   endCheckDelayMs: 500
 }
 
-const milliseconds = (name: string, fallback: number) =>
-  Config.String(name).pipe(
-    Config.withDefault(""),
-    Config.map((text) => {
-      const value = Number(text)
-      return text.trim() === "" || !Number.isFinite(value) || value < 0 ? fallback : value
-    })
-  )
-
-const TRUE = new Set(["1", "true", "yes", "on"])
-const flag = (name: string, fallback: boolean) =>
-  Config.String(name).pipe(
-    Config.withDefault(""),
-    Config.map((text) => (text.trim() === "" ? fallback : TRUE.has(text.trim().toLowerCase())))
-  )
-
 const settings = Config.all({
-  sessionPollBaseMs: milliseconds("SESSION_POLL_BASE_MS", defaultObserverOptions.sessionPollBaseMs),
-  sessionPollMaxMs: milliseconds("SESSION_POLL_MAX_MS", defaultObserverOptions.sessionPollMaxMs),
-  sessionPollTimeoutMs: milliseconds("SESSION_POLL_TIMEOUT_MS", defaultObserverOptions.sessionPollTimeoutMs),
+  sessionPollBaseMs: integer("SESSION_POLL_BASE_MS", defaultObserverOptions.sessionPollBaseMs, 0),
+  sessionPollMaxMs: integer("SESSION_POLL_MAX_MS", defaultObserverOptions.sessionPollMaxMs, 0),
+  sessionPollTimeoutMs: integer("SESSION_POLL_TIMEOUT_MS", defaultObserverOptions.sessionPollTimeoutMs, 0),
   discoveryEnabled: flag("SESSION_DISCOVERY_ENABLED", defaultObserverOptions.discoveryEnabled),
   recoveryEnabled: flag("RUN_RECOVERY_ENABLED", defaultObserverOptions.recoveryEnabled),
-  takeOverIntervalMs: milliseconds("RUN_TAKE_OVER_INTERVAL_MS", defaultObserverOptions.takeOverIntervalMs),
-  streamIdleTimeoutMs: milliseconds("STREAM_IDLE_TIMEOUT_MS", defaultObserverOptions.streamIdleTimeoutMs),
-  streamMaxRetries: milliseconds("STREAM_MAX_RETRIES", defaultObserverOptions.streamMaxRetries),
-  streamBackoffBaseMs: milliseconds("STREAM_BACKOFF_BASE_MS", defaultObserverOptions.streamBackoffBaseMs),
-  streamBackoffMaxMs: milliseconds("STREAM_BACKOFF_MAX_MS", defaultObserverOptions.streamBackoffMaxMs),
-  drainTimeoutMs: milliseconds("STREAM_DRAIN_TIMEOUT_MS", defaultObserverOptions.drainTimeoutMs),
-  discoveryGraceMs: milliseconds("SESSION_DISCOVERY_GRACE_MS", defaultObserverOptions.discoveryGraceMs),
-  endCheckDelayMs: milliseconds("SESSION_END_CHECK_DELAY_MS", defaultObserverOptions.endCheckDelayMs)
+  takeOverIntervalMs: integer("RUN_TAKE_OVER_INTERVAL_MS", defaultObserverOptions.takeOverIntervalMs, 0),
+  streamIdleTimeoutMs: integer("STREAM_IDLE_TIMEOUT_MS", defaultObserverOptions.streamIdleTimeoutMs, 0),
+  streamMaxRetries: integer("STREAM_MAX_RETRIES", defaultObserverOptions.streamMaxRetries, 0),
+  streamBackoffBaseMs: integer("STREAM_BACKOFF_BASE_MS", defaultObserverOptions.streamBackoffBaseMs, 0),
+  streamBackoffMaxMs: integer("STREAM_BACKOFF_MAX_MS", defaultObserverOptions.streamBackoffMaxMs, 0),
+  drainTimeoutMs: integer("STREAM_DRAIN_TIMEOUT_MS", defaultObserverOptions.drainTimeoutMs, 0),
+  discoveryGraceMs: integer("SESSION_DISCOVERY_GRACE_MS", defaultObserverOptions.discoveryGraceMs, 0),
+  endCheckDelayMs: integer("SESSION_END_CHECK_DELAY_MS", defaultObserverOptions.endCheckDelayMs, 0)
 })
 
 /** How patient the observers are. */

@@ -1,5 +1,5 @@
 import * as Config from "effect/Config"
-import { flag } from "../http/Settings.ts"
+import { flag } from "../Settings.ts"
 import { strictInteger } from "../settings/StrictInteger.ts"
 
 /** Defaults of run-control-plane "Limits", data retention. */

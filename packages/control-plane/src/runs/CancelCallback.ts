@@ -9,7 +9,7 @@ import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import { flag, integer } from "../http/Settings.ts"
+import { flag, integer } from "../Settings.ts"
 import { guardedLookup, refusalOf } from "./CallbackTargets.ts"
 
 /** CANCEL_CALLBACK_TIMEOUT_MS */

@@ -6,8 +6,8 @@ import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Stream from "effect/Stream"
-import { integer } from "../http/Settings.ts"
 import { RunRepository } from "../runs/RunRepository.ts"
+import { integer } from "../Settings.ts"
 import { RunStream } from "./RunStream.ts"
 
 /** STREAM_SSE_HEARTBEAT_MS */

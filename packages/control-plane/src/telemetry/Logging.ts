@@ -10,7 +10,7 @@ import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import { word } from "../http/Settings.ts"
+import { word } from "../Settings.ts"
 
 /** The words of `LOG_LEVEL`. */
 export const LOG_LEVELS: Readonly<Record<string, LogLevel.LogLevel>> = {

@@ -1,5 +1,5 @@
 import * as Config from "effect/Config"
-import { flag, word } from "../http/Settings.ts"
+import { flag, word } from "../Settings.ts"
 
 /** The name under which the service reports, unless `OTEL_SERVICE_NAME` says another. */
 export const SERVICE_NAME = "run-control-plane"

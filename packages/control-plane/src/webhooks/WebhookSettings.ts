@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { flag, integer, word } from "../http/Settings.ts"
+import { flag, integer, word } from "../Settings.ts"
 
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND

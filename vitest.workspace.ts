@@ -1,5 +1,12 @@
 import { defineConfig } from "vitest/config"
 
+/** Tests against servers: one PostgreSQL for all of a project, and time for what a busy machine makes slow. */
+const servers = {
+  globalSetup: ["packages/control-plane/test/support/PostgresServer.ts"],
+  testTimeout: 60_000,
+  hookTimeout: 60_000
+}
+
 export default defineConfig({
   test: {
     projects: [
@@ -7,16 +14,23 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["packages/*/test/**/*.test.ts"],
-          exclude: ["**/*.integration.test.ts"]
+          exclude: ["**/*.integration.test.ts", "**/*.fault.test.ts"]
         }
       },
       {
         test: {
           name: "integration",
           include: ["packages/*/test/**/*.integration.test.ts"],
-          globalSetup: ["packages/control-plane/test/support/PostgresServer.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000
+          ...servers
+        }
+      },
+      {
+        // Servers that are killed and streams that are cut, hundreds of times: too long for `npm test`.
+        test: {
+          name: "faults",
+          include: ["packages/*/test/**/*.fault.test.ts"],
+          ...servers,
+          testTimeout: 300_000
         }
       }
     ]

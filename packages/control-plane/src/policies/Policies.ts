@@ -5,7 +5,7 @@ import {
   type PolicyDescriptor,
   type PolicyRegistered
 } from "@runplane/api"
-import { isJsonObject } from "@runplane/domain"
+import { isJsonObject, policyRuleFaults } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError, type RuntimePolicy } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -14,7 +14,6 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
 import { answerOfRuntimeError } from "../runs/RuntimeRefusal.ts"
-import { policyRuleFaults } from "./PolicyRules.ts"
 
 /** A registration that has passed the field rules. */
 export interface PolicyRegistration {

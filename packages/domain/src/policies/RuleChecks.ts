@@ -1,5 +1,5 @@
-import { isJsonObject } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
+import { isJsonObject } from "../JsonReader.ts"
 
 /**
  * Checks of policy rules. Each reports its faults as `<path>: <reason>`; a path is made of the keys down to the value, as in

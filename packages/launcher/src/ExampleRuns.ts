@@ -8,8 +8,9 @@ import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import { AgentHost, AgentNotAttached } from "./agents/AgentHost.ts"
-import { isHosted, parseManifest, readManifestText } from "./agents/AgentManifest.ts"
+import { type AgentManifest, isHosted, parseManifest, readManifestText } from "./agents/AgentManifest.ts"
 import { AgentTokens } from "./agents/AgentTokens.ts"
+import { type CancelCallback, CancelCallbacks, publishedCallback } from "./agents/CancelCallbacks.ts"
 import { AgentCatalog, type AgentProfile } from "./catalog/AgentCatalog.ts"
 import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
 import { distinct } from "./Json.ts"
@@ -26,9 +27,13 @@ import { RunSubmission } from "./RunSubmission.ts"
 
 type Binding = CompileLaunchResult["participantBindings"][number]
 
+type Callbacks = ReadonlyMap<string, CancelCallback>
+
 interface Cast {
   readonly binding: Binding
   readonly profile: AgentProfile
+  /** How an attached agent is started, or why that cannot be known; undefined for the others. */
+  readonly manifest: Result.Result<AgentManifest, AgentNotAttached> | undefined
 }
 
 /**
@@ -51,20 +56,34 @@ export class ExampleRuns extends Context.Service<
       const catalog = yield* AgentCatalog
       const tokens = yield* AgentTokens
       const host = yield* AgentHost
+      const cancelCallbacks = yield* CancelCallbacks
       const submission = yield* RunSubmission
       const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
 
       const run = Effect.fn("ExampleRuns.run")(function* (request: ExampleRunRequest) {
         const compiled = withOverrides(yield* compiler.compile(request), request)
         if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled, hostedAgents: [] }
-        const cast = yield* Effect.forEach(compiled.participantBindings, (binding) =>
-          Effect.map(catalog.get(binding.agentRef), (profile): Cast => ({ binding, profile }))
+        const known = yield* Effect.forEach(compiled.participantBindings, (binding) =>
+          Effect.map(catalog.get(binding.agentRef), (profile) => ({ binding, profile }))
+        )
+        // A wrong configuration shows before anything is started or submitted.
+        const cast = yield* Effect.forEach(known, (member) =>
+          Effect.map(manifestOf(member.profile), (manifest): Cast => ({ ...member, manifest }))
+        )
+        const attached = cast.filter(({ profile }) => profile.bootstrapMode === "attached")
+        const callbacks = yield* cancelCallbacks.assign(
+          compiled.sessionId,
+          attached.map(({ binding }) => binding.participantId)
         )
         const { hosted, controlPlaneRun } = yield* Effect.all(
-          { hosted: attachAll(compiled, cast), controlPlaneRun: submission.submit(compiled.runDescriptor) },
+          {
+            hosted: attachAll(compiled, cast, callbacks),
+            controlPlaneRun: submission.submit(withCancelCallback(compiled, callbacks))
+          },
           { concurrency: "unbounded" }
         ).pipe(
-          // A caller that goes away, like a failure, leaves no half-started run behind.
+          // A caller that goes away, like a failure, leaves no half-started run behind. A run that the control plane has
+          // accepted by then stays there, and ends when somebody cancels it or its time is over.
           Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : host.stopRun(compiled.sessionId)))
         )
         return {
@@ -79,13 +98,17 @@ export class ExampleRuns extends Context.Service<
       })
 
       /** Every agent in declaration order; a failure of the initiator ends it at once, others are all reported. */
-      const attachAll = Effect.fnUntraced(function* (compiled: CompileLaunchResult, cast: ReadonlyArray<Cast>) {
+      const attachAll = Effect.fnUntraced(function* (
+        compiled: CompileLaunchResult,
+        cast: ReadonlyArray<Cast>,
+        callbacks: Callbacks
+      ) {
         const initiatorId = compiled.initiator?.participantId
         const isInitiator = ({ binding }: Cast) => binding.participantId === initiatorId
         const hosted = new Map<Cast, HostedAgent>()
         const failed: Array<FailedParticipant> = []
         for (const member of [...cast.filter(isInitiator), ...cast.filter((other) => !isInitiator(other))]) {
-          const result = yield* attachOne(compiled, member).pipe(
+          const result = yield* attachOne(compiled, member, callbacks.get(member.binding.participantId)).pipe(
             Effect.map(Result.succeed),
             Effect.catchTag("AgentNotAttached", (failure) => Effect.succeed(Result.fail(failure)))
           )
@@ -102,9 +125,13 @@ export class ExampleRuns extends Context.Service<
         return cast.flatMap((member) => hosted.get(member) ?? [])
       })
 
-      const attachOne = Effect.fnUntraced(function* (compiled: CompileLaunchResult, { binding, profile }: Cast) {
-        if (profile.bootstrapMode !== "attached") return hostedAgent(binding, profile, { processAttached: false })
-        const manifest = yield* manifestOf(profile)
+      const attachOne = Effect.fnUntraced(function* (
+        compiled: CompileLaunchResult,
+        { binding, manifest, profile }: Cast,
+        cancelCallback: CancelCallback | undefined
+      ) {
+        if (manifest === undefined) return hostedAgent(binding, profile, { processAttached: false })
+        const started = yield* Effect.fromResult(manifest)
         const { modeName, ttlMs } = compiled.runDescriptor.session
         const isInitiator = compiled.initiator?.participantId === binding.participantId
         const token = yield* tokens.tokenFor({
@@ -114,7 +141,7 @@ export class ExampleRuns extends Context.Service<
           minLifeMs: ttlMs
         })
         const { framework } = profile
-        const { pid } = yield* host.attach({ compiled, binding, token, framework }, manifest)
+        const { pid } = yield* host.attach({ compiled, binding, token, framework, cancelCallback }, started)
         return hostedAgent(binding, profile, {
           processAttached: true,
           pid,
@@ -123,18 +150,21 @@ export class ExampleRuns extends Context.Service<
         })
       })
 
-      const manifestOf = Effect.fnUntraced(function* ({ agentRef, framework }: AgentProfile) {
+      const manifestOf = Effect.fnUntraced(function* ({ agentRef, bootstrapMode, framework }: AgentProfile) {
+        if (bootstrapMode !== "attached") return undefined
         if (!isHosted(framework)) {
           const message = `no host adapter registered for framework "${framework}" (agentRef=${agentRef})`
           return yield* new InvalidConfig({ message })
         }
-        const text = yield* readManifestText(settings.agentsDir, agentRef).pipe(
-          Effect.provideContext(files),
-          Effect.mapError((error) => new AgentNotAttached({ reason: `manifest cannot be read: ${error.reason._tag}` }))
-        )
-        if (text === undefined) return yield* new InvalidConfig({ message: `agent manifest missing for ${agentRef}` })
-        return yield* Effect.mapError(
-          Effect.fromResult(parseManifest(text)),
+        const text = yield* Effect.result(Effect.provideContext(readManifestText(settings.agentsDir, agentRef), files))
+        if (Result.isFailure(text)) {
+          return Result.fail(new AgentNotAttached({ reason: `manifest cannot be read: ${text.failure.reason._tag}` }))
+        }
+        if (text.success === undefined) {
+          return yield* new InvalidConfig({ message: `agent manifest missing for ${agentRef}` })
+        }
+        return Result.mapError(
+          parseManifest(text.success),
           (problems) => new AgentNotAttached({ reason: problems.join("; ") })
         )
       })
@@ -163,6 +193,21 @@ const withOverrides = (
       }
     }
   }
+}
+
+/**
+ * The descriptor as it is submitted: it tells the control plane where to ask the initiator for a cancellation (launch-details
+ * section 7.3). The answer to our own caller does not, because of the bearer. A callback of the pack's own is left alone.
+ */
+const withCancelCallback = (
+  { initiator, runDescriptor }: CompileLaunchResult,
+  callbacks: Callbacks
+): CompileLaunchResult["runDescriptor"] => {
+  const assigned = initiator === undefined ? undefined : callbacks.get(initiator.participantId)
+  const cancelCallback = assigned === undefined ? undefined : publishedCallback(assigned)
+  if (cancelCallback === undefined) return runDescriptor
+  const { session } = runDescriptor
+  return { ...runDescriptor, session: { ...session, metadata: { cancelCallback, ...session.metadata } } }
 }
 
 const hostedAgent = (

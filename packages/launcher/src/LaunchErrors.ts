@@ -69,6 +69,8 @@ export class CompilationFailed extends Data.TaggedError("CompilationFailed")<{ r
 export class InvalidPackData extends Data.TaggedError("InvalidPackData")<{
   readonly file: string
   readonly message: string
+  /** Keys that lead to the value in question, where the message does not name its line yet. */
+  readonly at?: ReadonlyArray<string>
 }> {}
 
 /** The deployment is configured wrongly: at start it stops the service, at request time it is a 500. */

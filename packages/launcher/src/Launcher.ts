@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodePath from "@effect/platform-node/NodePath"
-import { edgeServices } from "@runplane/api"
+import { answerRefusals, edgeServices, launcherForm, lenientServerOptions } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -10,13 +10,14 @@ import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
 import * as Layer from "effect/Layer"
 import { AgentHost } from "./agents/AgentHost.ts"
 import { AgentTokens } from "./agents/AgentTokens.ts"
+import { CancelCallbacks } from "./agents/CancelCallbacks.ts"
 import { AgentCatalog } from "./catalog/AgentCatalog.ts"
 import { PackRegistry } from "./catalog/PackRegistry.ts"
 import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
 import { ExampleRuns } from "./ExampleRuns.ts"
 import { LauncherRoutes } from "./http/Routes.ts"
 import { type LauncherOptions, LauncherSettings } from "./LauncherSettings.ts"
-import { policyRegistration } from "./PolicyRegistration.ts"
+import { PolicyRegistration } from "./PolicyRegistration.ts"
 import { RunSubmission } from "./RunSubmission.ts"
 
 /** How long open requests may go on when the service stops; a launch that has not answered by then is taken back, ms. */
@@ -36,9 +37,15 @@ export class ListenFailed extends Data.TaggedError("ListenFailed")<ListenOptions
 }
 
 /** The running launch service. */
-export class Launcher extends Context.Service<Launcher, { readonly port: number; readonly url: string }>()(
-  "runplane/launcher/Launcher"
-) {
+export class Launcher extends Context.Service<
+  Launcher,
+  {
+    readonly port: number
+    readonly url: string
+    /** What has become of the policies of the packs. */
+    readonly policies: PolicyRegistration["Service"]
+  }
+>()("runplane/launcher/Launcher") {
   /** The whole service inside another process, with settings from code. */
   static readonly layer = (options: ListenOptions & { readonly settings?: LauncherOptions }) =>
     serve(options, LauncherSettings.layerOptions(options.settings ?? {}))
@@ -51,8 +58,8 @@ export class Launcher extends Context.Service<Launcher, { readonly port: number;
 export const launcherCapabilities = ExampleRuns.layer.pipe(
   Layer.provideMerge(LaunchCompiler.layer),
   Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer)),
-  Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, RunSubmission.layer)),
-  Layer.merge(policyRegistration)
+  Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, CancelCallbacks.layer, RunSubmission.layer)),
+  Layer.merge(PolicyRegistration.layer)
 )
 
 /** A redirect of another service is an error: it would carry credentials elsewhere (launch-details section 10.4). */
@@ -65,15 +72,17 @@ const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, httpClient
 function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.layer) {
   const server = Layer.effectContext(
     Effect.mapError(
-      Layer.build(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: SHUTDOWN_GRACE_MS })),
+      Layer.build(NodeHttpServer.layer(makeNodeServer, { host, port, gracefulShutdownTimeout: SHUTDOWN_GRACE_MS })),
       ({ cause }) => new ListenFailed({ host, port, reason: listenReason(cause) })
     )
   )
   const running = Layer.effect(
     Launcher,
-    Effect.map(HttpServer.HttpServer, ({ address }) => {
+    Effect.gen(function* () {
+      const { address } = yield* HttpServer.HttpServer
+      const policies = yield* PolicyRegistration
       const bound = address._tag === "UnixPathAddress" ? port : address.port
-      return Launcher.of({ port: bound, url: `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${bound}` })
+      return Launcher.of({ port: bound, url: `http://${reachable(host)}:${bound}`, policies })
     })
   )
   return HttpRouter.serve(LauncherRoutes, { disableLogger: true, disableListenLog: true }).pipe(
@@ -84,6 +93,19 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
     Layer.provide(settings),
     Layer.provide(platform)
   )
+}
+
+/** A Node.js server whose own refusals have the form of the service's framework (launch-details section 10.1). */
+const makeNodeServer = () => {
+  const server = createServer(lenientServerOptions)
+  answerRefusals(server, launcherForm)
+  return server
+}
+
+/** Where callers on this machine find what listens on a host, as it stands in an address. */
+const reachable = (host: string) => {
+  if (host === "0.0.0.0") return "127.0.0.1"
+  return host.includes(":") ? `[${host === "::" ? "::1" : host}]` : host
 }
 
 const listenReason = (cause: unknown) => {

@@ -40,6 +40,7 @@ export interface LauncherSettingsShape {
   readonly runtimeAddress: string
   readonly runtimeTls: boolean
   readonly runtimeAllowInsecure: boolean
+  /** Undefined = agents present development credentials. */
   readonly auth: AuthSettings | undefined
   readonly cancelCallback: CancelCallbackSettings | undefined
   readonly controlPlane: ControlPlaneSettings | undefined
@@ -78,6 +79,8 @@ export const AGENT_STOP_GRACE_MS = 5_000
 const DEFAULT_HOST = "0.0.0.0"
 const DEFAULT_PORT = 3000
 const MAX_PORT = 65_535
+/** Timers take no more, ms; what asks for more means "very long". */
+const MAX_NUMBER = 2 ** 31 - 1
 const DEFAULT_CONTROL_PLANE_TIMEOUT_MS = 5_000
 const DEFAULT_AUTH_TIMEOUT_MS = 5_000
 const DEFAULT_AUTH_TOKEN_TTL_SECONDS = 3_600
@@ -114,8 +117,8 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
     Effect.gen(function* () {
       const text = (name: string, fallback: string) =>
         Effect.map(variable(name), (value) => Option.getOrElse(value, () => fallback))
-      const url = yield* text("PROTO_AUTH_SERVICE_URL", "")
-      const controlPlaneUrl = yield* text("PROTO_CONTROL_PLANE_URL", "")
+      const url = yield* authServiceUrl
+      const controlPlaneUrl = yield* address("PROTO_CONTROL_PLANE_URL")
       const apiKey = yield* text("PROTO_CONTROL_PLANE_API_KEY", "")
       const callbackHost = yield* rawVariable("PROTO_CANCEL_CALLBACK_HOST")
       return yield* resolve({
@@ -200,6 +203,19 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
   return LauncherSettings.of(settings)
 })
 
+/**
+ * A service without an auth service does not start (scenario-launch-service "Errors"), unless it is said that its agents may
+ * present development credentials, which a runtime with real authentication refuses.
+ */
+const authServiceUrl = Effect.gen(function* () {
+  const url = yield* address("PROTO_AUTH_SERVICE_URL")
+  if (url !== "" || (yield* flag("PROTO_AUTH_DEVELOPMENT_CREDENTIALS", false))) return url
+  return yield* new InvalidConfig({
+    message:
+      "PROTO_AUTH_SERVICE_URL is required (or PROTO_AUTH_DEVELOPMENT_CREDENTIALS=true for a runtime that trusts every caller)"
+  })
+})
+
 /** A `PROTO_` name is read first and its `MACP_` alias second. */
 const rawVariable = (name: string): Effect.Effect<Option.Option<string>, InvalidConfig> => {
   const alias = name.startsWith("PROTO_") ? [name.replace(/^PROTO_/, "MACP_")] : []
@@ -229,8 +245,18 @@ const flag = (name: string, fallback: boolean) =>
 const natural = (name: string, fallback: number) =>
   Effect.map(
     variable(name),
-    Option.match({ onNone: () => fallback, onSome: (value) => (/^\d+$/.test(value) ? Number(value) : fallback) })
+    Option.match({
+      onNone: () => fallback,
+      onSome: (value) => (/^\d+$/.test(value) ? Math.min(Number(value), MAX_NUMBER) : fallback)
+    })
   )
+
+/** Where another service is; empty when that is not said. */
+const address = Effect.fnUntraced(function* (name: string) {
+  const url = Option.getOrElse(yield* variable(name), () => "")
+  if (url === "" || (/^https?:\/\//i.test(url) && URL.canParse(url))) return url
+  return yield* new InvalidConfig({ message: `${name} must be an http or https address` })
+})
 
 const positive = Effect.fnUntraced(function* (name: string, fallback: number) {
   const value = Option.getOrElse(yield* variable(name), () => String(fallback))

@@ -1,101 +1,151 @@
-import { ControlPlaneClient } from "@runplane/api"
+import { ControlPlaneClient, type PolicyDescriptor } from "@runplane/api"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
+import type { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
+import type * as Path from "effect/Path"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
-import { compareTexts } from "./catalog/VersionOrder.ts"
+import type * as Schema from "effect/Schema"
+import { isJsonObject, type Json } from "./Json.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "./LauncherSettings.ts"
+import { type PackPolicy, readPolicyFiles } from "./PolicyFiles.ts"
 import { oneLine } from "./RunSubmission.ts"
-
-/** The policy that every runtime has by itself. */
-const DEFAULT_POLICY = "policy.default"
 
 /** Longest pause between two attempts, ms: a control plane that comes up later gets its policies soon after. */
 const MAX_PAUSE_MS = 10_000
 const FIRST_PAUSE_MS = 250
 
-/** A policy file (launch-details section 8); the control plane's own names differ. */
-const PolicyFile = Schema.Struct({
-  policy_id: Schema.NonEmptyString,
-  mode: Schema.NonEmptyString,
-  schema_version: Schema.Literals([1, 2, 3]),
-  description: Schema.optionalKey(Schema.String),
-  rules: Schema.JsonObject
-})
-type PolicyFile = typeof PolicyFile.Type
+/** What has become of a policy of the packs. */
+export type PolicyOutcome =
+  | { readonly policy: string; readonly state: "registered" }
+  /** For good: the file is broken, or the runtime does not take the policy. */
+  | { readonly policy: string; readonly state: "refused"; readonly reason: string }
+  /** Tried again and again; the reason is that of the last attempt, empty before the first. */
+  | { readonly policy: string; readonly state: "pending"; readonly reason: string }
 
 /**
- * Registers the policies of the packs once the service starts, through the control plane's `POST /runtime/policies`. A policy
- * that is registered already counts as success. It works in the background and never fails a request: until it is through,
- * launches that name one of the policies are refused by the runtime.
+ * Registers the policies of the packs when the service starts, through the control plane's `POST /runtime/policies`
+ * (launch-details section 8). A policy that is there already counts as registered. It works in the background and never
+ * fails a request: until it is through, launches that name one of the policies are refused by the runtime.
  */
-export const policyRegistration = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { controlPlane, registerPolicies, policiesDir } = yield* LauncherSettings
-    if (controlPlane === undefined || !registerPolicies) return
-    const policies = yield* readPolicies(policiesDir)
-    if (policies.length === 0) return
-    yield* Effect.forkScoped(registerAll(policies).pipe(Effect.provide(clientOf(controlPlane))))
-  })
-)
+export class PolicyRegistration extends Context.Service<
+  PolicyRegistration,
+  {
+    /** One entry a policy file, as things stand. Empty without a control plane, or when registration is switched off. */
+    readonly outcomes: Effect.Effect<ReadonlyArray<PolicyOutcome>>
+    /** The same once no policy is pending. Waits for as long as the control plane does not answer. */
+    readonly settled: Effect.Effect<ReadonlyArray<PolicyOutcome>>
+  }
+>()("runplane/launcher/PolicyRegistration") {
+  static readonly layer: Layer.Layer<
+    PolicyRegistration,
+    never,
+    LauncherSettings | FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
+  > = Layer.effect(
+    PolicyRegistration,
+    Effect.gen(function* () {
+      const { controlPlane, registerPolicies, policiesDir } = yield* LauncherSettings
+      if (controlPlane === undefined || !registerPolicies) {
+        return PolicyRegistration.of({ outcomes: Effect.succeed([]), settled: Effect.succeed([]) })
+      }
+      const { broken, policies } = yield* readPolicyFiles(policiesDir)
+      const states = new Map<string, PolicyOutcome>()
+      const note = (outcome: PolicyOutcome) => Effect.sync(() => void states.set(outcome.policy, outcome))
+      const outcomes = Effect.sync(() => [...states.values()])
+      for (const { file, reason } of broken) {
+        yield* Effect.logWarning(`policy file ${file} left out: ${reason}`)
+        yield* note({ policy: file, state: "refused", reason })
+      }
+      for (const { policyId } of policies) yield* note({ policy: policyId, state: "pending", reason: "" })
+      const done = yield* Deferred.make<void>()
+      yield* registerAll(policies, controlPlane, note).pipe(
+        Effect.andThen(Deferred.succeed(done, undefined)),
+        Effect.provide(clientOf(controlPlane)),
+        Effect.forkScoped
+      )
+      return PolicyRegistration.of({ outcomes, settled: Effect.andThen(Deferred.await(done), outcomes) })
+    })
+  )
+}
 
 const clientOf = ({ url, apiKey }: ControlPlaneSettings) =>
   ControlPlaneClient.layer({ baseUrl: url, ...(apiKey === undefined ? {} : { apiKey }) })
 
-/** A broken file is left out with a warning: it concerns only the launches that name its policy. */
-const readPolicies = Effect.fn("PolicyRegistration.read")(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const exists = yield* Effect.orElseSucceed(fs.exists(directory), () => false)
-  const names = exists ? yield* Effect.orElseSucceed(fs.readDirectory(directory), () => []) : []
-  const read = yield* Effect.forEach(names.filter((name) => name.endsWith(".json")).toSorted(compareTexts), (name) =>
-    fs.readFileString(path.join(directory, name)).pipe(
-      Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(PolicyFile))),
-      Effect.map((policy) => [policy]),
-      Effect.catch((error) => Effect.as(Effect.logWarning(`policy file ${name} left out: ${oneLine(error)}`), []))
+/** One policy after the other, each until it is registered or refused: what keeps one waiting keeps them all. */
+const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (
+  policies: ReadonlyArray<PackPolicy>,
+  { timeoutMs, url }: ControlPlaneSettings,
+  note: (outcome: PolicyOutcome) => Effect.Effect<void>
+) {
+  let told = ""
+  /** A control plane that is away for hours is worth one line, and another one when it is away for another reason. */
+  const tellOnce = (policy: string, reason: string) =>
+    Effect.suspend(() => {
+      const line = `the policies of the packs are not registered at ${url} yet, trying again: ${reason}`
+      const log = told === line ? Effect.logDebug(line) : Effect.logWarning(line)
+      told = line
+      return Effect.andThen(note({ policy, state: "pending", reason }), log)
+    })
+
+  for (const policy of policies) {
+    const outcome = yield* registerOne(policy).pipe(
+      Effect.timeout(timeoutMs),
+      Effect.tapError((error) => tellOnce(policy.policyId, oneLine(error))),
+      Effect.retry(patience),
+      // Every other failure is tried again for ever.
+      Effect.orDie
     )
-  )
-  return read.flat().filter((policy) => policy.policy_id !== DEFAULT_POLICY)
+    yield* note(outcome)
+    yield* outcome.state === "refused"
+      ? Effect.logWarning(`policy ${outcome.policy} of the packs was refused: ${outcome.reason}`)
+      : Effect.logInfo(`policy ${outcome.policy} is registered`)
+  }
 })
 
-const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (policies: ReadonlyArray<PolicyFile>) {
-  const client = yield* ControlPlaneClient
-  yield* Effect.forEach(
-    policies,
-    (policy) =>
-      client.api.policies.register({ payload: payloadOf(policy) }).pipe(
-        Effect.tap((answer) =>
-          answer.ok || isAlreadyThere(answer.error ?? "")
-            ? Effect.logInfo(`policy ${policy.policy_id} is registered`)
-            : Effect.logWarning(`policy ${policy.policy_id} was refused: ${oneLine({ message: answer.error ?? "" })}`)
-        ),
-        Effect.catchTag(["BadRequest", "Conflict", "MethodNotAllowed", "NotImplemented"], (refusal) =>
-          isAlreadyThere(refusal.message)
-            ? Effect.logInfo(`policy ${policy.policy_id} is registered`)
-            : Effect.logWarning(`policy ${policy.policy_id} was refused: ${oneLine(refusal)}`)
-        ),
-        Effect.tapError((error) =>
-          Effect.logInfo(`policy ${policy.policy_id} is not registered yet, trying again: ${oneLine(error)}`)
-        ),
-        Effect.retry(patience)
-      ),
-    { discard: true }
+/** One attempt. Its failures are those that may pass; what the runtime has decided is an outcome. */
+const registerOne = Effect.fnUntraced(function* (policy: PackPolicy) {
+  const { api } = yield* ControlPlaneClient
+  const refusal = yield* api.policies.register({ payload: policy }).pipe(
+    Effect.map((answer) => (answer.ok ? undefined : { message: answer.error ?? "" })),
+    Effect.catchTag(["BadRequest", "Conflict", "Forbidden", "MethodNotAllowed", "NotImplemented"], (error) =>
+      Effect.succeed({ message: error.message, isReadOnly: error._tag === "MethodNotAllowed" })
+    )
   )
+  const { policyId } = policy
+  if (refusal === undefined) return registered(policyId)
+  const isThere = /already/i.test(refusal.message)
+  const isReadOnly = "isReadOnly" in refusal && refusal.isReadOnly
+  if (!isThere && !isReadOnly) return refused(policyId, oneLine(refusal))
+  const held = yield* api.policies
+    .get({ params: { policyId } })
+    .pipe(Effect.catchTag("NotFound", () => Effect.succeed(undefined)))
+  if (held === undefined) return refused(policyId, oneLine(refusal))
+  if (!isSame(held, policy)) {
+    yield* Effect.logWarning(
+      `policy ${policyId} is registered with other rules than its file has; to replace it: DELETE /runtime/policies/${policyId}, then start again`
+    )
+  }
+  return registered(policyId)
 })
+
+const registered = (policy: string): PolicyOutcome => ({ policy, state: "registered" })
+const refused = (policy: string, reason: string): PolicyOutcome => ({ policy, state: "refused", reason })
 
 const patience = Schedule.min([
   Schedule.exponential(`${FIRST_PAUSE_MS} millis`, 2),
   Schedule.spaced(`${MAX_PAUSE_MS} millis`)
 ]).pipe(Schedule.jittered)
 
-const isAlreadyThere = (text: string) => /already/i.test(text)
+const isSame = (held: PolicyDescriptor, policy: PackPolicy) =>
+  held.mode === policy.mode &&
+  held.schemaVersion === policy.schemaVersion &&
+  canonical(held.rules) === canonical(policy.rules)
 
-const payloadOf = (policy: PolicyFile) => ({
-  policyId: policy.policy_id,
-  mode: policy.mode,
-  description: policy.description ?? "",
-  rules: policy.rules,
-  schemaVersion: policy.schema_version
-})
+/** JSON text in which the order of keys says nothing. */
+const canonical = (value: Schema.Json): string =>
+  JSON.stringify(value, (_key, item: Json) => (isJsonObject(item) ? sorted(item) : item))
+
+const sorted = (value: { readonly [key: string]: Json }) =>
+  Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))

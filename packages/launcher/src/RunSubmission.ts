@@ -54,11 +54,18 @@ const toControlPlane = ({ url, timeoutMs, apiKey }: ControlPlaneSettings) =>
     })
   ).pipe(Layer.provide(ControlPlaneClient.layer({ baseUrl: url, ...(apiKey === undefined ? {} : { apiKey }) })))
 
-/** Whether the answer is about the session that was submitted. */
-const checkAccepted = (accepted: ControlPlaneRun, descriptor: Descriptor): Result.Result<ControlPlaneRun, NotOurRun> =>
-  accepted.sessionId === descriptor.session.sessionId
+/** Whether the answer is a run of the session that was submitted. */
+const checkAccepted = (
+  accepted: ControlPlaneRun,
+  descriptor: Descriptor
+): Result.Result<ControlPlaneRun, NotOurRun> => {
+  if (accepted.runId === "" || accepted.status === "") {
+    return Result.fail(new NotOurRun({ message: "it answered with a run without an id or a status" }))
+  }
+  return accepted.sessionId === descriptor.session.sessionId
     ? Result.succeed(accepted)
     : Result.fail(new NotOurRun({ message: `it answered with session ${accepted.sessionId}` }))
+}
 
 class NotOurRun extends Data.TaggedError("NotOurRun")<{ readonly message: string }> {}
 

@@ -9,3 +9,4 @@ export {
   DEFAULT_SERVICE_NAME,
   type LauncherOptions
 } from "./LauncherSettings.ts"
+export { type PolicyOutcome, PolicyRegistration } from "./PolicyRegistration.ts"

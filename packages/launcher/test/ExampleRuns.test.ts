@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ControlPlaneRun, ExampleRunRequest } from "@runplane/api"
+import type { CompileLaunchResult, ControlPlaneRun, ExampleRunRequest } from "@runplane/api"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type { AgentAssignment } from "../src/agents/AgentBootstrap.ts"
 import { AgentHost, AgentNotAttached } from "../src/agents/AgentHost.ts"
 import { AgentTokens } from "../src/agents/AgentTokens.ts"
+import { type CancelCallback, CancelCallbacks } from "../src/agents/CancelCallbacks.ts"
 import { AgentCatalog, type AgentProfile } from "../src/catalog/AgentCatalog.ts"
 import { LaunchCompiler } from "../src/compile/LaunchCompiler.ts"
 import { ExampleRuns } from "../src/ExampleRuns.ts"
@@ -35,6 +37,8 @@ interface Scene {
   readonly attachment?: Effect.Effect<void>
   readonly submission?: Effect.Effect<Option.Option<ControlPlaneRun>>
   readonly settings?: LauncherOptions
+  /** What every agent is assigned, with its name as the bearer. */
+  readonly callback?: Omit<CancelCallback, "bearer">
 }
 
 const ALL = ["agent-a", "agent-b", "agent-c"]
@@ -43,6 +47,8 @@ const accepted: ControlPlaneRun = { runId: SESSION_ID, sessionId: SESSION_ID, st
 /** The example flow over a cast that is made up; `log` tells who was called in which order. */
 const stage = (scene: Scene) => {
   const log: Array<string> = []
+  const submitted: Array<CompileLaunchResult["runDescriptor"]> = []
+  const told = new Map<string, AgentAssignment["cancelCallback"]>()
   const note = (text: string) => Effect.sync(() => void log.push(text))
   const manifests = scene.manifests ?? Object.fromEntries(ALL.map((ref) => [ref, manifest()]))
   const layer = ExampleRuns.layer.pipe(
@@ -57,8 +63,9 @@ const stage = (scene: Scene) => {
               : Effect.as(note(`mint ${participantId}${isInitiator ? " as initiator" : ""}`), `token-${participantId}`)
         }),
         Layer.succeed(AgentHost, {
-          attach: ({ binding }) =>
+          attach: ({ binding, cancelCallback }) =>
             Effect.gen(function* () {
+              told.set(binding.participantId, cancelCallback)
               yield* note(`attach ${binding.participantId}`)
               yield* scene.attachment ?? Effect.void
               if (scene.failing?.includes(binding.participantId)) return yield* new AgentNotAttached({ reason: "gone" })
@@ -67,7 +74,20 @@ const stage = (scene: Scene) => {
           stopRun: (runId) => note(`stop ${runId}`),
           running: Effect.succeed([])
         }),
-        Layer.succeed(RunSubmission, { submit: () => scene.submission ?? Effect.succeedNone }),
+        Layer.succeed(CancelCallbacks, {
+          assign: (_runId, participants) =>
+            Effect.succeed(
+              new Map(
+                participants.flatMap((name) => (scene.callback ? [[name, { ...scene.callback, bearer: name }]] : []))
+              )
+            )
+        }),
+        Layer.succeed(RunSubmission, {
+          submit: (descriptor) => {
+            submitted.push(descriptor)
+            return scene.submission ?? Effect.succeedNone
+          }
+        }),
         settingsLayer({ agentsDir: "/agents", ...scene.settings }),
         memoryFiles(
           Object.fromEntries(Object.entries(manifests).map(([ref, text]) => [`/agents/manifests/${ref}.json`, text]))
@@ -79,7 +99,7 @@ const stage = (scene: Scene) => {
     Effect.flatMap(ExampleRuns, (runs) => runs.run({ scenarioRef: "demo/one@1.0.0", inputs: {}, ...request })).pipe(
       Effect.provide(layer)
     )
-  return { log, run }
+  return { log, run, submitted, told }
 }
 
 describe("the example flow (launch-details section 5.3)", () => {
@@ -231,21 +251,29 @@ describe("what makes an example run fail", () => {
   )
 
   it.effect.each([
-    ["a manifest that is missing", { manifests: {} }, "InvalidConfig", "agent manifest missing for agent-c"],
+    ["a manifest that is missing", { manifests: { "agent-a": manifest() } }, "agent manifest missing for agent-b"],
     [
       "a framework without adapter",
-      { profiles: ALL.map((ref) => profile(ref, { framework: "mock" })) },
-      "InvalidConfig",
-      'no host adapter registered for framework "mock" (agentRef=agent-c)'
-    ],
-    ["a token that is not minted", { mintFails: true }, "AuthMintFailed", "auth-service returned 500"]
-  ] as const)("%s", ([, scene, tag, message]) => {
-    const { log, run } = stage(scene)
+      { profiles: ALL.map((ref) => profile(ref, ref === "agent-b" ? { framework: "mock" } : {})) },
+      'no host adapter registered for framework "mock" (agentRef=agent-b)'
+    ]
+  ] as const)("%s, before anything is started or submitted", ([, scene, message]) => {
+    const { log, run } = stage({ ...scene, submission: Effect.die("must not be called") })
     return Effect.gen(function* () {
       const error = yield* Effect.flip(run())
-      assert.strictEqual(error._tag, tag)
+      assert.strictEqual(error._tag, "InvalidConfig")
       assert.strictEqual(error.message, message)
-      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+      assert.deepStrictEqual(log, [])
+    })
+  })
+
+  it.effect("a token that is not minted", () => {
+    const { log, run } = stage({ mintFails: true })
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(run())
+      assert.strictEqual(error._tag, "AuthMintFailed")
+      assert.strictEqual(error.message, "auth-service returned 500")
+      assert.deepStrictEqual(log, [`stop ${SESSION_ID}`])
     })
   })
 
@@ -259,4 +287,49 @@ describe("what makes an example run fail", () => {
       assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
     })
   )
+
+  describe("publishes the initiator's cancel callback (launch-details section 7.3)", () => {
+    const callback = { host: "127.0.0.1", port: 20_001, path: "/agent/cancel" }
+    const callbackOf = (descriptor: CompileLaunchResult["runDescriptor"] | undefined) =>
+      descriptor?.session.metadata?.["cancelCallback"]
+
+    it.effect("to the control plane with the bearer that the agent knows, and to nobody else", () => {
+      const { run, submitted, told } = stage({ callback })
+      return Effect.gen(function* () {
+        const { compiled } = yield* run()
+        assert.deepStrictEqual(callbackOf(submitted[0]), {
+          url: "http://127.0.0.1:20001/agent/cancel",
+          bearer: "lead"
+        })
+        assert.isUndefined(callbackOf(compiled.runDescriptor))
+        assert.deepStrictEqual(
+          [...told].map(([participant, { bearer } = { bearer: undefined }]) => [participant, bearer]),
+          [
+            ["lead", "lead"],
+            ["one", "one"],
+            ["two", "two"]
+          ]
+        )
+      })
+    })
+
+    it.effect.each([
+      ["callbacks are off", {}],
+      ["agents choose their ports", { callback: { ...callback, port: 0 } }],
+      [
+        "no process plays the initiator",
+        {
+          callback,
+          profiles: ALL.map((ref) => profile(ref, ref === "agent-c" ? { bootstrapMode: "mock" } : {}))
+        }
+      ]
+    ] as const)("but not when %s", ([, scene]) => {
+      const { run, submitted } = stage(scene)
+      return Effect.gen(function* () {
+        yield* run()
+        assert.lengthOf(submitted, 1)
+        assert.isUndefined(callbackOf(submitted[0]))
+      })
+    })
+  })
 })

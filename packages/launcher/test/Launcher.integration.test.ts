@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { createServer, type Server } from "node:http"
-import { createInterface } from "node:readline"
+import { createServer } from "node:http"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
 import { LauncherClient } from "@runplane/api"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import { FetchHttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
@@ -12,8 +11,9 @@ import * as Schedule from "effect/Schedule"
 import { Launcher } from "../src/Launcher.ts"
 import type { LauncherOptions } from "../src/LauncherSettings.ts"
 import { isAlive, writePacks } from "./fixtures/Roots.ts"
+import { listening, neighbour, sendJson } from "./fixtures/Servers.ts"
+import { startService } from "./fixtures/ServiceProcess.ts"
 
-const MAIN = new URL("../src/main.ts", import.meta.url).pathname
 const REQUEST = { scenarioRef: "demo/one@1.0.0", inputs: {} }
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) =>
@@ -36,42 +36,15 @@ const start = Effect.fnUntraced(function* (root: string, packsDir: string, optio
 const clientOf = (baseUrl: string) =>
   Effect.provide(LauncherClient, Layer.provide(LauncherClient.layer({ baseUrl }), FetchHttpClient.layer))
 
-/** A control plane that accepts every run; `bodies` are the descriptors that it was given. */
-const fakeControlPlane = Effect.gen(function* () {
-  const bodies: Array<{ readonly session: { readonly sessionId: string } }> = []
-  const server = createServer((request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk) => chunks.push(chunk))
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString())
-      bodies.push(body)
-      const { sessionId } = body.session
-      response.writeHead(202, { "content-type": "application/json" })
-      response.end(JSON.stringify({ runId: sessionId, sessionId, status: "queued", traceId: "0".repeat(32) }))
-    })
-  })
-  const port = yield* listen(server)
-  return { bodies, url: `http://127.0.0.1:${port}` }
+/** A control plane that accepts every run. */
+const fakeControlPlane = neighbour(({ session }, response) => {
+  const sessionId = Reflect.get(Object(session), "sessionId")
+  sendJson(response, 202, { runId: sessionId, sessionId, status: "queued", traceId: "0".repeat(32) })
 })
-
-const listen = (server: Server) =>
-  Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address()
-        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
-      })
-    }),
-    () =>
-      Effect.callback<void>((resume) => {
-        server.close(() => resume(Effect.void))
-        server.closeAllConnections()
-      })
-  )
 
 const gone = (pids: ReadonlyArray<number>) =>
   Effect.suspend(() => (pids.some(isAlive) ? Effect.fail("still there" as const) : Effect.void)).pipe(
-    Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 250 })
+    Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 1_500 })
   )
 
 const pidsOf = (agents: ReadonlyArray<{ readonly participantMetadata: { readonly pid?: number } }>) =>
@@ -93,7 +66,10 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
         const answer = yield* client.launch.runExample({ payload: { ...REQUEST, runLabel: "try" } })
         assert.strictEqual(answer.sessionId, answer.compiled.sessionId)
         assert.deepInclude(answer.controlPlaneRun, { sessionId: answer.compiled.sessionId, status: "queued" })
-        assert.deepStrictEqual(plane.bodies, [JSON.parse(JSON.stringify(answer.compiled.runDescriptor))])
+        assert.deepStrictEqual(
+          plane.requests.map(({ body }) => body),
+          [JSON.parse(JSON.stringify(answer.compiled.runDescriptor))]
+        )
         assert.deepStrictEqual(
           answer.hostedAgents.map((agent) => agent.participantId),
           ["first", "second"]
@@ -146,7 +122,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
   it.effect("fails with one clear reason when its port is taken", () =>
     Effect.gen(function* () {
       const root = yield* temporary
-      const port = yield* listen(createServer())
+      const port = yield* listening(createServer())
       const error = yield* Effect.flip(
         Layer.build(Launcher.layer({ host: "127.0.0.1", port, settings: { packsDir: root } }))
       )
@@ -167,11 +143,45 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
     }).pipe(Effect.scoped)
   )
 
+  it.effect("says which setting keeps it from starting, and ends with 1", () =>
+    Effect.gen(function* () {
+      const { code, said } = yield* Effect.flip(startService({ PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "" }))
+      assert.strictEqual(code, 1)
+      assert.lengthOf(said, 1)
+      assert.match(said[0] ?? "", /PROTO_AUTH_SERVICE_URL is required/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("ends at SIGTERM with 0, without an agent or a bootstrap file left", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* temporary
+      const packsDir = writePacks(root, { a: "attach", b: "attach" })
+      const { service, url } = yield* startService({ PACKS_DIR: packsDir, SERVICE_ROOT: root, TMPDIR: root })
+      const client = yield* clientOf(url)
+      const pids = pidsOf((yield* client.launch.runExample({ payload: REQUEST })).hostedAgents)
+      const ended = yield* Effect.forkChild(
+        Effect.callback<number | null>((resume) => {
+          service.once("exit", (code) => resume(Effect.succeed(code)))
+        }),
+        { startImmediately: true }
+      )
+      service.kill("SIGTERM")
+      assert.strictEqual(yield* Fiber.join(ended), 0)
+      assert.isFalse(pids.some(isAlive))
+      const [folder = ""] = (yield* fs.readDirectory(root)).filter((name) => name.startsWith("macp-bootstrap"))
+      assert.deepStrictEqual(
+        (yield* fs.readDirectory(`${root}/${folder}`)).filter((name) => name.endsWith(".json")),
+        []
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("leaves no agent behind when its process is killed", () =>
     Effect.gen(function* () {
       const root = yield* temporary
       const packsDir = writePacks(root, { a: "attach", b: "attach" })
-      const { service, url } = yield* startProcess({ PACKS_DIR: packsDir, SERVICE_ROOT: root, TMPDIR: root })
+      const { service, url } = yield* startService({ PACKS_DIR: packsDir, SERVICE_ROOT: root, TMPDIR: root })
       const client = yield* clientOf(url)
       const pids = pidsOf((yield* client.launch.runExample({ payload: REQUEST })).hostedAgents)
       assert.isTrue(pids.every(isAlive))
@@ -180,19 +190,3 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
     }).pipe(Effect.scoped)
   )
 })
-
-/** The service as `node src/main.ts` on a free port, once it says that it listens. */
-const startProcess = (env: Readonly<Record<string, string>>) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly service: ChildProcess; readonly url: string }>((resume) => {
-      const service = spawn(process.execPath, [MAIN], {
-        env: { PATH: process.env["PATH"], PORT: "0", HOST: "127.0.0.1", ...env },
-        stdio: ["ignore", "pipe", "inherit"]
-      })
-      createInterface(service.stdout).on("line", (line) => {
-        const url = /listens on (\S+)/.exec(line)?.[1]
-        if (url !== undefined) resume(Effect.succeed({ service, url }))
-      })
-    }),
-    ({ service }) => Effect.sync(() => service.kill("SIGKILL"))
-  )

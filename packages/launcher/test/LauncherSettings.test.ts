@@ -10,11 +10,14 @@ type Environment = Readonly<Record<string, string>>
 
 const withEnv = (env: Environment) => ConfigProvider.layer(ConfigProvider.fromEnv({ env, preserveEmptyStrings: true }))
 
-const read = (env: Environment) =>
+const readAlone = (env: Environment) =>
   Effect.provide(
     LauncherSettings,
     LauncherSettings.layer.pipe(Layer.provide(NodePath.layer), Layer.provide(withEnv(env)))
   )
+
+/** With the one setting that has no default. */
+const read = (env: Environment) => readAlone({ PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true", ...env })
 
 describe("settings (launch-details section 10.5)", () => {
   it.effect("have their defaults when nothing is set", () =>
@@ -58,6 +61,24 @@ describe("settings (launch-details section 10.5)", () => {
     )
   )
 
+  it.effect("take a time that no timer can run for the longest there is", () =>
+    Effect.map(read({ REGISTRY_CACHE_TTL_MS: "99999999999" }), (settings) =>
+      assert.strictEqual(settings.registryCacheTtlMs, 2 ** 31 - 1)
+    )
+  )
+
+  it.effect("demand an auth service, unless development credentials are asked for", () =>
+    Effect.gen(function* () {
+      for (const env of [{}, { PROTO_AUTH_SERVICE_URL: "" }, { PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "false" }]) {
+        const error = yield* Effect.flip(readAlone(env))
+        assert.strictEqual(error._tag, "InvalidConfig")
+        assert.match(error.message, /^PROTO_AUTH_SERVICE_URL is required/)
+      }
+      assert.isUndefined((yield* readAlone({ PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "1" })).auth)
+      assert.strictEqual((yield* readAlone({ MACP_AUTH_SERVICE_URL: "http://auth" })).auth?.url, "http://auth")
+    })
+  )
+
   it.effect("read the PROTO_ name first and its MACP_ alias second", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* read({ MACP_RUNTIME_ADDRESS: "a:1" })).runtimeAddress, "a:1")
@@ -96,6 +117,8 @@ describe("settings (launch-details section 10.5)", () => {
   it.effect.each([
     [{ ...auth, PROTO_AUTH_TOKEN_TTL_SECONDS: "0" }, "PROTO_AUTH_TOKEN_TTL_SECONDS must be a positive integer"],
     [{ ...auth, PROTO_AUTH_TOKEN_TTL_SECONDS: "x" }, "PROTO_AUTH_TOKEN_TTL_SECONDS must be a positive integer"],
+    [{ PROTO_AUTH_SERVICE_URL: "auth" }, "PROTO_AUTH_SERVICE_URL must be an http or https address"],
+    [{ PROTO_CONTROL_PLANE_URL: "ftp://plane" }, "PROTO_CONTROL_PLANE_URL must be an http or https address"],
     [{ ...auth, PROTO_AUTH_SCOPES_JSON: "{" }, "PROTO_AUTH_SCOPES_JSON is not JSON"],
     [{ ...auth, PROTO_AUTH_SCOPES_JSON: "[]" }, "PROTO_AUTH_SCOPES_JSON must be an object of objects, keyed by sender"],
     [

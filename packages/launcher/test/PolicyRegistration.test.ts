@@ -1,16 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Queue from "effect/Queue"
 import { TestClock } from "effect/testing"
 import type { LauncherOptions } from "../src/LauncherSettings.ts"
-import { policyRegistration } from "../src/PolicyRegistration.ts"
+import { PolicyRegistration } from "../src/PolicyRegistration.ts"
 import { memoryFiles } from "./fixtures/MemoryFiles.ts"
 import { settingsLayer } from "./fixtures/Settings.ts"
 import { json, type StubRequest, stubHttp } from "./fixtures/StubHttp.ts"
 
-const policy = (id: string) =>
-  JSON.stringify({ policy_id: id, mode: "macp.mode.decision.v1", schema_version: 3, description: "d", rules: { a: 1 } })
+const MODE = "macp.mode.decision.v1"
+const rules = { voting: { algorithm: "majority", threshold: 0.5 } }
+const policy = (id: string) => JSON.stringify({ policy_id: id, mode: MODE, schema_version: 3, description: "d", rules })
 
 const files = memoryFiles({
   "/packs/_policies/a.json": policy("policy.a"),
@@ -25,53 +29,120 @@ const on: LauncherOptions = {
   controlPlane: { url: "http://plane.test", timeoutMs: 5_000, apiKey: undefined }
 }
 
-/** Runs the registration against answers given in turn; the queue tells each call as it is made. */
+const held = (changes: object = {}) =>
+  json(200, { policyId: "policy.a", mode: MODE, description: "old", schemaVersion: 3, rules, ...changes })
+const already = json(201, { ok: false, error: "policy policy.a is already registered" })
+const failure = (status: number, errorCode: string, message: string) =>
+  json(status, { statusCode: status, errorCode, message })
+
+/** The registration against answers given in turn; `calls` tells each call as it is made, `warnings` each line. */
 const register = Effect.fnUntraced(function* (answers: ReadonlyArray<Response>, options: LauncherOptions = on) {
   const calls = yield* Queue.unbounded<StubRequest>()
+  const warnings: Array<string> = []
   let next = 0
   const http = stubHttp((request) =>
     Effect.as(Queue.offer(calls, request), (answers[next++] ?? json(201, { ok: true })).clone())
   )
-  yield* Layer.build(
-    policyRegistration.pipe(Layer.provide(http), Layer.provide(files), Layer.provide(settingsLayer(options)))
+  const logger = Logger.make(({ logLevel, message }) => {
+    if (logLevel === "Warn") warnings.push(String(message))
+  })
+  const context = yield* Layer.build(
+    PolicyRegistration.layer.pipe(
+      Layer.provide([http, files, settingsLayer(options)]),
+      Layer.provide(Logger.layer([logger]))
+    )
   )
-  return calls
+  return { calls, warnings, policies: Context.get(context, PolicyRegistration) }
 })
 
-const policyIds = (calls: ReadonlyArray<StubRequest>) =>
-  calls.map(({ body }) => (typeof body === "object" && body !== null && "policyId" in body ? body.policyId : body))
+const registered = (name: string) => ({ policy: name, state: "registered" })
 
-describe("registration of the packs' policies", () => {
+const bodyOf = ({ body }: StubRequest) => body
+
+describe("registration of the packs' policies (launch-details section 8)", () => {
   it.effect("registers every readable policy but the default one, in the control plane's own names", () =>
     Effect.gen(function* () {
-      const calls = yield* register([])
+      const { calls, policies, warnings } = yield* register([])
+      const [lost, ...outcomes] = yield* policies.settled
+      assert.strictEqual(lost?.policy, "broken.json")
+      assert.strictEqual(lost?.state, "refused")
+      assert.deepStrictEqual(outcomes, [registered("policy.a"), registered("policy.b")])
       const [first, second] = yield* Queue.takeN(calls, 2)
-      assert.deepStrictEqual(first?.body, {
+      assert.deepStrictEqual(first && bodyOf(first), {
         policyId: "policy.a",
-        mode: "macp.mode.decision.v1",
+        mode: MODE,
         description: "d",
-        rules: { a: 1 },
+        rules,
         schemaVersion: 3
       })
-      assert.deepStrictEqual(policyIds(second === undefined ? [] : [second]), ["policy.b"])
+      assert.include(JSON.stringify(second && bodyOf(second)), '"policyId":"policy.b"')
+      assert.lengthOf(warnings, 1)
+      assert.match(warnings[0] ?? "", /^policy file broken\.json left out: /)
     })
   )
 
-  it.effect("goes on after a policy that is there already or refused", () =>
+  it.effect.each([
+    [
+      "the same rules, whatever the order of their keys",
+      held({ rules: { voting: { threshold: 0.5, algorithm: "majority" } } }),
+      1
+    ],
+    ["other rules, and says so", held({ rules: { voting: { algorithm: "none" } } }), 2]
+  ] as const)("counts a policy as registered that is there already with %s", ([, answer, lines]) =>
     Effect.gen(function* () {
-      const calls = yield* register([json(201, { ok: false, error: "policy already registered" })])
-      assert.deepStrictEqual(policyIds(yield* Queue.takeN(calls, 2)), ["policy.a", "policy.b"])
+      const { policies, warnings } = yield* register([already, answer])
+      assert.deepStrictEqual((yield* policies.settled).slice(1), [registered("policy.a"), registered("policy.b")])
+      assert.lengthOf(warnings, lines)
     })
   )
 
-  it.effect("tries again until the control plane is there", () =>
+  it.effect.each([
+    ["by the runtime", [json(201, { ok: false, error: "unknown mode" })], "unknown mode"],
+    [
+      "for its rules",
+      [failure(400, "INVALID_POLICY_DEFINITION", "rules.voting.x is unknown")],
+      "rules.voting.x is unknown"
+    ],
+    ["for want of authority", [failure(403, "FORBIDDEN", "may not manage registries")], "may not manage registries"],
+    [
+      "by a registry that is read-only and lacks it",
+      [failure(405, "REGISTRY_READ_ONLY", "registry is read-only"), failure(404, "NOT_FOUND", "no such policy")],
+      "registry is read-only"
+    ]
+  ] as const)("says in one line that a policy was refused %s, and goes on", ([, answers, reason]) =>
     Effect.gen(function* () {
-      const calls = yield* register([json(503, "down"), json(503, "down")])
+      const { policies, warnings } = yield* register(answers)
+      assert.deepStrictEqual((yield* policies.settled).slice(1), [
+        { policy: "policy.a", state: "refused", reason },
+        registered("policy.b")
+      ])
+      assert.deepStrictEqual(warnings.slice(1), [`policy policy.a of the packs was refused: ${reason}`])
+    })
+  )
+
+  it.effect("finds its policies in a registry that is read-only", () =>
+    Effect.gen(function* () {
+      const { policies } = yield* register([failure(405, "REGISTRY_READ_ONLY", "registry is read-only"), held()])
+      assert.deepStrictEqual((yield* policies.settled)[1], registered("policy.a"))
+    })
+  )
+
+  it.effect("tries again until the control plane is there, and says once that it is not", () =>
+    Effect.gen(function* () {
+      const down = failure(503, "RUNTIME_UNAVAILABLE", "nobody there")
+      const { calls, policies, warnings } = yield* register([down, down, down])
+      const settled = yield* Effect.forkChild(policies.settled)
       yield* Queue.take(calls)
-      yield* TestClock.adjust("1 second")
-      yield* Queue.take(calls)
-      yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(policyIds(yield* Queue.takeN(calls, 2)), ["policy.a", "policy.b"])
+      yield* TestClock.adjust("10 millis")
+      assert.deepStrictEqual((yield* policies.outcomes).slice(1), [
+        { policy: "policy.a", state: "pending", reason: "nobody there" },
+        { policy: "policy.b", state: "pending", reason: "" }
+      ])
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual((yield* Fiber.join(settled)).slice(1), [registered("policy.a"), registered("policy.b")])
+      assert.deepStrictEqual(warnings.slice(1), [
+        "the policies of the packs are not registered at http://plane.test yet, trying again: nobody there"
+      ])
     })
   )
 
@@ -80,7 +151,8 @@ describe("registration of the packs' policies", () => {
     ["when it is switched off", { ...on, registerPolicies: false }]
   ] as const)("does nothing %s", ([, options]) =>
     Effect.gen(function* () {
-      const calls = yield* register([], options)
+      const { calls, policies } = yield* register([], options)
+      assert.deepStrictEqual(yield* policies.settled, [])
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* Queue.size(calls), 0)
     })

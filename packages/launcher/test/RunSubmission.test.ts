@@ -55,6 +55,8 @@ describe("submission to the control plane (launch-details section 10.4)", () => 
     ["a refusal", json(400, { statusCode: 400, errorCode: "VALIDATION_ERROR", message: ["no"], error: "Bad Request" })],
     ["a fault", json(503, "down")],
     ["an answer that is no run", json(202, { runId: "" })],
+    ["a run without an id", json(202, { ...accepted, runId: "" })],
+    ["a run without a status", json(202, { ...accepted, status: "" })],
     ["a run of another session", json(202, { ...accepted, sessionId: "other" })]
   ] as const)("answers none, once, on %s", ([, response]) => {
     const { asked, layer } = withPlane(Effect.succeed(response))

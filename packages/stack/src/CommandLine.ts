@@ -25,9 +25,12 @@ Settings (environment):
   LAUNCHER_PORT            3000      port of the launch service
   CONTROL_PLANE_PORT       3001      port of the control plane
   SANDBOX_PORT             50051     port of the sandbox runtime
+  AUTH_PORT                          port of the auth service (3200, or a free one)
   HOST                     127.0.0.1 address of both services
   DATABASE_URL                       a PostgreSQL of your own instead of the embedded one
   RUNTIME_ADDRESS                    host:port of a runtime of your own instead of the sandbox
+  DEV_AUTH                           true or false: whether the auth service mints the credentials for the runtime;
+                                     true with the sandbox, false with RUNTIME_ADDRESS
   RUNPLANE_DATA_DIR        .data     folder of the embedded PostgreSQL
   RUNPLANE_POSTGRES_PORT             port of the embedded PostgreSQL (54329, or a free one)
   PACKS_DIR                packs     folder of the scenario packs

@@ -7,7 +7,7 @@ import { HELP, type Mode, parseCommandLine } from "./CommandLine.ts"
 import { runDemo } from "./demo/Demo.ts"
 import * as Screen from "./demo/Screen.ts"
 import { oneLine } from "./OneLine.ts"
-import { Stack } from "./Stack.ts"
+import { type Addresses, Stack } from "./Stack.ts"
 import { readStackSettings, type StackSettings } from "./StackSettings.ts"
 
 /** The whole of `npm start`: from its arguments to its end, or to what stopped it. */
@@ -25,9 +25,9 @@ const serve = Effect.fnUntraced(function* (mode: Mode) {
   const addresses = yield* Stack
   const style = Screen.styleFor(process.stdout, process.env)
   yield* Screen.showAddresses(addresses, style)
-  if (mode === "demo-only") return yield* showDemo(style)
+  if (mode === "demo-only") return yield* showDemo(addresses, style)
   if (mode === "demo") {
-    const shown = yield* Effect.result(showDemo(style))
+    const shown = yield* Effect.result(showDemo(addresses, style))
     if (shown._tag === "Success") yield* Screen.showNextSteps(shown.success, addresses, style)
     else yield* complain(shown.failure)
   }
@@ -35,9 +35,9 @@ const serve = Effect.fnUntraced(function* (mode: Mode) {
   return yield* Effect.never
 })
 
-const showDemo = Effect.fnUntraced(function* (style: Screen.Style) {
+const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: Screen.Style) {
   yield* Screen.showDemoStart(style)
-  const result = yield* runDemo(Screen.makeEventPrinter(style))
+  const result = yield* runDemo(Screen.makeEventPrinter(style), policies)
   yield* Screen.showOutcome(result.state, result.metrics, style)
   return result
 })

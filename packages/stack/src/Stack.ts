@@ -1,18 +1,19 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
 import { layerControlPlane } from "@runplane/control-plane"
-import { Launcher } from "@runplane/launcher"
+import { Launcher, type PolicyOutcome, type PolicyRegistration } from "@runplane/launcher"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient } from "@runplane/runtime"
-import { Sandbox } from "@runplane/sandbox"
+import { KeySource, Sandbox } from "@runplane/sandbox"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "./auth/DevelopmentAuth.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { probePort } from "./FreePort.ts"
 import { oneLine } from "./OneLine.ts"
-import { registerPolicies } from "./Policies.ts"
 import { serviceEnvironment } from "./ServiceEnvironment.ts"
 import type { StackSettings } from "./StackSettings.ts"
 
@@ -21,12 +22,19 @@ export interface Addresses {
   readonly controlPlaneUrl: string
   readonly launcherUrl: string
   readonly runtime: string
+  /** Undefined: the runtime's credentials are the user's affair. */
+  readonly authUrl: string | undefined
   readonly database: string
   /** Whether calls need an API key. */
   readonly keyed: boolean
   /** Whether the API is documented at /docs. */
   readonly docs: boolean
+  /** What has become of the policies of the packs; empty when they are not registered by us. */
+  readonly policies: ReadonlyArray<PolicyOutcome>
 }
+
+/** How long the start waits for the policies. A runtime that takes longer gets them meanwhile. */
+const POLICIES_WAIT = Duration.seconds(10)
 
 /** Nobody answers at the address of the runtime, or not to us. */
 export class RuntimeUnusable extends Data.TaggedError("RuntimeUnusable")<{
@@ -46,8 +54,9 @@ export class PacksUnusable extends Data.TaggedError("PacksUnusable")<{ readonly 
 }
 
 /**
- * Everything on one machine, in this process (design.md, "One machine, and more"): database, runtime, control plane and
- * launch service. Ready when the policies of the packs are registered and the packs are known to be good.
+ * Everything on one machine, in this process (design.md, "One machine, and more"): database, auth service, runtime, control
+ * plane and launch service. Ready when the policies of the packs have been registered or refused and the packs are known to
+ * be good.
  */
 export class Stack extends Context.Service<Stack, Addresses>()("runplane/stack/Stack") {
   static readonly layer = (settings: StackSettings) => Layer.effect(Stack, start(settings))
@@ -71,23 +80,32 @@ export class Stack extends Context.Service<Stack, Addresses>()("runplane/stack/S
 // What is built last is stopped first: no agent outlives its launcher, and the log is closed after its last writer.
 const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
   yield* checkPorts(settings)
-  const [database, runtimeAddress] = yield* Effect.all([openDatabase(settings), openRuntime(settings)], {
+  const auth = yield* openAuth(settings)
+  const [database, runtimeAddress] = yield* Effect.all([openDatabase(settings), openRuntime(settings, auth)], {
     concurrency: "unbounded"
   })
   const urlOf = (port: number) => `http://${settings.host === "0.0.0.0" ? "127.0.0.1" : settings.host}:${port}`
   const controlPlaneUrl = urlOf(settings.controlPlanePort)
-  const environment = serviceEnvironment(process.env, settings, { runtimeAddress, controlPlaneUrl })
+  const neighbours = { runtimeAddress, controlPlaneUrl, authUrl: auth?.url }
+  const environment = serviceEnvironment(process.env, settings, neighbours)
 
-  yield* Effect.gen(function* () {
+  const policies = yield* Effect.gen(function* () {
     const runtime = yield* Layer.build(RuntimeClient.layer)
-    yield* Effect.provideContext(Effect.andThen(greetRuntime, registerPolicies(settings.packsDir)), runtime)
+    yield* Effect.provideContext(greetRuntime, runtime)
     const controlPlane = layerControlPlane({
       http: { host: settings.host, port: settings.controlPlanePort },
       database: { url: database.url }
     }).pipe(Layer.provide(Layer.succeedContext(runtime)))
-    const launcher = Launcher.layerConfig({ host: settings.host, port: settings.launcherPort })
-    yield* Effect.all([Layer.build(controlPlane), Layer.build(launcher)], { concurrency: "unbounded" })
-  }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: environment })))
+    yield* Layer.build(controlPlane)
+    const launcher = yield* Layer.build(Launcher.layerConfig({ host: settings.host, port: settings.launcherPort }))
+    return yield* awaitPolicies(Context.get(launcher, Launcher).policies)
+    // An empty value says something else than none: PROTO_CANCEL_CALLBACK_HOST.
+  }).pipe(
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: environment, preserveEmptyStrings: true })
+    )
+  )
 
   const launcherUrl = urlOf(settings.launcherPort)
   yield* checkPacks(launcherUrl, settings)
@@ -95,11 +113,17 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     controlPlaneUrl,
     launcherUrl,
     runtime: `${runtimeAddress}${settings.runtimeAddress === undefined ? " (sandbox)" : ""}`,
+    authUrl: auth?.url,
     database: database.description,
     keyed: settings.apiKey !== undefined,
-    docs: (environment["NODE_ENV"] ?? "development") === "development"
+    docs: (environment["NODE_ENV"] || "development") === "development",
+    policies
   })
 })
+
+/** Waits for the outcome of each, so that nothing is launched under a policy that is still on its way. */
+const awaitPolicies = ({ outcomes, settled }: PolicyRegistration["Service"]) =>
+  Effect.timeoutOrElse(settled, { duration: POLICIES_WAIT, orElse: () => outcomes })
 
 /** Before anything is started, so that a second stack ends at once and with one clear line. */
 const checkPorts = (settings: StackSettings) =>
@@ -107,15 +131,24 @@ const checkPorts = (settings: StackSettings) =>
     [
       { port: settings.launcherPort, purpose: "launch service", setting: "LAUNCHER_PORT" },
       { port: settings.controlPlanePort, purpose: "control plane", setting: "CONTROL_PLANE_PORT" },
+      ...(settings.devAuth && settings.authPort !== undefined
+        ? [{ port: settings.authPort, purpose: "auth service", setting: "AUTH_PORT" }]
+        : []),
       ...(settings.runtimeAddress === undefined
         ? [{ port: settings.runtimePort, purpose: "sandbox runtime", setting: "SANDBOX_PORT" }]
         : [])
     ],
-    (use) => probePort(use.setting === "SANDBOX_PORT" ? LOOPBACK : settings.host, use.port, use),
+    (use) => probePort(ON_LOOPBACK.has(use.setting) ? LOOPBACK : settings.host, use.port, use),
     { discard: true }
   )
 
 const LOOPBACK = "127.0.0.1"
+const ON_LOOPBACK = new Set(["AUTH_PORT", "SANDBOX_PORT"])
+
+const openAuth = Effect.fnUntraced(function* ({ authPort, devAuth }: StackSettings) {
+  if (!devAuth) return undefined
+  return Context.get(yield* Layer.build(DevelopmentAuth.layer({ port: authPort })), DevelopmentAuth)
+})
 
 const openDatabase = Effect.fnUntraced(function* ({ databaseUrl, dataDir, postgresPort }: StackSettings) {
   if (databaseUrl !== undefined) return { url: databaseUrl, description: "given by DATABASE_URL" }
@@ -124,12 +157,19 @@ const openDatabase = Effect.fnUntraced(function* ({ databaseUrl, dataDir, postgr
   return { url, description: `${LOOPBACK}:${port}, data in ${folder}` }
 })
 
-const openRuntime = Effect.fnUntraced(function* ({ runtimeAddress, runtimePort }: StackSettings) {
+const openRuntime = Effect.fnUntraced(function* (
+  { runtimeAddress, runtimePort }: StackSettings,
+  auth: DevelopmentAuth["Service"] | undefined
+) {
   if (runtimeAddress !== undefined) return runtimeAddress
-  const context = yield* Layer.build(
-    Sandbox.layer({ host: LOOPBACK, port: runtimePort, observers: [CONTROL_PLANE_IDENTITY] })
-  )
-  return Context.get(context, Sandbox).address
+  const options = { host: LOOPBACK, port: runtimePort, observers: [CONTROL_PLANE_IDENTITY] }
+  const sandbox =
+    auth === undefined
+      ? Sandbox.layer(options)
+      : Sandbox.layerSigned({ issuer: TOKEN_ISSUER, audience: TOKEN_AUDIENCE }, options).pipe(
+          Layer.provide(KeySource.layerUrl(auth.keysUrl))
+        )
+  return Context.get(yield* Layer.build(sandbox), Sandbox).address
 })
 
 const greetRuntime = Effect.gen(function* () {

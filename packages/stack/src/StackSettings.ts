@@ -24,6 +24,8 @@ export interface StackSettings {
   readonly controlPlanePort: number
   readonly runtimePort: number
   /** Undefined: the default, or a free one. */
+  readonly authPort: number | undefined
+  /** Undefined: the default, or a free one. */
   readonly postgresPort: number | undefined
   /** Absolute. */
   readonly dataDir: string
@@ -35,6 +37,8 @@ export interface StackSettings {
   readonly databaseUrl: string | undefined
   /** `host:port`; undefined: the sandbox. */
   readonly runtimeAddress: string | undefined
+  /** Whether our auth service mints the credentials for the runtime: by default those for the sandbox only. */
+  readonly devAuth: boolean
   /** The key that our own calls use, when the services ask for one. */
   readonly apiKey: Redacted.Redacted | undefined
   readonly logLevel: LogLevel.LogLevel
@@ -64,17 +68,20 @@ export const readStackSettings: Effect.Effect<StackSettings, StackSettingRefused
   }
   const keys = (yield* text("AUTH_API_KEYS"))?.split(",").map((key) => key.trim())
   const key = keys?.find((entry) => entry !== "")
+  const runtimeAddress = yield* text("RUNTIME_ADDRESS")
   return {
     host: (yield* text("HOST")) ?? "127.0.0.1",
     launcherPort: (yield* port("LAUNCHER_PORT")) ?? 3000,
     controlPlanePort: (yield* port("CONTROL_PLANE_PORT")) ?? 3001,
     runtimePort: (yield* port("SANDBOX_PORT")) ?? 50_051,
+    authPort: yield* port("AUTH_PORT"),
     postgresPort: yield* port("RUNPLANE_POSTGRES_PORT"),
     dataDir: resolve(ROOT, (yield* text("RUNPLANE_DATA_DIR")) ?? ".data"),
     packsDir,
     root: ROOT,
     databaseUrl: yield* text("DATABASE_URL"),
-    runtimeAddress: yield* text("RUNTIME_ADDRESS"),
+    runtimeAddress,
+    devAuth: (yield* flag("DEV_AUTH")) ?? runtimeAddress === undefined,
     apiKey: key === undefined ? undefined : Redacted.make(key),
     logLevel: yield* logLevel
   }
@@ -92,6 +99,14 @@ const port = Effect.fnUntraced(function* (variable: string) {
   if (/^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= HIGHEST_PORT) return Number(value)
   const reason = `must be a port from 1 to ${HIGHEST_PORT}, got "${value}"`
   return yield* new StackSettingRefused({ variable, reason })
+})
+
+const flag = Effect.fnUntraced(function* (variable: string) {
+  const value = yield* text(variable)
+  if (value === undefined) return undefined
+  if (/^(1|true|yes|on)$/i.test(value)) return true
+  if (/^(0|false|no|off)$/i.test(value)) return false
+  return yield* new StackSettingRefused({ variable, reason: `must be true or false, got "${value}"` })
 })
 
 const logLevel = Effect.gen(function* () {

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { ControlPlaneClient } from "@runplane/api"
 import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
@@ -9,14 +8,13 @@ import { Sandbox } from "@runplane/sandbox"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { inject } from "vitest"
 import { descendants, isRunning } from "./support/Processes.ts"
 import { connectSilently } from "./support/Sockets.ts"
 import { type StackProcess, startStack } from "./support/StackProcess.ts"
 import { temporaryFolder } from "./support/TemporaryFolder.ts"
+import { createDatabase } from "./support/TestDatabase.ts"
 
 /** Ctrl-C ends everything within this time, in milliseconds. */
 const STOP_LIMIT_MS = 2_000
@@ -186,13 +184,3 @@ const checkStory = (stdout: ReadonlyArray<string>) => {
     chapters.toSorted((one, other) => one - other)
   )
 }
-
-const createDatabase = Effect.gen(function* () {
-  const url = (database: string) => `postgresql://postgres:postgres@127.0.0.1:${inject("postgresPort")}/${database}`
-  const name = `stack_${process.pid}_${Math.floor(performance.now())}`
-  yield* Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    yield* sql.unsafe(`CREATE DATABASE ${name}`).unprepared
-  }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url("postgres")), maxConnections: 1 })))
-  return url(name)
-})

@@ -1,14 +1,19 @@
 import { assert, it } from "@effect/vitest"
+import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { serviceEnvironment } from "../src/ServiceEnvironment.ts"
+import { CANCEL_CALLBACK_PORT_BASE, serviceEnvironment } from "../src/ServiceEnvironment.ts"
 import { readStackSettings } from "../src/StackSettings.ts"
 
 const read = (env: Record<string, string>) =>
   Effect.provideService(readStackSettings, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
 
-const NEIGHBOURS = { runtimeAddress: "127.0.0.1:50051", controlPlaneUrl: "http://127.0.0.1:3001" }
+const NEIGHBOURS = {
+  runtimeAddress: "127.0.0.1:50051",
+  controlPlaneUrl: "http://127.0.0.1:3001",
+  authUrl: "http://127.0.0.1:3200"
+}
 
 it.effect("settings have the defaults of the specifications and start at the checkout", () =>
   Effect.gen(function* () {
@@ -19,6 +24,8 @@ it.effect("settings have the defaults of the specifications and start at the che
     assert.strictEqual(settings.host, "127.0.0.1")
     assert.isUndefined(settings.databaseUrl)
     assert.isUndefined(settings.postgresPort)
+    assert.isUndefined(settings.authPort)
+    assert.isTrue(settings.devAuth)
     assert.strictEqual(settings.logLevel, "Warn")
     assert.isTrue(settings.dataDir.startsWith(settings.root))
     assert.isTrue(settings.packsDir.startsWith(settings.root))
@@ -28,47 +35,110 @@ it.effect("settings have the defaults of the specifications and start at the che
 it.effect("settings that cannot be used are refused by name", () =>
   Effect.gen(function* () {
     const refusals = yield* Effect.forEach(
-      [{ CONTROL_PLANE_PORT: "0" }, { SANDBOX_PORT: "70000" }, { LOG_LEVEL: "loud" }, { PACKS_DIR: "/no/such/folder" }],
+      [
+        { CONTROL_PLANE_PORT: "0" },
+        { SANDBOX_PORT: "70000" },
+        { AUTH_PORT: "auth" },
+        { DEV_AUTH: "maybe" },
+        { LOG_LEVEL: "loud" },
+        { PACKS_DIR: "/no/such/folder" }
+      ],
       (env: Record<string, string>) => Effect.map(Effect.flip(read(env)), ({ message }) => message)
     )
     assert.deepStrictEqual(refusals, [
       'CONTROL_PLANE_PORT must be a port from 1 to 65535, got "0"',
       'SANDBOX_PORT must be a port from 1 to 65535, got "70000"',
+      'AUTH_PORT must be a port from 1 to 65535, got "auth"',
+      'DEV_AUTH must be true or false, got "maybe"',
       'LOG_LEVEL must be one of all, trace, debug, info, warn, warning, error, fatal, none, got "loud"',
       "PACKS_DIR names no folder: /no/such/folder"
     ])
   })
 )
 
-it.effect("the services are told of each other, and to speak plainly to the sandbox", () =>
+it.effect("the auth service mints for the sandbox, and for a runtime of somebody else's when that is asked for", () =>
   Effect.gen(function* () {
-    const settings = yield* read({ AUTH_API_KEYS: " one , two" })
-    assert.strictEqual(settings.apiKey && Redacted.value(settings.apiKey), "one")
-    const given = { THROTTLE_LIMIT: "7", RUNTIME_TLS: "true", PROTO_AUTH_SERVICE_URL: "http://auth", HOME: undefined }
-    const environment = serviceEnvironment(given, settings, NEIGHBOURS)
+    const cases: ReadonlyArray<readonly [Record<string, string>, boolean]> = [
+      [{}, true],
+      [{ DEV_AUTH: "off" }, false],
+      [{ RUNTIME_ADDRESS: "runtime:443" }, false],
+      [{ RUNTIME_ADDRESS: "runtime:443", DEV_AUTH: "true" }, true]
+    ]
+    for (const [env, expected] of cases) assert.strictEqual((yield* read(env)).devAuth, expected)
+  })
+)
+
+it.effect(
+  "the services are told of each other, to speak plainly to the sandbox, and where their tokens are minted",
+  () =>
+    Effect.gen(function* () {
+      const settings = yield* read({ AUTH_API_KEYS: " one , two" })
+      assert.strictEqual(settings.apiKey && Redacted.value(settings.apiKey), "one")
+      const given = { THROTTLE_LIMIT: "7", RUNTIME_TLS: "true", PROTO_AUTH_SERVICE_URL: "http://auth", HOME: undefined }
+      const environment = serviceEnvironment(given, settings, NEIGHBOURS)
+      assert.include(environment, {
+        THROTTLE_LIMIT: "7",
+        RUNTIME_ADDRESS: "127.0.0.1:50051",
+        RUNTIME_TLS: "false",
+        PROTO_RUNTIME_ADDRESS: "127.0.0.1:50051",
+        PROTO_RUNTIME_ALLOW_INSECURE: "true",
+        PROTO_AUTH_SERVICE_URL: "http://127.0.0.1:3200",
+        PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY: "true",
+        RUNTIME_BEARER_TOKEN: "",
+        RUNTIME_USE_DEV_HEADER: "false",
+        PROTO_CONTROL_PLANE_URL: "http://127.0.0.1:3001",
+        PROTO_CONTROL_PLANE_API_KEY: "one"
+      })
+      assert.notProperty(environment, "REGISTER_POLICIES_ON_LAUNCH")
+    })
+)
+
+it.effect("a sandbox without signed tokens is called by name, whatever auth service is set", () =>
+  Effect.gen(function* () {
+    const given = { DEV_AUTH: "false", PROTO_AUTH_SERVICE_URL: "http://auth", MACP_AUTH_SERVICE_URL: "http://auth" }
+    const environment = serviceEnvironment(given, yield* read(given), { ...NEIGHBOURS, authUrl: undefined })
     assert.include(environment, {
-      THROTTLE_LIMIT: "7",
-      RUNTIME_ADDRESS: "127.0.0.1:50051",
-      RUNTIME_TLS: "false",
-      PROTO_RUNTIME_ADDRESS: "127.0.0.1:50051",
-      PROTO_RUNTIME_ALLOW_INSECURE: "true",
+      RUNTIME_BEARER_TOKEN: CONTROL_PLANE_IDENTITY,
       PROTO_AUTH_SERVICE_URL: "",
-      PROTO_CONTROL_PLANE_URL: "http://127.0.0.1:3001",
-      PROTO_CONTROL_PLANE_API_KEY: "one",
-      REGISTER_POLICIES_ON_LAUNCH: "false"
+      MACP_AUTH_SERVICE_URL: "",
+      PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true"
     })
   })
+)
+
+it.effect(
+  "agents can be asked to cancel their sessions: in development on this machine too, else as the user says",
+  () =>
+    Effect.gen(function* () {
+      const settings = yield* read({})
+      const environment = (given: Record<string, string>) => serviceEnvironment(given, settings, NEIGHBOURS)
+      assert.include(environment({}), {
+        PROTO_CANCEL_CALLBACK_PORT_BASE: String(CANCEL_CALLBACK_PORT_BASE),
+        CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS: "true"
+      })
+      assert.include(
+        environment({ MACP_CANCEL_CALLBACK_PORT_BASE: "9000", CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS: "false" }),
+        { PROTO_CANCEL_CALLBACK_PORT_BASE: "9000", CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS: "false" }
+      )
+      assert.notProperty(environment({ NODE_ENV: "production" }), "CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS")
+    })
 )
 
 it.effect("a runtime of somebody else's is spoken to as the settings say", () =>
   Effect.gen(function* () {
     const given = { RUNTIME_ADDRESS: "runtime:443", RUNTIME_TLS: "true", RUNTIME_BEARER_TOKEN: "secret" }
-    const environment = serviceEnvironment(given, yield* read(given), { ...NEIGHBOURS, runtimeAddress: "runtime:443" })
+    const environment = serviceEnvironment(given, yield* read(given), {
+      ...NEIGHBOURS,
+      runtimeAddress: "runtime:443",
+      authUrl: undefined
+    })
     assert.include(environment, {
       RUNTIME_TLS: "true",
       RUNTIME_BEARER_TOKEN: "secret",
       PROTO_RUNTIME_ADDRESS: "runtime:443",
-      PROTO_RUNTIME_TLS: "true"
+      PROTO_RUNTIME_TLS: "true",
+      PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true"
     })
+    assert.notProperty(environment, "PROTO_AUTH_SERVICE_URL")
   })
 )

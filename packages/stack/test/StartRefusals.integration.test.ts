@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import { listenAnywhere } from "./support/Sockets.ts"
 import { type StackProcessOptions, startStack } from "./support/StackProcess.ts"
 import { temporaryFolder } from "./support/TemporaryFolder.ts"
+import { createDatabase } from "./support/TestDatabase.ts"
 
 const PACKS = fileURLToPath(new URL("../../../packs", import.meta.url))
 
@@ -64,9 +65,21 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
       )
       const env = { RUNPLANE_DATA_DIR: dataDir, PACKS_DIR: yield* brokenPacks("incident/pack.yaml") }
       assert.match(yield* refusalOf({ env }), /^runplane: the packs cannot be used: .*incident\/pack\.yaml/)
-      const policy = "policy.incident.balanced.json"
-      const broken = { RUNPLANE_DATA_DIR: dataDir, PACKS_DIR: yield* brokenPacks(`_policies/${policy}`) }
-      assert.match(yield* refusalOf({ env: broken }), /^runplane: policy policy\.incident\.balanced\.json cannot be/)
+    })
+  )
+
+  it.effect("nothing for a broken policy, but names it, and the example that needs it", () =>
+    Effect.gen(function* () {
+      const policy = "policy.incident.balanced"
+      const env = { DATABASE_URL: yield* createDatabase, PACKS_DIR: yield* brokenPacks(`_policies/${policy}.json`) }
+      const stack = yield* startStack({ args: ["--demo-only"], env })
+      const { code, stderr, stdout } = yield* stack.ended
+      assert.strictEqual(code, 1)
+      assert.isDefined(stdout.find((line) => /policies +\d+ of \d+ registered/.test(line)))
+      assert.isDefined(stdout.find((line) => line.includes(`${policy}.json refused: `)))
+      assert.lengthOf(stderr, 2)
+      assert.include(stderr[0], `policy file ${policy}.json left out: `)
+      assert.include(stderr[1], `runplane: the example did not finish: its policy ${policy} is not registered: `)
     })
   )
 

@@ -12,6 +12,7 @@ import {
   StreamSessionRequestSchema
 } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -31,9 +32,14 @@ const SEND_RETRIES = 3
 const FIRST_BACKOFF_MS = 100
 const LONGEST_BACKOFF_MS = 2_000
 
-/** Milliseconds between two looks for a session that is not there yet, and how long to look at all. */
+/** Milliseconds between two looks for a session that is not there yet. */
 const SESSION_POLL_MS = 100
-const SESSION_WAIT_MS = 60_000
+
+/** PROTO_SESSION_WAIT_MS: milliseconds that a session may take to open, and a lost runtime to come back. */
+export const SESSION_WAIT_MS = 60_000
+
+/** Milliseconds that a cancellation waits for a session that is just being opened; its caller waits 5,000. */
+const CANCEL_WAIT_MS = 3_000
 
 /** Milliseconds between two looks whether the session ended by cancellation or expiry, which its stream never says. */
 const END_POLL_MS = 1_000
@@ -53,12 +59,14 @@ export class AgentClient extends Context.Service<
     readonly signal: (signalType: string, data: object) => Effect.Effect<Ack, AgentFailure>
     /** Progress of this participant in this session, from 0 to 1. */
     readonly progress: (done: number, message: string) => Effect.Effect<Ack, AgentFailure>
+    /** Cancels the session, which may still be opening. */
     readonly cancelSession: (reason: string) => Effect.Effect<Ack, AgentFailure>
     /** Any message of the session, for types without a method of their own. */
     readonly send: (messageType: string, payload: Uint8Array<ArrayBuffer>) => Effect.Effect<Ack, AgentFailure>
     /**
-     * Every accepted envelope from the first, waiting for the session to appear. It goes on from the last one seen when the
-     * connection breaks, and does not end with the session.
+     * Every accepted envelope from the first, waiting for the session to appear: for as long as PROTO_SESSION_WAIT_MS says,
+     * because an initiator that is gone never opens it. It goes on from the last one seen when the connection breaks, and
+     * does not end with the session.
      */
     readonly envelopes: Stream.Stream<Envelope, RuntimeCallFailed>
     /** Waits until the session has ended, however it did. */
@@ -77,6 +85,8 @@ const make = Effect.fnUntraced(function* (
   const random = yield* SecureRandom.SecureRandom
   const connection = yield* connect(bootstrap)
   const { mode, session_id: sessionId } = bootstrap
+  // A setting that is no number is as good as none: the agent's host has long stopped listening to complaints.
+  const sessionWaitMs = yield* Effect.orElseSucceed(Config.Int("PROTO_SESSION_WAIT_MS"), () => SESSION_WAIT_MS)
 
   const submit = Effect.fn("AgentClient.submit")(function* (
     messageType: string,
@@ -118,10 +128,13 @@ const make = Effect.fnUntraced(function* (
     cancelSession: Effect.fn("AgentClient.cancelSession")(function* (reason: string) {
       const { ack } = yield* connection
         .call("CancelSession", (options) => connection.client.cancelSession({ sessionId, reason }, options))
-        .pipe(Effect.retry({ schedule: sendBackoff, while: isWorthRetrying }))
+        .pipe(
+          Effect.retry({ schedule: sendBackoff, while: isWorthRetrying }),
+          Effect.retry({ schedule: untilOpen, while: ({ status }) => status === "not_found" })
+        )
       return yield* accepted("SessionCancel", ack)
     }),
-    envelopes: follow(connection, sessionId),
+    envelopes: follow(connection, sessionId, sessionWaitMs),
     ended: awaitEnd(connection, sessionId)
   })
 })
@@ -175,22 +188,36 @@ const sendBackoff = Schedule.min([Schedule.exponential(FIRST_BACKOFF_MS, 2), Sch
   Schedule.upTo({ times: SEND_RETRIES })
 )
 
+const untilOpen = Schedule.spaced(SESSION_POLL_MS).pipe(Schedule.upTo({ duration: CANCEL_WAIT_MS }))
+
 /** Retries while the session is not there, and across broken connections, from the ordinal after the last one seen. */
-const follow = (connection: RuntimeConnection, sessionId: string): Stream.Stream<Envelope, RuntimeCallFailed> =>
+const follow = (
+  connection: RuntimeConnection,
+  sessionId: string,
+  waitMs: number
+): Stream.Stream<Envelope, RuntimeCallFailed> =>
   Stream.unwrap(
     Effect.map(Ref.make(0n), (last) =>
       Stream.unwrap(Effect.map(Ref.get(last), (after) => subscribe(connection, sessionId, after))).pipe(
         Stream.tap(() => Ref.update(last, (ordinal) => ordinal + 1n)),
         Stream.retry(
           Schedule.spaced(SESSION_POLL_MS).pipe(
-            Schedule.upTo({ duration: SESSION_WAIT_MS }),
+            Schedule.upTo({ duration: waitMs }),
             Schedule.setInputType<RuntimeCallFailed>(),
             Schedule.while(({ input }) => input.isTransport || input.status === "not_found")
           )
-        )
+        ),
+        Stream.mapError((failure) => (failure.status === "not_found" ? neverOpened(waitMs) : failure))
       )
     )
   )
+
+const neverOpened = (waitMs: number) =>
+  new RuntimeCallFailed({
+    call: "StreamSession",
+    status: "not_found",
+    detail: `nobody opened the session within ${waitMs / 1_000} s; its initiator is gone, or was refused`
+  })
 
 const subscribe = (
   { client, headers }: RuntimeConnection,

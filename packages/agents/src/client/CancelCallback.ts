@@ -1,4 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createHash, timingSafeEqual } from "node:crypto"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import * as Console from "effect/Console"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -8,6 +10,9 @@ import { Bootstrap, type BootstrapFile } from "./Bootstrap.ts"
 
 /** Bytes of a cancel request's body. */
 const MAX_BODY_BYTES = 65_536
+
+/** Milliseconds that an agent which has otherwise ended waits for its answer to a cancel request to leave. */
+const ANSWER_WAIT_MS = 1_000
 
 /** The cancel callback of the bootstrap file cannot be served, for example because its port is taken. */
 export class CallbackUnavailable extends Data.TaggedError("CallbackUnavailable")<{
@@ -24,7 +29,8 @@ type Callback = NonNullable<BootstrapFile["cancel_callback"]>
 
 /**
  * Serves the cancel callback (launch-details section 7.3) and ends after the first request that `onCancel` carried out. Never
- * ends when the bootstrap file names no callback.
+ * ends when the bootstrap file names no callback. Whoever interrupts it waits for the answer of a request under way: the
+ * cancellation that the request brings about is what ends the agent's other work.
  */
 export const cancelRequested = <R>(
   onCancel: (reason: string) => Effect.Effect<void, AgentFailure, R>
@@ -36,33 +42,59 @@ export const cancelRequested = <R>(
 const serve = <R>(callback: Callback, onCancel: (reason: string) => Effect.Effect<void, AgentFailure, R>) =>
   Effect.flatMap(Effect.context<R>(), (context) => {
     const run = Effect.runPromiseWith(context)
-    return Effect.callback<void, CallbackUnavailable>((resume) => {
-      const server = createServer((request, response) => {
-        if (request.method !== "POST" || request.url !== callback.path) return answer(response, 404)
-        if (!isAllowed(request, callback)) return answer(response, 401)
-        readReason(request)
-          .then((reason) => run(onCancel(reason)))
+    const cancel = (reason: string) =>
+      run(Effect.tapError(onCancel(reason), ({ message }) => Console.error(`the cancel request failed: ${message}`)))
+    const server = createServer()
+    const underWay = new Set<Promise<void>>()
+    const cancelled = Effect.callback<void, CallbackUnavailable>((resume) => {
+      server.on("request", (request, response) => {
+        if (request.method !== "POST" || request.url !== callback.path) return void answer(response, 404)
+        if (!isAllowed(request, callback)) return void answer(response, 401)
+        const done = readReason(request)
+          .then(cancel)
           .then(
-            () => answer(response, 202, '{"ok":true}', () => resume(Effect.void)),
+            () => answer(response, 202, '{"ok":true}').then(() => resume(Effect.void)),
             () => answer(response, 500)
           )
+          .finally(() => underWay.delete(done))
+        underWay.add(done)
       })
       const { host, port } = callback
       server.once("error", (cause) => resume(new CallbackUnavailable({ host, port, cause })))
       server.listen(port, host)
-      return Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
     })
+    return Effect.ensuring(
+      cancelled,
+      Effect.andThen(
+        Effect.timeoutOption(
+          Effect.promise(() => Promise.all(underWay)),
+          ANSWER_WAIT_MS
+        ),
+        close(server)
+      )
+    )
+  })
+
+/** A connection that its caller keeps open would keep the agent's process alive. */
+const close = (server: Server) =>
+  Effect.sync(() => {
+    server.close()
+    server.closeAllConnections()
   })
 
 const isAllowed = ({ headers }: IncomingMessage, { bearer }: Callback): boolean =>
-  bearer === undefined || headers.authorization === `Bearer ${bearer}`
+  bearer === undefined || timingSafeEqual(digest(headers.authorization ?? ""), digest(`Bearer ${bearer}`))
 
-const answer = (response: ServerResponse, status: number, body = "", sent: () => void = () => undefined): void => {
-  response.writeHead(status, body === "" ? {} : { "content-type": "application/json" }).end(body, sent)
-}
+/** Of one length whatever the text, so that comparing tells nothing about it. */
+const digest = (text: string) => createHash("sha256").update(text).digest()
+
+/** Ends when the answer was handed over, or when nobody is there any more to take it. */
+const answer = (response: ServerResponse, status: number, body = ""): Promise<void> =>
+  new Promise((resolve) => {
+    if (response.closed) return resolve()
+    response.once("close", resolve)
+    response.writeHead(status, body === "" ? {} : { "content-type": "application/json" }).end(body)
+  })
 
 const decodeBody = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ reason: Schema.optional(Schema.NullOr(Schema.String)) }))

@@ -4,9 +4,9 @@ import { AgentClient } from "../client/AgentClient.ts"
 import type { AgentFailure } from "../client/AgentFailure.ts"
 import { Bootstrap } from "../client/Bootstrap.ts"
 import { type CallbackUnavailable, cancelRequested } from "../client/CancelCallback.ts"
-import { assessImpact, assessReplication, assessSecurity } from "./Assessment.ts"
-import { commander, type NotTheInitiator } from "./Commander.ts"
-import { specialist } from "./Specialist.ts"
+import { type AgentUnable, play } from "./runner/Play.ts"
+import type { Strategy } from "./runner/Strategy.ts"
+import { STRATEGIES } from "./Strategies.ts"
 
 /** There is no example agent of that name. */
 export class UnknownAgent extends Data.TaggedError("UnknownAgent")<{ readonly agentRef: string }> {
@@ -17,13 +17,16 @@ export class UnknownAgent extends Data.TaggedError("UnknownAgent")<{ readonly ag
 
 export type ExampleAgent = Effect.Effect<
   void,
-  AgentFailure | NotTheInitiator | CallbackUnavailable,
+  AgentFailure | AgentUnable | CallbackUnavailable,
   AgentClient | Bootstrap
 >
 
-/** Stops when the control plane asks for it; the initiator cancels the session first, with its own authority. */
-const cancellable = <E, R>(agent: Effect.Effect<void, E, R>) =>
-  Effect.raceFirst(agent, cancelRequested(cancelOwnSession))
+/** Plays a strategy until the control plane asks it to stop; the initiator cancels the session first, on its own authority. */
+const agentOf = (agentRef: string, strategy: Strategy): ExampleAgent =>
+  play(strategy).pipe(
+    Effect.raceFirst(cancelRequested(cancelOwnSession)),
+    Effect.withSpan("Agent", { attributes: { agentRef } })
+  )
 
 const cancelOwnSession = Effect.fnUntraced(function* (reason: string) {
   const { initiator } = yield* Bootstrap
@@ -31,28 +34,7 @@ const cancelOwnSession = Effect.fnUntraced(function* (reason: string) {
   if (initiator !== undefined) yield* client.cancelSession(reason)
 })
 
-/** The agents of the scenario `incident/region-failover`, by agentRef. Each ends when its work in the session is done. */
-export const EXAMPLE_AGENTS: Readonly<Record<string, ExampleAgent>> = {
-  "replication-agent": cancellable(
-    specialist({
-      agentRef: "replication-agent",
-      model: { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 260 },
-      assess: assessReplication
-    })
-  ),
-  "impact-agent": cancellable(
-    specialist({
-      agentRef: "impact-agent",
-      model: { model: "vendor2-3-haiku", provider: "vendor2", baseLatencyMs: 310 },
-      assess: assessImpact
-    })
-  ),
-  "security-agent": cancellable(
-    specialist({
-      agentRef: "security-agent",
-      model: { model: "vendor2-3-sonnet", provider: "vendor2", baseLatencyMs: 640 },
-      assess: assessSecurity
-    })
-  ),
-  "commander-agent": cancellable(commander)
-}
+/** The agents of the scenario packs, by agentRef. Each ends when its work in the session is done. */
+export const EXAMPLE_AGENTS: Readonly<Record<string, ExampleAgent>> = Object.fromEntries(
+  Object.entries(STRATEGIES).map(([agentRef, strategy]) => [agentRef, agentOf(agentRef, strategy)])
+)

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import { AgentClient } from "../client/AgentClient.ts"
 import { Bootstrap } from "../client/Bootstrap.ts"
 import { EXAMPLE_AGENTS, UnknownAgent } from "./Agents.ts"
-import { hostGone } from "./HostPipe.ts"
+import { hostGone } from "./runner/HostPipe.ts"
 
 /** The process that started the agent is gone, and nobody is left to stop it. */
 class HostGone extends Data.TaggedError("HostGone") {

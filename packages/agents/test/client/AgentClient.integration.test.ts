@@ -4,7 +4,9 @@ import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect"
 import { connectNodeAdapter } from "@connectrpc/connect-node"
 import { assert, describe, it } from "@effect/vitest"
 import { MACPRuntimeService, SendResponseSchema, SessionState } from "@runplane/runtime"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
@@ -136,6 +138,50 @@ describe("the agent client", () => {
   )
 })
 
+describe("a session that is not there", () => {
+  const absent: Handlers = {
+    async *streamSession() {
+      throw new ConnectError("unknown session", Code.NotFound)
+    }
+  }
+
+  it.live("is not waited for longer than PROTO_SESSION_WAIT_MS: its initiator is gone", () =>
+    Effect.gen(function* () {
+      const address = yield* runtime(absent)
+      const failure = yield* Effect.flatMap(AgentClient, (client) => Stream.runDrain(client.envelopes)).pipe(
+        Effect.flip,
+        Effect.provide(clientOn(address)),
+        Effect.provideService(
+          ConfigProvider.ConfigProvider,
+          ConfigProvider.fromEnv({ env: { PROTO_SESSION_WAIT_MS: "300" } })
+        )
+      )
+      assert.strictEqual(
+        failure.message,
+        "StreamSession failed with not_found: nobody opened the session within 0.3 s; its initiator is gone, or was refused"
+      )
+    })
+  )
+
+  it.live("is cancelled as soon as it opens", () =>
+    Effect.gen(function* () {
+      let calls = 0
+      const address = yield* runtime({
+        cancelSession: () => {
+          calls += 1
+          if (calls < 3) throw new ConnectError("unknown session", Code.NotFound)
+          return { ack: { ok: true } }
+        }
+      })
+      const ack = yield* Effect.flatMap(AgentClient, (client) => client.cancelSession("enough")).pipe(
+        Effect.provide(clientOn(address))
+      )
+      assert.isTrue(ack.ok)
+      assert.strictEqual(calls, 3)
+    })
+  )
+})
+
 describe("the cancel callback", () => {
   /** A runtime in which nothing ever happens, so that an agent waits until it is told to stop. */
   const quiet = (cancelled: Array<string>): Handlers => ({
@@ -190,6 +236,8 @@ describe("the cancel callback", () => {
           Effect.provide(Layer.fresh(AgentClient.layer).pipe(Layer.provideMerge(bootstrap)))
         )
         assert.deepStrictEqual(statuses, [404, 401, 202, '{"ok":true}'])
+        // Its process could not end while somebody can still connect.
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}`)))))
         assert.deepStrictEqual(cancelled, [...cancels])
       })
     )

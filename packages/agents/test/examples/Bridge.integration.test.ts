@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import { AgentClient } from "../../src/client/AgentClient.ts"
 import { Bootstrap } from "../../src/client/Bootstrap.ts"
 import { EXAMPLE_AGENTS } from "../../src/examples/Agents.ts"
-import { PaceFactor } from "../../src/examples/Pace.ts"
+import { PaceFactor } from "../../src/examples/runner/Pace.ts"
 import {
   BRIDGE,
   balanced,

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@runplane/sandbox"
 import * as Effect from "effect/Effect"
+import { EXAMPLE_AGENTS } from "../../src/examples/Agents.ts"
 import { BRIDGE, balanced, balancedHints, bootstrapFor, degraded, type Launch } from "../support/Bridge.ts"
 
 const main = fileURLToPath(new URL("../../src/examples/main.ts", import.meta.url))
@@ -100,7 +101,7 @@ describe("an example agent as a process", () => {
       "is not known",
       "nobody",
       undefined,
-      `nobody: unknown agent "nobody", known are replication-agent, impact-agent, security-agent, commander-agent\n`
+      `nobody: unknown agent "nobody", known are ${Object.keys(EXAMPLE_AGENTS).join(", ")}\n`
     ]
   ]
   for (const [name, agentRef, file, stderr] of failures) {

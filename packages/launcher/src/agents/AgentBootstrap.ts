@@ -1,9 +1,7 @@
 import type { CompileLaunchResult, LaunchInitiator } from "@runplane/api"
 import type { JsonObject } from "../Json.ts"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
-
-/** Ports above the base that callbacks of different agents are spread over (launch-details section 7.3). */
-const CALLBACK_PORT_SPREAD = 1024
+import type { CancelCallback } from "./CancelCallbacks.ts"
 
 /** One participant of one launch, ready to be started. */
 export interface AgentAssignment {
@@ -12,15 +10,16 @@ export interface AgentAssignment {
   /** The agent's bearer credential at the runtime. */
   readonly token: string
   readonly framework: string
+  /** Where it listens for a cancel request; undefined when it does not. */
+  readonly cancelCallback?: CancelCallback | undefined
 }
 
 /** Content of the bootstrap file that tells an agent who it is (launch-details section 5.5). Absent values leave no key. */
 export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSettingsShape): JsonObject => {
-  const { compiled, binding, token, framework } = assignment
+  const { compiled, binding, token, framework, cancelCallback } = assignment
   const { session } = compiled.runDescriptor
   const { policyHints, sessionContext } = compiled.scenarioMeta
   const isInitiator = compiled.initiator?.participantId === binding.participantId
-  const callback = callbackOf(compiled.sessionId, binding.participantId, settings)
   return {
     participant_id: binding.participantId,
     session_id: compiled.sessionId,
@@ -34,7 +33,7 @@ export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSetti
     configuration_version: session.configurationVersion,
     ...present("policy_version", session.policyVersion),
     ...(compiled.initiator !== undefined && isInitiator ? { initiator: initiatorBlock(compiled.initiator) } : {}),
-    ...(callback === undefined ? {} : { cancel_callback: { ...callback } }),
+    ...present("cancel_callback", cancelCallback),
     metadata: {
       run_id: compiled.sessionId,
       scenario_ref: compiled.display.scenarioRef,
@@ -56,8 +55,7 @@ export const environmentOf = (
   settings: LauncherSettingsShape,
   bootstrapFile: string
 ): Readonly<Record<string, string>> => {
-  const { compiled, binding, token, framework } = assignment
-  const callback = callbackOf(compiled.sessionId, binding.participantId, settings)
+  const { compiled, binding, token, framework, cancelCallback: callback } = assignment
   const values = {
     BOOTSTRAP_FILE: bootstrapFile,
     FRAMEWORK: framework,
@@ -103,23 +101,6 @@ const initiatorBlock = ({ sessionStart, kickoff }: LaunchInitiator): JsonObject 
         }
       })
 })
-
-/** Where an agent listens for a cancel request: an ephemeral port for base 0, else one spread by run and participant. */
-const callbackOf = (runId: string, participantId: string, { cancelCallback }: LauncherSettingsShape) => {
-  if (cancelCallback === undefined) return undefined
-  const { host, portBase, path } = cancelCallback
-  return {
-    host,
-    port: portBase === 0 ? 0 : portBase + (Math.abs(hash32(`${runId}:${participantId}`)) % CALLBACK_PORT_SPREAD),
-    path
-  }
-}
-
-const hash32 = (text: string): number => {
-  let hash = 0
-  for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
-  return hash
-}
 
 const present = <V>(key: string, value: V | undefined): { readonly [key: string]: V } =>
   value === undefined ? {} : { [key]: value }

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -12,11 +13,12 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { type AgentAssignment, bootstrapOf, environmentOf } from "./AgentBootstrap.ts"
-import type { AgentManifest } from "./AgentManifest.ts"
+import { type AgentManifest, startupTimeoutMs } from "./AgentManifest.ts"
 import { type AgentProcess, type ProcessExit, spawnAgent } from "./AgentProcess.ts"
-import { bootstrapFile } from "./BootstrapFile.ts"
-import { hostCommand } from "./HostCommand.ts"
-import { logLines } from "./LogLines.ts"
+import { bootstrapFile, sweepBootstrapFiles } from "./BootstrapFile.ts"
+import { builtEntrypoint, hostCommand } from "./HostCommand.ts"
+import { logLines, printable } from "./LogLines.ts"
+import { makeProcessGuard } from "./ProcessGuard.ts"
 
 /** How long the last lines of an ended process are waited for, ms. */
 const LOG_DRAIN_MS = 1_000
@@ -55,6 +57,9 @@ export class AgentHost extends Context.Service<
       const fs = yield* FileSystem.FileSystem
       const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
       const hostScope = yield* Effect.scope
+      const guard = yield* makeProcessGuard
+      const swept = yield* sweepBootstrapFiles(settings.bootstrapDir)
+      if (swept > 0) yield* Effect.logInfo(`removed ${swept} bootstrap files that an earlier service left behind`)
       const agents = new Map<string, HostedProcess>()
 
       const stop = (chosen: ReadonlyArray<HostedProcess>) =>
@@ -68,16 +73,28 @@ export class AgentHost extends Context.Service<
         )
       yield* Effect.addFinalizer(() => stop([...agents.values()]))
 
-      const start = Effect.fnUntraced(function* (assignment: AgentAssignment, manifest: AgentManifest) {
-        const { compiled, binding } = assignment
-        const host = yield* Effect.mapError(
-          Effect.fromResult(hostCommand(manifest, settings, { ownNode: process.execPath, parent: process.env })),
+      const exists = (file: string) => Effect.orElseSucceed(fs.exists(file), () => false)
+
+      const commandOf = Effect.fnUntraced(function* (manifest: AgentManifest) {
+        const folder = manifest.host.cwd ?? "."
+        const cwd = path.resolve(settings.serviceRoot, folder)
+        if (!(yield* exists(cwd))) {
+          return yield* new AgentNotAttached({ reason: `spawn error: no working directory ${folder}` })
+        }
+        const built = builtEntrypoint(manifest)
+        const value =
+          built !== undefined && (yield* exists(path.resolve(cwd, built))) ? built : manifest.entrypoint.value
+        const started = { ...manifest, entrypoint: { ...manifest.entrypoint, value } }
+        const command = yield* Effect.mapError(
+          Effect.fromResult(hostCommand(started, settings, { ownNode: process.execPath, parent: process.env })),
           (reason) => new AgentNotAttached({ reason })
         )
-        const cwd = path.resolve(settings.serviceRoot, host.cwd)
-        if (!(yield* Effect.orElseSucceed(fs.exists(cwd), () => false))) {
-          return yield* new AgentNotAttached({ reason: `spawn error: no working directory ${host.cwd}` })
-        }
+        return { ...command, cwd }
+      })
+
+      const start = Effect.fnUntraced(function* (assignment: AgentAssignment, manifest: AgentManifest) {
+        const { compiled, binding } = assignment
+        const command = yield* commandOf(manifest)
         const file = yield* bootstrapFile(
           settings.bootstrapDir,
           compiled.sessionId,
@@ -88,16 +105,27 @@ export class AgentHost extends Context.Service<
             Effect.fail(new AgentNotAttached({ reason: `bootstrap file not written: ${error.reason._tag}` }))
           )
         )
-        const env = { ...host.env, ...environmentOf(assignment, settings, file) }
-        const agent = yield* spawnAgent({ ...host, cwd, env, stopGraceMs: settings.agentStopGraceMs }).pipe(
-          Effect.mapError(({ message }) => new AgentNotAttached({ reason: message }))
-        )
+        const env = { ...command.env, ...environmentOf(assignment, settings, file) }
+        const agent = yield* guard
+          .around(spawnAgent({ ...command, env, stopGraceMs: settings.agentStopGraceMs }))
+          .pipe(Effect.mapError(({ message }) => new AgentNotAttached({ reason: message })))
         const prefix = `[${manifest.framework}:${binding.participantId}:${compiled.sessionId}]`
+        const ready = yield* Deferred.make<void>()
+        const { readyText } = manifest.host
         const logs = yield* Effect.all([
-          Effect.forkScoped(logOutput(agent.stdout, (line) => Effect.logInfo(`${prefix} ${line}`))),
-          Effect.forkScoped(logOutput(agent.stderr, (line) => Effect.logWarning(`${prefix} ${line}`)))
+          Effect.forkScoped(
+            logOutput(agent.stdout, (line) =>
+              Effect.andThen(
+                Effect.logInfo(`${prefix} ${printable(line)}`),
+                readyText !== undefined && line.includes(readyText) ? Deferred.succeed(ready, undefined) : Effect.void
+              )
+            )
+          ),
+          Effect.forkScoped(logOutput(agent.stderr, (line) => Effect.logWarning(`${prefix} ${printable(line)}`)))
         ])
-        yield* confirm(agent, settings.attachConfirmationMs)
+        yield* readyText === undefined
+          ? stays(agent, settings.attachConfirmationMs)
+          : announces(agent, Deferred.await(ready), startupTimeoutMs(manifest))
         return { agent, logs, prefix }
       })
 
@@ -164,16 +192,23 @@ interface HostedProcess {
 }
 
 /** Attached is who still lives after the confirmation time. */
-const confirm = (agent: AgentProcess, forMs: number) =>
-  Effect.timeoutOption(agent.exit, forMs).pipe(
-    Effect.flatMap((exit) =>
-      exit._tag === "None"
-        ? Effect.void
-        : Effect.fail(
-            new AgentNotAttached({
-              reason: `process exited before attach confirmed (code=${exit.value.code}, signal=${exit.value.signal})`
-            })
-          )
+const stays = (agent: AgentProcess, forMs: number) =>
+  Effect.timeoutOrElse(exited(agent), { duration: forMs, orElse: () => Effect.void })
+
+/** Attached is who says so in time. */
+const announces = (agent: AgentProcess, ready: Effect.Effect<void>, withinMs: number) =>
+  Effect.raceFirst(ready, exited(agent)).pipe(
+    Effect.timeoutOrElse({
+      duration: withinMs,
+      orElse: () =>
+        Effect.fail(new AgentNotAttached({ reason: `process did not confirm attach within ${withinMs} ms` }))
+    })
+  )
+
+const exited = (agent: AgentProcess): Effect.Effect<never, AgentNotAttached> =>
+  Effect.flatMap(agent.exit, ({ code, signal }) =>
+    Effect.fail(
+      new AgentNotAttached({ reason: `process exited before attach confirmed (code=${code}, signal=${signal})` })
     )
   )
 

@@ -15,7 +15,11 @@ export interface AgentManifest {
 }
 
 export type HostedFramework = "langgraph" | "langchain" | "crewai" | "custom"
-export type EntrypointType = "python_module" | "python_file" | "node_file" | "container"
+/** `command`, an addition of ours, is any executable: the value is its path or name, without an interpreter before it. */
+export type EntrypointType = "python_module" | "python_file" | "node_file" | "command" | "container"
+
+/** Longest time that a manifest may give its agent to get ready, ms. */
+export const MAX_STARTUP_TIMEOUT_MS = 600_000
 
 const HostBlock = Schema.Struct({
   /** Interpreters; when absent the service's settings decide. */
@@ -24,7 +28,16 @@ const HostBlock = Schema.Struct({
   env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   args: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Relative paths start at the service's root. */
-  cwd: Schema.optionalKey(Schema.String)
+  cwd: Schema.optionalKey(Schema.String),
+  /** How long the agent may take to print `readyText`, ms; see `startupTimeoutMs`. */
+  startupTimeoutMs: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_STARTUP_TIMEOUT_MS }))
+  ),
+  /**
+   * An addition of ours for agents that are slow to start: a text in a line of their standard output that says that they
+   * are attached. Without it an agent counts as attached when it has lived for the confirmation time.
+   */
+  readyText: Schema.optionalKey(Schema.NonEmptyString)
 })
 export type HostBlock = typeof HostBlock.Type
 
@@ -36,7 +49,25 @@ const REQUIRED_CONFIG: Readonly<Record<HostedFramework, ReadonlyArray<string>>> 
   custom: []
 }
 
-const ENTRYPOINT_TYPES: ReadonlyArray<EntrypointType> = ["python_module", "python_file", "node_file", "container"]
+/** Default of `host.startupTimeoutMs`. */
+const STARTUP_TIMEOUT_MS: Readonly<Record<HostedFramework, number>> = {
+  langgraph: 30_000,
+  langchain: 30_000,
+  crewai: 45_000,
+  custom: 15_000
+}
+
+const ENTRYPOINT_TYPES: ReadonlyArray<EntrypointType> = [
+  "python_module",
+  "python_file",
+  "node_file",
+  "command",
+  "container"
+]
+
+/** How long an agent that announces itself may take to do so, ms. */
+export const startupTimeoutMs = ({ framework, host }: AgentManifest): number =>
+  host.startupTimeoutMs ?? STARTUP_TIMEOUT_MS[framework]
 
 /** Whether agents of a framework can be started here at all. */
 export const isHosted = (framework: string): framework is HostedFramework => Object.hasOwn(REQUIRED_CONFIG, framework)

@@ -54,7 +54,11 @@ const start = ({ command, args, cwd, env }: ProcessCommand) =>
     const exit = Deferred.makeUnsafe<ProcessExit>()
     const child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
     child.once("error", (error) => resume(Effect.fail(new SpawnFailed({ message: `spawn error: ${error.message}` }))))
-    child.once("exit", (code, signal) => Deferred.doneUnsafe(exit, Effect.succeed({ code, signal })))
+    child.once("exit", (code, signal) => {
+      // Whatever way it ended: what it had started itself and left running would belong to nobody.
+      signalGroup(child, "SIGKILL")
+      Deferred.doneUnsafe(exit, Effect.succeed({ code, signal }))
+    })
     child.once("spawn", () => {
       // Without listeners a failed write or kill would be an uncaught exception of the whole service.
       child.on("error", () => undefined)

@@ -77,9 +77,15 @@ const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClie
     const now = yield* Clock.currentTimeMillis
     const age = now - (known.expiresAt - known.lifeMs)
     // An older token may end before the session does; a fresh one is the best there is.
-    if (age < FRESH_MS || known.expiresAt - now >= request.minLifeMs) return known.token
-    yield* Cache.invalidate(tokens, key)
-    return (yield* Cache.get(tokens, key)).token
+    if (known.expiresAt - now >= request.minLifeMs) return known.token
+    if (age >= FRESH_MS) yield* Cache.invalidate(tokens, key)
+    const fresh = yield* Cache.get(tokens, key)
+    if (fresh.lifeMs < request.minLifeMs) {
+      yield* Effect.logWarning(
+        `the token of ${request.participantId} lives for ${fresh.lifeMs / 1_000} s and its session for up to ${request.minLifeMs / 1_000} s`
+      )
+    }
+    return fresh.token
   })
   return AgentTokens.of({ tokenFor })
 })

@@ -29,6 +29,12 @@ export interface HostCommand {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** What a TypeScript entrypoint below `src/` is built to (launch-details section 5.4): started instead when it exists. */
+export const builtEntrypoint = ({ entrypoint: { type, value } }: AgentManifest): string | undefined =>
+  type === "node_file" && /^src\/.+\.ts$/.test(value)
+    ? value.replace(/^src\//, "dist/").replace(/\.ts$/, ".js")
+    : undefined
+
 /**
  * The command line of a manifest's entrypoint (launch-details section 5.4). `ownNode` is the interpreter that runs this
  * service and `parent` its environment. Containers have no adapter here.
@@ -66,6 +72,8 @@ export const hostCommand = (
         command: host.node ?? (settings.nodePath || process.ownNode),
         args: [entrypoint.value, ...args]
       })
+    case "command":
+      return Result.succeed({ ...shared, command: entrypoint.value, args })
     case "container":
       return Result.fail(`entrypoint type "container" cannot be started by this service`)
   }

@@ -8,7 +8,10 @@ import { isJsonObject } from "../Json.ts"
 /** Compiled input schemas kept for reuse; a catalog that is read anew for every request must not compile anew as well. */
 export const MAX_CACHED_VALIDATORS = 256
 
-/** Answers the validator's error list; empty means valid (launch-details section 3.1). */
+/** Errors of one validation that are told; inputs of a megabyte may break a rule half a million times. */
+export const MAX_REPORTED_ERRORS = 1_000
+
+/** Answers the validator's error list, from its beginning; empty means valid (launch-details section 3.1). */
 export type InputValidator = (inputs: JsonObject) => ReadonlyArray<JsonObject>
 
 export type InputSchemaCompiler = (schema: JsonObject) => Result.Result<InputValidator, string>
@@ -42,15 +45,26 @@ export const schemaDefaults = (schema: JsonObject): JsonObject => {
   )
 }
 
-const options: Options = { allErrors: true, strict: true, strictTypes: false, strictTuples: false, logger: false }
+/** The validator's own defaults where they only log: a schema may, say, require a key in one of several alternatives. */
+const options: Options = {
+  allErrors: true,
+  strictSchema: true,
+  strictTypes: false,
+  strictTuples: false,
+  strictRequired: false,
+  logger: false
+}
 
 const compileInputSchema = (schema: JsonObject): Result.Result<InputValidator, string> =>
   Result.try({
     try: () => {
+      // Such a validator answers with a promise, which would pass for "valid".
+      if (schema["$async"] !== undefined) throw new Error("an asynchronous schema cannot check inputs")
       const ajv = isDraft2020(schema) ? new Ajv2020(options) : new Ajv(options)
       addFormats.default(ajv)
       const validate: ValidateFunction = ajv.compile(schema satisfies AnySchema)
-      return (inputs: JsonObject) => (validate(inputs) ? [] : (validate.errors ?? []).map(errorJson))
+      return (inputs: JsonObject) =>
+        validate(inputs) ? [] : (validate.errors ?? []).slice(0, MAX_REPORTED_ERRORS).map(errorJson)
     },
     catch: (cause) => (cause instanceof Error ? cause.message : String(cause))
   })

@@ -140,9 +140,13 @@ export const decodePart = <S extends Schema.ConstraintDecoder<unknown>>(
 ): Result.Result<S["Type"], InvalidPackData> =>
   Result.mapError(Schema.decodeUnknownResult(schema)(value), (error) => {
     const issue = formatIssues(error.issue).issues[0]
-    const key = (issue?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-    const where = `${prefix}${key}`.replace(/\.$/, "")
-    return new InvalidPackData({ file, message: `invalid ${where} in ${file}: ${issue?.message ?? "wrong shape"}` })
+    const keys = (issue?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part))
+    const at = [...prefix.split(".").filter((part) => part !== ""), ...keys]
+    return new InvalidPackData({
+      file,
+      at,
+      message: `invalid ${at.join(".")} in ${file}: ${issue?.message ?? "wrong shape"}`
+    })
   })
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()

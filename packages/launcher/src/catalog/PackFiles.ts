@@ -1,12 +1,18 @@
+import { MAX_JSON_DEPTH } from "@runplane/domain"
+import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 import type { Json } from "../Json.ts"
 import { InvalidPackData } from "../LaunchErrors.ts"
-import { IncludeTag, parseYaml } from "./YamlText.ts"
+import { parseJson } from "./JsonText.ts"
+import { decodeUtf8, firstBrokenLine } from "./Utf8.ts"
+import { IncludeTag, lineOfPath, parseYaml } from "./YamlText.ts"
+
+/** Mebibytes of one pack file. */
+export const MAX_FILE_MIB = 4
 
 /** Most values that one pack file may hold with its includes and aliases written out; more is an alias or include bomb. */
 export const MAX_DOCUMENT_VALUES = 200_000
@@ -16,6 +22,8 @@ const INCLUDABLE = new Set([".yaml", ".yml", ".json"])
 export interface PackFiles {
   /** Reads a YAML or JSON file with all its includes resolved; `undefined` when it holds no document. */
   readonly read: (file: string) => Effect.Effect<Json | undefined, InvalidPackData | PlatformError.PlatformError>
+  /** The line, from 1, where a YAML file holds the value at a path of keys, or would have to; none where it cannot be told. */
+  readonly lineOf: (file: string, path: ReadonlyArray<string>) => Effect.Effect<number | undefined>
   /** The file's path relative to the packs directory, for messages. */
   readonly nameOf: (file: string) => string
 }
@@ -38,14 +46,28 @@ export const makePackFiles = Effect.fn("PackFiles.make")(function* (packsDir: st
   const readChained = Effect.fnUntraced(function* (
     file: string,
     chain: ReadonlyArray<string>,
-    budget: { left: number }
+    budget: { left: number },
+    open: Set<object>
   ): Effect.fn.Return<Json | undefined, InvalidPackData | PlatformError.PlatformError> {
-    const text = yield* fs.readFileString(file)
+    const text = yield* readText(file)
     const name = nameOf(file)
-    const parsed = yield* Effect.fromResult(
-      path.extname(file).toLowerCase() === ".json" ? parseJson(text, name) : parseYaml(text, name)
-    )
-    return parsed === undefined ? undefined : yield* resolve(parsed, file, [...chain, file], budget, new Set())
+    const parsed = yield* Effect.fromResult(isJson(file) ? parseJson(text, name) : parseYaml(text, name))
+    return parsed === undefined ? undefined : yield* resolve(parsed, file, [...chain, file], budget, open)
+  })
+
+  const isJson = (file: string) => path.extname(file).toLowerCase() === ".json"
+
+  /** Only plain files of a sane size are read: a pipe would never end, and a device neither. */
+  const readText = Effect.fnUntraced(function* (file: string) {
+    const name = nameOf(file)
+    const info = yield* fs.stat(file)
+    if (info.type !== "File") return yield* invalid(name, `${name} is no regular file`)
+    if (ByteSize.isGreaterThan(info.size, ByteSize.mebibytes(MAX_FILE_MIB))) {
+      return yield* invalid(name, `${name} is larger than ${MAX_FILE_MIB} MiB`)
+    }
+    const bytes = yield* fs.readFile(file)
+    const text = decodeUtf8(bytes)
+    return text ?? (yield* invalid(name, `${name} is no UTF-8 text (line ${firstBrokenLine(bytes)})`))
   })
 
   const resolve = Effect.fnUntraced(function* (
@@ -58,10 +80,13 @@ export const makePackFiles = Effect.fn("PackFiles.make")(function* (packsDir: st
     if (--budget.left < 0) {
       return yield* invalid(nameOf(file), `more than ${MAX_DOCUMENT_VALUES} values in ${nameOf(file)}`)
     }
-    if (value instanceof IncludeTag) return yield* include(value.argument, file, chain, budget)
+    if (value instanceof IncludeTag) return yield* include(value.argument, file, chain, budget, open)
     if (!Predicate.isObjectOrArray(value)) return scalar(value)
     if (open.has(value)) {
       return yield* invalid(nameOf(file), `invalid YAML in ${nameOf(file)}: an alias names a value that contains it`)
+    }
+    if (open.size >= MAX_JSON_DEPTH) {
+      return yield* invalid(nameOf(file), `values nested deeper than ${MAX_JSON_DEPTH} levels in ${nameOf(file)}`)
     }
     open.add(value)
     const resolved = Array.isArray(value)
@@ -79,7 +104,8 @@ export const makePackFiles = Effect.fn("PackFiles.make")(function* (packsDir: st
     argument: string,
     parent: string,
     chain: ReadonlyArray<string>,
-    budget: { left: number }
+    budget: { left: number },
+    open: Set<object>
   ): Effect.fn.Return<Json, InvalidPackData | PlatformError.PlatformError> {
     const refuse = (text: string) => invalid(nameOf(parent), `${text} (in ${nameOf(parent)})`)
     if (argument === "") return yield* refuse("!include requires a non-empty string path")
@@ -93,29 +119,28 @@ export const makePackFiles = Effect.fn("PackFiles.make")(function* (packsDir: st
     const real = yield* fs.realPath(target)
     if (!isInside(real)) return yield* refuse(`!include path escapes PACKS_DIR: ${argument}`)
     if (chain.includes(real)) return yield* refuse(`!include cycle detected at ${argument}`)
-    return (yield* readChained(real, chain, budget)) ?? null
+    return (yield* readChained(real, chain, budget, open)) ?? null
   })
 
   const read = Effect.fn("PackFiles.read")(function* (file: string) {
     const real = yield* fs.realPath(file)
     if (!isInside(real)) return yield* invalid(nameOf(file), `${nameOf(file)} lies outside PACKS_DIR`)
-    return yield* readChained(real, [], { left: MAX_DOCUMENT_VALUES })
+    return yield* readChained(real, [], { left: MAX_DOCUMENT_VALUES }, new Set())
   })
 
-  const files: PackFiles = { read, nameOf }
+  const lineOf = (file: string, keys: ReadonlyArray<string>) =>
+    isJson(file)
+      ? Effect.succeed(undefined)
+      : readText(path.resolve(root, file)).pipe(
+          Effect.map((text) => lineOfPath(text, keys)),
+          Effect.orElseSucceed(() => undefined)
+        )
+
+  const files: PackFiles = { read, lineOf, nameOf }
   return files
 })
 
 const invalid = (file: string, message: string) => new InvalidPackData({ file, message })
-
-const parseJson = (text: string, file: string): Result.Result<unknown, InvalidPackData> =>
-  text.trim() === ""
-    ? Result.succeed(undefined)
-    : Result.try({
-        try: (): unknown => JSON.parse(text),
-        catch: (cause) =>
-          invalid(file, `invalid JSON in ${file}: ${cause instanceof Error ? cause.message : String(cause)}`)
-      })
 
 /** The YAML dialect yields only JSON scalars, except numbers too large for JSON, which become null as JSON.stringify says. */
 const scalar = (value: unknown): Json => {

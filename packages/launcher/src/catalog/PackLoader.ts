@@ -43,7 +43,8 @@ export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
       Effect.catchTag("PlatformError", (error) => {
         reader.warnings.push(`pack ${name} left out: ${error.reason._tag}`)
         return Effect.succeed(undefined)
-      })
+      }),
+      Effect.catchTag("InvalidPackData", (error) => Effect.flatMap(withLine(reader.files, error), Effect.fail))
     )
     if (pack === undefined) continue
     const other = fileOf.get(pack.slug)
@@ -56,6 +57,16 @@ export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
   }
   return { catalog: { packs }, warnings: reader.warnings }
 })
+
+/** The same complaint with the line it is about, as the complaints of the YAML parser have it. */
+const withLine = (files: PackFiles, error: InvalidPackData) =>
+  error.at === undefined
+    ? Effect.succeed(error)
+    : Effect.map(files.lineOf(error.file, error.at), (line) =>
+        line === undefined
+          ? error
+          : new InvalidPackData({ file: error.file, message: `${error.message} (line ${line})` })
+      )
 
 const unreadable = (error: PlatformError.PlatformError) =>
   new InvalidPackData({ file: ".", message: `the packs directory cannot be read: ${error.reason._tag}` })
@@ -72,7 +83,12 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
       Effect.flatMap((exists) => (exists ? fs.readDirectory(directory) : Effect.succeed([]))),
       Effect.map((names) => [...names].sort(compareTexts))
     )
-  const isDirectory = (file: string) => Effect.map(fs.stat(file), (info) => info.type === "Directory")
+  // A link to nowhere, or an entry that has just been taken away, is no directory.
+  const isDirectory = (file: string) =>
+    fs.stat(file).pipe(
+      Effect.map((info) => info.type === "Directory"),
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false))
+    )
   const directories = (directory: string) =>
     Effect.flatMap(
       entries(directory),
@@ -137,7 +153,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     return [...templates.values()].sort((left, right) => compareTexts(left.slug, right.slug))
   })
 
-  return { packDirectories, pack, warnings }
+  return { files, packDirectories, pack, warnings }
 })
 
 /** A file that holds no mapping is half-written: it is left out with a warning (launch-details section 1.7). */
@@ -148,7 +164,8 @@ const readMapping = Effect.fnUntraced(function* (files: PackFiles, file: string,
   return undefined
 })
 
-const readScenario = (
+/** One `scenario.yaml`, checked, without its templates; `spec` is what they are merged over. */
+export const readScenario = (
   at: { readonly pack: string; readonly scenario: string; readonly version: string },
   document: JsonObject,
   file: string,
@@ -159,7 +176,12 @@ const readScenario = (
     const { metadata, spec } = yield* Documents.decodePart(Documents.ScenarioDocument, document, file, "")
     const validate = yield* Result.mapError(
       compileSchema(spec.inputs.schema),
-      (reason) => new InvalidPackData({ file, message: `invalid spec.inputs.schema in ${file}: ${reason}` })
+      (reason) =>
+        new InvalidPackData({
+          file,
+          at: ["spec", "inputs", "schema"],
+          message: `invalid spec.inputs.schema in ${file}: ${reason}`
+        })
     )
     const version: Omit<ScenarioVersion, "templates"> = {
       ...at,
@@ -174,7 +196,7 @@ const readScenario = (
   })
 
 /** `undefined` for a file that is no template: another kind, or no slug (launch-details section 1.4). */
-const readTemplate = (
+export const readTemplate = (
   base: Documents.ScenarioDocument["spec"],
   document: unknown,
   file: string

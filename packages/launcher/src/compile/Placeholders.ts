@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject } from "../Json.ts"
+import { distinct, isJsonObject, type Json, type JsonObject } from "../Json.ts"
 import { CompilationFailed } from "../LaunchErrors.ts"
 
 const PATH = String.raw`\{\{ *([A-Za-z0-9_.-]+) *\}\}`
@@ -22,6 +22,16 @@ export const interpolate = (template: JsonObject, inputs: JsonObject): Result.Re
     ? Result.succeed(replaced)
     : Result.fail(new CompilationFailed({ message: `undefined placeholder: {{ ${missing[0]} }}` }))
 }
+
+/** The paths of all placeholders in the texts of a value, each once. */
+export const placeholdersIn = (value: Json): ReadonlyArray<string> => {
+  if (typeof value === "string") return distinct(Array.from(value.matchAll(ANYWHERE), ([, path = ""]) => path))
+  if (isJsonObject(value)) return distinct(Object.values(value).flatMap(placeholdersIn))
+  return isJsonArray(value) ? distinct(value.flatMap(placeholdersIn)) : []
+}
+
+/** Whether a placeholder's path leads to a value of these inputs; null is one. */
+export const isSatisfied = (path: string, inputs: JsonObject): boolean => valueAt({ inputs }, path) !== undefined
 
 const replaceInObject = (template: JsonObject, lookup: (path: string) => Json): JsonObject =>
   Object.fromEntries(Object.entries(template).map(([key, value]) => [key, replaceIn(value, lookup)]))

@@ -1,7 +1,9 @@
-import { LauncherApi, LauncherEdge } from "@runplane/api"
+import { LauncherApi, LauncherEdge, launcherDocument, layerLauncherDocs } from "@runplane/api"
 import * as Effect from "effect/Effect"
-import { HttpApiBuilder, HttpApiSwagger } from "effect/http-api"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
+import { dump } from "js-yaml"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
 import { HealthHttp, LaunchHttp } from "./LaunchHttp.ts"
@@ -11,13 +13,19 @@ const DEVELOPMENT = "development"
 
 const handlers = Layer.mergeAll(CatalogHttp, LaunchHttp, HealthHttp)
 
+/** The contract once more as YAML (launch-details section 10.3). */
+const docsYaml = HttpRouter.add(
+  "GET",
+  "/docs-yaml",
+  Effect.map(launcherDocument, (document) =>
+    HttpServerResponse.text(dump(document, { noRefs: true }), { contentType: "text/yaml" })
+  )
+)
+
 const api = Layer.unwrap(
   Effect.map(LauncherSettings, ({ environment }) =>
     environment === DEVELOPMENT
-      ? Layer.merge(
-          HttpApiBuilder.layer(LauncherApi, { openapiPath: "/docs-json" }),
-          HttpApiSwagger.layer(LauncherApi, { path: "/docs" })
-        )
+      ? Layer.mergeAll(HttpApiBuilder.layer(LauncherApi), layerLauncherDocs, docsYaml)
       : HttpApiBuilder.layer(LauncherApi)
   )
 )

@@ -62,15 +62,17 @@ describe("the bootstrap of an agent (launch-details section 5.5)", () => {
     })
   })
 
-  it("names the cancel callback: port 0 without a base, else a stable port of the participant's own", () => {
-    const callback = (portBase: number, participantId: string) =>
-      bootstrapOf(
-        assignment(participantId),
-        settings({ cancelCallback: { host: "127.0.0.1", portBase, path: "/agent/cancel" } })
-      )["cancel_callback"]
-    assert.deepStrictEqual(callback(0, "one"), { host: "127.0.0.1", port: 0, path: "/agent/cancel" })
-    assert.deepStrictEqual(callback(20_000, "one"), callback(20_000, "one"))
-    assert.notDeepEqual(callback(20_000, "one"), callback(20_000, "two"))
+  it("names the cancel callback that was assigned to it, in the file and in variables", () => {
+    const cancelCallback = { host: "127.0.0.1", port: 20_001, path: "/agent/cancel", bearer: "secret" }
+    const listening = { ...assignment("one"), cancelCallback }
+    assert.deepStrictEqual(bootstrapOf(listening, settings(runtime))["cancel_callback"], cancelCallback)
+    const env = environmentOf(listening, settings(runtime), "/tmp/b.json")
+    assert.include(env, {
+      PROTO_CANCEL_CALLBACK_HOST: "127.0.0.1",
+      PROTO_CANCEL_CALLBACK_PORT: "20001",
+      MACP_CANCEL_CALLBACK_PATH: "/agent/cancel"
+    })
+    assert.notInclude(Object.values(env), "secret")
   })
 
   it("repeats the identity in variables under both prefixes", () => {

@@ -1,20 +1,14 @@
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { AgentHost } from "../../src/agents/AgentHost.ts"
 import type { AgentManifest } from "../../src/agents/AgentManifest.ts"
+import type { LauncherOptions } from "../../src/LauncherSettings.ts"
 import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
-import { settingsLayer } from "../fixtures/Settings.ts"
+import { eventually, gone, makeHost, platform } from "../fixtures/HostStage.ts"
+import { isAlive } from "../fixtures/Roots.ts"
 
 const FIXTURE = new URL("../fixtures/agent.ts", import.meta.url).pathname
-
-const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
 const Report = Schema.fromJsonString(
   Schema.Struct({
@@ -32,64 +26,40 @@ const manifest = (behaviour: string, reports: string): AgentManifest => ({
   name: "A",
   framework: "custom",
   entrypoint: { type: "node_file", value: FIXTURE },
-  host: { args: ["--behave", behaviour], env: { REPORT_DIR: reports }, cwd: "." }
+  host: {
+    args: ["--behave", behaviour],
+    env: { REPORT_DIR: reports },
+    cwd: ".",
+    ...(behaviour === "exit" || behaviour === "unannounced" ? {} : { readyText: "attached", startupTimeoutMs: 60_000 })
+  }
 })
 
-/** A host of its own, its temporary folders, and what its agents report. */
-const makeStage = Effect.gen(function* () {
+/** A host of its own, and what its agents report. */
+const makeStage = Effect.fnUntraced(function* (options: LauncherOptions = {}) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const root = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
-  const bootstrapDir = path.join(root, "bootstrap")
-  const context = yield* Layer.build(
-    AgentHost.layerNode.pipe(
-      Layer.provide(
-        settingsLayer({ serviceRoot: root, bootstrapDir, agentStopGraceMs: 300, attachConfirmationMs: 400 })
-      ),
-      Layer.provide(platform)
-    )
-  )
+  const { bootstrapDir, host, root } = yield* makeHost(options)
   const binding = (participantId: string) => ({ participantId, role: "member", agentRef: "agent-a" })
   return {
     root,
     bootstrapDir,
-    host: yield* Effect.provideContext(AgentHost, context),
+    host,
     attach: (participantId: string, behaviour: string) =>
-      Effect.flatMap(Effect.provideContext(AgentHost, context), (host) =>
-        host.attach(
-          { compiled: compiledLaunch(), binding: binding(participantId), token: "tok", framework: "custom" },
-          manifest(behaviour, root)
-        )
+      host.attach(
+        { compiled: compiledLaunch(), binding: binding(participantId), token: "tok", framework: "custom" },
+        manifest(behaviour, root)
       ),
     report: (participantId: string) =>
-      fs
-        .readFileString(path.join(root, `${participantId}.json`))
-        .pipe(Effect.flatMap(Schema.decodeEffect(Report)), eventually),
+      fs.readFileString(`${root}/${participantId}.json`).pipe(Effect.flatMap(Schema.decodeEffect(Report)), eventually),
     bootstrapFiles: Effect.orElseSucceed(fs.readDirectory(bootstrapDir), () => [])
   }
 })
-
-/** What another process does shows only by looking again. */
-const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.retry(effect, { schedule: Schedule.spaced("20 millis"), times: 250 })
-
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-const gone = (pid: number) =>
-  eventually(Effect.suspend(() => (isAlive(pid) ? Effect.fail("still there" as const) : Effect.void)))
 
 layer(platform, { excludeTestServices: true })("an agent as a process", (it) => {
   it.effect("gets its bootstrap, its variables and nothing of the service's own, and lives on", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       process.env["DATABASE_URL"] = "postgres://secret"
-      const stage = yield* makeStage
+      const stage = yield* makeStage()
       const { pid } = yield* stage.attach("one", "attach")
       const report = yield* stage.report("one")
       assert.strictEqual(report.pid, pid)
@@ -105,17 +75,17 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is answered again instead of started twice", () =>
+  it.effect("counts as attached when it lives on, and is answered again instead of started twice", () =>
     Effect.gen(function* () {
-      const stage = yield* makeStage
-      const first = yield* stage.attach("one", "attach")
-      assert.deepStrictEqual(yield* stage.attach("one", "attach"), first)
+      const stage = yield* makeStage()
+      const first = yield* stage.attach("one", "unannounced")
+      assert.deepStrictEqual(yield* stage.attach("one", "unannounced"), first)
     }).pipe(Effect.scoped)
   )
 
   it.effect("that exits at once is not attached, and leaves no bootstrap file", () =>
     Effect.gen(function* () {
-      const stage = yield* makeStage
+      const stage = yield* makeStage({ attachConfirmationMs: 60_000 })
       const error = yield* Effect.flip(stage.attach("one", "exit"))
       assert.strictEqual(error.reason, "process exited before attach confirmed (code=3, signal=null)")
       assert.deepStrictEqual(yield* stage.bootstrapFiles, [])
@@ -125,7 +95,7 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
 
   it.effect("that cannot be started tells why", () =>
     Effect.gen(function* () {
-      const stage = yield* makeStage
+      const stage = yield* makeStage()
       const assignment = {
         compiled: compiledLaunch(),
         binding: { participantId: "../one", role: "m", agentRef: "a" },
@@ -142,7 +112,7 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
 
   it.effect("that ends its work is forgotten with its bootstrap file", () =>
     Effect.gen(function* () {
-      const stage = yield* makeStage
+      const stage = yield* makeStage()
       yield* stage.attach("one", "worker")
       yield* eventually(
         Effect.flatMap(stage.host.running, (running) =>
@@ -155,7 +125,7 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
 
   it.effect("stops with its run, also when it ignores SIGTERM", () =>
     Effect.gen(function* () {
-      const stage = yield* makeStage
+      const stage = yield* makeStage()
       const polite = yield* stage.attach("one", "attach")
       const stubborn = yield* stage.attach("two", "stubborn")
       yield* stage.report("two")
@@ -170,7 +140,7 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
 
   it.effect("stops when the host closes", () =>
     Effect.gen(function* () {
-      const pid = yield* makeStage.pipe(
+      const pid = yield* makeStage().pipe(
         Effect.flatMap((stage) => stage.attach("one", "attach")),
         Effect.map((agent) => agent.pid),
         Effect.scoped

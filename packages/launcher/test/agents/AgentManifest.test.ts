@@ -23,7 +23,7 @@ describe("agent manifests (launch-details section 5.2)", () => {
         name: "A",
         framework: "custom",
         entrypoint: { type: "node_file", value: "main.ts" },
-        host: { cwd: ".", args: ["--x"], env: { A: "1" } }
+        host: { cwd: ".", args: ["--x"], env: { A: "1" }, startupTimeoutMs: 15000 }
       })
     )
   })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import { TestClock } from "effect/testing"
 import { AgentTokens, type TokenRequest } from "../../src/agents/AgentTokens.ts"
 import type { AuthSettings } from "../../src/LauncherSettings.ts"
@@ -105,6 +106,18 @@ describe("agent tokens (launch-details section 6)", () => {
       assert.strictEqual(yield* tokenFor({ minLifeMs: 90_000 }), "t2")
       assert.strictEqual(yield* tokenFor({ minLifeMs: 200_000 }), "t2")
     }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("that cannot last as long as the session are given out with a warning", () => {
+    const { layer } = withAuth(tokens(100))
+    const warnings: Array<string> = []
+    const logger = Logger.make(({ message }) => void warnings.push(String(message)))
+    return Effect.gen(function* () {
+      yield* tokenFor({ minLifeMs: 100_000 })
+      assert.deepStrictEqual(warnings, [])
+      yield* tokenFor({ minLifeMs: 200_000 })
+      assert.deepStrictEqual(warnings, ["the token of lead lives for 100 s and its session for up to 200 s"])
+    }).pipe(Effect.provide([layer, Logger.layer([logger])]))
   })
 
   it.effect("are minted once for simultaneous requests", () => {

@@ -17,10 +17,10 @@ const registryOver = (registryCacheTtlMs: number) => {
     FileSystem.FileSystem,
     Effect.map(FileSystem.FileSystem, (fs) => ({
       ...fs,
-      readFileString: (path: string) =>
+      readFile: (path: string) =>
         Effect.suspend(() => {
           if (path.endsWith("pack.yaml")) reads.count++
-          return Effect.andThen(Effect.yieldNow, fs.readFileString(path))
+          return Effect.andThen(Effect.yieldNow, fs.readFile(path))
         })
     }))
   ).pipe(Layer.provideMerge(memoryFiles(tree)))

@@ -1,5 +1,6 @@
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
 import type { CanonicalEvent, RunMetrics, RunState } from "@runplane/domain"
+import type { PolicyOutcome } from "@runplane/launcher"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,8 +11,8 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { oneLine } from "../OneLine.ts"
-import { plainText } from "./Narration.ts"
 import { isDecided } from "./Outcome.ts"
+import { plainText } from "./Reading.ts"
 
 /** The example did not come to its end; the message is one line. */
 export class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly reason: string }> {
@@ -26,8 +27,10 @@ export interface DemoResult {
   readonly metrics: RunMetrics
 }
 
+const SCENARIO = { packSlug: "incident", scenarioSlug: "region-failover", version: "1.0.0" }
+
 /** The scenario that is shown, with the defaults of its pack as inputs. */
-export const DEMO_SCENARIO = "incident/region-failover@1.0.0"
+export const DEMO_SCENARIO = `${SCENARIO.packSlug}/${SCENARIO.scenarioSlug}@${SCENARIO.version}`
 
 /** An example that takes longer is stuck. */
 export const DEMO_TIMEOUT = Duration.seconds(60)
@@ -41,9 +44,10 @@ const LOOKS = 20
  * reads its state and metrics at the end. `onEvent` gets every event of the run once and in order.
  */
 export const runDemo = Effect.fn("Demo.run")(
-  function* (onEvent: (event: CanonicalEvent) => Effect.Effect<void>) {
+  function* (onEvent: (event: CanonicalEvent) => Effect.Effect<void>, policies: ReadonlyArray<PolicyOutcome> = []) {
     const launcher = yield* LauncherClient
     const { api, streamRun } = yield* ControlPlaneClient
+    yield* checkPolicy(policies)
     const tag = `demo-${(yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)).toString(36)}`
     const payload = {
       scenarioRef: DEMO_SCENARIO,
@@ -102,6 +106,22 @@ const agentReasons = (error: unknown) =>
     onSome: ({ metadata }) =>
       ` (${metadata.failedParticipants.map(({ participantId, reason }) => `${participantId}: ${reason}`).join("; ")})`
   })
+
+/** Without its policy the runtime would refuse the session, and nobody would say so before its time is over. */
+const checkPolicy = Effect.fnUntraced(function* (policies: ReadonlyArray<PolicyOutcome>) {
+  const launcher = yield* LauncherClient
+  const { launchSummary } = yield* launcher.catalog.launchSchema({ params: SCENARIO, query: {} })
+  const { policyVersion } = launchSummary
+  if (policies.length === 0 || policyVersion === undefined) return
+  // A broken file goes by its own name.
+  const outcome = policies.find(({ policy }) => policy === policyVersion || policy === `${policyVersion}.json`)
+  if (outcome?.state === "registered" || policyVersion === DEFAULT_POLICY) return
+  const why = outcome === undefined ? "no policy file of the packs has it" : outcome.reason || "there was no answer"
+  return yield* new DemoFailed({ reason: `its policy ${policyVersion} is not registered: ${why}` })
+})
+
+/** Every runtime has it. */
+const DEFAULT_POLICY = "policy.default"
 
 const tooLong = `no decision within ${Duration.format(DEMO_TIMEOUT)}`
 

@@ -1,6 +1,7 @@
 import type { CanonicalEvent } from "@runplane/domain"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { because, flag, number, plainText, read, text } from "./Reading.ts"
+import { saying } from "./Sayings.ts"
 
 /** One line of the story of a run. */
 export interface Line {
@@ -28,12 +29,8 @@ export const narrate = (event: CanonicalEvent): Line | undefined => {
       return status === "reconnecting" || status === "recovered" ? normal("run", `stream ${status}`) : undefined
     }
     case "proposal.created":
-      return normal(
-        sender,
-        `proposes ${payload.option ?? payload.proposalId ?? "something"}${because(payload.rationale)}`
-      )
     case "proposal.updated":
-      return normal(sender, `${opinion(messageType, payload)}${because(payload.reason)}`)
+      return normal(sender, saying(messageType, event.data["decodedPayload"]))
     case "signal.emitted":
       return TOLD_OTHERWISE.has(payload.signalType ?? "") ? undefined : normal(sender, `signals ${payload.signalType}`)
     case "llm.call.completed":
@@ -59,17 +56,8 @@ export const narrate = (event: CanonicalEvent): Line | undefined => {
   }
 }
 
-/** Text of others, made harmless for a terminal: on one line and without control characters. */
-export const plainText = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim()
-
-/** Characters of a reason that are shown. */
-const MAX_REASON = 110
-
 /** Signals that another event, or another line, already tells. */
 const TOLD_OTHERWISE = new Set(["", "session.started", "session.ended", "session.context", "llm.call.completed"])
-
-const text = Schema.optionalKey(Schema.String)
-const number = Schema.optionalKey(Schema.Finite)
 
 const Common = Schema.Struct({ messageType: text, sender: text, error: text, errorMessage: text, reason: text })
 const Stream = Schema.Struct({ status: text })
@@ -79,26 +67,15 @@ const Binding = Schema.Struct({
   participants: Schema.optionalKey(Schema.Array(Schema.String))
 })
 const Payload = Schema.Struct({
-  proposalId: text,
-  option: text,
-  rationale: text,
-  recommendation: text,
-  confidence: number,
   reason: text,
-  severity: text,
-  vote: text,
   signalType: text,
   model: text,
   promptTokens: number,
   completionTokens: number,
   action: text,
-  outcome_positive: Schema.optionalKey(Schema.Boolean)
+  outcome_positive: flag
 })
 type Payload = typeof Payload.Type
-
-/** Agents may send anything: what does not have the expected form is left untold. */
-const read = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: unknown): Partial<S["Type"]> =>
-  Option.getOrElse(Schema.decodeUnknownOption(schema)(value), (): Partial<S["Type"]> => ({}))
 
 const line =
   (weight: Line["weight"]) =>
@@ -111,30 +88,9 @@ const low = line("low")
 const normal = line("normal")
 const high = line("high")
 
-const because = (reason: string | undefined) => {
-  const clean = plainText(reason ?? "")
-  if (clean === "") return ""
-  return `: ${clean.length > MAX_REASON ? `${clean.slice(0, MAX_REASON - 1)}…` : clean}`
-}
-
 const narrateBinding = (event: CanonicalEvent) => {
   const { initiator = "run", participants = [], policyVersion = "" } = read(Binding, event.data)
   return normal(initiator, `opens the session for ${participants.length} participants, under ${policyVersion}`)
-}
-
-const opinion = (messageType: string, { confidence, recommendation, severity, vote }: Partial<Payload>) => {
-  switch (messageType) {
-    case "Evaluation": {
-      const certainty = confidence === undefined ? "" : ` with confidence ${confidence}`
-      return `evaluates ${recommendation ?? "the proposal"}${certainty}`
-    }
-    case "Objection":
-      return `objects${severity === undefined ? "" : ` (${severity})`}`
-    case "Vote":
-      return `votes ${vote ?? "without saying what"}`
-    default:
-      return `answers ${messageType}`
-  }
 }
 
 const usage = ({ completionTokens = 0, model, promptTokens = 0 }: Partial<Payload>) =>

@@ -1,5 +1,5 @@
 import type { RunMetrics, RunState } from "@runplane/domain"
-import { plainText } from "./Narration.ts"
+import { plainText } from "./Reading.ts"
 
 /** Whether the run came to a decision. */
 export const isDecided = ({ decision, run }: RunState): boolean =>
@@ -33,9 +33,9 @@ const decided = ({
   return `${plainText(action)}${outcome}${resolvedBy === undefined ? "" : `, by ${plainText(resolvedBy)}`}`
 }
 
-/** The ballots alone: the tally of the policy section counts evaluations, too. */
+/** The ballots of any mode alone: the tally of the policy section counts evaluations, too. */
 const votes = (current: RunState["decision"]["current"], side: "allow" | "deny") =>
-  (current?.proposals ?? []).filter(({ messageType, vote }) => messageType === "Vote" && vote === side).length
+  (current?.proposals ?? []).filter(({ messageType, vote }) => messageType !== "Evaluation" && vote === side).length
 
 const pair = (heading: string, text: string | undefined): ReadonlyArray<readonly [string, string]> =>
   text === undefined || text === "" ? [] : [[heading, plainText(text)]]

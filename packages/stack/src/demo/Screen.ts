@@ -5,6 +5,7 @@ import type { Addresses } from "../Stack.ts"
 import { DEMO_SCENARIO, type DemoResult } from "./Demo.ts"
 import { narrate } from "./Narration.ts"
 import { describeOutcome, seconds } from "./Outcome.ts"
+import { plainText } from "./Reading.ts"
 
 /** How text is drawn: with colours on a terminal, without them into a file or a pipe. */
 export interface Style {
@@ -32,11 +33,24 @@ export const showAddresses = (addresses: Addresses, { bold }: Style) =>
     [
       bold("Runplane is running"),
       row("PostgreSQL", addresses.database),
+      ...(addresses.authUrl === undefined ? [] : [row("auth service", addresses.authUrl)]),
       row("runtime", addresses.runtime),
       row("control plane", addresses.controlPlaneUrl),
-      row("launch service", addresses.launcherUrl)
+      row("launch service", addresses.launcherUrl),
+      ...policyRows(addresses)
     ].join("\n")
   )
+
+/** How many of the packs' policies the runtime has, and why it has not the others. */
+const policyRows = ({ policies }: Addresses) => {
+  if (policies.length === 0) return []
+  const missing = policies.flatMap((outcome) => (outcome.state === "registered" ? [] : [outcome]))
+  const count = policies.length - missing.length
+  return [
+    row("policies", missing.length === 0 ? `${count} registered` : `${count} of ${policies.length} registered`),
+    ...missing.map(({ policy, reason, state }) => row("", plainText(`${policy} ${state}: ${reason}`)))
+  ]
+}
 
 export const showDemoStart = ({ bold }: Style) => Console.log(`\n${bold(`Example run of ${DEMO_SCENARIO}`)}`)
 
@@ -60,7 +74,8 @@ export const showOutcome = (state: RunState, metrics: RunMetrics, { bold }: Styl
   return Console.log(`\n${bold("Outcome")}\n${rows.join("\n")}`)
 }
 
-/** Inputs with which the bridge stops the failover: the veto is worth a look, too. */
+/** Scenario and inputs with which the bridge stops the failover: the veto is worth a look, too. */
+const VETO_SCENARIO = "incident/region-failover@1.1.0"
 const COLD_STANDBY = { replicationLagSeconds: 95, standby: { region: "north-2", warm: false } }
 
 /** What to open and what to try next. */
@@ -68,7 +83,7 @@ export const showNextSteps = ({ runId }: DemoResult, addresses: Addresses, { bol
   const { controlPlaneUrl, keyed, launcherUrl } = addresses
   const key = keyed ? ' -H "authorization: Bearer $KEY"' : ""
   const launcherKey = keyed ? ' -H "x-api-key: $KEY"' : ""
-  const body = JSON.stringify({ scenarioRef: DEMO_SCENARIO, inputs: COLD_STANDBY })
+  const body = JSON.stringify({ scenarioRef: VETO_SCENARIO, inputs: COLD_STANDBY })
   return Console.log(
     [
       "",

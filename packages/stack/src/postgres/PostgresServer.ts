@@ -24,7 +24,7 @@ const START_TIMEOUT = Duration.seconds(60)
 const STOP_TIMEOUT = Duration.millis(1_200)
 
 /** How long the server of a stack that was killed a moment ago may take to go away. */
-const PREDECESSOR_TIMEOUT = Duration.seconds(3)
+const PREDECESSOR_TIMEOUT = Duration.seconds(10)
 
 const READY = "database system is ready to accept connections"
 

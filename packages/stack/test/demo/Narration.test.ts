@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CANONICAL_EVENT_TYPES, type CanonicalEvent, type CanonicalEventType, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { narrate, plainText } from "../../src/demo/Narration.ts"
+import { narrate } from "../../src/demo/Narration.ts"
+import { plainText } from "../../src/demo/Reading.ts"
 
 const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
 
@@ -48,7 +49,57 @@ describe("the story of a run", () => {
     ],
     ["proposal.updated", message("one", "Objection", { severity: "critical" }), "one objects (critical)"],
     ["proposal.updated", message("one", "Vote", { vote: "REJECT", reason: "cold" }), "one votes REJECT: cold"],
-    ["proposal.updated", message("one", "Withdraw", {}), "one answers Withdraw"],
+    ["proposal.updated", message("one", "Novelty", { reason: "why" }), "one answers Novelty: why"],
+    ["proposal.updated", message("one", "constructor", {}), "one answers constructor"],
+    [
+      "proposal.created",
+      message("lead", "ApprovalRequest", { action: "deploy", requiredApprovals: 3, summary: "to all" }),
+      "lead asks for 3 approvals of deploy: to all"
+    ],
+    ["proposal.updated", message("one", "Approve", { reason: "green" }), "one approves: green"],
+    ["proposal.updated", message("one", "Abstain", {}), "one abstains"],
+    [
+      "proposal.created",
+      message("lead", "Proposal", { proposalId: "o1", title: "40 x server" }),
+      "lead proposes 40 x server"
+    ],
+    [
+      "proposal.created",
+      message("one", "CounterProposal", { summary: "40 at EUR 7,000" }),
+      "one counters: 40 at EUR 7,000"
+    ],
+    ["proposal.updated", message("one", "Accept", { reason: "fair" }), "one accepts the offer: fair"],
+    [
+      "proposal.updated",
+      message("one", "Reject", { terminal: true, reason: "too dear" }),
+      "one rejects for good: too dear"
+    ],
+    ["proposal.updated", message("one", "Withdraw", {}), "one withdraws an offer"],
+    [
+      "proposal.created",
+      message("lead", "TaskRequest", { title: "erase", requestedAssignee: "one" }),
+      "lead requests a task from one: erase"
+    ],
+    ["proposal.updated", message("one", "TaskAccept", {}), "one takes the task"],
+    [
+      "proposal.updated",
+      message("one", "TaskUpdate", { progress: 0.5, message: "half" }),
+      "one works on it (50%): half"
+    ],
+    ["proposal.updated", message("one", "TaskComplete", { summary: "all" }), "one completes the task: all"],
+    [
+      "proposal.updated",
+      message("one", "TaskFail", { errorCode: "HOLD", reason: "no" }),
+      "one gives the task up (HOLD): no"
+    ],
+    [
+      "proposal.created",
+      message("lead", "HandoffOffer", { scope: "the case", targetParticipant: "one", reason: "billing" }),
+      "lead offers the case to one: billing"
+    ],
+    ["proposal.updated", message("lead", "HandoffContext", {}), "lead passes on what is known"],
+    ["proposal.updated", message("one", "HandoffAccept", { implicit: true }), "one takes over by not answering"],
+    ["proposal.updated", message("one", "HandoffDecline", { reason: "full" }), "one declines to take over: full"],
     ["signal.emitted", message("one", "Signal", { signalType: "standby_cold" }), "one signals standby_cold"],
     [
       "llm.call.completed",

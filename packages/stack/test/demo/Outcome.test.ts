@@ -20,7 +20,12 @@ const decided: RunState = {
       outcomePositive: false,
       resolvedBy: "lead",
       reasons: ["vetoed"],
-      proposals: [ballot("one", "Evaluation", "allow"), ballot("one", "Vote", "allow"), ballot("two", "Vote", "deny")]
+      proposals: [
+        ballot("one", "Evaluation", "allow"),
+        ballot("one", "Vote", "allow"),
+        ballot("two", "Vote", "deny"),
+        ballot("three", "Approve", "allow")
+      ]
     }
   },
   policy: { ...open.policy, quorumStatus: "failed" },
@@ -48,7 +53,7 @@ describe("the outcome", () => {
     assert.deepStrictEqual(describeOutcome(decided, metrics), [
       ["Decision", "decision.rejected, negative, by lead"],
       ["Because", "vetoed"],
-      ["Votes", "1 for, 1 against; quorum failed"],
+      ["Votes", "2 for, 1 against; quorum failed"],
       ["Tokens", "1,500 in 2 calls, about $0.0073"],
       ["Events", "1,234 in 3.0 s"]
     ])

@@ -28,7 +28,17 @@ export interface StackProcessOptions {
 }
 
 /** Settings of whoever runs the tests that would change what the stack does. */
-const UNWANTED = ["DATABASE_URL", "RUNTIME_ADDRESS", "AUTH_API_KEYS", "NODE_ENV", "LOG_LEVEL", "HOST", "PACKS_DIR"]
+const UNWANTED = [
+  "DATABASE_URL",
+  "RUNTIME_ADDRESS",
+  "AUTH_API_KEYS",
+  "AUTH_PORT",
+  "DEV_AUTH",
+  "NODE_ENV",
+  "LOG_LEVEL",
+  "HOST",
+  "PACKS_DIR"
+]
 
 /** Runs the program as `npm start` does, on free ports; it is killed with the scope if it still runs. */
 export const startStack = Effect.fnUntraced(function* ({ args = [], env = {} }: StackProcessOptions = {}) {

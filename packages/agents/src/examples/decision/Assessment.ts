@@ -1,0 +1,16 @@
+import type { Severity } from "../runner/Telemetry.ts"
+
+/** What a specialist concludes about the proposal of a decision. */
+export interface Assessment {
+  readonly recommendation: "APPROVE" | "REVIEW" | "REJECT" | "BLOCK"
+  /** 0 to 1. */
+  readonly confidence: number
+  readonly reason: string
+  readonly objection?: { readonly severity: Severity; readonly reason: string }
+  /** Signals to raise, by type. */
+  readonly alerts: ReadonlyArray<string>
+}
+
+/** REVIEW is no reason to stand in the way; anything harder is (launch-details section 7.1). */
+export const voteFor = ({ recommendation }: Assessment): "APPROVE" | "REJECT" =>
+  recommendation === "APPROVE" || recommendation === "REVIEW" ? "APPROVE" : "REJECT"

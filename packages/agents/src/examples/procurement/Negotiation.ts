@@ -1,0 +1,45 @@
+import { Negotiation } from "../runner/Messages.ts"
+import { heard, type Session } from "../runner/Session.ts"
+import { decodeTerms, type Terms } from "./Terms.ts"
+
+export interface Offer {
+  readonly proposalId: string
+  readonly proposer: string
+  readonly terms: Terms | undefined
+}
+
+/** Where a negotiation stands. */
+export interface Table {
+  /** All offers in their order, withdrawn ones included; the last one is what is talked about. */
+  readonly offers: ReadonlyArray<Offer>
+  readonly last: Offer | undefined
+  /** Counter-proposals so far. */
+  readonly rounds: number
+  readonly withdrawn: ReadonlySet<string>
+  /** Whether a participant has accepted an offer, and not another one since. */
+  readonly accepted: (participant: string, offer: Offer) => boolean
+  /** Offers that were rejected for good, with the reason. */
+  readonly finalRejection: { readonly by: string; readonly reason: string } | undefined
+}
+
+/** Reads the table off the session; `rejectionIsFinal` when the policy makes every rejection the last word. */
+export const tableOf = (session: Session, rejectionIsFinal: boolean): Table => {
+  const counters = heard(session, Negotiation.CounterProposal)
+  const offers = [...heard(session, Negotiation.Proposal), ...counters].map(
+    ({ payload, sender }): Offer => ({
+      proposalId: payload.proposalId,
+      proposer: sender,
+      terms: decodeTerms(payload.details)
+    })
+  )
+  const accepts = new Map(heard(session, Negotiation.Accept).map(({ payload, sender }) => [sender, payload.proposalId]))
+  const final = heard(session, Negotiation.Reject).find(({ payload }) => payload.terminal || rejectionIsFinal)
+  return {
+    offers,
+    last: offers.at(-1),
+    rounds: counters.length,
+    withdrawn: new Set(heard(session, Negotiation.Withdraw).map(({ payload }) => payload.proposalId)),
+    accepted: (participant, { proposalId }) => accepts.get(participant) === proposalId,
+    finalRejection: final && { by: final.sender, reason: final.payload.reason }
+  }
+}

@@ -1,0 +1,71 @@
+import type { Model } from "../runner/LlmCall.ts"
+import { Quorum } from "../runner/Messages.ts"
+import { hasSaid, heard, type Session } from "../runner/Session.ts"
+import { act, cancel, commit, leading, open, progress, say, think, waitFor } from "../runner/Strategy.ts"
+import { ended, sharedContext, started, usedModel } from "../runner/Telemetry.ts"
+import { releaseOf } from "./ReleaseContext.ts"
+
+/** How long the release manager waits for the approvers, in milliseconds. */
+const BALLOTS_WAIT_MS = 60_000
+
+const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 240 }
+
+/**
+ * The initiator of a rollout approval: asks, abstains (whoever asks for an approval does not give it), waits for every
+ * ballot and commits what they add up to. A request whose artefact has to be built anew is withdrawn by cancelling.
+ */
+export const releaseManager = leading(Quorum.ApprovalRequest, ({ brief, overdue, session }, kickoff) => {
+  const { participants, self } = brief
+  const release = releaseOf(brief.context)
+  if (!hasSaid(session, self, Quorum.ApprovalRequest)) {
+    return act(
+      open,
+      started(brief),
+      think("open"),
+      think("brief"),
+      say(Quorum.ApprovalRequest, kickoff),
+      sharedContext(brief),
+      progress(0.2, "waiting for the approvers")
+    )
+  }
+  const { requestId } = kickoff
+  if (!hasSaid(session, self, Quorum.Abstain)) {
+    const reason = "who asks for an approval does not give it"
+    return act(think("step back"), say(Quorum.Abstain, { requestId, reason }))
+  }
+  const ballots = countBallots(session)
+  if (ballots.cast < participants.length && !overdue) return waitFor(BALLOTS_WAIT_MS)
+  if (release.secretsFound > 0 && ballots.rejections > 0) {
+    const reason = `withdrawn: ${release.version} has to be built again without the secrets in it`
+    return act(progress(1, reason), ended(brief, "ABSTAIN", "withdrawn"), cancel(reason))
+  }
+  // The pack states the bar of its policy in the request, too; the policy has the last word.
+  const needed = kickoff.requiredApprovals
+  const approved = ballots.approvals >= needed
+  if (!approved && ballots.approvals + participants.length - ballots.cast >= needed) {
+    return act(cancel(`${ballots.approvals} of ${needed} approvals when the time was up`))
+  }
+  const told = `${ballots.approvals} approve, ${ballots.rejections} reject, ${needed} approvals needed`
+  const reason = `${approved ? "ships" : "does not ship"}: ${told}`
+  return act(
+    progress(0.8, "counting"),
+    think("count"),
+    usedModel(MODEL, brief, reason),
+    think("commit"),
+    commit({
+      commitmentId: `${requestId}-final`,
+      action: approved ? "quorum.approved" : "quorum.rejected",
+      positive: approved,
+      scope: "production_release",
+      reason
+    }),
+    progress(1, reason),
+    ended(brief, "ABSTAIN", approved ? "quorum.approved" : "quorum.rejected")
+  )
+})
+
+const countBallots = (session: Session) => {
+  const approvals = heard(session, Quorum.Approve).length
+  const rejections = heard(session, Quorum.Reject).length
+  return { approvals, rejections, cast: approvals + rejections + heard(session, Quorum.Abstain).length }
+}

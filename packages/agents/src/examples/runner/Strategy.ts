@@ -1,0 +1,97 @@
+import {
+  create,
+  type DescMessage,
+  fromJsonString,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary
+} from "@bufbuild/protobuf"
+import * as Result from "effect/Result"
+import type { Brief } from "./Brief.ts"
+import type { MessageKind } from "./Messages.ts"
+import type { Session } from "./Session.ts"
+
+/** What a strategy looks at when it decides what its agent does next. */
+export interface Turn {
+  readonly brief: Brief
+  readonly session: Session
+  /** The time of the last `waitFor` has passed and nothing came of it; so until the agent's next turn. */
+  readonly overdue: boolean
+}
+
+/**
+ * How an agent behaves: a pure function from what it was told and what was said to what it does next. It is asked again
+ * after each of its turns, and whenever something was said while it waits; everything it remembers is in the session.
+ */
+export type Strategy = (turn: Turn) => Step
+
+export type Step =
+  /** Do these in order. One of them has to be said in the session, or the next turn would look like this one. */
+  | { readonly _tag: "Act"; readonly actions: ReadonlyArray<Action> }
+  /** Nothing to do until something is said, or until this many milliseconds have passed since the agent's last turn. */
+  | { readonly _tag: "Wait"; readonly atMostMs: number | undefined }
+  /** The agent's part is over, whatever the others still do. */
+  | { readonly _tag: "Done" }
+  /** The agent was told to do something it cannot do. */
+  | { readonly _tag: "Unable"; readonly reason: string }
+
+export type Action =
+  /** SessionStart, as the bootstrap file describes it; only the initiator is told how. */
+  | { readonly _tag: "Open" }
+  | { readonly _tag: "Say"; readonly messageType: string; readonly payload: Uint8Array<ArrayBuffer> }
+  | { readonly _tag: "Progress"; readonly done: number; readonly message: string }
+  | { readonly _tag: "Signal"; readonly signalType: string; readonly data: object }
+  /** A moment of thinking; its length follows from the seed and this name. */
+  | { readonly _tag: "Think"; readonly about: string }
+  | { readonly _tag: "Commit"; readonly outcome: Outcome }
+  | { readonly _tag: "Cancel"; readonly reason: string }
+
+/** What a Commitment says beyond the versions that the session is bound to. */
+export interface Outcome {
+  readonly commitmentId: string
+  /** For example `decision.selected`; its ending has to fit `positive` (runtime-wire section 8.1). */
+  readonly action: string
+  readonly positive: boolean
+  readonly scope: string
+  readonly reason: string
+}
+
+export const act = (...actions: ReadonlyArray<Action>): Step => ({ _tag: "Act", actions })
+export const wait: Step = { _tag: "Wait", atMostMs: undefined }
+export const waitFor = (atMostMs: number): Step => ({ _tag: "Wait", atMostMs })
+export const done: Step = { _tag: "Done" }
+
+export const open: Action = { _tag: "Open" }
+export const progress = (fraction: number, message: string): Action => ({ _tag: "Progress", done: fraction, message })
+export const signal = (signalType: string, data: object): Action => ({ _tag: "Signal", signalType, data })
+export const think = (about: string): Action => ({ _tag: "Think", about })
+export const commit = (outcome: Outcome): Action => ({ _tag: "Commit", outcome })
+export const cancel = (reason: string): Action => ({ _tag: "Cancel", reason })
+
+export const say = <Desc extends DescMessage>(
+  { messageType, schema }: MessageKind<Desc>,
+  payload: MessageInitShape<Desc>
+): Action => ({ _tag: "Say", messageType, payload: toBinary(schema, create(schema, payload)) })
+
+/**
+ * A strategy for the initiator, which is told what to say first: `play` gets the kickoff of the scenario as a message of
+ * this kind. An agent that was not told so is unable to lead.
+ */
+export const leading =
+  <Desc extends DescMessage>(
+    kind: MessageKind<Desc>,
+    play: (turn: Turn, kickoff: MessageShape<Desc>) => Step
+  ): Strategy =>
+  (turn) => {
+    const { opening } = turn.brief
+    if (opening === undefined) return unable("the bootstrap file has no initiator block")
+    const kickoff = Result.try(() => fromJsonString(kind.schema, JSON.stringify(opening.kickoff), READ_OPTIONS))
+    return Result.isSuccess(kickoff)
+      ? play(turn, kickoff.success)
+      : unable(`the kickoff of the bootstrap file is no ${kind.messageType}`)
+  }
+
+/** A scenario may carry more in its kickoff than the protocol knows. */
+const READ_OPTIONS = { ignoreUnknownFields: true }
+
+const unable = (reason: string): Step => ({ _tag: "Unable", reason })

@@ -1,0 +1,26 @@
+import type { Brief } from "./Brief.ts"
+import { llmCallOf, type Model } from "./LlmCall.ts"
+import { type Action, signal } from "./Strategy.ts"
+
+/** What agents tell about themselves beside the session, as ambient signals (runtime-wire section 10). */
+
+export const started = ({ agentRef, framework, role }: Brief): Action =>
+  signal("session.started", { role, framework, agentRef })
+
+/** One call of a language model that led to `summary`. */
+export const usedModel = (model: Model, { context, seed, self }: Brief, summary: string): Action =>
+  signal("llm.call.completed", llmCallOf(model, self, { context, seed }, summary))
+
+/** The scenario's facts, once, from the initiator. */
+export const sharedContext = ({ context }: Brief): Action =>
+  signal("session.context", typeof context === "object" && context !== null ? context : {})
+
+/** `vote` is what the agent did in the end, `recommendation` what it thought right. */
+export const ended = ({ self }: Brief, vote: string, recommendation: string): Action =>
+  signal("session.ended", { participantId: self, vote, recommendation })
+
+/** Something worth knowing that is no message of the session; `reason` says why it is raised. */
+export const alert = ({ self }: Brief, signalType: string, severity: Severity, reason: string): Action =>
+  signal(signalType, { participantId: self, severity, reason })
+
+export type Severity = "low" | "medium" | "high" | "critical"

@@ -1,0 +1,119 @@
+import type { HandoffMode } from "@runplane/runtime"
+import type { Brief } from "../runner/Brief.ts"
+import type { Model } from "../runner/LlmCall.ts"
+import { Handoff } from "../runner/Messages.ts"
+import { pick } from "../runner/Seed.ts"
+import { heard, type Session } from "../runner/Session.ts"
+import {
+  type Action,
+  act,
+  cancel,
+  commit,
+  leading,
+  open,
+  progress,
+  type Step,
+  say,
+  think,
+  waitFor
+} from "../runner/Strategy.ts"
+import { ended, sharedContext, started, usedModel } from "../runner/Telemetry.ts"
+import { type SupportContext, supportOf } from "./SupportContext.ts"
+
+/** How long an offer may stay unanswered, in milliseconds, where silence means nothing. */
+const ANSWER_WAIT_MS = 60_000
+/** Milliseconds beyond the time after which silence accepts, so that the runtime's clock has passed it, too. */
+const SILENCE_MARGIN_MS = 200
+
+const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 230 }
+
+/**
+ * The initiator of an escalation: offers the case and what is known about it to one colleague after the other, the one the
+ * scenario names first, until somebody takes it or everybody has declined. A customer who writes that the problem is gone
+ * ends it without a handoff.
+ */
+export const frontline = leading(Handoff.Offer, ({ brief, overdue, session }, kickoff) => {
+  const context = supportOf(brief.context)
+  const offers = heard(session, Handoff.Offer).map(({ payload }) => payload)
+  const last = offers.at(-1)
+  if (last === undefined) {
+    return act(
+      open,
+      started(brief),
+      think("open"),
+      think("brief"),
+      ...offer(brief, context, kickoff),
+      sharedContext(brief),
+      progress(0.2, `waiting for ${kickoff.targetParticipant}`)
+    )
+  }
+  const [accepted] = heard(session, Handoff.Accept)
+  if (accepted !== undefined) {
+    return conclude(brief, last, true, `${accepted.sender} takes over: ${accepted.payload.reason}`)
+  }
+  if (!isDeclined(session, last.handoffId)) return hold(brief, context, last, overdue)
+  if (context.solvedMeanwhile) {
+    return act(cancel(`${context.customer.name} writes that the problem is gone, ${context.ticketId} needs no owner`))
+  }
+  const next = brief.participants.find(
+    (participant) =>
+      participant !== brief.self && !offers.some(({ targetParticipant }) => targetParticipant === participant)
+  )
+  if (next === undefined) return conclude(brief, last, false, `declined by all ${offers.length} colleagues`)
+  const handoffId = `${context.ticketId}-${offers.length + 1}`
+  return act(
+    think(`reroute ${offers.length}`),
+    ...offer(brief, context, {
+      ...kickoff,
+      handoffId,
+      targetParticipant: next,
+      reason: `${last.targetParticipant} declined`
+    }),
+    progress(Math.min(0.2 + offers.length * 0.2, 0.9), `waiting for ${next}`)
+  )
+})
+
+const offer = (
+  brief: Brief,
+  context: SupportContext,
+  { handoffId, reason, scope, targetParticipant }: HandoffMode.HandoffOfferPayload
+): ReadonlyArray<Action> => {
+  const notes = notesOf(context, brief.seed)
+  return [
+    usedModel(MODEL, brief, notes.summary),
+    say(Handoff.Offer, { handoffId, targetParticipant, scope, reason }),
+    say(Handoff.Context, {
+      handoffId,
+      contentType: "application/json",
+      context: new TextEncoder().encode(JSON.stringify(notes))
+    })
+  ]
+}
+
+/** What a colleague needs to know to go on without asking the customer again. */
+const notesOf = ({ category, customer, product, stepsTried, summary, ticketId }: SupportContext, seed: string) => {
+  const mood = pick(`${seed}:mood`, ["patient so far", "asks for a time", "has escalated before"])
+  return { ticketId, customer, product, category, summary: `${summary} Customer ${mood}.`, stepsTried }
+}
+
+/** The offer is not answered yet: where silence accepts, it has become a handoff when its time is over. */
+const hold = (brief: Brief, context: SupportContext, last: HandoffMode.HandoffOfferPayload, overdue: boolean): Step => {
+  const { silenceAcceptsAfterMs: silence } = context
+  if (!overdue) return waitFor(silence > 0 ? silence + SILENCE_MARGIN_MS : ANSWER_WAIT_MS)
+  const { targetParticipant } = last
+  if (silence === 0) return act(cancel(`${targetParticipant} has not answered`))
+  return conclude(brief, last, true, `${targetParticipant} has not objected within ${silence} ms and owns the case`)
+}
+
+const conclude = (brief: Brief, last: HandoffMode.HandoffOfferPayload, positive: boolean, reason: string): Step => {
+  const action = positive ? "handoff.accepted" : "handoff.declined"
+  return act(
+    think("conclude"),
+    commit({ commitmentId: `${last.handoffId}-final`, action, positive, scope: "case_ownership", reason }),
+    progress(1, reason),
+    ended(brief, "NONE", action)
+  )
+}
+
+const isDeclined = (session: Session, handoffId: string): boolean =>
+  heard(session, Handoff.Decline).some(({ payload }) => payload.handoffId === handoffId)

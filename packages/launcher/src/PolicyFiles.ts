@@ -1,0 +1,71 @@
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { compareTexts } from "./catalog/VersionOrder.ts"
+import { oneLine } from "./RunSubmission.ts"
+
+/** The policy that every runtime has by itself. */
+const DEFAULT_POLICY = "policy.default"
+
+/** A policy file (launch-details section 8); the control plane's own names differ. */
+const PolicyFile = Schema.Struct({
+  policy_id: Schema.NonEmptyString,
+  mode: Schema.NonEmptyString,
+  schema_version: Schema.Literals([1, 2, 3]),
+  description: Schema.optionalKey(Schema.String),
+  rules: Schema.JsonObject
+})
+
+/** A policy in the words of `POST /runtime/policies`. */
+export interface PackPolicy {
+  readonly policyId: string
+  readonly mode: string
+  readonly description: string
+  readonly rules: Schema.JsonObject
+  readonly schemaVersion: 1 | 2 | 3
+}
+
+/** A file that holds no policy. */
+export interface BrokenPolicy {
+  readonly file: string
+  readonly reason: string
+}
+
+const decodeFile = Schema.decodeUnknownEffect(Schema.fromJsonString(PolicyFile))
+
+/**
+ * The policies of a folder in the order of its file names, without `policy.default`, which the runtime has and nobody may
+ * replace. A broken file concerns only the launches that name its policy, so it is told beside the others.
+ */
+export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const exists = yield* Effect.orElseSucceed(fs.exists(directory), () => false)
+  const names = exists ? yield* Effect.orElseSucceed(fs.readDirectory(directory), () => []) : []
+  const files = names.filter((name) => name.endsWith(".json")).toSorted(compareTexts)
+  const read = yield* Effect.forEach(files, (file) =>
+    fs
+      .readFileString(path.join(directory, file))
+      .pipe(
+        Effect.flatMap(decodeFile),
+        Effect.mapBoth({ onFailure: (error): BrokenPolicy => ({ file, reason: oneLine(error) }), onSuccess: toPolicy }),
+        Effect.result
+      )
+  )
+  return {
+    policies: read.flatMap((file) => (Result.isSuccess(file) ? [file.success] : [])).filter(isRegistrable),
+    broken: read.flatMap((file) => (Result.isFailure(file) ? [file.failure] : []))
+  }
+})
+
+const isRegistrable = ({ policyId }: PackPolicy) => policyId !== DEFAULT_POLICY
+
+const toPolicy = (file: typeof PolicyFile.Type): PackPolicy => ({
+  policyId: file.policy_id,
+  mode: file.mode,
+  description: file.description ?? "",
+  rules: file.rules,
+  schemaVersion: file.schema_version
+})

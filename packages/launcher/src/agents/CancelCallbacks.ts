@@ -1,0 +1,119 @@
+import { createServer } from "node:net"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Layer from "effect/Layer"
+import type { Json } from "../Json.ts"
+import { type CancelCallbackSettings, LauncherSettings } from "../LauncherSettings.ts"
+
+/** Ports above the base that callbacks are spread over (launch-details section 7.3). */
+export const CALLBACK_PORT_SPREAD = 1024
+
+/** How long a port counts as taken after it was assigned, ms: its agent has to start before it listens there. */
+export const PORT_HOLD_MS = 60_000
+
+const HIGHEST_PORT = 65_535
+const BEARER_BYTES = 24
+
+/** Where one agent listens for a cancel request, and what a caller has to show: `cancel_callback` of its bootstrap file. */
+export type CancelCallback = {
+  readonly host: string
+  /** 0 = a port of the agent's own choosing, which nobody else knows. */
+  readonly port: number
+  readonly path: string
+  readonly bearer: string
+}
+
+/**
+ * Says where the agents of a launch listen for cancel requests (launch-details section 7.3). The ports are those of the
+ * section's formula; one that is taken makes way for the next, so that no agent fails over an accident of numbers.
+ */
+export class CancelCallbacks extends Context.Service<
+  CancelCallbacks,
+  {
+    /** By participant id; empty when callbacks are off. */
+    readonly assign: (
+      runId: string,
+      participantIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, CancelCallback>>
+  }
+>()("runplane/launcher/CancelCallbacks") {
+  static readonly layer = Layer.effect(
+    CancelCallbacks,
+    Effect.gen(function* () {
+      const { cancelCallback } = yield* LauncherSettings
+      const random = yield* SecureRandom.SecureRandom
+      if (cancelCallback === undefined) return CancelCallbacks.of({ assign: () => Effect.succeed(new Map()) })
+      const { host, portBase } = cancelCallback
+      const path = cancelCallback.path.startsWith("/") ? cancelCallback.path : `/${cancelCallback.path}`
+      const isPublished = portBase > 0 && portBase <= HIGHEST_PORT
+      /** Ports with the time until which they count as taken, epoch ms. */
+      const held = new Map<number, number>()
+
+      const assignOne = Effect.fnUntraced(function* (runId: string, participantId: string) {
+        const port = isPublished ? yield* freePort(cancelCallback, `${runId}:${participantId}`, held) : 0
+        const bearer = Base64Url.encode(yield* random.randomBytes(BEARER_BYTES))
+        return [participantId, { host, port, path, bearer }] as const
+      })
+
+      return CancelCallbacks.of({
+        assign: Effect.fn("CancelCallbacks.assign")(function* (runId, participantIds) {
+          return new Map(yield* Effect.forEach(participantIds, (participantId) => assignOne(runId, participantId)))
+        })
+      })
+    })
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}
+
+/**
+ * What `session.metadata.cancelCallback` of the submitted descriptor says (run-control-plane, RunDescriptor); undefined when
+ * nobody could reach the agent.
+ */
+export const publishedCallback = ({
+  bearer,
+  host,
+  path,
+  port
+}: CancelCallback): { readonly [key: string]: Json } | undefined =>
+  port === 0 ? undefined : { url: `http://${reachable(host)}:${port}${path}`, bearer }
+
+/** An agent that listens on every address is reached on this machine's own. */
+const reachable = (host: string) => {
+  if (host === "0.0.0.0") return "127.0.0.1"
+  if (host === "::") return "[::1]"
+  return host.includes(":") ? `[${host}]` : host
+}
+
+const freePort = Effect.fnUntraced(function* (
+  { host, portBase }: CancelCallbackSettings,
+  seed: string,
+  held: Map<number, number>
+) {
+  const now = yield* Clock.currentTimeMillis
+  for (const [port, until] of held) if (until <= now) held.delete(port)
+  const spread = Math.max(1, Math.min(CALLBACK_PORT_SPREAD, HIGHEST_PORT - portBase + 1))
+  const slot = Math.abs(hash32(seed)) % spread
+  for (let step = 0; step < spread; step++) {
+    const port = portBase + ((slot + step) % spread)
+    if (held.has(port)) continue
+    held.set(port, now + PORT_HOLD_MS)
+    if (!(yield* isTaken(host, port))) return port
+  }
+  return portBase + slot
+})
+
+/** Whether somebody listens there. A host that is not this machine's tells nothing, and the agent will say so. */
+const isTaken = (host: string, port: number) =>
+  Effect.callback<boolean>((resume) => {
+    const server = createServer()
+    server.once("error", (error: NodeJS.ErrnoException) => resume(Effect.succeed(error.code === "EADDRINUSE")))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resume(Effect.succeed(false))))
+  })
+
+const hash32 = (text: string): number => {
+  let hash = 0
+  for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
+  return hash
+}

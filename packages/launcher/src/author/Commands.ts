@@ -1,0 +1,234 @@
+import * as Config from "effect/Config"
+import * as Console from "effect/Console"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
+import { AgentCatalog } from "../catalog/AgentCatalog.ts"
+import { makeInputSchemaCompiler } from "../catalog/InputSchema.ts"
+import { PackRegistry } from "../catalog/PackRegistry.ts"
+import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
+import { parseScenarioRef } from "../compile/ScenarioRef.ts"
+import { answerOf } from "../http/FailureAnswers.ts"
+import { LauncherSettings } from "../LauncherSettings.ts"
+import { countOf, errorIn, type Finding } from "./Finding.ts"
+import { lintPacks } from "./Lint.ts"
+import { openPacks } from "./PacksFolder.ts"
+import { readPolicyFiles } from "./PolicyFiles.ts"
+import { endWith, PacksFaulty, printFindings, printVerdict } from "./Report.ts"
+import { copyScenario, scaffold } from "./Scaffold.ts"
+import { checkScenario } from "./ScenarioChecks.ts"
+
+/** Who takes part in a new scenario: agents that can talk about any topic. */
+const STARTER_AGENTS = ["panel-lead-agent", "panel-agent", "panel-agent"]
+
+/** Folders of the packs, their agents and policies; the service's own settings apply where no flag is given. */
+const folders = {
+  packsRoot: Flag.String("packs-root").pipe(
+    Flag.withDescription("Folder of the packs"),
+    Flag.withFallbackConfig(Config.String("PACKS_DIR")),
+    Flag.withDefault("packs")
+  ),
+  agentsDir: Flag.String("agents-dir").pipe(
+    Flag.withDescription("Folder of the agents' profiles and manifests (default: _agents in the packs)"),
+    Flag.withFallbackConfig(Config.String("AGENTS_DIR")),
+    Flag.withDefault("")
+  ),
+  policiesDir: Flag.String("policies-dir").pipe(
+    Flag.withDescription("Folder of the policies (default: _policies in the packs)"),
+    Flag.withFallbackConfig(Config.String("POLICIES_DIR")),
+    Flag.withDefault("")
+  )
+}
+
+const packs = Command.make("packs").pipe(
+  Command.withDescription("Tools for authors of scenario packs"),
+  Command.withSharedFlags(folders)
+)
+
+const settings = Effect.map(packs, ({ agentsDir, packsRoot, policiesDir }) =>
+  LauncherSettings.layerOptions({ packsDir: packsRoot, agentsDir, policiesDir })
+)
+
+/** The catalog of agents, or the reason why there is none; then every agent counts as known, so that it is said once. */
+const knownAgents = Effect.gen(function* () {
+  const catalog = AgentCatalog.layer.pipe(Layer.provide(yield* settings))
+  return yield* AgentCatalog.pipe(
+    Effect.provide(catalog),
+    Effect.map(({ profiles }) => {
+      const refs = new Set(profiles.map(({ agentRef }) => agentRef))
+      return { profiles, knowsAgent: (ref: string) => refs.has(ref), findings: [] }
+    }),
+    Effect.catchTag("InvalidConfig", ({ message }) => {
+      const findings: ReadonlyArray<Finding> = [errorIn("_agents", message)]
+      return Effect.succeed({ profiles: [], knowsAgent: () => true, findings })
+    })
+  )
+})
+
+const requirePacks = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const { packsRoot } = yield* packs
+  if (yield* fs.exists(packsRoot)) return packsRoot
+  yield* Console.error(`${packsRoot} does not exist: name the folder of the packs with --packs-root`)
+  return yield* new PacksFaulty({ errors: 1 })
+})
+
+const validate = Command.make(
+  "validate",
+  { path: Argument.String("path").pipe(Argument.withDescription("A scenario.yaml, or the folder that holds it")) },
+  Effect.fn("Packs.validate")(function* ({ path: given }) {
+    const path = yield* Path.Path
+    const folder = yield* openPacks(yield* requirePacks)
+    yield* Console.log(`scenario:validate  ${given}`)
+    const directory = path.resolve(path.basename(given) === "scenario.yaml" ? path.dirname(given) : given)
+    const agents = yield* knownAgents
+    const { findings } = (yield* folder.isFile(path.join(directory, "scenario.yaml")))
+      ? checkScenario(yield* folder.scenario(directory), {
+          compileSchema: makeInputSchemaCompiler(),
+          knowsAgent: agents.knowsAgent,
+          undescribedCommitment: "warning"
+        })
+      : { findings: [errorIn(given, "there is no scenario.yaml")] }
+    const all = [...agents.findings, ...findings]
+    yield* printFindings(all)
+    yield* printVerdict(all)
+    yield* endWith(all)
+  })
+).pipe(Command.withDescription("Check one scenario version: does it load, and can it be launched?"))
+
+const lint = Command.make(
+  "lint",
+  {
+    target: Argument.String("target").pipe(
+      Argument.withDescription("The folder of one pack; without it every pack"),
+      Argument.optional
+    )
+  },
+  Effect.fn("Packs.lint")(function* ({ target }) {
+    const path = yield* Path.Path
+    const root = yield* requirePacks
+    const { policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
+    const folder = yield* openPacks(root)
+    const single = Option.filter(target, (name) => path.resolve(name) !== path.resolve(root))
+    const all = yield* folder.list(path.resolve(root))
+    const directories = Option.match(single, {
+      onSome: (name) => [path.resolve(name)],
+      onNone: () => all.filter((entry) => !/^[_.]/.test(path.basename(entry)))
+    })
+    const fs = yield* FileSystem.FileSystem
+    const present = yield* Effect.filter(directories, (entry) =>
+      fs.stat(entry).pipe(
+        Effect.map((info) => info.type === "Directory"),
+        Effect.orElseSucceed(() => false)
+      )
+    )
+    const agents = yield* knownAgents
+    const { findings, packs: count } = yield* lintPacks(folder, present, {
+      compileSchema: makeInputSchemaCompiler(),
+      knowsAgent: agents.knowsAgent,
+      policies: yield* readPolicyFiles(policiesDir)
+    })
+    const found = [
+      ...agents.findings,
+      ...findings,
+      ...(count === 0
+        ? [
+            errorIn(
+              Option.getOrElse(target, () => root),
+              "no packs found"
+            )
+          ]
+        : [])
+    ]
+    yield* printFindings(found)
+    yield* Console.log(
+      `scenario:lint  ${count} pack(s) — ${countOf(found, "error")} error(s), ${countOf(found, "warning")} warning(s)`
+    )
+    yield* endWith(found)
+  })
+).pipe(Command.withDescription("Check whole packs with their policies, agents and data"))
+
+const Inputs = Schema.fromJsonString(Schema.JsonObject)
+
+const compile = Command.make(
+  "compile",
+  {
+    ref: Argument.String("scenario-ref").pipe(Argument.withDescription("<pack>/<scenario>@<version>")),
+    inputs: Flag.FileText("inputs").pipe(
+      Flag.withDescription("JSON file with the inputs; without it the defaults alone"),
+      Flag.withSchema(Inputs),
+      Flag.withDefault({})
+    ),
+    template: Flag.String("template").pipe(Flag.withDescription("Slug of a template"), Flag.optional),
+    mode: Flag.Literals("mode", ["live", "sandbox"]).pipe(
+      Flag.withDescription("Mode of the run"),
+      Flag.withDefault("sandbox")
+    )
+  },
+  Effect.fn("Packs.compile")(function* ({ inputs, mode, ref, template }) {
+    yield* requirePacks
+    const compiler = LaunchCompiler.layer.pipe(
+      Layer.provide(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layerMemory([]))),
+      Layer.provide(yield* settings)
+    )
+    const request = { scenarioRef: ref, inputs, mode, ...(Option.isSome(template) && { templateId: template.value }) }
+    const compiled = yield* Effect.flatMap(LaunchCompiler, (service) => service.compile(request)).pipe(
+      Effect.provide(compiler),
+      Effect.catch(
+        Effect.fnUntraced(function* (failure) {
+          const { errorCode, message, metadata } = answerOf(failure)
+          yield* Console.error(`${errorCode}: ${message}`)
+          if (metadata !== undefined) yield* Console.error(JSON.stringify(metadata, null, 2))
+          return yield* new PacksFaulty({ errors: 1 })
+        })
+      )
+    )
+    yield* Console.log(JSON.stringify(compiled, null, 2))
+  })
+).pipe(
+  Command.withDescription("Print what a launch would be, without launching anything"),
+  Command.withAlias("dry-run")
+)
+
+const create = Command.make(
+  "new",
+  {
+    pack: Argument.String("pack").pipe(Argument.withDescription("Slug of the pack, which is made when it is new")),
+    scenario: Argument.String("scenario").pipe(Argument.withDescription("Slug of the scenario")),
+    version: Flag.String("version").pipe(Flag.withDescription("Version of the scenario"), Flag.withDefault("1.0.0")),
+    from: Flag.String("from").pipe(Flag.withDescription("Copy this scenario reference"), Flag.optional),
+    agents: Flag.String("agents").pipe(
+      Flag.withDescription("Agents that take part, separated by commas; the first one opens the session"),
+      Flag.withDefault(STARTER_AGENTS.join(","))
+    )
+  },
+  Effect.fn("Packs.new")(function* ({ agents, from, pack, scenario, version }) {
+    const path = yield* Path.Path
+    const root = yield* requirePacks
+    const at = { pack, scenario, version }
+    const folder = yield* Effect.gen(function* () {
+      if (Option.isSome(from))
+        return yield* copyScenario(root, at, yield* Effect.fromResult(parseScenarioRef(from.value)))
+      const catalog = AgentCatalog.layer.pipe(Layer.provide(yield* settings))
+      const profiles = yield* Effect.forEach(agents.split(","), (ref) =>
+        Effect.flatMap(AgentCatalog, (known) => known.get(ref.trim()))
+      ).pipe(Effect.provide(catalog))
+      return yield* scaffold(root, { ...at, agents: profiles })
+    }).pipe(
+      Effect.catchTag(["ScaffoldRefused", "InvalidScenarioRef", "AgentNotFound", "InvalidConfig"], (failure) =>
+        Effect.andThen(Console.error(failure.message), Effect.fail(new PacksFaulty({ errors: 1 })))
+      )
+    )
+    yield* Console.log(`scenario:new  scaffolded ${pack}/${scenario}@${version}`)
+    yield* Console.log(path.relative(path.resolve("."), folder))
+  })
+).pipe(Command.withDescription("Start a scenario of your own"))
+
+/** `packs validate | lint | compile | new` (launch-details section 9). */
+export const packsCommand = packs.pipe(Command.withSubcommands([validate, lint, compile, create]))

@@ -1,0 +1,154 @@
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { checkHeader, decodePack } from "../catalog/PackDocuments.ts"
+import type { Json } from "../Json.ts"
+import { errorIn, type Finding, warningIn } from "./Finding.ts"
+import { mappingOf, objectAt, type PacksFolder, type Reading, type ScenarioFolder } from "./PacksFolder.ts"
+import { DEFAULT_POLICY, fitsMode, type PolicyFiles } from "./PolicyFiles.ts"
+import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from "./ScenarioChecks.ts"
+
+/** What `lint` looks into besides the packs. */
+export interface LintContext extends Omit<ScenarioChecksContext, "undescribedCommitment"> {
+  readonly policies: PolicyFiles
+}
+
+export interface LintResult {
+  readonly packs: number
+  readonly findings: ReadonlyArray<Finding>
+}
+
+/** Names in references and addresses. */
+export const KEBAB_CASE = /^[a-z0-9][a-z0-9-]*$/
+
+/**
+ * Every check of `validate` on every scenario of the given pack directories, and what only shows from above: pack files,
+ * names, policies and data nobody includes (launch-details section 9, "lint check").
+ */
+export const lintPacks = Effect.fn("Lint.packs")(function* (
+  packs: PacksFolder,
+  directories: ReadonlyArray<string>,
+  context: LintContext
+) {
+  const findings: Array<Finding> = [...context.policies.findings]
+  const fileOf = new Map<string, string>()
+  let count = 0
+  for (const directory of directories) {
+    const packFile = `${directory}/pack.yaml`
+    if (!(yield* packs.isFile(packFile))) {
+      findings.push(warningIn(packs.nameOf(directory), "skipped: it has no pack.yaml"))
+      continue
+    }
+    count += 1
+    const pack = checkPack(yield* packs.read(packFile))
+    findings.push(...pack.findings)
+    if (pack.slug !== undefined) {
+      const other = fileOf.get(pack.slug)
+      const file = packs.nameOf(packFile)
+      if (other !== undefined) findings.push(errorIn(file, `the slug "${pack.slug}" is taken by ${other}`))
+      fileOf.set(pack.slug, file)
+    }
+    findings.push(...(yield* lintScenarios(packs, directory, pack.slug, context)))
+  }
+  const result: LintResult = { packs: count, findings }
+  return result
+})
+
+const lintScenarios = Effect.fnUntraced(function* (
+  packs: PacksFolder,
+  directory: string,
+  slug: string | undefined,
+  context: LintContext
+) {
+  const findings: Array<Finding> = []
+  for (const scenario of yield* packs.list(`${directory}/scenarios`)) {
+    const versions: Array<string> = []
+    for (const version of yield* packs.list(scenario)) {
+      if (yield* packs.isFile(`${version}/scenario.yaml`)) versions.push(version)
+    }
+    if (versions.length === 0) {
+      findings.push(warningIn(packs.nameOf(scenario), "not listed: none of its versions has a scenario.yaml"))
+    }
+    for (const version of versions) findings.push(...lintScenario(yield* packs.scenario(version), slug, context))
+  }
+  return findings
+})
+
+/** One scenario version as `lint` sees it. Pure. */
+export const lintScenario = (
+  folder: ScenarioFolder,
+  packSlug: string | undefined,
+  context: LintContext
+): ReadonlyArray<Finding> => {
+  const { checked, findings } = checkScenario(folder, { ...context, undescribedCommitment: "error" })
+  return [
+    ...findings,
+    ...nameFindings(folder, packSlug),
+    ...folder.unusedData.map((file) => warningIn(file, "no !include names it")),
+    ...(checked === undefined ? [] : [...policyFindings(checked, context.policies), ...shorterCommitments(folder)])
+  ]
+}
+
+const checkPack = (reading: Reading): { readonly slug?: string; readonly findings: ReadonlyArray<Finding> } => {
+  const { file } = reading
+  if ("problem" in reading) return { findings: [errorIn(file, reading.problem)] }
+  const document = mappingOf(reading)
+  if (document === undefined) return { findings: [errorIn(file, "holds no mapping")] }
+  const pack = Result.flatMap(checkHeader(document, "ScenarioPack", file), () => decodePack(document, file))
+  if (Result.isFailure(pack)) return { findings: [errorIn(file, pack.failure.message)] }
+  const { name, slug } = pack.success.metadata
+  return {
+    slug,
+    findings: [
+      ...(KEBAB_CASE.test(slug) ? [] : [errorIn(file, `metadata.slug "${slug}" is not kebab-case`)]),
+      ...(name === undefined ? [warningIn(file, "metadata.name is missing: lists show the pack without a name")] : [])
+    ]
+  }
+}
+
+const nameFindings = (folder: ScenarioFolder, packSlug: string | undefined): ReadonlyArray<Finding> => {
+  const { file } = folder.scenario
+  const { pack, scenario } = objectAt(mappingOf(folder.scenario), "metadata")
+  return [
+    ...(typeof scenario === "string" && !KEBAB_CASE.test(scenario)
+      ? [errorIn(file, `metadata.scenario "${scenario}" is not kebab-case`)]
+      : []),
+    ...(typeof pack === "string" && packSlug !== undefined && pack !== packSlug
+      ? [warningIn(file, `metadata.pack is "${pack}", but the pack's slug, which counts, is "${packSlug}"`)]
+      : [])
+  ]
+}
+
+/** Each policy that the scenario or a template names must be there, and be one for the mode of the launch. */
+const policyFindings = ({ file, templates, version }: CheckedScenario, { policies }: PolicyFiles) => {
+  const plans = [
+    { file, plan: version.base },
+    ...templates.map(({ file, template }) => ({ file, plan: template.plan }))
+  ]
+  const seen = new Set<string>()
+  return plans.flatMap(({ file, plan: { launch } }): ReadonlyArray<Finding> => {
+    const { modeName, policyVersion } = launch
+    if (policyVersion === undefined || policyVersion === DEFAULT_POLICY) return []
+    const key = `${policyVersion} ${modeName}`
+    if (seen.has(key)) return []
+    seen.add(key)
+    const policy = policies.get(policyVersion)
+    if (policy === undefined) {
+      return [warningIn(file, `policyVersion ${policyVersion} has no file: it must be registered by other means`)]
+    }
+    return fitsMode(policy.mode, modeName)
+      ? []
+      : [errorIn(file, `policyVersion ${policyVersion} is a policy for ${policy.mode}, not for ${modeName}`)]
+  })
+}
+
+const shorterCommitments = (folder: ScenarioFolder): ReadonlyArray<Finding> => {
+  const own = lengthOf(objectAt(mappingOf(folder.scenario), "spec", "launch")["commitments"])
+  return folder.templates.flatMap((template) => {
+    const overriding = lengthOf(objectAt(mappingOf(template), "spec", "overrides", "launch")["commitments"])
+    return own !== undefined && overriding !== undefined && overriding < own
+      ? [warningIn(template.file, `replaces ${own} commitments by ${overriding}`)]
+      : []
+  })
+}
+
+const lengthOf = (value: Json | undefined) => (Array.isArray(value) ? value.length : undefined)

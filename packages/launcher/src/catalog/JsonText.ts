@@ -1,0 +1,50 @@
+import * as Result from "effect/Result"
+import { InvalidPackData } from "../LaunchErrors.ts"
+
+/** Parses one JSON file; `undefined` for an empty one. A complaint names the line, as those about YAML do. */
+export const parseJson = (text: string, file: string): Result.Result<unknown, InvalidPackData> => {
+  if (text.trim() === "") return Result.succeed(undefined)
+  return Result.try({
+    try: (): unknown => JSON.parse(text),
+    catch: (cause) =>
+      new InvalidPackData({
+        file,
+        message: `invalid JSON in ${file}: ${reasonOf(cause)} (line ${brokenLine(text)})`
+      })
+  })
+}
+
+/** Without the piece of the text and the position in it, which the parser tells of only some errors. */
+const reasonOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause))
+    .replace(/, (\.\.\.)?".*is not valid JSON$/s, "")
+    .replace(/( in JSON)? at position \d+.*$/s, "")
+
+/**
+ * The first line, from 1, up to which the text cannot be the beginning of any JSON. No token of JSON spans lines, so a
+ * beginning that ends with a line is either incomplete or wrong.
+ */
+const brokenLine = (text: string): number => {
+  const lines = text.split("\n")
+  let fine = 0
+  let broken = lines.length
+  while (broken - fine > 1) {
+    const middle = Math.floor((fine + broken) / 2)
+    if (mayGoOn(`${lines.slice(0, middle).join("\n")}\n`)) fine = middle
+    else broken = middle
+  }
+  return broken
+}
+
+const mayGoOn = (beginning: string): boolean => {
+  try {
+    JSON.parse(beginning)
+    return true
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : ""
+    const position = / at position (\d+)/.exec(message)?.[1]
+    return position === undefined
+      ? message.startsWith("Unexpected end of JSON input")
+      : Number(position) >= beginning.length
+  }
+}

@@ -1,0 +1,205 @@
+import { spawnSync } from "node:child_process"
+import { chmodSync, readFileSync } from "node:fs"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import type { AgentManifest, HostedFramework } from "../../src/agents/AgentManifest.ts"
+import { MAX_LINE_LENGTH } from "../../src/agents/LogLines.ts"
+import type { LauncherOptions } from "../../src/LauncherSettings.ts"
+import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
+import { writeTree } from "../fixtures/DiskTree.ts"
+import { eventually, gone, makeHost, platform } from "../fixtures/HostStage.ts"
+import { isAlive } from "../fixtures/Roots.ts"
+
+/** A language that agents of python frameworks can be written in here: python, or where there is none the shell in its place. */
+const python =
+  spawnSync("python3", ["--version"]).status === 0
+    ? {
+        interpreter: "python3",
+        file: "worker.py",
+        worker:
+          "import os, sys\nprint('ready', *sys.argv[1:], flush=True)\nopen('seen', 'w').write(os.environ['MACP_FRAMEWORK'] + ' ' + os.environ['PYTHONUNBUFFERED'])\nsys.stdin.read()\n"
+      }
+    : {
+        interpreter: "/bin/sh",
+        file: "worker",
+        worker: 'echo ready "$@"\nprintf "%s %s" "$MACP_FRAMEWORK" "$PYTHONUNBUFFERED" > seen\ncat > /dev/null\n'
+      }
+
+/** Says that it is ready and goes when nobody holds its input any more. */
+const PATIENT = "#!/bin/sh\necho ready\ncat > /dev/null\n"
+
+interface Subject {
+  readonly files: Readonly<Record<string, string>>
+  readonly framework?: HostedFramework
+  readonly entrypoint: AgentManifest["entrypoint"]
+  readonly host?: AgentManifest["host"]
+  readonly settings?: LauncherOptions
+}
+
+/** Attaches one agent made of these files, and tells what it said to the log. */
+const attach = Effect.fnUntraced(function* ({ entrypoint, files, framework = "custom", ...subject }: Subject) {
+  const { host, root } = yield* makeHost(subject.settings)
+  writeTree(`${root}/`, files)
+  for (const file of Object.keys(files)) chmodSync(`${root}/${file}`, 0o755)
+  const lines: Array<string> = []
+  const logged = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${message}`))])
+  const attached = host
+    .attach(
+      {
+        compiled: compiledLaunch(),
+        binding: { participantId: "one", role: "member", agentRef: "agent-a" },
+        token: "tok",
+        framework
+      },
+      { id: "a", name: "A", framework, entrypoint, host: subject.host ?? { readyText: "ready" } }
+    )
+    .pipe(Effect.provide(logged))
+  return { attached, host, lines, read: (file: string) => readFileSync(`${root}/${file}`, "utf8") }
+})
+
+const said = (text: string) => `Info [custom:one:${SESSION_ID}] ${text}`
+
+const containing = (lines: ReadonlyArray<string>, line: string) =>
+  eventually(Effect.suspend(() => (lines.includes(line) ? Effect.void : Effect.fail(`not logged: ${line}`))))
+
+layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any executable", (it) => {
+  it.effect("starts a script of the agent's own folder, and writes what it prints into the log", () =>
+    Effect.gen(function* () {
+      const { attached, lines, read } = yield* attach({
+        files: {
+          "agents/run.sh": `#!/bin/sh\nprintenv MACP_PARTICIPANT_ID > seen\necho "ready $1"\necho trouble >&2\nexec cat\n`
+        },
+        entrypoint: { type: "command", value: "./run.sh" },
+        host: { cwd: "agents", args: ["go"], readyText: "ready" }
+      })
+      yield* attached
+      yield* containing(lines, said("ready go"))
+      yield* containing(lines, `Warn [custom:one:${SESSION_ID}] trouble`)
+      assert.strictEqual(read("agents/seen"), "one\n")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.each<readonly [framework: HostedFramework, subject: Subject]>([
+    ["langgraph", { files: { [python.file]: python.worker }, entrypoint: { type: "python_file", value: python.file } }],
+    ["crewai", { files: { [python.file]: python.worker }, entrypoint: { type: "python_module", value: "worker" } }],
+    [
+      "langchain",
+      {
+        files: {
+          [python.file]: python.worker,
+          "venv/bin/python": `#!/bin/sh\ntouch own\nexec ${python.interpreter} "$@"\n`
+        },
+        entrypoint: { type: "python_file", value: python.file },
+        host: { python: "venv/bin/python", args: ["--x"], readyText: "ready --x" },
+        settings: { pythonPath: "no-such-python" }
+      }
+    ]
+  ])("starts a %s agent by its interpreter", ([framework, subject]) =>
+    Effect.gen(function* () {
+      const settings = { pythonPath: python.interpreter, ...subject.settings }
+      const { attached, read } = yield* attach({ ...subject, framework, settings })
+      yield* attached
+      yield* eventually(
+        Effect.try({ try: () => assert.strictEqual(read("seen"), `${framework} 1`), catch: (error) => error })
+      )
+      if (framework === "langchain") assert.strictEqual(read("own"), "")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("starts what a TypeScript entrypoint was built to, when that exists", () =>
+    Effect.gen(function* () {
+      const built = "console.log('ready, built'); process.stdin.resume()"
+      const { attached, lines } = yield* attach({
+        files: { "src/deep/agent.ts": "throw new Error('source')", "dist/deep/agent.js": built },
+        entrypoint: { type: "node_file", value: "src/deep/agent.ts" }
+      })
+      yield* attached
+      yield* containing(lines, said("ready, built"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("waits for an agent that announces itself", () =>
+    Effect.gen(function* () {
+      const { attached, lines } = yield* attach({
+        files: { run: "#!/bin/sh\necho loading\nsleep 0.7\necho now ready\nexec cat\n" },
+        entrypoint: { type: "command", value: "./run" },
+        // Alive for longer than this it would have counted as attached before.
+        settings: { attachConfirmationMs: 1 }
+      })
+      yield* attached
+      assert.include(lines, said("now ready"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("gives an agent up that hangs without announcing itself, and leaves nothing of it", () =>
+    Effect.gen(function* () {
+      const { attached, host, read } = yield* attach({
+        files: { run: "#!/bin/sh\necho $$ > pid\necho thinking\nexec sleep 300\n" },
+        entrypoint: { type: "command", value: "./run" },
+        host: { readyText: "ready", startupTimeoutMs: 500 }
+      })
+      const { reason } = yield* Effect.flip(attached)
+      assert.strictEqual(reason, "process did not confirm attach within 500 ms")
+      assert.isFalse(isAlive(Number(read("pid"))))
+      assert.deepStrictEqual(yield* host.running, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.each([
+    ["that ends", "#!/bin/sh\nexit 7\n", "process exited before attach confirmed (code=7, signal=null)"],
+    ["that is killed", "#!/bin/sh\nkill -9 $$\n", "process exited before attach confirmed (code=null, signal=SIGKILL)"]
+  ] as const)("tells of an agent %s before it has announced itself", ([, run, expected]) =>
+    Effect.gen(function* () {
+      const { attached } = yield* attach({ files: { run }, entrypoint: { type: "command", value: "./run" } })
+      assert.strictEqual((yield* Effect.flip(attached)).reason, expected)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.each([
+    ["./missing", /^spawn error: spawn \.\/missing ENOENT$/],
+    ["./folder", /^spawn error: spawn \.\/folder EACCES$/]
+  ] as const)("tells why %s cannot be started", ([value, expected]) =>
+    Effect.gen(function* () {
+      const { attached } = yield* attach({ files: { "folder/file": "" }, entrypoint: { type: "command", value } })
+      assert.match((yield* Effect.flip(attached)).reason, expected)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.each([
+    ["is stopped", `${PATIENT}sleep 1\n`],
+    ["ends by itself", "#!/bin/sh\necho ready\nsleep 0.2\n"]
+  ] as const)("leaves no process behind that an agent had started when it %s", ([, rest]) =>
+    Effect.gen(function* () {
+      const { attached, host, read } = yield* attach({
+        files: {
+          run: rest.replace("echo", "sh -c 'trap \"\" TERM; sleep 300' > /dev/null 2>&1 &\necho $! > child\necho")
+        },
+        entrypoint: { type: "command", value: "./run" }
+      })
+      const { pid } = yield* attached
+      if (rest.startsWith(PATIENT)) yield* host.stopRun(SESSION_ID)
+      yield* gone(pid)
+      yield* gone(Number(read("child")))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("keeps lines bounded and control characters out of the log", () =>
+    Effect.gen(function* () {
+      const script = `process.stdout.write("a\\rb\\u001b[31m\\n" + "x".repeat(${MAX_LINE_LENGTH + 10}) + "\\nready\\n"); process.stdin.resume()`
+      const { attached, lines } = yield* attach({
+        files: { "agent.js": script },
+        entrypoint: { type: "node_file", value: "agent.js" }
+      })
+      yield* attached
+      assert.deepStrictEqual(lines, [
+        said("a"),
+        said("b\\u001b[31m"),
+        said("x".repeat(MAX_LINE_LENGTH)),
+        said("x".repeat(10)),
+        said("ready")
+      ])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,124 @@
+import { spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as Console from "effect/Console"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { packsCommand } from "../../src/author/Commands.ts"
+
+const REPOSITORY = fileURLToPath(new URL("../../../../", import.meta.url))
+const MAIN = fileURLToPath(new URL("../../src/author/main.ts", import.meta.url))
+let folder = ""
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "runplane-packs-"))
+  cpSync(join(REPOSITORY, "packs"), join(folder, "packs"), { recursive: true })
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** `npm run packs -- <args>` over a copy of the packs, with what it prints. */
+const packs = async (...args: ReadonlyArray<string>) => {
+  const lines = { out: "", err: "" }
+  const keep = (to: "out" | "err") => (text: unknown) => {
+    lines[to] += `${String(text)}\n`
+  }
+  const captured: Console.Console = Object.assign(Object.create(console), { log: keep("out"), error: keep("err") })
+  const withRoot = args.includes("--packs-root") ? args : [...args, "--packs-root", join(folder, "packs")]
+  const exit = await Command.runWith(packsCommand, { version: "1.0.0" })(withRoot).pipe(
+    Effect.provide(NodeServices.layer),
+    Effect.provideService(Console.Console, captured),
+    Effect.runPromiseExit
+  )
+  return { ok: Exit.isSuccess(exit), ...lines }
+}
+const at = (path: string) => join(folder, "packs", path)
+
+describe("npm run packs", () => {
+  it("finds nothing to complain about in the packs of this repository", async () => {
+    const { err, ok, out } = await packs("lint")
+    assert.deepStrictEqual([ok, err], [true, ""])
+    assert.match(out, /^scenario:lint {2}\d+ pack\(s\) — 0 error\(s\), 0 warning\(s\)\n$/)
+  })
+
+  it("makes a scenario that is right at once and compiles", async () => {
+    const made = await packs("new", "my-team", "lunch-place")
+    assert.deepStrictEqual([made.ok, made.err], [true, ""])
+    assert.match(made.out, /^scenario:new {2}scaffolded my-team\/lunch-place@1\.0\.0\n/)
+    const scenario = at("my-team/scenarios/lunch-place/1.0.0")
+    assert.deepStrictEqual(await packs("validate", `${scenario}/scenario.yaml`), {
+      ok: true,
+      out: `scenario:validate  ${scenario}/scenario.yaml\n  OK\n`,
+      err: ""
+    })
+    assert.isTrue((await packs("lint", at("my-team"))).ok)
+    const inputs = `${scenario}/fixtures/sample.json`
+    const compiled = await packs("compile", "my-team/lunch-place@1.0.0", "--template", "default", "--inputs", inputs)
+    const { runDescriptor, scenarioMeta } = JSON.parse(compiled.out)
+    assert.strictEqual(runDescriptor.session.metadata.intent, "decide: Move the weekly release to Tuesday")
+    assert.deepStrictEqual(scenarioMeta.sessionContext, JSON.parse(readFileSync(inputs, "utf8")))
+  })
+
+  it("copies a scenario under a new name", async () => {
+    const from = "incident/region-failover@1.0.0"
+    assert.isTrue((await packs("new", "copies", "go-no-go", "--from", from, "--version", "2.1.0")).ok)
+    assert.match((await packs("validate", at("copies/scenarios/go-no-go/2.1.0"))).out, /\n {2}OK\n$/)
+    const linted = await packs("lint", at("copies"))
+    assert.deepStrictEqual([linted.ok, linted.err], [true, ""])
+    assert.include(linted.out, "0 warning(s)")
+  })
+
+  it("never overwrites, and takes only kebab-case names", async () => {
+    assert.isTrue((await packs("new", "twice", "one")).ok)
+    assert.deepInclude(await packs("new", "twice", "one"), { ok: false, err: "twice/one@1.0.0 exists already\n" })
+    const refused = await packs("new", "../outside", "one")
+    assert.deepInclude(refused, {
+      ok: false,
+      err: '"../outside" must be kebab-case: small letters, digits and dashes\n'
+    })
+    assert.isFalse(existsSync(join(folder, "outside")))
+    const strange = await packs("new", "a", "b", "--from", "no/such@1.0.0")
+    assert.deepInclude(strange, { ok: false, err: "there is no scenario no/such@1.0.0 to copy\n" })
+    assert.include((await packs("new", "a", "b", "--agents", "nobody")).err, "example agent not found: nobody")
+  })
+
+  it("names file, line and reason of what is broken", async () => {
+    const file = at("incident/pack.yaml")
+    const text = readFileSync(file, "utf8")
+    writeFileSync(file, `${text}\n: [`)
+    const { err, ok, out } = await packs("lint", at("incident"))
+    writeFileSync(file, text)
+    assert.isFalse(ok)
+    assert.match(err, /^ {2}FAIL {2}incident\/pack\.yaml: invalid YAML in incident\/pack\.yaml: .* \(line \d+\)\n$/)
+    assert.match(out, /1 error\(s\)/)
+  })
+
+  it("answers a launch that cannot be compiled as the service would", async () => {
+    const inputs = join(folder, "inputs.json")
+    writeFileSync(inputs, '{ "severity": "sev9" }')
+    const { err, ok, out } = await packs("compile", "incident/region-failover@1.0.0", "--inputs", inputs)
+    assert.deepStrictEqual([ok, out], [false, ""])
+    assert.match(err, /^VALIDATION_ERROR: Input validation failed\n\{/)
+    assert.include(err, '"instancePath": "/severity"')
+    assert.match((await packs("dry-run", "incident")).err, /^INVALID_SCENARIO_REF: /)
+  })
+
+  it("explains itself when it is called wrongly", async () => {
+    const { err, ok, out } = await packs("validate")
+    assert.isFalse(ok)
+    assert.include(err, "Missing required argument: path")
+    assert.include(out, "packs validate [flags] <path>")
+    const lost = await packs("lint", "--packs-root", join(folder, "nowhere"))
+    assert.isFalse(lost.ok)
+    assert.include(lost.err, "does not exist")
+  })
+
+  it("ends with code 0 when nothing is wrong and with 1 when something is", () => {
+    const run = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, [MAIN, ...args], { cwd: folder }).status
+    assert.deepStrictEqual([run("lint"), run("validate", "packs/incident")], [0, 1])
+  })
+})

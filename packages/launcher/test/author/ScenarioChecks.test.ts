@@ -1,0 +1,149 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { openPacks } from "../../src/author/PacksFolder.ts"
+import { checkScenario } from "../../src/author/ScenarioChecks.ts"
+import { makeInputSchemaCompiler } from "../../src/catalog/InputSchema.ts"
+import { type MemoryTree, memoryFiles } from "../fixtures/MemoryFiles.ts"
+import { type ScenarioParts, scenarioYaml, templateYaml } from "../fixtures/Packs.ts"
+
+const FOLDER = "/packs/demo/scenarios/one/1.0.0"
+const FILE = "demo/scenarios/one/1.0.0/scenario.yaml"
+const TEMPLATE = "demo/scenarios/one/1.0.0/templates/t.yaml"
+const FIXTURE = "demo/scenarios/one/1.0.0/fixtures/f.json"
+const names = "pack: demo\nscenario: one\nversion: 1.0.0"
+
+interface Case {
+  readonly scenario?: ScenarioParts
+  readonly files?: Readonly<Record<string, string>>
+  readonly says: ReadonlyArray<string>
+}
+
+const findingsOf = ({ scenario = {}, files = {} }: Omit<Case, "says">) => {
+  const tree: MemoryTree = {
+    [`${FOLDER}/scenario.yaml`]: scenarioYaml({ metadata: names, ...scenario }),
+    ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`${FOLDER}/${name}`, text]))
+  }
+  return Effect.gen(function* () {
+    const packs = yield* openPacks("/packs")
+    const verdict = checkScenario(yield* packs.scenario(FOLDER), {
+      compileSchema: makeInputSchemaCompiler(),
+      knowsAgent: (ref) => ref === "agent-a" || ref === "agent-b",
+      undescribedCommitment: "warning"
+    })
+    return verdict.findings.map(({ file, level, message }) => `${level} ${file}: ${message}`)
+  }).pipe(Effect.provide(memoryFiles(tree)))
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  "finds nothing in a scenario that is right": { says: [] },
+  "asks for the three names": {
+    scenario: { metadata: "" },
+    says: ["pack", "scenario", "version"].map((key) => `error ${FILE}: metadata.${key} is missing`)
+  },
+  "warns when the folder has another name than the file says": {
+    scenario: { metadata: "pack: demo\nscenario: two\nversion: 1.0.0" },
+    says: [`warning ${FILE}: metadata.scenario is "two", but the folder, which counts, is "one"`]
+  },
+  "repeats what the service would say of a broken header": {
+    scenario: { header: "apiVersion: scenarios.macp.dev/v2\nkind: ScenarioVersion" },
+    says: [`error ${FILE}: invalid apiVersion in ${FILE}: scenarios.macp.dev/v2`]
+  },
+  "says where an input schema is wrong": {
+    scenario: { schema: "{ type: object, propertys: {} }" },
+    says: [`error ${FILE}: invalid spec.inputs.schema in ${FILE}: strict mode: unknown keyword: "propertys"`]
+  },
+  "names a placeholder that nothing gives a value": {
+    scenario: { launch: 'contextTemplate: { text: "{{ inputs.amount }} {{ inputs.reason }}" }' },
+    says: [
+      `error ${FILE}: placeholder {{ inputs.reason }} has no value: neither a default of the input schema nor a fixture gives it`
+    ]
+  },
+  "is content with a placeholder that one fixture fills": {
+    scenario: { launch: 'contextTemplate: { text: "{{ inputs.reason }}" }' },
+    files: { "fixtures/f.json": '{ "reason": "because" }', "fixtures/g.json": "{}" },
+    says: []
+  },
+  "looks for placeholders in commitments too": {
+    scenario: { launch: 'commitments: [{ id: c, title: "{{ inputs.who }}", description: d }]' },
+    says: [
+      `error ${FILE}: placeholder {{ inputs.who }} has no value: neither a default of the input schema nor a fixture gives it`
+    ]
+  },
+  "warns of a commitment without a description and refuses one without a title": {
+    scenario: { launch: "commitments: [{ id: c, title: t }, { id: d, description: e }]" },
+    says: [`warning ${FILE}: commitment 1 has no description`, `error ${FILE}: commitment 2 has no title`]
+  },
+  "refuses extensions that are no map of texts": {
+    scenario: { launch: "extensions: { a: 7 }" },
+    says: [`error ${FILE}: launch.extensions.a must be a base64-encoded string, got number`]
+  },
+  "refuses an initiator who does not take part": {
+    scenario: { launch: "initiatorParticipantId: third" },
+    says: [`error ${FILE}: initiatorParticipantId "third" is no participant: nobody would open the session`]
+  },
+  "refuses a template's participant without an agent, and one declared twice": {
+    files: {
+      "templates/t.yaml": templateYaml(
+        "t",
+        "spec: { overrides: { launch: { participants: [{ id: x, role: r, agentRef: agent-c }, { id: x, role: r, agentRef: agent-a }] } } }"
+      )
+    },
+    says: [
+      `error ${TEMPLATE}: participant "x" is declared twice`,
+      `error ${TEMPLATE}: participant "x" names "agent-c", which is no agent of the catalog`
+    ]
+  },
+  "checks fixtures against the input schema": {
+    files: { "fixtures/f.json": '{ "amount": "seven" }' },
+    says: [`error ${FIXTURE}: fails the input schema: /amount must be number`]
+  },
+  "reports a fixture that is no JSON, and one that is no object": {
+    files: { "fixtures/f.json": "[1]", "fixtures/g.json": '{ "amount": ' },
+    says: [
+      `error ${FIXTURE}: holds no JSON object`,
+      "error demo/scenarios/one/1.0.0/fixtures/g.json: invalid JSON in demo/scenarios/one/1.0.0/fixtures/g.json: Unexpected end of JSON input (line 1)"
+    ]
+  },
+  "warns of a template that the service would ignore": {
+    files: { "templates/t.yaml": "kind: Template\nmetadata: { slug: t }" },
+    says: [`warning ${TEMPLATE}: ignored: a template needs kind ScenarioTemplate and metadata.slug`]
+  },
+  "refuses two templates with one slug": {
+    files: { "templates/t.yaml": templateYaml("same"), "templates/u.yaml": templateYaml("same") },
+    says: [`error demo/scenarios/one/1.0.0/templates/u.yaml: the slug "same" is taken by ${TEMPLATE}`]
+  },
+  "warns of template defaults that fail the schema, and of replaced commitments": {
+    files: {
+      "templates/t.yaml": templateYaml(
+        "t",
+        "spec: { defaults: { amount: many }, overrides: { launch: { commitments: [] } } }"
+      )
+    },
+    says: [
+      `warning ${TEMPLATE}: its defaults fail the input schema: /amount must be number`,
+      `warning ${TEMPLATE}: overrides commitments, which replaces the scenario's whole list`
+    ]
+  },
+  "reports a template whose overrides do not fit": {
+    files: { "templates/t.yaml": templateYaml("t", "spec: { overrides: { launch: { ttlMs: 0 } } }") },
+    says: [
+      `error ${TEMPLATE}: invalid spec.overrides.launch.ttlMs in ${TEMPLATE}: Expected a value between 1 and 86400000`
+    ]
+  }
+}
+
+describe("checkScenario", () => {
+  it.effect.each(Object.entries(cases))("%s", ([, { says, ...given }]) =>
+    Effect.map(findingsOf(given), (found) => assert.deepStrictEqual(found, says))
+  )
+
+  it.effect("does not stop at the first fault", () =>
+    Effect.map(
+      findingsOf({
+        scenario: { launch: "initiatorParticipantId: third\nextensions: { a: 7 }" },
+        files: { "fixtures/f.json": "[]", "templates/t.yaml": "kind: [" }
+      }),
+      (found) => assert.strictEqual(found.filter((line) => line.startsWith("error")).length, 4)
+    )
+  )
+})

@@ -1,0 +1,128 @@
+import { createServer } from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as ByteSize from "effect/ByteSize"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import type { HttpServerError, ServeError } from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { type MintRequest, parseMintRequest } from "./MintRequest.ts"
+import { makeTokenSigner, type TokenSigner } from "./TokenSigner.ts"
+
+/** `iss` and `aud` of the tokens (runtime-wire section 6.4). */
+export const TOKEN_ISSUER = "macp-auth-service"
+export const TOKEN_AUDIENCE = "macp-runtime"
+
+/** The port of auth services (launch-details section 6). */
+export const DEFAULT_AUTH_PORT = 3200
+
+/** Bytes of a request's body: 100 KiB. */
+export const MAX_BODY_BYTES = 102_400
+
+/** It mints for everybody who asks, so it never listens on another address. */
+const HOST = "127.0.0.1"
+
+export interface DevelopmentAuthOptions {
+  /** Undefined takes `DEFAULT_AUTH_PORT`, or a free one when that is taken; 0 takes a free one. */
+  readonly port?: number | undefined
+}
+
+/** The port of the auth service is taken, or may not be opened. */
+export class AuthPortUnavailable extends Data.TaggedError("AuthPortUnavailable")<{ readonly port: number }> {
+  override get message() {
+    return `port ${this.port} for the auth service cannot be opened; set AUTH_PORT to another one`
+  }
+}
+
+/**
+ * An auth service for development: mints signed tokens for whoever asks, with whatever scopes, as the separate product does
+ * (runtime-wire section 6.4).
+ *
+ *     POST /tokens                   { sender, ttl_seconds?, scopes? } -> { token, sender, expires_in_seconds }
+ *     GET  /.well-known/jwks.json    the key that they are signed with
+ *     GET  /healthz                  { ok: true }
+ *
+ * What keeps strangers out is that it listens on the loopback only; what keeps agents apart is that a runtime which verifies
+ * these tokens takes the sender and the scopes of each from it.
+ */
+export class DevelopmentAuth extends Context.Service<
+  DevelopmentAuth,
+  {
+    /** What PROTO_AUTH_SERVICE_URL is set to. */
+    readonly url: string
+    readonly keysUrl: string
+  }
+>()("runplane/stack/DevelopmentAuth") {
+  static readonly layer = ({ port }: DevelopmentAuthOptions = {}): Layer.Layer<DevelopmentAuth, AuthPortUnavailable> =>
+    port === undefined
+      ? Layer.catch(listen(DEFAULT_AUTH_PORT), () => unavailable(listen(0), 0))
+      : unavailable(listen(port), port)
+}
+
+const unavailable = (layer: Layer.Layer<DevelopmentAuth, ServeError>, port: number) =>
+  Layer.catch(layer, () => Layer.effectContext(Effect.fail(new AuthPortUnavailable({ port }))))
+
+const listen = (port: number): Layer.Layer<DevelopmentAuth, ServeError> =>
+  Layer.effect(
+    DevelopmentAuth,
+    Effect.map(HttpServer.HttpServer, ({ address }) => {
+      const url = `http://${HOST}:${address._tag === "UnixPathAddress" ? port : address.port}`
+      return DevelopmentAuth.of({ url, keysUrl: `${url}${KEYS_PATH}` })
+    })
+  ).pipe(
+    Layer.provide(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
+    Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_BODY_BYTES))),
+    Layer.provide(NodeHttpServer.layer(() => createServer(), { host: HOST, port, gracefulShutdownTimeout: 0 }))
+  )
+
+const KEYS_PATH = "/.well-known/jwks.json"
+
+const routes = Layer.unwrap(
+  Effect.map(makeTokenSigner, (signer) =>
+    HttpRouter.addAll([
+      HttpRouter.route("GET", "/healthz", always({ ok: true })),
+      HttpRouter.route("GET", KEYS_PATH, always(signer.keySet)),
+      HttpRouter.route("POST", "/tokens", tokens(signer))
+    ])
+  )
+)
+
+const always = (body: object) => Effect.succeed(HttpServerResponse.jsonUnsafe(body))
+
+const tokens = (signer: TokenSigner) =>
+  Effect.gen(function* () {
+    const { text } = yield* HttpServerRequest.HttpServerRequest
+    const request = parseMintRequest(yield* text)
+    if (Result.isFailure(request)) return refuse(400, request.failure)
+    return HttpServerResponse.jsonUnsafe(yield* mint(signer, request.success))
+  }).pipe(Effect.catchTag("HttpServerError", (error) => Effect.succeed(unreadable(error))))
+
+const mint = Effect.fn("DevelopmentAuth.mint")(function* (
+  { sign }: TokenSigner,
+  { scopes, sender, ttlSeconds }: MintRequest
+) {
+  const iat = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+  const token = yield* sign({
+    iss: TOKEN_ISSUER,
+    aud: TOKEN_AUDIENCE,
+    sub: sender,
+    iat,
+    exp: iat + ttlSeconds,
+    macp_scopes: scopes
+  })
+  return { token, sender, expires_in_seconds: ttlSeconds }
+})
+
+const refuse = (status: number, error: string) => HttpServerResponse.jsonUnsafe({ error }, { status })
+
+const unreadable = ({ reason }: HttpServerError) =>
+  reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+    ? refuse(413, `the body is larger than ${MAX_BODY_BYTES} bytes`)
+    : refuse(400, "invalid JSON body")

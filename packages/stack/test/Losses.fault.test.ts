@@ -1,0 +1,94 @@
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { descendants } from "./support/Processes.ts"
+import { listenAnywhere } from "./support/Sockets.ts"
+import { startStack } from "./support/StackProcess.ts"
+import {
+  cancel,
+  createRun,
+  launch,
+  Running,
+  reached,
+  runningWith,
+  runOf,
+  startServing,
+  untilGone
+} from "./support/StackRuns.ts"
+import { temporaryFolder } from "./support/TemporaryFolder.ts"
+import { INITIATOR, packsWith, SPECIALISTS } from "./support/TestPacks.ts"
+
+const AGENTS = 4
+
+const stackOfLosses = Effect.gen(function* () {
+  const patience = { env: { PROTO_SESSION_WAIT_MS: "1000" } }
+  const packs = yield* packsWith({
+    [INITIATOR]: { idle: ["--fail-after", "700"] },
+    ...Object.fromEntries(SPECIALISTS.map((agentRef) => [agentRef, patience]))
+  })
+  return yield* startServing({
+    PACKS_DIR: packs,
+    CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS: "false",
+    SESSION_POLL_TIMEOUT_MS: "3000"
+  })
+})
+
+layer(runningWith(stackOfLosses), { excludeTestServices: true, timeout: "60 seconds" })(
+  "a stack that calls no private addresses, and whose initiator crashes",
+  (it) => {
+    it.effect("does not ask an agent of this machine to cancel", () =>
+      Effect.gen(function* () {
+        const { port } = yield* listenAnywhere
+        const url = `http://127.0.0.1:${port}/cancel`
+        const failure = yield* Effect.flip(Effect.flatMap(createRun(url), (id) => cancel(id, "enough")))
+        assert.strictEqual(failure.message, `cancel callback ${url} failed: 127.0.0.1 is a private address`)
+      })
+    )
+
+    it.effect("fails the run in its time, and lets no agent wait for ever", () =>
+      Effect.gen(function* () {
+        const { id, pids } = yield* launch
+        yield* untilGone([...pids.values()])
+        yield* reached(id, "run.failed")
+        const { errorCode, status } = yield* runOf(id)
+        assert.deepStrictEqual([status, errorCode], ["failed", "RUNTIME_TIMEOUT"])
+        const stack = yield* Running
+        const { stderr } = yield* stack.stop("SIGINT")
+        const complaints = stderr.filter((line) => line.includes("nobody opened the session within 1 s"))
+        for (const participant of ["replication-analyst", "impact-analyst", "security-analyst"]) {
+          assert.isDefined(complaints.find((line) => line.includes(`:${participant}:`)))
+        }
+      })
+    )
+  }
+)
+
+layer(Layer.empty, { excludeTestServices: true })("a stack that was killed", (it) => {
+  it.effect("leaves no process, and its successor starts on the same data and clears up what it left", () =>
+    Effect.gen(function* () {
+      const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder, TMPDIR: yield* temporaryFolder }
+      const stack = yield* startStack({ env })
+      assert.isDefined(yield* stack.line("evaluates"))
+      const started = descendants(stack.pid)
+      assert.isAtLeast(started.length, AGENTS)
+      yield* stack.stop("SIGKILL")
+      assert.isNotEmpty(bootstrapFiles(env.TMPDIR))
+
+      const successor = yield* startStack({ args: ["--no-demo"], env })
+      assert.isDefined(yield* successor.line("Serving"))
+      yield* untilGone(started)
+      assert.deepStrictEqual(bootstrapFiles(env.TMPDIR), [])
+      const { code, stderr } = yield* successor.stop("SIGINT")
+      assert.strictEqual(code, 0)
+      assert.deepStrictEqual(stderr, [])
+    })
+  )
+})
+
+/** The agents' input, in the only folder of a temporary one that is theirs. */
+const bootstrapFiles = (folder: string): ReadonlyArray<string> => {
+  const own = readdirSync(folder).find((name) => name.startsWith("macp-bootstrap"))
+  return own !== undefined && existsSync(join(folder, own)) ? readdirSync(join(folder, own)) : []
+}

@@ -1,0 +1,56 @@
+import { assert, layer } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { launchService, play, type Venue } from "./Rehearsal.ts"
+import { type Ending, endingOf, SCENES, sceneOf } from "./Scenes.ts"
+
+/** Scenes that are played at once: most of their time is waiting. */
+const AT_ONCE = 8
+
+/** How every scene ended, by scenario, in the order of `SCENES`; a scene that failed says why. */
+class Endings extends Context.Service<Endings, ReadonlyMap<string, ReadonlyArray<Ending>>>()(
+  "runplane/stack/test/Endings"
+) {
+  static readonly layer = Layer.effect(
+    Endings,
+    Effect.gen(function* () {
+      const scenes = Object.entries(SCENES).flatMap(([ref, rows]) =>
+        rows.map(([fixture, template]) => sceneOf(ref, fixture, template))
+      )
+      const endings = yield* Effect.forEach(
+        scenes,
+        (scene) =>
+          play(scene).pipe(
+            Effect.map(endingOf),
+            Effect.catchCause((cause) => Effect.succeed(`failed: ${Cause.pretty(cause)}`))
+          ),
+        { concurrency: AT_ONCE }
+      )
+      const byScenario = new Map<string, Array<Ending>>()
+      for (const [place, { ref }] of scenes.entries()) {
+        byScenario.set(ref, [...(byScenario.get(ref) ?? []), endings[place] ?? "not played"])
+      }
+      return byScenario
+    })
+  )
+}
+
+/** Every fixture of every pack, from the launch service's compiler to the end of the session, on one kind of runtime. */
+export const packSuite = <E>(name: string, venue: Layer.Layer<Venue, E>) =>
+  layer(Layer.provide(Endings.layer, Layer.provideMerge(launchService, venue)), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })(name, (it) => {
+    for (const [ref, scenes] of Object.entries(SCENES)) {
+      it.effect(`${ref} ends as its fixtures want it`, () =>
+        Effect.map(Endings, (endings) =>
+          assert.deepStrictEqual(
+            scenes.map(([fixture, template], place) => [fixture, template, endings.get(ref)?.[place]]),
+            scenes.map((scene) => [...scene])
+          )
+        )
+      )
+    }
+  })

@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["packages/*/test/**/*.test.ts"],
-          exclude: ["**/*.integration.test.ts", "**/*.fault.test.ts"]
+          exclude: ["**/*.integration.test.ts", "**/*.fault.test.ts", "**/*.runtime.test.ts"]
         }
       },
       {
@@ -22,6 +22,15 @@ export default defineConfig({
           name: "integration",
           include: ["packages/*/test/**/*.integration.test.ts"],
           ...servers
+        }
+      },
+      {
+        // Against a runtime that `npm run test:runtime` brings.
+        test: {
+          name: "runtime",
+          include: ["packages/*/test/**/*.runtime.test.ts"],
+          ...servers,
+          testTimeout: 180_000
         }
       },
       {

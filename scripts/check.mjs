@@ -15,6 +15,8 @@ const checks = [
   { name: "types", run: () => command("tsc", ["--noEmit"]) },
   { name: "lint and format", run: () => command("biome", ["check", "--error-on-warnings", "."]) },
   { name: "generated files", run: () => command("node", ["scripts/generate.mjs", "--check"]) },
+  { name: "OpenAPI", run: () => command("node", ["packages/api/scripts/lintOpenApi.mjs"]) },
+  { name: "packs", run: () => command("node", ["packages/launcher/src/author/main.ts", "lint"]) },
   { name: "file length", run: () => longFiles() }
 ]
 

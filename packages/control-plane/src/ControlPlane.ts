@@ -55,7 +55,7 @@ const reportStart = (cause: Cause.Cause<unknown>) => {
 /** What `main.ts` runs: everything from the settings of http-details section 14, which are checked before anything is started. */
 export const layerFromSettings = Layer.unwrap(
   Effect.gen(function* () {
-    yield* checkSettings
+    yield* checkSettings.pipe(Effect.provide(NodeFileSystem.layer))
     const http = { host: yield* word("HOST", DEFAULT_HOST), port: yield* integer("PORT", DEFAULT_PORT, 0) }
     const service = layerControlPlane({ http, database: yield* databaseConfig })
     return service.pipe(Layer.provide(RuntimeClient.layer))

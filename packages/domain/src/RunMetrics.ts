@@ -1,26 +1,25 @@
 import * as Schema from "effect/Schema"
+import { Field } from "./Field.ts"
 import { RunId } from "./Ids.ts"
 
 /** Counters of one run (run-control-plane "Run metrics"; counting rules in http-details section 4.10). */
 export const RunMetrics = Schema.Struct({
   runId: RunId,
-  eventCount: Schema.Int,
-  messageCount: Schema.Int,
-  signalCount: Schema.Int,
-  proposalCount: Schema.Int,
-  toolCallCount: Schema.Int,
-  decisionCount: Schema.Int,
-  streamReconnectCount: Schema.Int,
-  promptTokens: Schema.Number,
-  completionTokens: Schema.Number,
-  totalTokens: Schema.Number,
-  /** US dollars. */
-  estimatedCostUsd: Schema.Number,
-  firstEventAt: Schema.optionalKey(Schema.String),
-  lastEventAt: Schema.optionalKey(Schema.String),
-  durationMs: Schema.optionalKey(Schema.Int),
-  /** When the run ended; from then on `lastEventAt` and `durationMs` stand still. */
-  endedAt: Schema.optionalKey(Schema.String),
-  sessionState: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "RunMetrics" })
+  eventCount: Field.integer("Canonical events of any type"),
+  messageCount: Field.integer("Events whose type starts with message."),
+  signalCount: Field.integer("Signals emitted"),
+  proposalCount: Field.integer("Events whose type starts with proposal."),
+  toolCallCount: Field.integer("Events whose type starts with tool."),
+  decisionCount: Field.integer("Decisions proposed or finalized"),
+  streamReconnectCount: Field.integer("Times the stream of the session was opened again"),
+  promptTokens: Field.number("Input tokens of all LLM calls"),
+  completionTokens: Field.number("Output tokens of all LLM calls"),
+  totalTokens: Field.number("Tokens of all LLM calls"),
+  estimatedCostUsd: Field.number("US dollars: as the agents stated, else by the rate of the model"),
+  firstEventAt: Schema.optionalKey(Field.time("Time of the first event")),
+  lastEventAt: Schema.optionalKey(Field.time("Time of the last event; stands still when the run has ended")),
+  durationMs: Schema.optionalKey(Field.integer("Milliseconds from the first event to the last")),
+  endedAt: Schema.optionalKey(Field.time("When the run ended")),
+  sessionState: Schema.optionalKey(Field.text("Last state of the session that was seen", "RESOLVED"))
+}).annotate({ identifier: "RunMetrics", description: "Counters of one run; 0 where nothing was recorded" })
 export type RunMetrics = typeof RunMetrics.Type

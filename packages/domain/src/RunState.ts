@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import { CanonicalEventType, Subject } from "./CanonicalEvent.ts"
+import { Field } from "./Field.ts"
 import { RunStatus } from "./RunStatus.ts"
 
 /** Caps of the projection (run-control-plane "Limits"; http-details section 7). */
@@ -18,195 +19,239 @@ export const MAX_LINKED_ARTIFACTS = 1000
 
 const optional = Schema.optionalKey
 
-export const ParticipantStatus = Schema.Literals(["idle", "active", "waiting", "completed", "failed", "skipped"])
+const literals = <const Words extends ReadonlyArray<string>>(words: Words, description: string) =>
+  Schema.Literals(words).annotate({ description })
+
+export const ParticipantStatus = literals(
+  ["idle", "active", "waiting", "completed", "failed", "skipped"],
+  "skipped: declared, but nothing was heard of it until the run ended"
+)
 export type ParticipantStatus = typeof ParticipantStatus.Type
 
 export const ParticipantState = Schema.Struct({
-  participantId: Schema.String,
-  role: optional(Schema.String),
+  participantId: Field.text("Id of the participant", "impact-analyst"),
+  role: optional(Field.text("Role in the session, when the runtime tells it", "voter")),
   status: ParticipantStatus,
-  latestActivityAt: optional(Schema.String),
-  latestSummary: optional(Schema.String)
-}).annotate({ identifier: "ParticipantState" })
+  latestActivityAt: optional(Field.time("When it was last heard of")),
+  latestSummary: optional(Field.text("Type of its last message", "Vote"))
+}).annotate({ identifier: "ParticipantState", description: "A participant, declared or seen" })
 export type ParticipantState = typeof ParticipantState.Type
 
 export const GraphNode = Schema.Struct({
-  id: Schema.String,
-  kind: Schema.Literals(["participant", "start", "proposal", "decision", "output"]),
+  id: Field.text("Participant id, or __start, __proposal, __decision, __outcome", "__decision"),
+  kind: literals(["participant", "start", "proposal", "decision", "output"], "What the node stands for"),
   status: ParticipantStatus
-}).annotate({ identifier: "GraphNode" })
+}).annotate({ identifier: "GraphNode", description: "A participant or a step of the session" })
 export type GraphNode = typeof GraphNode.Type
 
 export const GraphEdge = Schema.Struct({
-  from: Schema.String,
-  to: Schema.String,
-  kind: Schema.String,
-  ts: Schema.String
-}).annotate({ identifier: "GraphEdge" })
+  from: Field.text("Id of the node it leaves", "impact-analyst"),
+  to: Field.text("Id of the node it enters", "__decision"),
+  kind: Field.text("What went along it: a message type, or a step such as proposes, review, commits", "vote"),
+  ts: Field.time("Last time something went along it")
+}).annotate({ identifier: "GraphEdge", description: "Traffic between two nodes" })
 export type GraphEdge = typeof GraphEdge.Type
 
 export const Contribution = Schema.Struct({
-  participantId: Schema.String,
-  action: Schema.String,
-  confidence: optional(Schema.Number),
-  reasons: Schema.Array(Schema.String),
-  ts: Schema.String,
-  vote: optional(Schema.Literals(["allow", "deny"])),
-  messageType: optional(Schema.String),
-  implicit: optional(Schema.Boolean)
-}).annotate({ identifier: "DecisionContribution" })
+  participantId: Field.text("Who contributed", "impact-analyst"),
+  action: Field.text("Vote, recommendation or option, else the message type", "APPROVE"),
+  confidence: optional(Field.number("0 to 1, as the participant stated it")),
+  reasons: Field.texts("Its reasons"),
+  ts: Field.time("When it was received"),
+  vote: optional(literals(["allow", "deny"], "How it counts; absent for abstentions and opinions")),
+  messageType: optional(Field.text("Type of the message", "Vote")),
+  implicit: optional(Field.flag("True when a time-out spoke for the participant"))
+}).annotate({ identifier: "DecisionContribution", description: "What one participant said to a decision" })
 export type Contribution = typeof Contribution.Type
 
 export const DecisionCurrent = Schema.Struct({
-  action: optional(Schema.String),
-  confidence: optional(Schema.Number),
-  finalized: Schema.Boolean,
-  proposalId: optional(Schema.String),
-  outcomePositive: optional(Schema.NullOr(Schema.Boolean)),
-  prompt: optional(Schema.String),
-  resolvedAt: optional(Schema.String),
-  resolvedBy: optional(Schema.String),
-  reasons: Schema.Array(Schema.String),
-  proposals: Schema.Array(Contribution),
+  action: optional(
+    Field.text("Action of the commitment; while open, the proposal that is talked about", "fail_over_now")
+  ),
+  confidence: optional(Field.number("0 to 1: stated, else the share of allowing votes")),
+  finalized: Field.flag("Whether a commitment made the decision binding"),
+  proposalId: optional(Field.text("Proposal that the decision is about")),
+  outcomePositive: optional(
+    Schema.NullOr(Schema.Boolean).annotate({
+      description: "Whether it was a yes; null when that cannot be told, absent while open"
+    })
+  ),
+  prompt: optional(Field.text("Question of the initiator's first proposal")),
+  resolvedAt: optional(Field.time("When it was finalized")),
+  resolvedBy: optional(Field.text("Who committed it", "incident-commander")),
+  reasons: Field.texts("Reasons of the decision"),
+  proposals: Schema.Array(Contribution).annotate({
+    description: `The last ${MAX_DECISION_PROPOSALS} contributions, oldest first`
+  }),
   supersedes: optional(
-    Schema.Struct({ sessionId: Schema.String, commitmentHash: Schema.String, canonical: Schema.Boolean })
+    Schema.Struct({
+      sessionId: Field.text("Session of the earlier decision"),
+      commitmentHash: Field.text("Hash of its commitment"),
+      canonical: Field.flag("Whether the hash has the form sha256: and 64 hex digits")
+    }).annotate({ description: "The earlier decision that this one replaces" })
   )
-}).annotate({ identifier: "DecisionState" })
+}).annotate({ identifier: "DecisionState", description: "The decision of the session, open or final" })
 export type DecisionCurrent = typeof DecisionCurrent.Type
 
 export const SignalEntry = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  severity: optional(Schema.String),
-  sourceParticipantId: optional(Schema.String),
-  confidence: optional(Schema.Number),
-  payload: optional(Schema.Json),
-  ts: Schema.String,
-  acknowledgedAt: optional(Schema.String),
-  acknowledgedBy: optional(Schema.String)
-}).annotate({ identifier: "SignalEntry" })
+  id: Field.text("Id of the signal's message"),
+  name: Field.text("Type of the signal", "llm.call.completed"),
+  severity: optional(Field.text("As the sender stated it", "high")),
+  sourceParticipantId: optional(Field.text("Who emitted it", "impact-analyst")),
+  confidence: optional(Field.number("0 to 1, as the sender stated it")),
+  payload: optional(Schema.Json.annotate({ description: "The decoded payload" })),
+  ts: Field.time("When it was received"),
+  acknowledgedAt: optional(Field.time("When it was first acknowledged")),
+  acknowledgedBy: optional(Field.text("Who acknowledged it"))
+}).annotate({ identifier: "SignalEntry", description: "An ambient signal" })
 export type SignalEntry = typeof SignalEntry.Type
 
 export const ProgressEntry = Schema.Struct({
-  participantId: Schema.String,
-  percentage: optional(Schema.Number),
-  message: Schema.String,
-  ts: Schema.String
-}).annotate({ identifier: "ProgressEntry" })
+  participantId: Field.text("Who reported", "impact-analyst"),
+  percentage: optional(Field.number("0 to 100", 50)),
+  message: Field.text("What was reported; may be empty"),
+  ts: Field.time("When it was received")
+}).annotate({ identifier: "ProgressEntry", description: "A report of progress" })
 export type ProgressEntry = typeof ProgressEntry.Type
 
 export const TimelineEntry = Schema.Struct({
-  id: Schema.String,
-  seq: Schema.Int,
-  ts: Schema.String,
+  id: Field.text("Id of the event"),
+  seq: Field.integer("seq of the event"),
+  ts: Field.time("Time of the event"),
   type: CanonicalEventType,
   subject: optional(Subject)
-}).annotate({ identifier: "TimelineEntry" })
+}).annotate({ identifier: "TimelineEntry", description: "An event in short" })
 export type TimelineEntry = typeof TimelineEntry.Type
 
 export const CommitmentEvaluation = Schema.Struct({
-  commitmentId: Schema.String,
-  decision: Schema.Literals(["allow", "deny"]),
-  reasons: Schema.Array(Schema.String),
-  ts: Schema.String
-}).annotate({ identifier: "CommitmentEvaluation" })
+  commitmentId: Field.text("Commitment that was evaluated"),
+  decision: literals(["allow", "deny"], "What the policy says"),
+  reasons: Field.texts("Why"),
+  ts: Field.time("When it was evaluated")
+}).annotate({ identifier: "CommitmentEvaluation", description: "What the policy said to a commitment" })
 export type CommitmentEvaluation = typeof CommitmentEvaluation.Type
 
 export const VoteTallyEntry = Schema.Struct({
-  commitmentId: Schema.String,
-  allow: Schema.Int,
-  deny: Schema.Int,
-  threshold: Schema.Int,
-  quorum: Schema.Struct({ required: Schema.Int, cast: Schema.Int })
-}).annotate({ identifier: "VoteTallyEntry" })
+  commitmentId: Field.text("Proposal that is voted on"),
+  allow: Field.integer("Votes for it"),
+  deny: Field.integer("Votes against it"),
+  threshold: Field.integer("Half of the required votes, rounded up"),
+  quorum: Schema.Struct({
+    required: Field.integer("Participants with the role voter; all participants when none has it"),
+    cast: Field.integer("Votes for and against")
+  }).annotate({ description: "How many may vote, and have" })
+}).annotate({ identifier: "VoteTallyEntry", description: "The votes on one proposal" })
 export type VoteTallyEntry = typeof VoteTallyEntry.Type
 
 export const ExpectedCommitment = Schema.Struct({
-  id: Schema.String,
-  commitmentId: Schema.String,
-  title: optional(Schema.String),
-  description: optional(Schema.String),
-  requiredRoles: optional(Schema.Array(Schema.String)),
-  policyRef: optional(Schema.String)
-}).annotate({ identifier: "ExpectedCommitment" })
+  id: Field.text("Id of the expectation; the same as commitmentId"),
+  commitmentId: Field.text("Commitment that is expected"),
+  title: optional(Field.text("Its title")),
+  description: optional(Field.text("What it is for")),
+  requiredRoles: optional(Field.texts("Roles that must agree")),
+  policyRef: optional(Field.text("Policy that demands it"))
+}).annotate({ identifier: "ExpectedCommitment", description: "A commitment that the policy expects of the session" })
 export type ExpectedCommitment = typeof ExpectedCommitment.Type
 
 export const LlmCall = Schema.Struct({
-  participantId: Schema.String,
-  model: optional(Schema.String),
-  promptTokens: Schema.Number,
-  completionTokens: Schema.Number,
-  totalTokens: Schema.Number,
-  latencyMs: optional(Schema.Number),
-  ts: Schema.String,
-  messageId: optional(Schema.String),
-  artifactId: optional(Schema.String),
-  estimatedCostUsd: optional(Schema.Number)
-}).annotate({ identifier: "LlmCall" })
+  participantId: Field.text("Who made the call", "impact-analyst"),
+  model: optional(Field.text("Model", "vendor1-4o-mini")),
+  promptTokens: Field.number("Input tokens"),
+  completionTokens: Field.number("Output tokens"),
+  totalTokens: Field.number("Sum of the two"),
+  latencyMs: optional(Field.number("Duration of the call, milliseconds")),
+  ts: Field.time("When it was reported"),
+  messageId: optional(Field.text("Message that reported it")),
+  artifactId: optional(Field.text("Artifact that holds prompt or response")),
+  estimatedCostUsd: optional(Field.number("US dollars: as stated, else by the rate of the model"))
+}).annotate({ identifier: "LlmCall", description: "A call of a language model, as an agent reported it" })
 export type LlmCall = typeof LlmCall.Type
 
-export const QuorumStatus = Schema.Literals(["pending", "reached", "failed"])
+export const QuorumStatus = literals(["pending", "reached", "failed"], "Whether enough votes were cast")
 export type QuorumStatus = typeof QuorumStatus.Type
+
+const latest = (cap: number, what: string) => ({ description: `The last ${cap} ${what}, oldest first` })
 
 /** The projected state of a run: what `GET /runs/:id/state` answers (run-control-plane "Projected run state"). */
 export const RunState = Schema.Struct({
   run: Schema.Struct({
-    runId: Schema.String,
+    runId: Field.text("Id of the run"),
     status: RunStatus,
-    modeName: optional(Schema.String),
-    runtimeSessionId: optional(Schema.String),
-    startedAt: optional(Schema.String),
-    endedAt: optional(Schema.String),
-    traceId: optional(Schema.String),
-    /** Whose first Proposal gives `decision.current.prompt`. */
-    initiator: optional(Schema.String),
-    contextId: optional(Schema.String),
-    extensionKeys: optional(Schema.Array(Schema.String)),
-    maxSuspendMs: optional(Schema.Number),
-    historyGap: optional(Schema.Boolean)
+    modeName: optional(Field.text("Session mode", "macp.mode.decision.v1")),
+    runtimeSessionId: optional(Field.text("Session of the run")),
+    startedAt: optional(Field.time("When the service began to look for the session")),
+    endedAt: optional(Field.time("When the run ended")),
+    traceId: optional(Field.text("W3C trace id: 32 hex digits")),
+    initiator: optional(Field.text("Who opened the session; its first proposal gives decision.current.prompt")),
+    contextId: optional(Field.text("Context that the session was opened in")),
+    extensionKeys: optional(Field.texts("Names of the extensions the session was opened with")),
+    maxSuspendMs: optional(Field.number("Longest suspension that the session allows, milliseconds")),
+    historyGap: optional(Field.flag("True when the runtime had dropped history before it could be read"))
+  }).annotate({ description: "The run itself" }),
+  participants: Schema.Array(ParticipantState).annotate({
+    description: `Participants in order of first sight, at most ${MAX_TRACKED_PARTICIPANTS}`
   }),
-  participants: Schema.Array(ParticipantState),
-  graph: Schema.Struct({ nodes: Schema.Array(GraphNode), edges: Schema.Array(GraphEdge) }),
-  decision: Schema.Struct({ current: optional(DecisionCurrent) }),
-  signals: Schema.Struct({ signals: Schema.Array(SignalEntry) }),
-  progress: Schema.Struct({ entries: Schema.Array(ProgressEntry) }),
+  graph: Schema.Struct({
+    nodes: Schema.Array(GraphNode).annotate({ description: "Participants, and the steps of the session" }),
+    edges: Schema.Array(GraphEdge).annotate(latest(MAX_GRAPH_EDGES, "edges"))
+  }).annotate({ description: "Who talked to whom about what" }),
+  decision: Schema.Struct({ current: optional(DecisionCurrent) }).annotate({
+    description: "Empty until a proposal is made"
+  }),
+  signals: Schema.Struct({ signals: Schema.Array(SignalEntry).annotate(latest(MAX_SIGNALS, "signals")) }).annotate({
+    description: "Ambient signals"
+  }),
+  progress: Schema.Struct({
+    entries: Schema.Array(ProgressEntry).annotate(latest(MAX_PROGRESS_ENTRIES, "reports"))
+  }).annotate({ description: "Reports of progress" }),
   timeline: Schema.Struct({
-    latestSeq: Schema.Int,
-    latestIndex: Schema.Int,
-    totalEvents: Schema.Int,
-    recent: Schema.Array(TimelineEntry)
-  }),
+    latestSeq: Field.integer("seq of the last event that is folded in; 0 when there is none"),
+    latestIndex: Field.integer("index of that event"),
+    totalEvents: Field.integer("Events that are folded in"),
+    recent: Schema.Array(TimelineEntry).annotate(latest(MAX_TIMELINE_RECENT, "events"))
+  }).annotate({ description: "How far the state reaches" }),
   trace: Schema.Struct({
-    traceId: optional(Schema.String),
-    spanCount: Schema.Int,
-    lastSpanId: optional(Schema.String),
-    linkedArtifacts: Schema.Array(Schema.String)
-  }),
+    traceId: optional(Field.text("Trace id of the last event that has one")),
+    spanCount: Field.integer("Events that carry a span id"),
+    lastSpanId: optional(Field.text("The last of them")),
+    linkedArtifacts: Field.texts("Ids of the run's artifacts")
+  }).annotate({ description: "The distributed trace of the run" }),
   outboundMessages: Schema.Struct({
-    total: Schema.Int,
-    queued: Schema.Int,
-    accepted: Schema.Int,
-    rejected: Schema.Int
-  }),
+    total: Field.integer("Messages whose fate was seen"),
+    queued: Field.integer("Not decided yet"),
+    accepted: Field.integer("Accepted by the runtime"),
+    rejected: Field.integer("Refused by the runtime")
+  }).annotate({ description: "Messages of the agents, counted" }),
   policy: Schema.Struct({
-    policyVersion: Schema.String,
-    policyDescription: optional(Schema.String),
-    resolvedAt: optional(Schema.String),
-    outcomePositive: optional(Schema.NullOr(Schema.Boolean)),
-    commitmentEvaluations: Schema.Array(CommitmentEvaluation),
-    expectedCommitments: optional(Schema.Array(ExpectedCommitment)),
-    voteTally: optional(Schema.Array(VoteTallyEntry)),
+    policyVersion: Field.text("Governance policy of the session; empty until it is known"),
+    policyDescription: optional(Field.text("What the policy says of itself")),
+    resolvedAt: optional(
+      Field.text("When the policy was resolved, as the runtime says, else when the decision was final")
+    ),
+    outcomePositive: optional(
+      Schema.NullOr(Schema.Boolean).annotate({ description: "Of the final decision; null when it cannot be told" })
+    ),
+    commitmentEvaluations: Schema.Array(CommitmentEvaluation).annotate(
+      latest(MAX_COMMITMENT_EVALUATIONS, "evaluations")
+    ),
+    expectedCommitments: optional(
+      Schema.Array(ExpectedCommitment).annotate({ description: "Commitments that the policy expects" })
+    ),
+    voteTally: optional(Schema.Array(VoteTallyEntry).annotate({ description: "Votes by proposal" })),
     quorumStatus: optional(QuorumStatus)
-  }),
+  }).annotate({ description: "What governs the session" }),
   llm: Schema.Struct({
-    calls: Schema.Array(LlmCall),
+    calls: Schema.Array(LlmCall).annotate(latest(MAX_LLM_CALLS, "calls")),
     totals: Schema.Struct({
-      callCount: Schema.Int,
-      promptTokens: Schema.Number,
-      completionTokens: Schema.Number,
-      totalTokens: Schema.Number,
-      estimatedCostUsd: Schema.Number
-    })
-  })
-}).annotate({ identifier: "RunState" })
+      callCount: Field.integer("Calls"),
+      promptTokens: Field.number("Input tokens"),
+      completionTokens: Field.number("Output tokens"),
+      totalTokens: Field.number("All tokens"),
+      estimatedCostUsd: Field.number("US dollars")
+    }).annotate({ description: "Over the whole run, also of calls that are no longer listed" })
+  }).annotate({ description: "Calls of language models" })
+}).annotate({
+  identifier: "RunState",
+  description: "A run as its events tell it. All sections are always there"
+})
 export type RunState = typeof RunState.Type

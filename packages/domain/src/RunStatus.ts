@@ -10,7 +10,7 @@ export const RunStatus = Schema.Literals([
   "completed",
   "failed",
   "cancelled"
-]).annotate({ identifier: "RunStatus" })
+]).annotate({ identifier: "RunStatus", description: "completed, failed and cancelled are final" })
 export type RunStatus = typeof RunStatus.Type
 
 export type TerminalRunStatus = "completed" | "failed" | "cancelled"

@@ -90,7 +90,7 @@ export type RawFrame =
   | { readonly kind: "session-snapshot"; readonly snapshot: SessionSnapshot }
   | { readonly kind: "send-ack"; readonly ack: SendAck }
   | { readonly kind: "stream-inline-error"; readonly error: InlineError }
-  /** `ambient` envelopes come from WatchSignals: no ordinal, never deduplicated. */
+  /** `ambient` envelopes come from WatchSignals: no ordinal, and their message ids need not be unique. */
   | { readonly kind: "stream-envelope"; readonly envelope: RawEnvelope; readonly ambient: boolean }
 
 export type RawFrameKind = RawFrame["kind"]

@@ -17,6 +17,7 @@ export {
 } from "./ControlPlaneEvents.ts"
 export * from "./Enrichment.ts"
 export * from "./FailureCodes.ts"
+export { Field } from "./Field.ts"
 export * from "./Ids.ts"
 export * from "./JsonReader.ts"
 export * from "./LlmUsage.ts"

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { GrpcConnections, RuntimeRpc } from "./GrpcConnections.ts"
-import { RuntimeCredentials } from "./RuntimeCredentials.ts"
+import { type CredentialHeaders, RuntimeCredentials } from "./RuntimeCredentials.ts"
 import { grpcStatusName, RuntimeError } from "./RuntimeError.ts"
 import { wireStream } from "./WireStream.ts"
 
@@ -23,6 +23,11 @@ export const RuntimeCallMeter = Context.Reference<(method: string, seconds: numb
 /** W3C `tracestate` to send along with `traceparent`; empty sends none. Effect's spans do not carry one themselves. */
 export const OutgoingTraceState = Context.Reference<string>("runplane/runtime/OutgoingTraceState", {
   defaultValue: () => ""
+})
+
+/** Sent in place of our own credentials; undefined sends those. */
+export const OtherCredentials = Context.Reference<CredentialHeaders | undefined>("runplane/runtime/OtherCredentials", {
+  defaultValue: () => undefined
 })
 
 interface UnaryOptions {
@@ -42,7 +47,8 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
 
   const headers = Effect.gen(function* () {
     const metadata = new Headers()
-    for (const [name, value] of yield* credentials.headers) metadata.set(name, Redacted.value(value))
+    for (const [name, value] of (yield* OtherCredentials) ?? (yield* credentials.headers))
+      metadata.set(name, Redacted.value(value))
     const span = propagated(Option.getOrUndefined(yield* Effect.serviceOption(Tracer.ParentSpan)))
     metadata.set("traceparent", traceparent(span ?? (yield* unrecorded)))
     const state = yield* OutgoingTraceState

@@ -6,9 +6,10 @@ import { makeGrpcConnections, STREAMS_PER_CONNECTION } from "./GrpcConnections.t
 import type { Ack } from "./gen/macp/v1/envelope_pb.ts"
 import { PolicyDescriptorSchema } from "./gen/macp/v1/policy_pb.ts"
 import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
+import { readAsMember } from "./MemberReads.ts"
 import { identityFromWire, manifestFromWire, modeFromWire, policyFromWire, rootFromWire } from "./RuntimeCatalog.ts"
 import type { RuntimeClientShape } from "./RuntimeClient.ts"
-import type { RuntimeCredentials } from "./RuntimeCredentials.ts"
+import { RuntimeCredentials } from "./RuntimeCredentials.ts"
 import { RuntimeError } from "./RuntimeError.ts"
 import {
   collectSessions,
@@ -108,6 +109,8 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
   const { method } = MACPRuntimeService
   const listing = { ...defaultListingLimits, ...options.listing }
 
+  const { inNameOf } = yield* RuntimeCredentials
+
   const listSessionsPage: RuntimeClientShape["listSessionsPage"] = (request) =>
     unary(
       method.listSessions,
@@ -115,7 +118,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
       ({ nextPageToken, sessions }) => ({ nextPageToken, sessions: sessions.map(snapshotFromWire) })
     )
 
-  return {
+  const client: RuntimeClientShape = {
     address: options.address,
     kind: options.kind ?? RUNTIME_KIND,
     listing,
@@ -195,6 +198,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
         ({ manifest }) => manifestFromWire(present(manifest, "GetManifest"))
       )
   }
+  return inNameOf === undefined ? client : { ...client, ...readAsMember(client, inNameOf) }
 })
 
 const hello = {

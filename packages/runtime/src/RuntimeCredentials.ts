@@ -58,6 +58,8 @@ export class RuntimeCredentials extends Context.Service<
     readonly headers: Effect.Effect<CredentialHeaders>
     /** The runtime refused the credential: a cached token is not used again. */
     readonly refused: Effect.Effect<void>
+    /** What would be sent in somebody else's name; only development credentials, which are names, can. */
+    readonly inNameOf?: (sender: string) => CredentialHeaders
   }
 >()("runplane/runtime/RuntimeCredentials") {
   /** No credential at all, for runtimes that ask for none. */
@@ -110,7 +112,12 @@ const settings = Effect.gen(function* () {
 const make = Effect.fnUntraced(function* (options: RuntimeCredentialsOptions) {
   const fallback = staticHeaders(options)
   if (options.tokenService === undefined) {
-    return RuntimeCredentials.of({ headers: Effect.succeed(fallback), refused: Effect.void })
+    const isName = options.bearer === undefined && options.devAgentId !== undefined
+    return RuntimeCredentials.of({
+      headers: Effect.succeed(fallback),
+      refused: Effect.void,
+      ...(isName ? { inNameOf: developmentHeaders } : {})
+    })
   }
   const token = yield* makeMintedToken(options.tokenService)
   return RuntimeCredentials.of({
@@ -121,8 +128,11 @@ const make = Effect.fnUntraced(function* (options: RuntimeCredentialsOptions) {
 
 const staticHeaders = ({ bearer, devAgentId }: RuntimeCredentialsOptions): CredentialHeaders => {
   if (bearer !== undefined) return bearerHeaders(bearer)
-  if (devAgentId === undefined) return []
-  const identity = Redacted.make(devAgentId)
+  return devAgentId === undefined ? [] : developmentHeaders(devAgentId)
+}
+
+const developmentHeaders = (name: string): CredentialHeaders => {
+  const identity = Redacted.make(name)
   // Runtimes since 0.5 look at the bearer only, older ones at the header.
   return [[DEV_HEADER, identity], ...bearerHeaders(identity)]
 }

@@ -90,7 +90,7 @@ export class Sandbox extends Context.Service<
       // Two sandboxes in one process must not share their faults or policies.
       Layer.provideMerge(Layer.fresh(SandboxFaults.layerNoDeps)),
       Layer.provide(Kernel.layerNoDeps(options)),
-      Layer.provide(Layer.fresh(options.newerRuntime ? PolicyRegistry.layerClosed : PolicyRegistry.layer))
+      Layer.provide(Layer.fresh(PolicyRegistry.layer(options.release)))
     )
   }
 }

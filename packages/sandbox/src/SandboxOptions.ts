@@ -1,5 +1,5 @@
 import { DEFAULT_MAX_PAYLOAD_BYTES } from "./core/EnvelopeShape.ts"
-import type { PolicySemantics } from "./core/PolicySemantics.ts"
+import { PINNED_RELEASE, type Release } from "./core/Release.ts"
 
 /** Per sender in a sliding minute; exceeding answers RATE_LIMITED (runtime-wire section 7.6). */
 export interface RateLimitOptions {
@@ -30,14 +30,10 @@ export interface SandboxOptions {
   readonly retentionMs: number
   /** Drop the history of a session when it ends, as runtimes with a compacting store do (runtime-wire section 3.5). */
   readonly compactOnTerminal: boolean
-  /**
-   * Behave like releases after 0.12: cancel, suspend and resume appear as envelopes on the stream, and so does an implicit
-   * handoff acceptance; a compacted resume ends the stream with HISTORY_UNAVAILABLE; WatchPolicies needs a credential; a
-   * positive handoff needs an acceptance; a denied reassignment of a task is malformed; policies with unknown keys are
-   * refused (runtime-wire sections 9.6 and 12).
-   */
-  readonly newerRuntime: boolean
-  readonly policySemantics: PolicySemantics
+  /** The release of the reference runtime whose rules are followed. */
+  readonly release: Release
+  /** Show cancel, suspend and resume as envelopes on the stream, which no release up to the pinned one does. */
+  readonly annotateStream: boolean
   /**
    * Let a policy denial escape as the status FAILED_PRECONDITION with its details in the trailer, on Send and StreamSession,
    * instead of an acknowledgement or an inline frame (runtime-wire section 7.5).
@@ -60,8 +56,8 @@ export const DEFAULT_OPTIONS: SandboxOptions = {
   sweepIntervalMs: 250,
   retentionMs: 3_600_000,
   compactOnTerminal: false,
-  newerRuntime: false,
-  policySemantics: "0.7.6",
+  release: PINNED_RELEASE,
+  annotateStream: false,
   denialsAsStatus: false,
   devObserver: true,
   observers: ["macp-control-plane", "control-plane", "runplane-control-plane"]

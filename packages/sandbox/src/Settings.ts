@@ -13,6 +13,7 @@ import {
 } from "./auth/Authenticator.ts"
 import { JsonWebKeySet, TokenAlgorithm } from "./auth/JsonWebKeys.ts"
 import { KeySource } from "./auth/KeySource.ts"
+import { RELEASES } from "./core/Release.ts"
 import { DEFAULT_OPTIONS, type SandboxOptions } from "./SandboxOptions.ts"
 
 /** Settings that do not go together; the message names them. */
@@ -38,7 +39,10 @@ const environment = Config.all({
     host: Config.String("SANDBOX_HOST").pipe(Config.withDefault(DEFAULT_OPTIONS.host)),
     port: Config.Int("SANDBOX_PORT").pipe(Config.withDefault(DEFAULT_OPTIONS.port)),
     compactOnTerminal: Config.Boolean("SANDBOX_COMPACT_ON_TERMINAL").pipe(Config.withDefault(false)),
-    newerRuntime: Config.Boolean("SANDBOX_NEWER_RUNTIME").pipe(Config.withDefault(false)),
+    release: Config.schema(Schema.Literals(RELEASES), "SANDBOX_RELEASE").pipe(
+      Config.withDefault(DEFAULT_OPTIONS.release)
+    ),
+    annotateStream: Config.Boolean("SANDBOX_ANNOTATE_STREAM").pipe(Config.withDefault(false)),
     denialsAsStatus: Config.Boolean("SANDBOX_DENIALS_AS_STATUS").pipe(Config.withDefault(false))
   }),
   controlPort: Config.Int("SANDBOX_CONTROL_PORT").pipe(Config.option),

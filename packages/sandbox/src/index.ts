@@ -8,7 +8,7 @@ export {
 export type { Identity } from "./auth/Identity.ts"
 export { JsonWebKeySet, TokenAlgorithm } from "./auth/JsonWebKeys.ts"
 export { KeySource, KeysUnavailable } from "./auth/KeySource.ts"
-export type { PolicySemantics } from "./core/PolicySemantics.ts"
+export { PINNED_RELEASE, RELEASES, type Release } from "./core/Release.ts"
 export { Fault, FaultStatus, FaultStream } from "./faults/Fault.ts"
 export type { ActiveFault } from "./faults/FaultPlan.ts"
 export { SandboxFaults } from "./faults/SandboxFaults.ts"

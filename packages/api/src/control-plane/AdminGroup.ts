@@ -1,3 +1,4 @@
+import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
@@ -5,16 +6,18 @@ import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/Control
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription, summary } from "../openapi/Describe.ts"
+import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 import { queryString } from "../validation/QueryRules.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 import { described, optional } from "../validation/Rule.ts"
 
-const CircuitState = Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"])
+const CircuitState = Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"]).annotate({
+  description: "OPEN refuses calls to the runtime; HALF_OPEN lets one through to try"
+})
 
 export const CircuitBreakerReset = Schema.Struct({
-  status: Schema.Literal("ok"),
-  state: Schema.Literal("CLOSED")
+  status: Schema.Literal("ok").annotate({ description: "Always ok" }),
+  state: Schema.Literal("CLOSED").annotate({ description: "The state it is in now" })
 }).annotate({ identifier: "CircuitBreakerReset", description: "The breaker is closed" })
 
 /** States that the breaker of this process entered, oldest first (run-control-plane "Administration"). */
@@ -23,10 +26,10 @@ export const CircuitBreakerHistory = Schema.Struct({
   history: Schema.Array(
     Schema.Struct({
       state: CircuitState,
-      enteredAt: Schema.String.annotate({ format: "date-time" }),
-      reason: Schema.String.annotate({ examples: ["5 consecutive failures"] })
+      enteredAt: Field.time("When it was entered"),
+      reason: Field.text("Why", "5 consecutive failures")
     })
-  )
+  ).annotate({ description: "The states it entered, oldest first" })
 }).annotate({
   identifier: "CircuitBreakerHistory",
   description: "At most the last 200 states, oldest first; kept by one process and lost with it"
@@ -35,15 +38,21 @@ export type CircuitBreakerHistory = typeof CircuitBreakerHistory.Type
 
 /** What the runtime and the run records disagree on (run-control-plane "Administration", drift report). */
 export const DriftReport = Schema.Struct({
-  complete: Schema.Boolean.annotate({ description: "False when the listing was cut by its page cap or time-out" }),
-  runtimeSessionCount: Schema.Int.annotate({ description: "All listed sessions, ended ones included" }),
-  liveRuntimeSessionCount: Schema.Int.annotate({ description: "Listed sessions that are OPEN or SUSPENDED" }),
-  trackedRunCount: Schema.Int.annotate({ description: "Unfinished runs that are bound to a session" }),
+  complete: Field.flag("False when the listing was cut by its page cap or time-out"),
+  runtimeSessionCount: Field.integer("All listed sessions, ended ones included"),
+  liveRuntimeSessionCount: Field.integer("Listed sessions that are OPEN or SUSPENDED"),
+  trackedRunCount: Field.integer("Unfinished runs that are bound to a session"),
   untrackedSessions: Schema.Array(
-    Schema.Struct({ sessionId: Schema.String, mode: Schema.String, state: Schema.String })
+    Schema.Struct({
+      sessionId: Field.text("Id of the session"),
+      mode: Field.text("Its mode", "macp.mode.decision.v1"),
+      state: Field.text("Its state, in the runtime's words", "SESSION_STATE_OPEN")
+    })
   ).annotate({ description: "Live sessions that no unfinished run belongs to" }),
   missingFromRuntime: Schema.NullOr(
-    Schema.Array(Schema.Struct({ runId: Schema.String, runtimeSessionId: Schema.String }))
+    Schema.Array(
+      Schema.Struct({ runId: Field.text("Id of the run"), runtimeSessionId: Field.text("The session it is bound to") })
+    )
   ).annotate({ description: "Bound runs whose session is not live; null when the listing is not complete" })
 }).annotate({ identifier: "DriftReport", description: "Differences of sessions and runs; nothing is repaired" })
 export type DriftReport = typeof DriftReport.Type
@@ -51,27 +60,57 @@ export type DriftReport = typeof DriftReport.Type
 /** A window that is not known, or a `since` that is no date, filters nothing: the console may send other windows. */
 export const circuitHistoryQuery = querySchema({
   window: described(optional(queryString()), "1h, 6h, 24h or 7d; another value filters nothing", "24h"),
-  since: described(optional(queryString()), "ISO 8601; wins over window; no date filters nothing")
+  since: described(
+    optional(queryString()),
+    "ISO 8601; wins over window; what is no date filters nothing",
+    "2026-07-01T10:00:00.000Z"
+  )
 })
 export type CircuitHistoryQuery = typeof circuitHistoryQuery.schema.Type
 
 const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
+
+/** Drift reports carry these as a detail of SERVICE_UNAVAILABLE (http-details section 15). */
+const DETAIL_CODES: ReadonlyArray<string> = ["RuntimeUnavailable", "CircuitBreakerOpen"]
 
 /** Operation of the service (run-control-plane "Administration"; http-details sections 13.2, 13.3). */
 export class AdminGroup extends HttpApiGroup.make("admin")
   .add(
     HttpApiEndpoint.post("resetCircuitBreaker", "/admin/circuit-breaker/reset", {
       success: CircuitBreakerReset
-    }).annotateMerge(summary("Close the runtime's circuit breaker by hand")),
+    }).annotateMerge(
+      operation({
+        id: "resetCircuitBreaker",
+        summary: "Close the runtime's circuit breaker by hand",
+        description: "Calls to the runtime go through again at once, in this process."
+      })
+    ),
     HttpApiEndpoint.get("circuitBreakerHistory", "/admin/circuit-breaker/history", {
       query: circuitHistoryQuery.schema,
       success: CircuitBreakerHistory
-    }).annotateMerge(requestDescription({ summary: "States of the circuit breaker", query: circuitHistoryQuery.rule })),
+    }).annotateMerge(
+      operation({
+        id: "getCircuitBreakerHistory",
+        summary: "Read the states of the circuit breaker",
+        description: "At most the last 200 states that the breaker of this process entered, and the one it is in.",
+        query: circuitHistoryQuery.rule
+      })
+    ),
     HttpApiEndpoint.get("runtimeSessions", "/admin/runtime/sessions", {
       success: DriftReport,
       error: failures
-    }).annotateMerge(summary("Compare the runtime's sessions with the runs"))
+    }).annotateMerge(
+      operation({
+        id: "getDriftReport",
+        summary: "Compare the runtime's sessions with the runs",
+        description:
+          "Reads only, repairs nothing. The two sides are not read in one moment, so a run that is being bound can show up " +
+          "for a while. A failed listing is an error, never an empty report.",
+        failures: ["DriftUnavailable", ...runtimeFailures.filter((name) => !DETAIL_CODES.includes(name))]
+      })
+    )
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(tag("Administration", "Operation of the service")) {}

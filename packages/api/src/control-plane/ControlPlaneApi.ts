@@ -1,6 +1,5 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
-import { hoistNamedBodies } from "../openapi/Describe.ts"
 import { AdminGroup } from "./AdminGroup.ts"
 import { AuditGroup } from "./AuditGroup.ts"
 import { BatchGroup } from "./BatchGroup.ts"
@@ -40,7 +39,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
     OpenApi.annotations({
       title: "Run control plane",
       version: "0.1.0",
-      description: "Creates runs of multi-agent sessions, watches them, and serves their events and state.",
-      transform: hoistNamedBodies
+      summary: "Creates runs of multi-agent sessions, watches them, and serves their events and state.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     })
   ) {}

@@ -1,4 +1,4 @@
-import { CanonicalEvent } from "@runplane/domain"
+import { CanonicalEvent, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
@@ -6,17 +6,17 @@ import { NotFound } from "../errors/ControlPlaneErrors.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription } from "../openapi/Describe.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { runEventsQuery } from "./RunRequests.ts"
 
 /** The envelope form of a page of events. */
 export const EventPage = Schema.Struct({
-  data: Schema.Array(CanonicalEvent),
-  total: Schema.Int.annotate({ description: "Matches of all filters, afterSeq included" }),
-  limit: Schema.Int,
+  data: Schema.Array(CanonicalEvent).annotate({ description: "The events of this page, by seq" }),
+  total: Field.integer("Matches of all filters, afterSeq included"),
+  limit: Field.integer("Most events a page holds, as asked for"),
   nextCursor: Schema.optionalKey(
-    Schema.Int.annotate({ description: "seq of the last event; only on a full page, to be given as afterSeq" })
+    Field.integer("seq of the last event; only on a full page, to be given as afterSeq for the next one")
   )
 }).annotate({ identifier: "EventPage", description: "One page of canonical events" })
 export type EventPage = typeof EventPage.Type
@@ -32,8 +32,19 @@ export class EventsGroup extends HttpApiGroup.make("events")
       query: runEventsQuery.schema,
       success: [Schema.Array(CanonicalEvent), EventPage],
       error: NotFound
-    }).annotateMerge(requestDescription({ summary: "Read the events of a run", query: runEventsQuery.rule }))
+    }).annotateMerge(
+      operation({
+        id: "listRunEvents",
+        summary: "Read the events of a run",
+        description:
+          "Canonical events by `seq`. With afterSeq and limit alone the answer is a bare array, with afterTs, beforeTs or type " +
+          "it is a page with `total` and `nextCursor`. A page is read on with the last `seq` as afterSeq.",
+        failures: ["RunNotFound"],
+        query: runEventsQuery.rule
+      })
+    )
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(tag("Events", "The canonical events: of one run, across runs, and live")) {}

@@ -1,28 +1,33 @@
+import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { summary } from "../openapi/Describe.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 
 /** Whether the runtime answers (http-details sections 10 and 13.4). */
 export const RuntimeHealth = Schema.Struct({
-  ok: Schema.Boolean,
-  runtimeKind: Schema.String,
-  detail: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "RuntimeHealth" })
+  ok: Field.flag("Whether the runtime answers"),
+  runtimeKind: Field.text("Kind of the runtime", "rust"),
+  detail: Schema.optionalKey(Field.text("Where it is, or why it does not answer"))
+}).annotate({ identifier: "RuntimeHealth", description: "How the runtime is" })
 
 const checks = {
-  database: Schema.Literals(["ok", "unhealthy"]),
+  database: Schema.Literals(["ok", "unhealthy"]).annotate({ description: "Whether the database answers" }),
   runtime: RuntimeHealth,
-  streamConsumer: Schema.Literals(["ok", "unhealthy"]),
-  circuitBreaker: Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"])
+  streamConsumer: Schema.Literals(["ok", "unhealthy"]).annotate({
+    description: "unhealthy while a run's stream is neither connected nor about to be"
+  }),
+  circuitBreaker: Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"]).annotate({
+    description: "State of the breaker in front of the runtime"
+  })
 }
 
 /** The answer of `GET /readyz`: the checks, and the same values flat for older readers (http-details section 13.4). */
 export const Readiness = Schema.Struct({
-  status: Schema.Literals(["ok", "degraded"]),
-  checks: Schema.Struct(checks),
-  ok: Schema.Boolean,
+  status: Schema.Literals(["ok", "degraded"]).annotate({ description: "degraded when a check fails" }),
+  checks: Schema.Struct(checks).annotate({ description: "The single checks" }),
+  ok: Field.flag("Whether status is ok; this and the following repeat the checks for older readers"),
   ...checks
 }).annotate({ identifier: "Readiness", description: "Whether everything the service depends on works" })
 export type Readiness = typeof Readiness.Type
@@ -31,14 +36,35 @@ export type Readiness = typeof Readiness.Type
 export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 /** Probes and metrics: public and never throttled. */
-export class HealthGroup extends HttpApiGroup.make("health").add(
-  HttpApiEndpoint.get("healthz", "/healthz", {
-    success: Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier: "Health" })
-  }).annotateMerge(summary("Whether the process answers")),
-  HttpApiEndpoint.get("readyz", "/readyz", { success: Readiness }).annotateMerge(
-    summary("Whether the dependencies work; always 200")
-  ),
-  HttpApiEndpoint.get("metrics", "/metrics", {
-    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: METRICS_CONTENT_TYPE }))
-  }).annotateMerge(summary("Metrics of the process"))
-) {}
+export class HealthGroup extends HttpApiGroup.make("health")
+  .add(
+    HttpApiEndpoint.get("healthz", "/healthz", {
+      success: Schema.Struct({ status: Schema.Literal("ok").annotate({ description: "Always ok" }) }).annotate({
+        identifier: "Health",
+        description: "The process answers"
+      })
+    }).annotateMerge(
+      operation({
+        id: "getHealth",
+        summary: "Ask whether the process answers",
+        description: "A liveness probe: looks at nothing."
+      })
+    ),
+    HttpApiEndpoint.get("readyz", "/readyz", { success: Readiness }).annotateMerge(
+      operation({
+        id: "getReadiness",
+        summary: "Ask whether the dependencies work",
+        description: "Always 200: `status` is `ok` or `degraded`, and `checks` says why."
+      })
+    ),
+    HttpApiEndpoint.get("metrics", "/metrics", {
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: METRICS_CONTENT_TYPE }))
+    }).annotateMerge(
+      operation({
+        id: "getMetrics",
+        summary: "Read the metrics of the process",
+        description: "In the Prometheus text format 0.0.4."
+      })
+    )
+  )
+  .annotateMerge(tag("Health", "Probes and metrics: public, and never throttled")) {}

@@ -6,7 +6,7 @@ import { NotFound } from "../errors/ControlPlaneErrors.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription, summary } from "../openapi/Describe.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { compareRule, exportQuery } from "./InsightRequests.ts"
@@ -22,31 +22,58 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
       params: id,
       success: RunTraces,
       error: NotFound
-    }).annotateMerge(summary("Read the trace of a run")),
+    }).annotateMerge(
+      operation({
+        id: "getRunTraces",
+        summary: "Read the trace of a run",
+        description: "The ids to find the run by in a tracing back end, and what it is linked to.",
+        failures: ["RunNotFound"]
+      })
+    ),
     HttpApiEndpoint.post("compare", "/runs/compare", {
       payload: bodySchema(compareRule),
       success: RunComparison.pipe(HttpApiSchema.status(201)),
       error: NotFound
     }).annotateMerge(
-      requestDescription({ summary: "Compare two runs", body: { name: "CompareRuns", rule: compareRule } })
+      operation({
+        id: "compareRuns",
+        summary: "Compare two runs",
+        description: "Side by side: status, duration, confidence, participants and signals.",
+        failures: ["RunNotFound"],
+        body: { name: "CompareRuns", description: "The two runs", rule: compareRule }
+      })
     ),
     HttpApiEndpoint.post("rebuild", "/runs/:id/projection/rebuild", {
       params: id,
       success: RebuiltProjection.pipe(HttpApiSchema.status(201)),
       error: NotFound
-    }).annotateMerge(summary("Fold the projected state again from the canonical events")),
+    }).annotateMerge(
+      operation({
+        id: "rebuildProjection",
+        summary: "Fold the projected state again",
+        description:
+          "From all canonical events of the run. Gives the state that is stored already, unless that was damaged.",
+        failures: ["RunNotFound"]
+      })
+    ),
     HttpApiEndpoint.get("export", "/runs/:id/export", {
       params: id,
       query: exportQuery.schema,
       success: [RunBundle, Schema.String.pipe(HttpApiSchema.asText({ contentType: JSON_LINES_CONTENT_TYPE }))],
       error: NotFound
     }).annotateMerge(
-      requestDescription({
-        summary: "Export a run: one JSON bundle, or a header line and a line for each event",
+      operation({
+        id: "exportRun",
+        summary: "Export a run",
+        description:
+          "Everything that belongs to a run: as one JSON bundle, or as lines of JSON, which can be read as they come. A " +
+          "connection that is cut before the end means that the run was deleted meanwhile.",
+        failures: ["RunNotFound"],
         query: exportQuery.rule
       })
     )
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(tag("Insights", "Looking at runs as a whole: traces, comparison, rebuild, export")) {}

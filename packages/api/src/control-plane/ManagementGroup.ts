@@ -5,7 +5,7 @@ import { BadRequest, Conflict, NotFound } from "../errors/ControlPlaneErrors.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription, summary } from "../openapi/Describe.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { artifactRule, cloneRule } from "./ManagementRequests.ts"
@@ -24,30 +24,61 @@ export class ManagementGroup extends HttpApiGroup.make("management")
       success: RunAccepted.pipe(created),
       error: [BadRequest, NotFound, Conflict]
     }).annotateMerge(
-      requestDescription({
-        summary: "Create a run like this one, with a session of its own",
-        body: { name: "CloneRun", rule: cloneRule }
+      operation({
+        id: "cloneRun",
+        summary: "Create a run like this one",
+        description:
+          "The new run has ids and a session of its own; the idempotency key is left out, everything else is as in the " +
+          "descriptor of the original.",
+        failures: ["RunNotFound", "NoDescriptor", "SessionAlreadyExists"],
+        body: {
+          name: "CloneRun",
+          description: "What is to be different; the whole body may be absent",
+          rule: cloneRule
+        }
       })
     ),
     HttpApiEndpoint.post("archive", "/runs/:id/archive", {
       params: id,
       success: Run.pipe(created),
       error: NotFound
-    }).annotateMerge(summary("Hide a run from the default listings")),
+    }).annotateMerge(
+      operation({
+        id: "archiveRun",
+        summary: "Hide a run from the default listings",
+        description: "In any status. A second call keeps the time of the first.",
+        failures: ["RunNotFound"]
+      })
+    ),
     HttpApiEndpoint.delete("remove", "/runs/:id", {
       params: id,
       success: HttpApiSchema.NoContent,
       error: [BadRequest, NotFound]
-    }).annotateMerge(summary("Delete a terminal run with everything that belongs to it")),
+    }).annotateMerge(
+      operation({
+        id: "deleteRun",
+        summary: "Delete an ended run",
+        description:
+          "With its events, state, metrics, session, artifacts and messages. Only completed, failed or cancelled runs.",
+        failures: ["RunNotFound", "NotTerminal"]
+      })
+    ),
     HttpApiEndpoint.post("addArtifact", "/runs/:id/artifacts", {
       params: id,
       payload: bodySchema(artifactRule),
       success: Artifact.pipe(created),
       error: NotFound
     }).annotateMerge(
-      requestDescription({ summary: "Add an artifact to a run", body: { name: "NewArtifact", rule: artifactRule } })
+      operation({
+        id: "addArtifact",
+        summary: "Add an artifact to a run",
+        description: "In any status of the run. Emits the event `artifact.created`.",
+        failures: ["RunNotFound"],
+        body: { name: "NewArtifact", description: "The artifact, or where it is", rule: artifactRule }
+      })
     )
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(tag("Runs")) {}

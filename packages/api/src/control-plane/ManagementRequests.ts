@@ -22,8 +22,8 @@ const emptyContext: Rule<Readonly<Record<string, never>>> = {
 
 export const cloneRule = object(
   {
-    tags: described(optional(strings({ maxLength: MAX_NAME_LENGTH })), "Replaces the tags of the original"),
-    context: described(optional(emptyContext), "Accepted only when it is empty")
+    tags: described(optional(strings({ maxLength: MAX_NAME_LENGTH })), "Replaces the tags of the original", ["retry"]),
+    context: described(optional(emptyContext), "Accepted only when it is empty; what agents are told is theirs")
   },
   reject
 )
@@ -31,9 +31,9 @@ export const cloneRule = object(
 /** The body of `POST /runs/:id/artifacts` (http-details section 4.10). */
 export const artifactRule = object(
   {
-    kind: oneOf(["trace", "json", "report", "log", "bundle"]),
-    label: string({ notEmpty: "last" }),
-    uri: optional(string()),
+    kind: described(oneOf(["trace", "json", "report", "log", "bundle"]), "What it is", "report"),
+    label: described(string({ notEmpty: "last" }), "Name for readers", "Post-mortem"),
+    uri: described(optional(string()), "Where it is kept, when not here", "https://example.org/reports/17"),
     inline: described(optional(jsonObject()), "The artifact itself, any JSON object")
   },
   reject
@@ -55,6 +55,6 @@ const runIds: Rule<ReadonlyArray<string>> = {
 
 /** The body of the batch operations; unknown keys are dropped (http-details sections 3.3 and 4.8). */
 export const batchRule = object(
-  { runIds: described(runIds, "Runs, in the order of the answer") },
+  { runIds: described(runIds, "Ids of the runs; the answer has the same order") },
   { unknownKeys: "drop" }
 )

@@ -1,3 +1,4 @@
+import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -6,29 +7,31 @@ import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/Control
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription, summary } from "../openapi/Describe.ts"
-import { TextParam } from "../validation/Params.ts"
+import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
+import { textParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { policiesQuery, policyRegistrationRule } from "./PolicyRequests.ts"
 
 /** A governance policy as the runtime's registry holds it (http-details section 11). */
 export const PolicyDescriptor = Schema.Struct({
-  policyId: Schema.String,
-  mode: Schema.String,
-  description: Schema.String,
-  rules: Schema.JsonObject,
-  schemaVersion: Schema.Int,
-  registeredAtUnixMs: Schema.optionalKey(Schema.Int)
+  policyId: Field.text("Id of the policy", "policy.default"),
+  mode: Field.text("Session mode it applies to; * for every mode", "macp.mode.decision.v1"),
+  description: Field.text("What it is for; may be empty"),
+  rules: Field.object("The rules; their keys depend on the mode"),
+  schemaVersion: Field.integer("Version of the form of the rules: 1, 2 or 3", 3),
+  registeredAtUnixMs: Schema.optionalKey(Field.integer("When it was registered, milliseconds since 1970"))
 }).annotate({ identifier: "PolicyDescriptor", description: "A governance policy of the runtime's registry" })
 export type PolicyDescriptor = typeof PolicyDescriptor.Type
 
 export const PolicyRegistered = Schema.Struct({
-  ok: Schema.Boolean,
-  error: Schema.optionalKey(Schema.String)
+  ok: Field.flag("Whether the runtime took the policy"),
+  error: Schema.optionalKey(Field.text("Why it did not, in the runtime's words"))
 }).annotate({ identifier: "PolicyRegistered", description: "Whether the runtime took the policy, and why not" })
 export type PolicyRegistered = typeof PolicyRegistered.Type
 
 const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
+
+const policyId = { policyId: textParam("Id of the policy", "policy.default") }
 
 /** Governance policies, passed through to the runtime (run-control-plane "Runtime and policies"). */
 export class PoliciesGroup extends HttpApiGroup.make("policies")
@@ -38,27 +41,69 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
       success: PolicyRegistered.pipe(HttpApiSchema.status(201)),
       error: failures
     }).annotateMerge(
-      requestDescription({
+      operation({
+        id: "registerPolicy",
         summary: "Register a policy",
-        body: { name: "PolicyRegistration", rule: policyRegistrationRule }
+        description:
+          "The form and the rules are checked here, against the closed set of keys of the mode, before the runtime is asked. " +
+          "What the runtime then refuses for another reason is answered with `ok: false`.",
+        failures: ["InvalidPolicyDefinition", "ReservedPolicy", "RegistryReadOnly", ...runtimeFailures],
+        body: {
+          name: "PolicyRegistration",
+          description: "A policy; unknown keys are dropped",
+          rule: policyRegistrationRule
+        }
       })
     ),
     HttpApiEndpoint.get("list", "/runtime/policies", {
       query: policiesQuery.schema,
       success: Schema.Array(PolicyDescriptor),
       error: failures
-    }).annotateMerge(requestDescription({ summary: "List policies", query: policiesQuery.rule })),
+    }).annotateMerge(
+      operation({
+        id: "listPolicies",
+        summary: "List policies",
+        description: "All policies of the runtime's registry, with their rules as objects.",
+        failures: runtimeFailures,
+        query: policiesQuery.rule
+      })
+    ),
     HttpApiEndpoint.get("get", "/runtime/policies/:policyId", {
-      params: { policyId: TextParam },
+      params: policyId,
       success: PolicyDescriptor,
       error: failures
-    }).annotateMerge(summary("Read one policy")),
+    }).annotateMerge(
+      operation({
+        id: "getPolicy",
+        summary: "Read one policy",
+        description: "A policy of the runtime's registry.",
+        failures: runtimeFailures
+      })
+    ),
     HttpApiEndpoint.delete("unregister", "/runtime/policies/:policyId", {
-      params: { policyId: TextParam },
-      success: Schema.Struct({ ok: Schema.Literal(true) }).annotate({ identifier: "PolicyUnregistered" }),
+      params: policyId,
+      success: Schema.Struct({
+        ok: Schema.Literal(true).annotate({ description: "Always true: failures are errors" })
+      }).annotate({
+        identifier: "PolicyUnregistered",
+        description: "The policy is gone"
+      }),
       error: failures
-    }).annotateMerge(summary("Remove a policy"))
+    }).annotateMerge(
+      operation({
+        id: "unregisterPolicy",
+        summary: "Remove a policy",
+        description: "Removes it from the runtime's registry. Sessions that run under it keep it.",
+        failures: ["RegistryReadOnly", ...runtimeFailures]
+      })
+    )
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(
+    tag(
+      "Policies",
+      "Governance policies of the runtime's registry, passed through. Writing needs an identity that the runtime lets manage it"
+    )
+  ) {}

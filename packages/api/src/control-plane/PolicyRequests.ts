@@ -41,13 +41,27 @@ const rules: Rule<Schema.JsonObject> = {
  */
 export const policyRegistrationRule = object(
   {
-    policyId,
-    mode: described(withDefault(string(), "*"), "The session mode it applies to; `*` for every mode"),
-    description: withDefault(string(), ""),
-    rules,
-    schemaVersion: withDefault(schemaVersion, DEFAULT_POLICY_SCHEMA_VERSION)
+    policyId: described(policyId, "Id of the policy; policy.default is reserved", "policy.incident.strict"),
+    mode: described(
+      withDefault(string(), "*"),
+      "Session mode it applies to; * for every mode",
+      "macp.mode.decision.v1"
+    ),
+    description: described(withDefault(string(), ""), "What it is for"),
+    rules: described(
+      rules,
+      "The rules, passed on to the runtime unchanged. Each mode has a closed set of keys; keys that begin with _ or $ are notes",
+      { voting: { algorithm: "majority" }, commitment: { authority: "initiator_only" } }
+    ),
+    schemaVersion: described(
+      withDefault(schemaVersion, DEFAULT_POLICY_SCHEMA_VERSION),
+      "Version of the form of the rules; 3 refuses a decision on an empty tally, 1 and 2 let it pass",
+      DEFAULT_POLICY_SCHEMA_VERSION
+    )
   },
   { unknownKeys: "drop" }
 )
 
-export const policiesQuery = querySchema({ mode: optional(queryString()) })
+export const policiesQuery = querySchema({
+  mode: described(optional(queryString()), "Only policies of this mode", "macp.mode.decision.v1")
+})

@@ -4,12 +4,20 @@ import { EndpointRemoved } from "../errors/ControlPlaneErrors.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { summary } from "../openapi/Describe.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 
 const removed = <const Name extends string, const Path extends `/${string}`>(name: Name, path: Path) =>
   HttpApiEndpoint.post(name, path, { params: { id: RunReference }, error: EndpointRemoved }).annotateMerge(
-    summary("Removed: always answers 410")
+    operation({
+      id: `${name}Removed`,
+      summary: "Removed: always answers 410",
+      description:
+        "The service does not write into sessions: agents send to the runtime themselves, with the agent SDK. Neither the " +
+        "body nor the run is looked at.",
+      failures: ["EndpointRemoved"],
+      deprecated: true
+    })
   )
 
 /** The former emission endpoints; neither the body nor the run is looked at (http-details section 3.2, "410 body"). */
@@ -21,4 +29,5 @@ export class RemovedGroup extends HttpApiGroup.make("removed")
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(tag("Removed", "Former endpoints")) {}

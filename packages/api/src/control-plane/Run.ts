@@ -1,4 +1,4 @@
-import { RunId, RunMode, RunStatus } from "@runplane/domain"
+import { Field, RunId, RunMode, RunStatus } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -15,27 +15,32 @@ export const Run = Schema.Struct({
   runId: RunId,
   status: RunStatus,
   mode: RunMode,
-  runtimeKind: Schema.String.annotate({ examples: ["rust"] }),
-  runtimeVersion: optional(Schema.String),
-  runtimeSessionId: Schema.String.annotate({ description: "The allocated or given session id" }),
-  traceId: Schema.String.annotate({ description: "32 hex digits" }),
-  idempotencyKey: optional(Schema.String),
-  lastEventSeq: Schema.Int.annotate({ description: "seq of the run's last canonical event" }),
-  lastEventIndex: Schema.Int.annotate({ description: "Index of that event: the number of the run's canonical events" }),
-  sourceKind: optional(Schema.String),
-  sourceRef: optional(Schema.String),
-  source: optional(Schema.Struct({ kind: optional(Schema.String), ref: optional(Schema.String) })),
-  tags: Schema.Array(Schema.String),
+  runtimeKind: Field.text("Kind of the runtime that hosts the session", "rust"),
+  runtimeVersion: optional(Field.text("Version of the runtime, as the descriptor asked for it")),
+  runtimeSessionId: Field.text("Session of the run: the given id, else an allocated one"),
+  traceId: Field.text("W3C trace id: 32 hex digits"),
+  idempotencyKey: optional(Field.text("The key the run was created under")),
+  lastEventSeq: Field.integer("seq of the run's last canonical event"),
+  lastEventIndex: Field.integer("Index of that event: the number of the run's canonical events"),
+  sourceKind: optional(Field.text("What submitted the run: session.metadata.source", "launch-service")),
+  sourceRef: optional(Field.text("What it was made from: session.metadata.sourceRef", "loans/fast-check@1.0.0")),
+  source: optional(
+    Schema.Struct({
+      kind: optional(Field.text("Same as sourceKind")),
+      ref: optional(Field.text("Same as sourceRef"))
+    }).annotate({ description: "sourceKind and sourceRef in one" })
+  ),
+  tags: Field.texts("Tags of the descriptor; sandbox and archived are added by the service", ["nightly"]),
   metadata: Schema.JsonObject.annotate({
     description: "executionRequest (the submitted descriptor), the session metadata, and what is known after the end"
   }),
-  errorCode: optional(Schema.String),
-  errorMessage: optional(Schema.String),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-  startedAt: optional(Timestamp),
-  endedAt: optional(Timestamp),
-  archivedAt: Schema.NullOr(Timestamp)
+  errorCode: optional(Field.text("Of a failed run: why, as a code", "SESSION_EXPIRED")),
+  errorMessage: optional(Field.text("Of a failed run: why, in words")),
+  createdAt: Field.time("When the run was created"),
+  updatedAt: Field.time("When the record last changed"),
+  startedAt: optional(Field.time("When the service began to look for the session")),
+  endedAt: optional(Field.time("When the run reached a final status")),
+  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "When the run was archived; null when it is not" })
 }).annotate({
   identifier: "Run",
   description: "A run of a multi-agent session"
@@ -43,19 +48,19 @@ export const Run = Schema.Struct({
 export type Run = typeof Run.Type
 
 export const RunPage = Schema.Struct({
-  data: Schema.Array(Run),
+  data: Schema.Array(Run).annotate({ description: "The runs of this page" }),
   total: Schema.Int.annotate({ description: "All matches of the same conditions, this page's included" }),
-  limit: Schema.Int,
-  offset: Schema.Int
+  limit: Field.integer("Most runs a page holds, as asked for"),
+  offset: Field.integer("Matches before this page")
 }).annotate({ identifier: "RunPage", description: "One page of runs" })
 export type RunPage = typeof RunPage.Type
 
 /** The answer of `POST /runs` (http-details section 4.3). */
 export const RunAccepted = Schema.Struct({
   runId: RunId,
-  sessionId: Schema.String,
+  sessionId: Field.text("Session for the agents to join; the initiator opens it on the runtime"),
   status: RunStatus,
-  traceId: Schema.String
+  traceId: Field.text("W3C trace id of the run: 32 hex digits")
 }).annotate({
   identifier: "RunAccepted",
   description: "A created run; for a known idempotency key the original run with its current status"
@@ -64,14 +69,14 @@ export type RunAccepted = typeof RunAccepted.Type
 
 /** The answer of `POST /runs/validate` (http-details section 4.4). */
 export const RunValidation = Schema.Struct({
-  valid: Schema.Boolean,
-  errors: Schema.Array(Schema.String),
-  warnings: Schema.Array(Schema.String),
+  valid: Field.flag("Whether a run of this descriptor could start"),
+  errors: Field.texts("Why it could not"),
+  warnings: Field.texts("What could not be checked, such as a runtime that does not answer"),
   runtime: Schema.Struct({
-    reachable: Schema.Boolean,
-    supportedModes: Schema.Array(Schema.String),
-    capabilities: optional(Schema.JsonObject)
-  })
+    reachable: Field.flag("Whether the runtime answered"),
+    supportedModes: Field.texts("Modes it supports; empty when it did not answer"),
+    capabilities: optional(Field.object("What else it can do, as it says itself"))
+  }).annotate({ description: "What the runtime says" })
 }).annotate({
   identifier: "RunValidation",
   description: "Whether a descriptor would be accepted, and what the runtime says about it"

@@ -1,4 +1,4 @@
-import { CanonicalEvent, RunId, RunMetrics, RunState, RunStatus } from "@runplane/domain"
+import { CanonicalEvent, Field, RunId, RunMetrics, RunState, RunStatus } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { Run, Timestamp } from "./Run.ts"
 import { Artifact } from "./RunRecords.ts"
@@ -7,35 +7,38 @@ const optional = Schema.optionalKey
 
 /** The answer of `GET /runs/:id/traces` (http-details section 4.10). */
 export const RunTraces = Schema.Struct({
-  traceId: optional(Schema.String),
-  spanCount: Schema.Int,
-  lastSpanId: optional(Schema.String),
-  linkedArtifacts: Schema.Array(Schema.String),
+  traceId: optional(Field.text("W3C trace id: 32 hex digits")),
+  spanCount: Field.integer("Events of the run that carry a span id"),
+  lastSpanId: optional(Field.text("The last of them: 16 hex digits")),
+  linkedArtifacts: Field.texts("Ids of the run's artifacts"),
   runStatus: RunStatus,
-  scenarioRef: optional(Schema.String)
+  scenarioRef: optional(Field.text("Scenario that the run was made from; absent when there was none"))
 }).annotate({ identifier: "RunTraces", description: "The trace of a run, and what it is linked to" })
 export type RunTraces = typeof RunTraces.Type
 
 const ComparedRun = Schema.Struct({
   runId: RunId,
   status: RunStatus,
-  modeName: optional(Schema.String),
-  durationMs: optional(Schema.Number)
-}).annotate({ identifier: "ComparedRun" })
+  modeName: optional(Field.text("Session mode", "macp.mode.decision.v1")),
+  durationMs: optional(Field.number("Milliseconds from start to end"))
+}).annotate({ identifier: "ComparedRun", description: "One side of a comparison" })
 
 /** The answer of `POST /runs/compare` (http-details section 4.8). */
 export const RunComparison = Schema.Struct({
   left: ComparedRun,
   right: ComparedRun,
-  statusMatch: Schema.Boolean,
-  durationDeltaMs: optional(Schema.Number.annotate({ description: "Right minus left" })),
-  confidenceDelta: optional(Schema.Number.annotate({ description: "Right minus left" })),
+  statusMatch: Field.flag("Whether both have the same status"),
+  durationDeltaMs: optional(Field.number("Duration of the right run minus that of the left, milliseconds")),
+  confidenceDelta: optional(Field.number("Confidence of the right decision minus that of the left")),
   participantsDiff: Schema.Struct({
-    added: Schema.Array(Schema.String).annotate({ description: "Only in the right run" }),
-    removed: Schema.Array(Schema.String).annotate({ description: "Only in the left run" }),
-    common: Schema.Array(Schema.String)
-  }),
-  signalsDiff: Schema.Struct({ added: Schema.Array(Schema.String), removed: Schema.Array(Schema.String) })
+    added: Field.texts("Only in the right run"),
+    removed: Field.texts("Only in the left run"),
+    common: Field.texts("In both")
+  }).annotate({ description: "Participants by id" }),
+  signalsDiff: Schema.Struct({
+    added: Field.texts("Only in the right run"),
+    removed: Field.texts("Only in the left run")
+  }).annotate({ description: "Signals by name" })
 }).annotate({ identifier: "RunComparison", description: "Two runs side by side" })
 export type RunComparison = typeof RunComparison.Type
 
@@ -57,56 +60,58 @@ export const ExportedRun = Schema.Struct({
   archivedAt,
   source,
   metadata
-}).annotate({ identifier: "ExportedRun" })
+}).annotate({ identifier: "ExportedRun", description: "The record of an exported run" })
 export type ExportedRun = typeof ExportedRun.Type
 
 /** The session that a run is bound to, as an export bundle shows it (http-details section 4.9). */
 export const ExportedSession = Schema.Struct({
   runId: RunId,
-  runtimeKind: Schema.String,
-  runtimeSessionId: Schema.String,
-  modeName: Schema.String,
-  modeVersion: Schema.String,
-  configurationVersion: Schema.String,
-  policyVersion: Schema.String,
-  initiatorParticipantId: Schema.String,
-  sessionState: Schema.String,
-  expiresAt: Schema.NullOr(Timestamp),
-  lastSeenAt: Schema.NullOr(Timestamp),
-  capabilities: Schema.JsonObject,
-  lastStreamCursor: Schema.Int.annotate({ description: "Ordinal of the last accepted envelope in the log" }),
-  streamConnectedAt: Schema.NullOr(Timestamp),
-  streamDisconnectedAt: Schema.NullOr(Timestamp),
-  metadata: Schema.Struct({ participants: Schema.Array(Schema.String) }),
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "ExportedSession" })
+  runtimeKind: Field.text("Kind of the runtime", "rust"),
+  runtimeSessionId: Field.text("Id of the session"),
+  modeName: Field.text("Session mode", "macp.mode.decision.v1"),
+  modeVersion: Field.text("Version of the mode"),
+  configurationVersion: Field.text("Version of the configuration"),
+  policyVersion: Field.text("Governance policy", "policy.default"),
+  initiatorParticipantId: Field.text("Who opened the session"),
+  sessionState: Field.text("Last state that was seen", "RESOLVED"),
+  expiresAt: Schema.NullOr(Timestamp).annotate({ description: "When the session runs out of time; null when unknown" }),
+  lastSeenAt: Schema.NullOr(Timestamp).annotate({ description: "When the service last heard of it" }),
+  capabilities: Field.object("What the runtime says it can do"),
+  lastStreamCursor: Field.integer("Ordinal of the last accepted envelope in the log"),
+  streamConnectedAt: Schema.NullOr(Timestamp).annotate({ description: "When its stream was last opened" }),
+  streamDisconnectedAt: Schema.NullOr(Timestamp).annotate({ description: "When its stream last ended" }),
+  metadata: Schema.Struct({ participants: Field.texts("Participants of the session") }).annotate({
+    description: "What else is known of it"
+  }),
+  createdAt: Field.time("When the run was bound to it"),
+  updatedAt: Field.time("When the record last changed")
+}).annotate({ identifier: "ExportedSession", description: "The session that an exported run is bound to" })
 export type ExportedSession = typeof ExportedSession.Type
 
 export const RawEvent = Schema.Struct({
-  id: Schema.String,
+  id: Field.text("Id of the raw event: UUID"),
   runId: RunId,
-  seq: Schema.Int.annotate({ description: "Dense position among the raw events of the run" }),
-  ts: Timestamp,
-  kind: Schema.String,
-  sourceName: Schema.String,
-  payload: Schema.JsonObject,
-  traceId: optional(Schema.String),
-  spanId: optional(Schema.String),
-  createdAt: Timestamp
+  seq: Field.integer("Place among the raw events of the run: 1, 2, 3, ... without gaps"),
+  ts: Field.time("When it was received"),
+  kind: Field.text("Kind of the frame", "stream-envelope"),
+  sourceName: Field.text("Where it came from", "rust-runtime"),
+  payload: Field.object("The frame; the payload of an envelope is base64 text in envelope.payloadBase64"),
+  traceId: optional(Field.text("W3C trace id: 32 hex digits")),
+  spanId: optional(Field.text("Span id: 16 hex digits")),
+  createdAt: Field.time("When it was stored")
 }).annotate({ identifier: "RawEvent", description: "A frame as it came from the runtime" })
 export type RawEvent = typeof RawEvent.Type
 
 /** The answer of `GET /runs/:id/export` in its JSON form (http-details section 4.9). */
 export const RunBundle = Schema.Struct({
   run: ExportedRun,
-  session: Schema.NullOr(ExportedSession),
-  projection: Schema.NullOr(RunState),
-  metrics: Schema.NullOr(RunMetrics),
-  artifacts: Schema.Array(Artifact),
-  canonicalEvents: Schema.Array(CanonicalEvent),
-  rawEvents: Schema.Array(RawEvent),
-  exportedAt: Timestamp
+  session: Schema.NullOr(ExportedSession).annotate({ description: "Null while no session is bound" }),
+  projection: Schema.NullOr(RunState).annotate({ description: "The projected state" }),
+  metrics: Schema.NullOr(RunMetrics).annotate({ description: "The counters" }),
+  artifacts: Schema.Array(Artifact).annotate({ description: "All artifacts, oldest first" }),
+  canonicalEvents: Schema.Array(CanonicalEvent).annotate({ description: "The first eventLimit events, by seq" }),
+  rawEvents: Schema.Array(RawEvent).annotate({ description: "The first eventLimit frames; empty unless asked for" }),
+  exportedAt: Field.time("When the export was made")
 }).annotate({ identifier: "RunBundle", description: "A run with everything that belongs to it" })
 export type RunBundle = typeof RunBundle.Type
 

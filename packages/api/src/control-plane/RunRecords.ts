@@ -1,37 +1,38 @@
-import { RunId } from "@runplane/domain"
+import { Field, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { Timestamp } from "./Run.ts"
 
 const optional = Schema.optionalKey
 
 /** A stored artifact of a run (http-details section 4.10). */
 export const Artifact = Schema.Struct({
-  id: Schema.String,
+  id: Field.text("Id of the artifact: UUID"),
   runId: RunId,
-  kind: Schema.Literals(["trace", "json", "report", "log", "bundle"]),
-  label: Schema.String,
-  uri: optional(Schema.String),
-  inline: optional(Schema.JsonObject),
-  createdAt: Timestamp
+  kind: Schema.Literals(["trace", "json", "report", "log", "bundle"]).annotate({ description: "What it is" }),
+  label: Field.text("Name for readers", "Root run trace"),
+  uri: optional(Field.text("Where it is kept, when not here")),
+  inline: optional(Field.object("The artifact itself")),
+  createdAt: Field.time("When it was added")
 }).annotate({ identifier: "Artifact", description: "A trace bundle, report or log of a run" })
 export type Artifact = typeof Artifact.Type
 
 /** A message that an observed agent sent, as captured from the runtime stream (http-details section 4.10). */
 export const OutboundMessage = Schema.Struct({
-  id: Schema.String,
+  id: Field.text("Id of the record: UUID"),
   runId: RunId,
-  runtimeSessionId: Schema.String,
-  messageId: Schema.String,
-  messageType: Schema.String,
-  category: Schema.Literals(["kickoff", "signal", "context_update", "message"]),
-  sender: Schema.String,
-  recipients: Schema.Array(Schema.String),
-  status: Schema.Literals(["queued", "accepted", "rejected"]),
-  payloadDescriptor: Schema.JsonObject,
-  ack: optional(Schema.JsonObject),
-  errorMessage: optional(Schema.String),
-  createdAt: Timestamp,
-  acceptedAt: optional(Timestamp),
-  updatedAt: Timestamp
+  runtimeSessionId: Field.text("Session it was sent into"),
+  messageId: Field.text("Id that the sender gave it; one record for each"),
+  messageType: Field.text("Type of the message", "Vote"),
+  category: Schema.Literals(["kickoff", "signal", "context_update", "message"]).annotate({
+    description: "Group of the type; kickoff is the message that opens the session"
+  }),
+  sender: Field.text("Who sent it", "impact-analyst"),
+  recipients: Field.texts("Whom it was addressed to; empty for everybody"),
+  status: Schema.Literals(["queued", "accepted", "rejected"]).annotate({ description: "What the runtime made of it" }),
+  payloadDescriptor: Field.object("What its payload is, such as its type and size"),
+  ack: optional(Field.object("The runtime's acknowledgement, when one was seen")),
+  errorMessage: optional(Field.text("Why it was rejected")),
+  createdAt: Field.time("When it was captured"),
+  acceptedAt: optional(Field.time("When the runtime accepted it")),
+  updatedAt: Field.time("When the record last changed")
 }).annotate({ identifier: "OutboundMessage", description: "A message captured from the runtime stream" })
 export type OutboundMessage = typeof OutboundMessage.Type

@@ -7,7 +7,7 @@ import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/Control
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription, summary } from "../openapi/Describe.ts"
+import { type OperationDescription, operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { Run, RunAccepted, RunPage, RunValidation } from "./Run.ts"
@@ -17,13 +17,30 @@ import { reasonRule, runDescriptorRule, runListQuery } from "./RunRequests.ts"
 const id = { id: RunReference }
 const created = HttpApiSchema.status(201)
 
-const lifecycle = <const Name extends "cancel" | "suspend" | "resume">(name: Name, text: string) =>
+const descriptorText =
+  "What to run and on which runtime, in terms that no scenario knows; unknown keys are refused at every level"
+
+const lifecycle = <const Name extends "cancel" | "suspend" | "resume">(name: Name, text: LifecycleText) =>
   HttpApiEndpoint.post(name, `/runs/:id/${name}`, {
     params: id,
     payload: bodySchema(reasonRule),
     success: Run.pipe(created),
     error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
-  }).annotateMerge(requestDescription({ summary: text, body: { name: "Reason", rule: reasonRule } }))
+  }).annotateMerge(
+    operation({
+      id: `${name}Run`,
+      summary: text.summary,
+      description: text.description,
+      failures: ["RunNotFound", "InvalidStateTransition", ...text.failures, ...runtimeFailures],
+      body: { name: "Reason", description: "Why; the whole body may be absent", rule: reasonRule }
+    })
+  )
+
+interface LifecycleText {
+  readonly summary: string
+  readonly description: string
+  readonly failures: OperationDescription["failures"] & {}
+}
 
 /** Runs: creation, reading and life-cycle (run-control-plane "Endpoints", "Runs"). */
 export class RunsGroup extends HttpApiGroup.make("runs")
@@ -33,48 +50,117 @@ export class RunsGroup extends HttpApiGroup.make("runs")
       success: RunAccepted.pipe(HttpApiSchema.status(202)),
       error: [BadRequest, Conflict]
     }).annotateMerge(
-      requestDescription({
+      operation({
+        id: "createRun",
         summary: "Create a run and start watching its session",
-        body: { name: "RunDescriptor", rule: runDescriptorRule }
+        description:
+          "Answers at once; the work goes on behind it. The caller hands `sessionId` to the agents, the initiator opens the " +
+          "session on the runtime, and the service waits for that and then observes. A known `execution.idempotencyKey` " +
+          "answers with the first run as it is now and starts nothing; there is no header for it. A run fails with " +
+          "`RUNTIME_TIMEOUT` when nobody opens its session, and with `MODE_NOT_SUPPORTED` when the runtime lacks the mode: " +
+          "its record says so, not this answer.",
+        failures: ["UnknownRuntimeKind", "InvalidSessionId", "SessionAlreadyExists"],
+        body: { name: "RunDescriptor", description: descriptorText, rule: runDescriptorRule }
       })
     ),
     HttpApiEndpoint.post("validate", "/runs/validate", {
       payload: bodySchema(runDescriptorRule),
       success: RunValidation.pipe(created)
     }).annotateMerge(
-      requestDescription({
+      operation({
+        id: "validateRun",
         summary: "Check a descriptor without creating anything",
-        body: { name: "RunDescriptor", rule: runDescriptorRule }
+        description:
+          "What breaks the rules of the body is 400, as it is for a creation. What only a runtime can tell is in the answer; " +
+          "a runtime that does not answer is a warning.",
+        body: { name: "RunDescriptor", description: descriptorText, rule: runDescriptorRule }
       })
     ),
     HttpApiEndpoint.get("list", "/runs", { query: runListQuery.schema, success: RunPage }).annotateMerge(
-      requestDescription({ summary: "List runs", query: runListQuery.rule })
+      operation({
+        id: "listRuns",
+        summary: "List runs",
+        description:
+          "A page of the runs that match all filters, sandbox runs included. Values out of range are refused, not clamped.",
+        query: runListQuery.rule
+      })
     ),
     HttpApiEndpoint.get("get", "/runs/:id", { params: id, success: Run, error: NotFound }).annotateMerge(
-      summary("Read one run")
+      operation({
+        id: "getRun",
+        summary: "Read one run",
+        description: "The record of a run. The bearer of a cancel callback is shown as `[REDACTED]`.",
+        failures: ["RunNotFound"]
+      })
     ),
     HttpApiEndpoint.get("state", "/runs/:id/state", { params: id, success: RunState, error: NotFound }).annotateMerge(
-      summary("Read the projected state of a run")
+      operation({
+        id: "getRunState",
+        summary: "Read the projected state of a run",
+        description:
+          "The fold of all events of the run: what a screen about it shows. `timeline` says how far it reaches.",
+        failures: ["RunNotFound"]
+      })
     ),
     HttpApiEndpoint.get("metrics", "/runs/:id/metrics", {
       params: id,
       success: RunMetrics,
       error: NotFound
-    }).annotateMerge(summary("Read the counters of a run")),
+    }).annotateMerge(
+      operation({
+        id: "getRunMetrics",
+        summary: "Read the counters of a run",
+        description: "Events by kind, tokens, cost and duration, as of the last stored event.",
+        failures: ["RunNotFound"]
+      })
+    ),
     HttpApiEndpoint.get("artifacts", "/runs/:id/artifacts", {
       params: id,
       success: Schema.Array(Artifact),
       error: NotFound
-    }).annotateMerge(summary("List the artifacts of a run")),
+    }).annotateMerge(
+      operation({
+        id: "listArtifacts",
+        summary: "List the artifacts of a run",
+        description: "All of them, oldest first. Each run gets one of kind `trace` when it starts running.",
+        failures: ["RunNotFound"]
+      })
+    ),
     HttpApiEndpoint.get("messages", "/runs/:id/messages", {
       params: id,
       success: Schema.Array(OutboundMessage),
       error: NotFound
-    }).annotateMerge(summary("List the messages captured from the runtime stream")),
-    lifecycle("cancel", "Cancel a run"),
-    lifecycle("suspend", "Suspend a running run"),
-    lifecycle("resume", "Resume a suspended run")
+    }).annotateMerge(
+      operation({
+        id: "listMessages",
+        summary: "List the messages captured from the runtime stream",
+        description:
+          "One record for each message of the session's agents, oldest first, refused ones included. The service itself " +
+          "sends none.",
+        failures: ["RunNotFound"]
+      })
+    ),
+    lifecycle("cancel", {
+      summary: "Cancel a run",
+      description:
+        "With `cancellationDelegated` in its metadata the service cancels the session itself; else it posts `{runId, reason}` " +
+        "to the `cancelCallback`, whose owner cancels it. The answer waits up to 2 s for the end of the session, so `status` " +
+        "is mostly `cancelled`.",
+      failures: ["CancelNotPossible", "CancelCallbackFailed"]
+    }),
+    lifecycle("suspend", {
+      summary: "Suspend a running run",
+      description:
+        "Suspends the session on the runtime, which keeps what is left of its time-to-live. Only from `running`.",
+      failures: ["NotRunning"]
+    }),
+    lifecycle("resume", {
+      summary: "Resume a suspended run",
+      description: "Resumes the session on the runtime with the time-to-live that was left. Only from `suspended`.",
+      failures: ["NotSuspended"]
+    })
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(tag("Runs", "Creation, reading and life-cycle of runs. A run wraps one session on the runtime")) {}

@@ -1,3 +1,4 @@
+import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
@@ -5,40 +6,42 @@ import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/Control
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { summary } from "../openapi/Describe.ts"
+import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 
 /** Who the runtime is (http-details section 11). */
 export const RuntimeManifest = Schema.Struct({
-  agentId: Schema.String,
-  title: Schema.optionalKey(Schema.String),
-  description: Schema.optionalKey(Schema.String),
-  supportedModes: Schema.Array(Schema.String).annotate({ examples: [["macp.mode.decision.v1"]] }),
-  metadata: Schema.Record(Schema.String, Schema.String)
+  agentId: Field.text("Id of the runtime"),
+  title: Schema.optionalKey(Field.text("Its name")),
+  description: Schema.optionalKey(Field.text("What it says of itself")),
+  supportedModes: Field.texts("Modes that sessions can have", ["macp.mode.decision.v1"]),
+  metadata: Schema.Record(Schema.String, Schema.String).annotate({
+    description: "What else it tells, as texts by name"
+  })
 }).annotate({ identifier: "RuntimeManifest", description: "The runtime's identity and supported modes" })
 export type RuntimeManifest = typeof RuntimeManifest.Type
 
 export const RuntimeMode = Schema.Struct({
-  mode: Schema.String.annotate({ examples: ["macp.mode.decision.v1"] }),
-  modeVersion: Schema.String,
-  title: Schema.optionalKey(Schema.String),
-  description: Schema.optionalKey(Schema.String),
-  determinismClass: Schema.optionalKey(Schema.String),
-  participantModel: Schema.optionalKey(Schema.String),
-  messageTypes: Schema.Array(Schema.String),
-  terminalMessageTypes: Schema.Array(Schema.String),
-  schemaUris: Schema.Record(Schema.String, Schema.String)
+  mode: Field.text("Name of the mode", "macp.mode.decision.v1"),
+  modeVersion: Field.text("Its version", "1.0.0"),
+  title: Schema.optionalKey(Field.text("Name for readers")),
+  description: Schema.optionalKey(Field.text("What it is for")),
+  determinismClass: Schema.optionalKey(Field.text("How far a replay of its messages gives the same result")),
+  participantModel: Schema.optionalKey(Field.text("How participants stand to each other")),
+  messageTypes: Field.texts("Types of messages it knows"),
+  terminalMessageTypes: Field.texts("Those that end a session"),
+  schemaUris: Schema.Record(Schema.String, Schema.String).annotate({ description: "Where schemas are, by name" })
 }).annotate({ identifier: "RuntimeMode", description: "A session mode that the runtime has registered" })
 
 export const RuntimeRoot = Schema.Struct({
-  uri: Schema.String,
-  name: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "RuntimeRoot" })
+  uri: Field.text("Where the root is"),
+  name: Schema.optionalKey(Field.text("Its name"))
+}).annotate({ identifier: "RuntimeRoot", description: "A root that the runtime offers" })
 
 /** Always answered with 200: `ok` and `detail` say how the runtime is. */
 export const RuntimeState = Schema.Struct({
-  ok: Schema.Boolean,
-  runtimeKind: Schema.String,
-  detail: Schema.String.annotate({ examples: ["connected to 127.0.0.1:50051"] }),
+  ok: Field.flag("Whether the runtime answers"),
+  runtimeKind: Field.text("Kind of the runtime", "rust"),
+  detail: Field.text("Where it is, or why it does not answer", "connected to 127.0.0.1:50051"),
   manifest: Schema.optionalKey(RuntimeManifest)
 }).annotate({ identifier: "RuntimeState", description: "Whether the runtime answers, and why not" })
 export type RuntimeState = typeof RuntimeState.Type
@@ -49,20 +52,44 @@ const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
 export class RuntimeGroup extends HttpApiGroup.make("runtime")
   .add(
     HttpApiEndpoint.get("manifest", "/runtime/manifest", { success: RuntimeManifest, error: failures }).annotateMerge(
-      summary("The runtime's manifest")
+      operation({
+        id: "getRuntimeManifest",
+        summary: "Read the runtime's manifest",
+        description: "Who the runtime is and which modes it supports, asked at the time of the request.",
+        failures: runtimeFailures
+      })
     ),
     HttpApiEndpoint.get("modes", "/runtime/modes", {
       success: Schema.Array(RuntimeMode),
       error: failures
-    }).annotateMerge(summary("The runtime's registered modes")),
+    }).annotateMerge(
+      operation({
+        id: "listRuntimeModes",
+        summary: "List the runtime's modes",
+        description: "The registered session modes with their message types.",
+        failures: runtimeFailures
+      })
+    ),
     HttpApiEndpoint.get("roots", "/runtime/roots", {
       success: Schema.Array(RuntimeRoot),
       error: failures
-    }).annotateMerge(summary("The runtime's roots")),
+    }).annotateMerge(
+      operation({
+        id: "listRuntimeRoots",
+        summary: "List the runtime's roots",
+        description: "The roots that the runtime offers; mostly none.",
+        failures: runtimeFailures
+      })
+    ),
     HttpApiEndpoint.get("health", "/runtime/health", { success: RuntimeState }).annotateMerge(
-      summary("Whether the runtime answers; always 200")
+      operation({
+        id: "getRuntimeHealth",
+        summary: "Ask whether the runtime answers",
+        description: "Always 200: `ok` and `detail` say how the runtime is."
+      })
     )
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(tag("Runtime", "The runtime behind the service, read through")) {}

@@ -1,3 +1,4 @@
+import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -6,7 +7,7 @@ import { NotFound } from "../errors/ControlPlaneErrors.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription } from "../openapi/Describe.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { runStreamQuery } from "./RunRequests.ts"
 
@@ -19,16 +20,27 @@ export class StreamGroup extends HttpApiGroup.make("stream")
     HttpApiEndpoint.get("run", "/runs/:id/stream", {
       params: { id: RunReference },
       query: runStreamQuery.schema,
-      headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+      headers: {
+        "last-event-id": Schema.optionalKey(
+          Field.text("seq of the last event received, as EventSource sends it; what is no number is ignored", "42")
+        )
+      },
       success: HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" }),
       error: NotFound
     }).annotateMerge(
-      requestDescription({
-        summary: "Follow a run: snapshot, canonical_event and heartbeat frames",
+      operation({
+        id: "streamRun",
+        summary: "Follow a run live",
+        description:
+          "An event stream (SSE) that begins with a snapshot and goes on with what happens. With afterSeq or Last-Event-ID the " +
+          "events since then come first, without gap or repeat. The stream ends when the run ends; one that is opened " +
+          "later stays open with heartbeats. A client that hears nothing for three heartbeats should connect anew.",
+        failures: ["RunNotFound"],
         query: runStreamQuery.rule
       })
     )
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(tag("Events")) {}

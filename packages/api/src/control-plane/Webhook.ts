@@ -1,6 +1,5 @@
-import { RunId } from "@runplane/domain"
+import { Field, RunId } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { Timestamp } from "./Run.ts"
 
 const optional = Schema.optionalKey
 
@@ -16,16 +15,16 @@ export const webhookEvents = [
 export type WebhookEvent = (typeof webhookEvents)[number]
 
 export const WebhookDeliveryStats = Schema.Struct({
-  total: Schema.Int.annotate({ description: "Deliveries since the subscription was made, pending ones included" }),
-  succeeded: Schema.Int,
-  failed: Schema.Int.annotate({ description: "Deliveries that were given up" }),
-  lastDeliveredAt: optional(Timestamp)
-}).annotate({ identifier: "WebhookDeliveryStats" })
+  total: Field.integer("Deliveries since the subscription was made, pending ones included"),
+  succeeded: Field.integer("Deliveries that were answered with 2xx"),
+  failed: Field.integer("Deliveries that were given up"),
+  lastDeliveredAt: optional(Field.time("When one last succeeded"))
+}).annotate({ identifier: "WebhookDeliveryStats", description: "How the deliveries of a subscription went" })
 
 /** A webhook subscription (http-details section 12). */
 export const Webhook = Schema.Struct({
-  id: Schema.String,
-  url: Schema.String,
+  id: Field.text("Id of the subscription: UUID"),
+  url: Field.text("Where deliveries go", "https://example.org/hooks/runs"),
   events: Schema.Array(Schema.String).annotate({
     description: `Of ${webhookEvents.join(", ")}; none means all, other names match nothing`
   }),
@@ -33,9 +32,9 @@ export const Webhook = Schema.Struct({
     description: "In full only in the answer that creates the subscription; afterwards its last 4 characters",
     examples: ["****cret"]
   }),
-  active: Schema.Boolean,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  active: Field.flag("Whether events are delivered; an answer of 410 makes it false"),
+  createdAt: Field.time("When it was made"),
+  updatedAt: Field.time("When it last changed"),
   deliveryStats: optional(WebhookDeliveryStats)
 }).annotate({ identifier: "Webhook", description: "A webhook subscription" })
 export type Webhook = typeof Webhook.Type
@@ -44,11 +43,12 @@ export const webhookDeliveryStatuses = ["pending", "delivered", "failed"] as con
 
 /** One event on its way to one subscription (http-details section 12, "delivery record"). */
 export const WebhookDelivery = Schema.Struct({
-  id: Schema.String.annotate({ description: "Sent as webhook-id with every attempt" }),
-  webhookId: Schema.String,
-  event: Schema.String,
+  id: Field.text("Id of the delivery: UUID; sent as webhook-id with every attempt"),
+  webhookId: Field.text("The subscription"),
+  event: Field.text("The event", "run.completed"),
   runId: RunId,
   payload: Schema.JsonObject.annotate({
+    description: "The body that is sent",
     examples: [
       {
         event: "run.failed",
@@ -59,21 +59,21 @@ export const WebhookDelivery = Schema.Struct({
       }
     ]
   }),
-  status: Schema.Literals(webhookDeliveryStatuses),
-  attempts: Schema.Int.annotate({ description: "Attempts made" }),
-  nextAttemptAt: optional(Timestamp.annotate({ description: "While pending: not before this time" })),
-  lastAttemptAt: optional(Timestamp),
-  responseStatus: optional(Schema.Int),
-  errorMessage: optional(Schema.String),
-  createdAt: Timestamp,
-  deliveredAt: optional(Timestamp)
+  status: Schema.Literals(webhookDeliveryStatuses).annotate({ description: "failed when it was given up" }),
+  attempts: Field.integer("Attempts made"),
+  nextAttemptAt: optional(Field.time("While pending: not before this time")),
+  lastAttemptAt: optional(Field.time("When it was last tried")),
+  responseStatus: optional(Field.integer("HTTP status of the last answer", 200)),
+  errorMessage: optional(Field.text("Why the last attempt failed")),
+  createdAt: Field.time("When the event happened"),
+  deliveredAt: optional(Field.time("When it was answered with 2xx"))
 }).annotate({ identifier: "WebhookDelivery", description: "A delivery of one event to one subscription" })
 export type WebhookDelivery = typeof WebhookDelivery.Type
 
 export const WebhookDeliveryPage = Schema.Struct({
-  data: Schema.Array(WebhookDelivery),
-  total: Schema.Int,
-  limit: Schema.Int,
-  offset: Schema.Int
+  data: Schema.Array(WebhookDelivery).annotate({ description: "The deliveries of this page" }),
+  total: Field.integer("All matches of the same filter"),
+  limit: Field.integer("Most deliveries a page holds, as asked for"),
+  offset: Field.integer("Matches before this page")
 }).annotate({ identifier: "WebhookDeliveryPage", description: "One page of deliveries, the latest first" })
 export type WebhookDeliveryPage = typeof WebhookDeliveryPage.Type

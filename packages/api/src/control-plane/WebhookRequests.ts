@@ -33,7 +33,8 @@ const eventNames = () => described(events(), `Of ${webhookEvents.join(", ")}; em
 const secret = () =>
   described(
     string({ notEmpty: "last", maxLength: MAX_WEBHOOK_SECRET_LENGTH }),
-    "Signs every delivery; with the prefix whsec_ its rest is taken as a base64 key for webhook-signature"
+    "Signs every delivery; with the prefix whsec_ its rest is taken as a base64 key for webhook-signature",
+    "correct horse battery staple"
   )
 
 /** The body of `POST /webhooks` (http-details section 12). */
@@ -57,8 +58,12 @@ export const DEFAULT_DELIVERY_PAGE = 50
 
 /** The query of `GET /webhooks/:id/deliveries`. */
 export const webhookDeliveriesQuery = querySchema({
-  status: optional(oneOf(webhookDeliveryStatuses)),
-  limit: withDefault(queryInteger({ min: 1, max: MAX_DELIVERY_PAGE }), DEFAULT_DELIVERY_PAGE),
-  offset: withDefault(queryInteger({ min: 0 }), 0)
+  status: described(optional(oneOf(webhookDeliveryStatuses)), "Only deliveries with this status", "failed"),
+  limit: described(
+    withDefault(queryInteger({ min: 1, max: MAX_DELIVERY_PAGE }), DEFAULT_DELIVERY_PAGE),
+    "Most deliveries of the page",
+    DEFAULT_DELIVERY_PAGE
+  ),
+  offset: described(withDefault(queryInteger({ min: 0 }), 0), "Matches to leave out before the page", 0)
 })
 export type WebhookDeliveriesQuery = typeof webhookDeliveriesQuery.schema.Type

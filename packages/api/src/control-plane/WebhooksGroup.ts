@@ -6,7 +6,7 @@ import { BadRequest, Conflict, NotFound } from "../errors/ControlPlaneErrors.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription, summary } from "../openapi/Describe.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { UuidParam } from "../validation/UuidParam.ts"
 import { Webhook, WebhookDelivery, WebhookDeliveryPage } from "./Webhook.ts"
@@ -23,10 +23,22 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       success: Webhook.pipe(created),
       error: BadRequest
     }).annotateMerge(
-      requestDescription({ summary: "Subscribe to events", body: { name: "NewWebhook", rule: webhookRule } })
+      operation({
+        id: "createWebhook",
+        summary: "Subscribe to events",
+        description:
+          "Events of runs are then posted to the URL, signed with the secret (see the webhook `runEvent`). This is the only " +
+          "answer that shows the secret in full. Where private networks are refused, so is a URL that leads there.",
+        failures: ["RefusedTarget"],
+        body: { name: "NewWebhook", description: "A subscription", rule: webhookRule }
+      })
     ),
     HttpApiEndpoint.get("list", "/webhooks", { success: Schema.Array(Webhook) }).annotateMerge(
-      summary("List all subscriptions")
+      operation({
+        id: "listWebhooks",
+        summary: "List all subscriptions",
+        description: "With the counts of their deliveries. Secrets are masked to their last four characters."
+      })
     ),
     HttpApiEndpoint.patch("update", "/webhooks/:id", {
       params: id,
@@ -34,10 +46,20 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       success: Webhook,
       error: [BadRequest, NotFound]
     }).annotateMerge(
-      requestDescription({ summary: "Change a subscription", body: { name: "WebhookChange", rule: webhookChangeRule } })
+      operation({
+        id: "updateWebhook",
+        summary: "Change a subscription",
+        description: "Any subset of the fields. Deliveries under way take the new values with their next attempt.",
+        failures: ["RefusedTarget", "WebhookNotFound"],
+        body: { name: "WebhookChange", description: "What to change", rule: webhookChangeRule }
+      })
     ),
     HttpApiEndpoint.delete("remove", "/webhooks/:id", { params: id, success: HttpApiSchema.NoContent }).annotateMerge(
-      summary("Remove a subscription with its deliveries; an unknown one is removed already")
+      operation({
+        id: "deleteWebhook",
+        summary: "Remove a subscription",
+        description: "Its deliveries go with it. An unknown one counts as removed."
+      })
     ),
     HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {
       params: id,
@@ -45,14 +67,30 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       success: WebhookDeliveryPage,
       error: NotFound
     }).annotateMerge(
-      requestDescription({ summary: "List the deliveries of a subscription", query: webhookDeliveriesQuery.rule })
+      operation({
+        id: "listDeliveries",
+        summary: "List the deliveries of a subscription",
+        description: "The latest first, pending ones included.",
+        failures: ["WebhookNotFound"],
+        query: webhookDeliveriesQuery.rule
+      })
     ),
     HttpApiEndpoint.post("redeliver", "/webhooks/:id/deliveries/:deliveryId/redeliver", {
       params: { id: UuidParam, deliveryId: UuidParam },
       success: WebhookDelivery.pipe(created),
       error: [NotFound, Conflict]
-    }).annotateMerge(summary("Deliver once more, or now when it waits for its next attempt"))
+    }).annotateMerge(
+      operation({
+        id: "redeliver",
+        summary: "Deliver once more",
+        description:
+          "Sends a delivery again, whatever became of it; one that waits for its next attempt is sent now. The receiver " +
+          "knows it by the same `webhook-id`.",
+        failures: ["DeliveryNotFound", "WebhookInactive"]
+      })
+    )
   )
   .middleware(RequestValidation)
   .middleware(RateLimit)
-  .middleware(Authorization) {}
+  .middleware(Authorization)
+  .annotateMerge(tag("Webhooks", "Subscriptions to the life-cycle of runs, and their deliveries")) {}

@@ -1,3 +1,4 @@
+import { Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { type ControlPlaneErrorCode, controlPlaneErrorStatus, reasonPhrases } from "./ErrorCodes.ts"
 
@@ -12,12 +13,12 @@ const body = <const Status extends number, const Codes extends ReadonlyArray<Con
   identifier: string
 ) =>
   Schema.Struct({
-    statusCode: Schema.tag(status),
-    errorCode: Schema.Literals(codes),
-    message: Schema.String,
-    metadata: Schema.optionalKey(Schema.JsonObject),
-    error: Schema.optionalKey(Schema.String)
-  }).annotate({ identifier })
+    statusCode: Schema.tag(status).annotate({ description: "The HTTP status" }),
+    errorCode: Schema.Literals(codes).annotate({ description: "What went wrong, for programs" }),
+    message: Field.text("What went wrong, for people"),
+    metadata: Schema.optionalKey(Field.object("More about it; of a failed runtime call {grpcCode}")),
+    error: Schema.optionalKey(Field.text("The reason phrase of the status, where the form of older servers has it"))
+  }).annotate({ identifier, description: `An error answered with ${status}` })
 
 export class BadRequest extends Schema.Error<BadRequest>("runplane/api/BadRequest")(
   body(
@@ -39,13 +40,11 @@ export class BadRequest extends Schema.Error<BadRequest>("runplane/api/BadReques
 /** A body or a query that broke rules: `message` lists every broken rule. */
 export class ValidationFailed extends Schema.Class<ValidationFailed>("runplane/api/ValidationFailed")(
   Schema.Struct({
-    statusCode: Schema.tag(400),
-    errorCode: Schema.tag("VALIDATION_ERROR"),
-    message: Schema.Array(Schema.String).annotate({
-      examples: [["mode must be one of the following values: live, sandbox"]]
-    }),
-    error: Schema.tag(reasonPhrases[400])
-  }).annotate({ identifier: "ValidationFailed" }),
+    statusCode: Schema.tag(400).annotate({ description: "The HTTP status" }),
+    errorCode: Schema.tag("VALIDATION_ERROR").annotate({ description: "What went wrong, for programs" }),
+    message: Field.texts("Every broken rule", ["mode must be one of the following values: live, sandbox"]),
+    error: Schema.tag(reasonPhrases[400]).annotate({ description: "The reason phrase of the status" })
+  }).annotate({ identifier: "ValidationFailed", description: "A body or a query that breaks rules" }),
   { httpApiStatus: 400, description: "A body or query that broke rules; message lists them" }
 ) {
   readonly _tag = "ValidationFailed"

@@ -1,3 +1,4 @@
+import { Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { type LauncherErrorCode, reasonPhrases } from "./ErrorCodes.ts"
 
@@ -11,11 +12,11 @@ const body = <const Status extends number, const Codes extends ReadonlyArray<Lau
   identifier: string
 ) =>
   Schema.Struct({
-    statusCode: Schema.tag(status),
-    errorCode: Schema.Literals(codes),
-    message: Schema.String,
-    metadata: Schema.optionalKey(Schema.JsonObject)
-  }).annotate({ identifier })
+    statusCode: Schema.tag(status).annotate({ description: "The HTTP status" }),
+    errorCode: Schema.Literals(codes).annotate({ description: "What went wrong, for programs" }),
+    message: Field.text("What went wrong, for people"),
+    metadata: Schema.optionalKey(Field.object("More about it, where there is something to say"))
+  }).annotate({ identifier, description: `An error answered with ${status}` })
 
 export class LaunchRejected extends Schema.Error<LaunchRejected>("runplane/api/LaunchRejected")(
   body(400, ["INVALID_SCENARIO_REF", "VALIDATION_ERROR", "COMPILATION_ERROR"], "LaunchRejected"),
@@ -52,10 +53,12 @@ export class AgentStartFailed extends Schema.Error<AgentStartFailed>("runplane/a
 /** A malformed request body: a list of texts, or the JSON parser's text. */
 export class MalformedBody extends Schema.Class<MalformedBody>("runplane/api/MalformedBody")(
   Schema.Struct({
-    message: Schema.Union([Schema.String, Schema.Array(Schema.String)]),
-    error: Schema.tag(reasonPhrases[400]),
-    statusCode: Schema.tag(400)
-  }).annotate({ identifier: "MalformedBody" }),
+    message: Schema.Union([Schema.String, Schema.Array(Schema.String)]).annotate({
+      description: "Every broken rule, or the text of the JSON parser"
+    }),
+    error: Schema.tag(reasonPhrases[400]).annotate({ description: "The reason phrase of the status" }),
+    statusCode: Schema.tag(400).annotate({ description: "The HTTP status" })
+  }).annotate({ identifier: "MalformedBody", description: "A body or a query that breaks rules" }),
   { httpApiStatus: 400, description: "The body is not what the endpoint takes" }
 ) {
   readonly _tag = "MalformedBody"
@@ -65,10 +68,10 @@ export const INVALID_API_KEY_TEXT = "Invalid or missing API key"
 
 export class ApiKeyRejected extends Schema.Error<ApiKeyRejected>("runplane/api/ApiKeyRejected")(
   Schema.Struct({
-    message: Schema.String,
-    error: Schema.tag(reasonPhrases[401]),
-    statusCode: Schema.tag(401)
-  }).annotate({ identifier: "ApiKeyRejected" }),
+    message: Field.text("What is wrong with the key"),
+    error: Schema.tag(reasonPhrases[401]).annotate({ description: "The reason phrase of the status" }),
+    statusCode: Schema.tag(401).annotate({ description: "The HTTP status" })
+  }).annotate({ identifier: "ApiKeyRejected", description: "A request without a valid key" }),
   { httpApiStatus: 401, description: "No valid API key" }
 ) {
   readonly _tag = "ApiKeyRejected"

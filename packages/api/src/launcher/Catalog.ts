@@ -1,48 +1,51 @@
+import { Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
-const texts = Schema.Array(Schema.String)
 
-export const HealthAnswer = Schema.Struct({ ok: Schema.Literal(true), service: Schema.String }).annotate({
-  identifier: "HealthAnswer"
-})
+export const HealthAnswer = Schema.Struct({
+  ok: Schema.Literal(true).annotate({ description: "Always true" }),
+  service: Field.text("Name of the service", "scenario-launch-service")
+}).annotate({ identifier: "HealthAnswer", description: "The process answers" })
 
 export const Pack = Schema.Struct({
-  slug: Schema.String,
-  name: Schema.String,
-  description: Schema.String,
-  tags: texts
+  slug: Field.text("First part of a scenario reference", "incident"),
+  name: Field.text("Name for readers"),
+  description: Field.text("What its scenarios are about"),
+  tags: Field.texts("Tags of the pack")
 }).annotate({ identifier: "Pack", description: "A set of scenarios" })
 export type Pack = typeof Pack.Type
 
 /** `packSlug` is there in `GET /scenarios` only. */
 export const ScenarioSummary = Schema.Struct({
-  packSlug: optional(Schema.String),
-  scenario: Schema.String,
-  name: Schema.String,
-  summary: optional(Schema.String),
-  versions: texts,
-  templates: texts,
-  tags: optional(texts),
-  runtimeKind: optional(Schema.String),
-  agentRefs: texts,
-  policyHints: optional(Schema.JsonObject)
+  packSlug: optional(Field.text("Its pack; only where scenarios of several packs are listed", "incident")),
+  scenario: Field.text("Slug of the scenario: middle part of a scenario reference", "region-failover"),
+  name: Field.text("Name for readers"),
+  summary: optional(Field.text("What it is about")),
+  versions: Field.texts("Its versions, the oldest first", ["1.0.0"]),
+  templates: Field.texts("Slugs of its templates"),
+  tags: optional(Field.texts("Tags of the scenario")),
+  runtimeKind: optional(Field.text("Kind of runtime it runs on", "rust")),
+  agentRefs: Field.texts("The agents it takes"),
+  policyHints: optional(Field.object("What the pack says about its governance policy, for display"))
 }).annotate({ identifier: "ScenarioSummary", description: "A scenario with its versions and templates" })
 export type ScenarioSummary = typeof ScenarioSummary.Type
 
-export const BootstrapMode = Schema.Literals(["attached", "mock", "deferred"])
+export const BootstrapMode = Schema.Literals(["attached", "mock", "deferred"]).annotate({
+  description: "attached agents are started as processes; mock and deferred ones are not started here"
+})
 
 const profileFields = {
-  agentRef: Schema.String,
-  name: Schema.String,
-  role: Schema.String,
-  framework: Schema.String,
-  description: Schema.String,
-  transportIdentity: Schema.String.annotate({ examples: ["agent://replication-agent"] }),
-  entrypoint: Schema.String,
-  bootstrapStrategy: Schema.String,
+  agentRef: Field.text("Id of the agent in the catalog", "replication-agent"),
+  name: Field.text("Name for readers"),
+  role: Field.text("What it does in a session"),
+  framework: Field.text("What it is built on", "custom"),
+  description: Field.text("What it knows about"),
+  transportIdentity: Field.text("Its address", "agent://replication-agent"),
+  entrypoint: Field.text("The program that is started"),
+  bootstrapStrategy: Field.text("How it is started"),
   bootstrapMode: BootstrapMode,
-  tags: texts
+  tags: Field.texts("Tags of the agent")
 }
 
 export const AgentProfile = Schema.Struct(profileFields).annotate({
@@ -52,7 +55,10 @@ export const AgentProfile = Schema.Struct(profileFields).annotate({
 export type AgentProfile = typeof AgentProfile.Type
 
 /** A profile with the scenarios that name the agent: `GET /agents` and `GET /agents/:agentRef` only. */
-export const CatalogAgent = Schema.Struct({ ...profileFields, scenarios: texts }).annotate({
+export const CatalogAgent = Schema.Struct({
+  ...profileFields,
+  scenarios: Field.texts("References of the scenarios that name the agent", ["incident/region-failover@1.0.0"])
+}).annotate({
   identifier: "CatalogAgent",
   description: "An example agent with the references of the scenarios it takes part in"
 })
@@ -61,35 +67,44 @@ export type CatalogAgent = typeof CatalogAgent.Type
 /** A started (or mocked, or deferred) agent in the answer of `POST /examples/run` (launch-details section 5.7). */
 export const HostedAgent = Schema.Struct({
   ...profileFields,
-  participantId: Schema.String,
-  status: Schema.Literal("bootstrapped"),
+  participantId: Field.text("Participant of the session that the agent speaks for", "replication-analyst"),
+  status: Schema.Literal("bootstrapped").annotate({ description: "Always bootstrapped: failures are errors" }),
   participantMetadata: Schema.Struct({
-    processAttached: Schema.Boolean,
-    pid: optional(Schema.Int),
-    launchMode: optional(Schema.String),
-    adapterFramework: optional(Schema.String)
-  })
+    processAttached: Field.flag("Whether a process was started"),
+    pid: optional(Field.integer("Its process id on the service's machine", 4711)),
+    launchMode: optional(Field.text("How it was started")),
+    adapterFramework: optional(Field.text("The host that started it"))
+  }).annotate({ description: "How the agent was started" })
 }).annotate({ identifier: "HostedAgent", description: "An agent as it was started for a run" })
 export type HostedAgent = typeof HostedAgent.Type
 
 /** Everything a form needs to start a scenario (launch-details section 3.3). */
 export const LaunchSchema = Schema.Struct({
-  scenarioRef: Schema.String,
-  templateId: optional(Schema.String),
-  formSchema: Schema.JsonObject,
-  defaults: Schema.JsonObject,
-  participants: Schema.Array(Schema.Struct({ id: Schema.String, role: Schema.String, agentRef: Schema.String })),
-  agents: Schema.Array(AgentProfile),
-  runtime: Schema.Struct({ kind: Schema.String, version: optional(Schema.String) }),
+  scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0"),
+  templateId: optional(Field.text("The template that was asked for", "default")),
+  formSchema: Field.object("JSON Schema of the inputs"),
+  defaults: Field.object("Inputs to begin with: the defaults of the schema, then those of the template"),
+  participants: Schema.Array(
+    Schema.Struct({
+      id: Field.text("Id of the participant", "replication-analyst"),
+      role: Field.text("Its role in the session"),
+      agentRef: Field.text("The agent that speaks for it", "replication-agent")
+    })
+  ).annotate({ description: "Participants in the order of the scenario" }),
+  agents: Schema.Array(AgentProfile).annotate({ description: "The agents that take part" }),
+  runtime: Schema.Struct({
+    kind: Field.text("Kind of runtime", "rust"),
+    version: optional(Field.text("Its version"))
+  }).annotate({ description: "The runtime it runs on" }),
   launchSummary: Schema.Struct({
-    modeName: Schema.String,
-    modeVersion: Schema.String,
-    configurationVersion: Schema.String,
-    policyVersion: optional(Schema.String),
-    ttlMs: Schema.Int,
-    initiatorParticipantId: optional(Schema.String),
-    policyHints: optional(Schema.JsonObject)
-  }),
-  expectedDecisionKinds: optional(texts)
+    modeName: Field.text("Session mode", "macp.mode.decision.v1"),
+    modeVersion: Field.text("Version of the mode"),
+    configurationVersion: Field.text("Version of the configuration"),
+    policyVersion: optional(Field.text("Governance policy")),
+    ttlMs: Field.integer("Time-to-live of the session, milliseconds"),
+    initiatorParticipantId: optional(Field.text("Who opens the session")),
+    policyHints: optional(Field.object("What the pack says about its governance policy, for display"))
+  }).annotate({ description: "The session it opens" }),
+  expectedDecisionKinds: optional(Field.texts("Decisions that its sessions come to"))
 }).annotate({ identifier: "LaunchSchema", description: "The inputs of a scenario version and what it will launch" })
 export type LaunchSchema = typeof LaunchSchema.Type

@@ -5,16 +5,20 @@ import { CatalogEntryNotFound, LauncherFault } from "../errors/LauncherErrors.ts
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { LaunchValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription, summary } from "../openapi/Describe.ts"
-import { TextParam } from "../validation/Params.ts"
+import { operation, tag } from "../openapi/Describe.ts"
+import { textParam } from "../validation/Params.ts"
 import { queryString } from "../validation/QueryRules.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 import { described, optional } from "../validation/Rule.ts"
 import { CatalogAgent, LaunchSchema, Pack, ScenarioSummary } from "./Catalog.ts"
 
 export const launchSchemaQuery = querySchema({
-  template: described(optional(queryString()), "Template slug; an empty value counts as absent")
+  template: described(optional(queryString()), "Slug of a template; an empty value counts as absent", "default")
 })
+
+const packSlug = textParam("Slug of the pack", "incident")
+const scenarioSlug = textParam("Slug of the scenario", "region-failover")
+const version = textParam("Version of the scenario", "1.0.0")
 
 const failures = [CatalogEntryNotFound, LauncherFault] as const
 
@@ -22,32 +26,73 @@ const failures = [CatalogEntryNotFound, LauncherFault] as const
 export class CatalogGroup extends HttpApiGroup.make("catalog")
   .add(
     HttpApiEndpoint.get("packs", "/packs", { success: Schema.Array(Pack), error: failures }).annotateMerge(
-      summary("List packs")
+      operation({
+        id: "listPacks",
+        summary: "List packs",
+        description: "The sets of scenarios on disk.",
+        failures: ["InvalidPackData"]
+      })
     ),
     HttpApiEndpoint.get("packScenarios", "/packs/:packSlug/scenarios", {
-      params: { packSlug: TextParam },
+      params: { packSlug },
       success: Schema.Array(ScenarioSummary),
       error: failures
-    }).annotateMerge(summary("List the scenarios of a pack")),
+    }).annotateMerge(
+      operation({
+        id: "listPackScenarios",
+        summary: "List the scenarios of a pack",
+        description: "With their versions and templates.",
+        failures: ["PackNotFound", "InvalidPackData"]
+      })
+    ),
     HttpApiEndpoint.get("scenarios", "/scenarios", {
       success: Schema.Array(ScenarioSummary),
       error: failures
-    }).annotateMerge(summary("List the scenarios of all packs")),
+    }).annotateMerge(
+      operation({
+        id: "listScenarios",
+        summary: "List the scenarios of all packs",
+        description: "Each with the slug of its pack.",
+        failures: ["InvalidPackData"]
+      })
+    ),
     HttpApiEndpoint.get("agents", "/agents", { success: Schema.Array(CatalogAgent), error: failures }).annotateMerge(
-      summary("List example agents")
+      operation({
+        id: "listAgents",
+        summary: "List example agents",
+        description: "With the scenarios that name them.",
+        failures: ["InvalidPackData"]
+      })
     ),
     HttpApiEndpoint.get("agent", "/agents/:agentRef", {
-      params: { agentRef: TextParam },
+      params: { agentRef: textParam("Id of the agent", "replication-agent") },
       success: CatalogAgent,
       error: failures
-    }).annotateMerge(summary("Read one example agent")),
+    }).annotateMerge(
+      operation({
+        id: "getAgent",
+        summary: "Read one example agent",
+        description: "With the scenarios that name it.",
+        failures: ["AgentNotFound", "InvalidPackData"]
+      })
+    ),
     HttpApiEndpoint.get("launchSchema", "/packs/:packSlug/scenarios/:scenarioSlug/versions/:version/launch-schema", {
-      params: { packSlug: TextParam, scenarioSlug: TextParam, version: TextParam },
+      params: { packSlug, scenarioSlug, version },
       query: launchSchemaQuery.schema,
       success: LaunchSchema,
       error: failures
-    }).annotateMerge(requestDescription({ summary: "Read what a scenario asks for", query: launchSchemaQuery.rule }))
+    }).annotateMerge(
+      operation({
+        id: "getLaunchSchema",
+        summary: "Read what a scenario asks for",
+        description:
+          "Everything a form needs to start a version of a scenario: the schema of its inputs, and what it will launch.",
+        failures: ["PackNotFound", "ScenarioNotFound", "VersionNotFound", "TemplateNotFound", "InvalidPackData"],
+        query: launchSchemaQuery.rule
+      })
+    )
   )
   .middleware(LaunchValidation)
   .middleware(LauncherApiKey)
-  .middleware(RateLimit) {}
+  .middleware(RateLimit)
+  .annotateMerge(tag("Catalog", "Packs, scenarios and agents, as they are on disk")) {}

@@ -1,4 +1,4 @@
-import { RunDescriptor, RunMode } from "@runplane/domain"
+import { Field, RunDescriptor, RunMode } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { boolean, jsonObject, oneOf, string, strings } from "../validation/BodyRules.ts"
 import { object } from "../validation/ObjectRule.ts"
@@ -6,52 +6,57 @@ import { described, optional, type Rule, valid } from "../validation/Rule.ts"
 import { HostedAgent } from "./Catalog.ts"
 
 const absent = Schema.optionalKey
-const texts = Schema.Array(Schema.String)
 
 /** What the initiator agent needs to open the session (launch-details sections 3.2 and 4). */
 export const LaunchInitiator = Schema.Struct({
-  participantId: Schema.String,
+  participantId: Field.text("Who opens the session", "incident-commander"),
   sessionStart: Schema.Struct({
-    intent: Schema.String,
-    participants: texts,
-    ttlMs: Schema.Int,
-    modeVersion: Schema.String,
-    configurationVersion: Schema.String,
-    policyVersion: absent(Schema.String),
-    maxSuspendMs: absent(Schema.Int),
-    contextId: absent(Schema.String),
-    extensions: absent(Schema.Record(Schema.String, Schema.String))
-  }),
+    intent: Field.text("What the session is for"),
+    participants: Field.texts("Participants to invite"),
+    ttlMs: Field.integer("Time-to-live of the session, milliseconds"),
+    modeVersion: Field.text("Version of the mode"),
+    configurationVersion: Field.text("Version of the configuration"),
+    policyVersion: absent(Field.text("Governance policy")),
+    maxSuspendMs: absent(Field.integer("Longest suspension, milliseconds")),
+    contextId: absent(Field.text("Context to open the session in")),
+    extensions: absent(
+      Schema.Record(Schema.String, Schema.String).annotate({ description: "Extensions of the start, texts by name" })
+    )
+  }).annotate({ description: "What the SessionStart message says" }),
   kickoff: absent(
     Schema.Struct({
-      messageType: Schema.String,
-      payloadType: absent(Schema.String),
-      payload: Schema.JsonObject
-    })
+      messageType: Field.text("Type of the message", "Proposal"),
+      payloadType: absent(Field.text("Type of its payload")),
+      payload: Field.object("Its payload, as the scenario defines it")
+    }).annotate({ description: "The first message of the session" })
   )
-}).annotate({ identifier: "LaunchInitiator" })
+}).annotate({ identifier: "LaunchInitiator", description: "What the initiator agent needs to open the session" })
 export type LaunchInitiator = typeof LaunchInitiator.Type
 
 /** A compiled launch (scenario-launch-service "CompileLaunchResult"; field map in launch-details section 3.2). */
 export const CompileLaunchResult = Schema.Struct({
-  sessionId: Schema.String,
+  sessionId: Field.text("The session, allocated here: UUID v4; also in the descriptor"),
   mode: RunMode,
   runDescriptor: RunDescriptor,
   initiator: absent(LaunchInitiator),
   scenarioMeta: Schema.Struct({
-    policyHints: absent(Schema.JsonObject),
-    sessionContext: absent(Schema.Json),
-    initiatorParticipantId: absent(Schema.String)
-  }),
+    policyHints: absent(Field.object("What the pack says about its governance policy")),
+    sessionContext: absent(Schema.Json.annotate({ description: "What the session is about, in the scenario's terms" })),
+    initiatorParticipantId: absent(Field.text("Who opens the session"))
+  }).annotate({ description: "For the caller only: no part of the descriptor" }),
   display: Schema.Struct({
-    title: Schema.String,
-    scenarioRef: Schema.String,
-    templateId: absent(Schema.String),
-    expectedDecisionKinds: absent(texts)
-  }),
+    title: Field.text("Title for readers"),
+    scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0"),
+    templateId: absent(Field.text("The template that was asked for", "default")),
+    expectedDecisionKinds: absent(Field.texts("Decisions that the session comes to"))
+  }).annotate({ description: "What a page shows of the launch" }),
   participantBindings: Schema.Array(
-    Schema.Struct({ participantId: Schema.String, role: Schema.String, agentRef: Schema.String })
-  )
+    Schema.Struct({
+      participantId: Field.text("The participant", "replication-analyst"),
+      role: Field.text("Its role in the session"),
+      agentRef: Field.text("The agent that speaks for it", "replication-agent")
+    })
+  ).annotate({ description: "Which agent speaks for whom" })
 }).annotate({
   identifier: "CompileLaunchResult",
   description: "A run descriptor with the start data of its initiator agent"
@@ -59,20 +64,25 @@ export const CompileLaunchResult = Schema.Struct({
 export type CompileLaunchResult = typeof CompileLaunchResult.Type
 
 export const ControlPlaneRun = Schema.Struct({
-  runId: Schema.String,
-  sessionId: Schema.String,
-  status: Schema.String,
-  traceId: Schema.String
+  runId: Field.text("Id of the run: UUID"),
+  sessionId: Field.text("Its session"),
+  status: Field.text("Its status when it was submitted", "queued"),
+  traceId: Field.text("W3C trace id: 32 hex digits")
 }).annotate({ identifier: "ControlPlaneRun", description: "The run that the control plane made of the descriptor" })
 export type ControlPlaneRun = typeof ControlPlaneRun.Type
 
 /** The answer of `POST /examples/run`; without agents to start only `compiled` and an empty `hostedAgents`. */
 export const ExampleRun = Schema.Struct({
   compiled: CompileLaunchResult,
-  hostedAgents: Schema.Array(HostedAgent),
-  sessionId: absent(Schema.String),
+  hostedAgents: Schema.Array(HostedAgent).annotate({
+    description: "The agents, in the order of the scenario; empty when none were to be started"
+  }),
+  sessionId: absent(Field.text("The session; absent when no agents were to be started")),
   controlPlaneRun: absent(ControlPlaneRun)
-}).annotate({ identifier: "ExampleRun", description: "A launched example" })
+}).annotate({
+  identifier: "ExampleRun",
+  description: "A launched example. controlPlaneRun is absent when nothing was submitted, or the submission failed"
+})
 export type ExampleRun = typeof ExampleRun.Type
 
 const drop = { unknownKeys: "drop" } as const
@@ -82,7 +92,10 @@ const requester: Rule<{ readonly actorId?: string; readonly actorType?: "user" |
   optional: false,
   jsonSchema: {
     type: "object",
-    properties: { actorId: { type: "string" }, actorType: { type: "string", enum: ["user", "service", "system"] } }
+    properties: {
+      actorId: { type: "string", description: "Id of the requester, in the caller's own terms" },
+      actorType: { type: "string", enum: ["user", "service", "system"], description: "What the requester is" }
+    }
   },
   check: (value, place, report) => {
     const checked = jsonObject().check(value, place, report)
@@ -96,10 +109,17 @@ const requester: Rule<{ readonly actorId?: string; readonly actorType?: "user" |
 }
 
 const compileFields = {
-  scenarioRef: described(string({ notEmpty: "first" }), "<pack>/<scenario>@<version>", "incident/triage@1.0.0"),
-  templateId: optional(string()),
-  mode: described(optional(oneOf(["live", "sandbox"])), "Default: sandbox"),
-  inputs: described(jsonObject(), "Checked against the JSON Schema of the scenario")
+  scenarioRef: described(
+    string({ notEmpty: "first" }),
+    "The scenario: pack/scenario@version",
+    "incident/region-failover@1.0.0"
+  ),
+  templateId: described(
+    optional(string()),
+    "Slug of a template: its inputs stand in for missing ones, its changes apply to the launch"
+  ),
+  mode: described(optional(oneOf(["live", "sandbox"])), "Mode of the run; sandbox unless said"),
+  inputs: described(jsonObject(), "Inputs, checked against the JSON Schema of the scenario")
 }
 
 /** The body of `POST /launch/compile`; unknown keys are dropped. */
@@ -115,10 +135,13 @@ export type CompileRequest = {
 export const exampleRunRequestRule = object(
   {
     ...compileFields,
-    bootstrapAgents: described(optional(boolean()), "Default: the setting AUTO_BOOTSTRAP_EXAMPLE_AGENTS"),
-    tags: optional(strings()),
-    requester: optional(requester),
-    runLabel: optional(string())
+    bootstrapAgents: described(
+      optional(boolean()),
+      "Whether to start agents and to submit the run; the setting AUTO_BOOTSTRAP_EXAMPLE_AGENTS unless said"
+    ),
+    tags: described(optional(strings()), "Added to the tags of the run", ["nightly"]),
+    requester: described(optional(requester), "On whose behalf; replaces the requester of the scenario"),
+    runLabel: described(optional(string()), "Name of this run for readers, kept in the session's metadata")
   },
   drop
 )

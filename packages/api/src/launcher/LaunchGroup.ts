@@ -5,11 +5,23 @@ import { AgentStartFailed, CatalogEntryNotFound, LauncherFault, LaunchRejected }
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { LaunchValidation } from "../middleware/RequestValidation.ts"
-import { requestDescription } from "../openapi/Describe.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { CompileLaunchResult, compileRequestRule, ExampleRun, exampleRunRequestRule } from "./Launch.ts"
 
 const failures = [LaunchRejected, CatalogEntryNotFound, LauncherFault] as const
+
+/** The ways in which a compilation fails. */
+const compileFailures = [
+  "InvalidScenarioRef",
+  "InvalidInputs",
+  "CompilationFailed",
+  "PackNotFound",
+  "ScenarioNotFound",
+  "VersionNotFound",
+  "TemplateNotFound",
+  "InvalidPackData"
+] as const
 
 /** Compilation and the example flow (scenario-launch-service "Endpoints"). */
 export class LaunchGroup extends HttpApiGroup.make("launch")
@@ -19,9 +31,18 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
       success: CompileLaunchResult.pipe(HttpApiSchema.status(201)),
       error: failures
     }).annotateMerge(
-      requestDescription({
+      operation({
+        id: "compileLaunch",
         summary: "Compile inputs into a run descriptor",
-        body: { name: "CompileRequest", rule: compileRequestRule }
+        description:
+          "Checks the inputs against the scenario, fills them in, and allocates the session. `runDescriptor` is what the run " +
+          "control plane takes; `initiator` is for the agent that opens the session. Nothing is started.",
+        failures: compileFailures,
+        body: {
+          name: "CompileRequest",
+          description: "A scenario and its inputs; unknown keys are dropped",
+          rule: compileRequestRule
+        }
       })
     ),
     HttpApiEndpoint.post("runExample", "/examples/run", {
@@ -29,12 +50,23 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
       success: ExampleRun.pipe(HttpApiSchema.status(201)),
       error: [...failures, AgentStartFailed]
     }).annotateMerge(
-      requestDescription({
-        summary: "Compile, start the example agents and submit the run",
-        body: { name: "ExampleRunRequest", rule: exampleRunRequestRule }
+      operation({
+        id: "runExample",
+        summary: "Launch a scenario with example agents",
+        description:
+          "Compiles, starts the agents one after the other with the initiator first, and submits the run meanwhile. " +
+          "`controlPlaneRun` is absent when no control plane is configured or the submission failed: the agents run all the " +
+          "same. With `bootstrapAgents: false` it only compiles.",
+        failures: [...compileFailures, "AgentNotFound", "InvalidConfig", "AuthMintFailed", "AgentAttachFailed"],
+        body: {
+          name: "ExampleRunRequest",
+          description: "A scenario, its inputs, and how to run it; unknown keys are dropped",
+          rule: exampleRunRequestRule
+        }
       })
     )
   )
   .middleware(LaunchValidation)
   .middleware(LauncherApiKey)
-  .middleware(RateLimit) {}
+  .middleware(RateLimit)
+  .annotateMerge(tag("Launch", "From inputs to a run")) {}

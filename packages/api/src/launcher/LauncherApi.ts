@@ -1,6 +1,5 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
-import { hoistNamedBodies } from "../openapi/Describe.ts"
 import { CatalogGroup } from "./CatalogGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
 import { LaunchGroup } from "./LaunchGroup.ts"
@@ -14,7 +13,7 @@ export class LauncherApi extends HttpApi.make("launcher")
     OpenApi.annotations({
       title: "Scenario launch service",
       version: "0.1.0",
-      description: "Catalog of scenario packs, launch schemas, compilation into run descriptors, and example runs.",
-      transform: hoistNamedBodies
+      summary: "Catalog of scenario packs, launch schemas, compilation into run descriptors, and example runs.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     })
   ) {}

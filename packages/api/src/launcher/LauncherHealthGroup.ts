@@ -1,14 +1,21 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
-import { summary } from "../openapi/Describe.ts"
+import { RateLimit } from "../middleware/RateLimit.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { HealthAnswer } from "./Catalog.ts"
 
-/** The probe; behind the API key like everything else (scenario-launch-service "Authentication"), never throttled. */
+/** The probe; behind the API key and counted like everything else (scenario-launch-service "Authentication", "Limits"). */
 export class LauncherHealthGroup extends HttpApiGroup.make("health")
   .add(
     HttpApiEndpoint.get("healthz", "/healthz", { success: HealthAnswer }).annotateMerge(
-      summary("Whether the process answers")
+      operation({
+        id: "getHealth",
+        summary: "Ask whether the process answers",
+        description: "Behind the key, and counted, like everything else."
+      })
     )
   )
-  .middleware(LauncherApiKey) {}
+  .middleware(LauncherApiKey)
+  .middleware(RateLimit)
+  .annotateMerge(tag("Health", "The probe")) {}

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
+import * as OpenApi from "effect/http-api/OpenApi"
 import { Unauthenticated } from "../errors/ControlPlaneErrors.ts"
 
 /** Who makes the request: written into audit entries (http-details sections 3.4 and 13.1). */
@@ -15,8 +16,16 @@ export const anonymousActor: Actor = { actorId: "anonymous", actorType: "anonymo
 /** The actor of the current request; every endpoint behind `Authorization` has it. */
 export class CurrentActor extends Context.Service<CurrentActor, Actor>()("runplane/api/CurrentActor") {}
 
+const bearer = HttpApiSecurity.bearer.pipe(
+  HttpApiSecurity.annotate(
+    OpenApi.Description,
+    "An API key: `Authorization: Bearer <key>`, or the bare key as the value of the header. A service without configured " +
+      "keys asks for none"
+  )
+)
+
 /** Demands a configured API key (run-control-plane "Authentication"); implemented in `server/ApiKeyAuthorization.ts`. */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentActor }>()(
   "runplane/api/Authorization",
-  { security: { bearer: HttpApiSecurity.bearer }, error: Unauthenticated }
+  { security: { bearer }, error: Unauthenticated }
 ) {}

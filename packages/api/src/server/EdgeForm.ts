@@ -1,5 +1,5 @@
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { reasonPhrases } from "../errors/ErrorCodes.ts"
+import { type ControlPlaneErrorCode, reasonPhrases } from "../errors/ErrorCodes.ts"
 import {
   badRequest,
   INTERNAL_TEXT,
@@ -17,8 +17,18 @@ export interface EdgeForm {
   readonly payloadTooLarge: HttpServerResponse.HttpServerResponse
   readonly unsupportedMediaType: (contentType: string) => HttpServerResponse.HttpServerResponse
   readonly internal: HttpServerResponse.HttpServerResponse
+  /** The body for what the server refuses before there is a request. */
+  readonly refusal: (refusal: { status: number; reason: string; kind: RefusalKind; message: string }) => object
   /** What becomes of a body whose content type is not JSON: refused with 415, or taken for an empty object. */
   readonly otherBodies: "refuse" | "ignore"
+}
+
+/** Why a server refuses a request by itself: it is no proper one, or too much of one. */
+export type RefusalKind = "invalid" | "too-large"
+
+const refusalCodes: Readonly<Record<RefusalKind, ControlPlaneErrorCode>> = {
+  invalid: "VALIDATION_ERROR",
+  "too-large": "PAYLOAD_TOO_LARGE"
 }
 
 interface ErrorBody {
@@ -44,6 +54,12 @@ export const controlPlaneForm: EdgeForm = {
   payloadTooLarge: own(payloadTooLarge()),
   unsupportedMediaType: (contentType) => own(unsupportedMediaType(contentType)),
   internal: own(internalFailure()),
+  refusal: ({ kind, message, reason, status }) => ({
+    statusCode: status,
+    errorCode: refusalCodes[kind],
+    message,
+    error: reason
+  }),
   otherBodies: "refuse"
 }
 
@@ -54,5 +70,6 @@ export const launcherForm: EdgeForm = {
   payloadTooLarge: framework(413, payloadTooLarge().message),
   unsupportedMediaType: (contentType) => framework(415, unsupportedMediaType(contentType).message),
   internal: own(launcherError("INTERNAL_ERROR", INTERNAL_TEXT)),
+  refusal: ({ message, reason, status }) => ({ message, error: reason, statusCode: status }),
   otherBodies: "ignore"
 }

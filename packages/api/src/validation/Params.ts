@@ -27,6 +27,10 @@ export const RunReference = Schema.String.annotate({
 )
 
 /** A path segment of any text, made such that the database can hold it. */
-export const TextParam = Schema.String.pipe(
-  Schema.decodeTo(Schema.String, SchemaTransformation.transform({ decode: cleanText, encode: (text: string) => text }))
-)
+export const textParam = (description: string, example: string) =>
+  Schema.String.annotate({ description, examples: [example] }).pipe(
+    Schema.decodeTo(
+      Schema.String,
+      SchemaTransformation.transform({ decode: cleanText, encode: (text: string) => text })
+    )
+  )

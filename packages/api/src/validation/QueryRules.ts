@@ -65,7 +65,7 @@ export const queryList = (): Rule<ReadonlyArray<string>> => ({
 /** An ISO 8601 date or date-time; decodes to the ISO text of that instant in UTC with milliseconds. */
 export const queryDate = (): Rule<string> => ({
   optional: false,
-  jsonSchema: { type: "string", format: "date-time" },
+  jsonSchema: { type: "string", anyOf: [{ format: "date-time" }, { format: "date" }] },
   check: (value, place, report) => {
     const instant = typeof value === "string" ? parseIsoDate(value) : undefined
     if (instant !== undefined) return valid(instant)

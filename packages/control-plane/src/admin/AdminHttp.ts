@@ -23,16 +23,14 @@ export const AdminHttp = HttpApiBuilder.group(
       const before = yield* breaker.state
       yield* breaker.reset
       const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-      yield* audit
-        .record({
-          caller: yield* currentCaller,
-          action: "circuit_breaker.reset",
-          resource: "circuit-breaker",
-          resourceId: "runtime",
-          details: { before },
-          at
-        })
-        .pipe(Effect.catch((error) => Effect.logError("an audit entry could not be written", error)))
+      yield* audit.recordDone({
+        caller: yield* currentCaller,
+        action: "circuit_breaker.reset",
+        resource: "circuit-breaker",
+        resourceId: "runtime",
+        details: { before },
+        at
+      })
       return { status: "ok" as const, state: "CLOSED" as const }
     })
 

@@ -5,6 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { describeSqlError } from "../database/SqlFailures.ts"
+import { SideEffectMeter } from "../telemetry/SideEffectMeter.ts"
 
 /** Who asks, and under which `x-request-id`; the id is empty outside of a request. */
 export interface Caller {
@@ -33,12 +35,17 @@ export interface AuditEntry {
 /** Writes the audit log (http-details section 13.1); inside a transaction the entry commits with it. */
 export class AuditTrail extends Context.Service<
   AuditTrail,
-  { readonly record: (entry: AuditEntry) => Effect.Effect<void, SqlError> }
+  {
+    readonly record: (entry: AuditEntry) => Effect.Effect<void, SqlError>
+    /** For what has happened already and cannot be taken back: an entry that cannot be written is logged and counted. */
+    readonly recordDone: (entry: AuditEntry) => Effect.Effect<void>
+  }
 >()("runplane/control-plane/AuditTrail") {
   static readonly layer = Layer.effect(
     AuditTrail,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const sideEffectFailed = yield* SideEffectMeter
       const record = Effect.fn("AuditTrail.record")(
         ({ action, at, caller, details, outcome = "succeeded", resource, resourceId }: AuditEntry) =>
           Effect.asVoid(sql`
@@ -47,7 +54,14 @@ export class AuditTrail extends Context.Service<
                   ${JSON.stringify({ outcome, ...details })}::text::json, ${caller.requestId === "" ? null : caller.requestId},
                   ${at}::timestamptz)`)
       )
-      return AuditTrail.of({ record })
+      const recordDone = (entry: AuditEntry) =>
+        Effect.catch(record(entry), (error) => {
+          sideEffectFailed("audit")
+          return Effect.logError(
+            `the audit entry ${entry.action} of ${entry.resource} ${entry.resourceId} could not be written: ${describeSqlError(error)}`
+          )
+        })
+      return AuditTrail.of({ record, recordDone })
     })
   )
 }

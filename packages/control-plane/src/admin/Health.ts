@@ -4,7 +4,7 @@ import { CircuitBreaker, RuntimeClient } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { describeSqlError } from "../database/Database.ts"
+import { describeSqlError } from "../database/SqlFailures.ts"
 import { Observers } from "../observer/Observers.ts"
 
 /** A dependency that does not answer within this time does not work. Milliseconds. */
@@ -52,14 +52,9 @@ export class Health extends Context.Service<
         Effect.timeoutOrElse(tooSlow(unhealthy(`no answer within ${CHECK_TIMEOUT_MS} ms`)))
       )
 
-      /** An unfinished run is connected or retried on schedule exactly while its observer lives. */
-      const streamConsumer = Effect.gen(function* () {
-        const [row] = yield* sql<{ readonly unfinished: number }>`
-          SELECT count(*)::int AS unfinished FROM runs
-          WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
-            AND created_at < now() - make_interval(secs => ${ADOPTION_GRACE_SECONDS})`
-        return (row?.unfinished ?? 0) <= (yield* observers.active) ? ("ok" as const) : ("unhealthy" as const)
-      }).pipe(
+      // A run is connected, or retried on schedule, exactly while its observer lives, in whichever process.
+      const streamConsumer = observers.unobserved(ADOPTION_GRACE_SECONDS).pipe(
+        Effect.map((unobserved) => (unobserved.length === 0 ? ("ok" as const) : ("unhealthy" as const))),
         Effect.catch(() => Effect.succeed("unhealthy" as const)),
         Effect.timeoutOrElse(tooSlow("unhealthy" as const))
       )

@@ -8,14 +8,16 @@ import * as Redacted from "effect/Redacted"
 import type * as Migrator from "effect/sql/Migrator"
 import * as SqlError from "effect/sql/SqlError"
 import { integer, word } from "../Settings.ts"
+import { makeDatabaseClient } from "./DatabaseClient.ts"
 import { migrate } from "./Migrations.ts"
+import { describeSqlError } from "./SqlFailures.ts"
 
 export interface DatabaseOptions {
   readonly url: string
   readonly maxConnections?: number
   /** Milliseconds. */
   readonly idleTimeoutMs?: number
-  /** Milliseconds. */
+  /** How long to wait for a connection, be it for a free one or for a new one. Milliseconds. */
   readonly connectTimeoutMs?: number
 }
 
@@ -32,12 +34,6 @@ export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")
   }
 }
 
-/** The server's own words of a failed statement; `SqlError.message` only says that it failed. */
-export const describeSqlError = (error: SqlError.SqlError): string => {
-  const cause: unknown = error.reason.cause
-  return cause instanceof Error ? cause.message : error.message
-}
-
 const unavailable = (error: SqlError.SqlError | Migrator.MigrationError) =>
   new DatabaseUnavailable({ reason: error._tag === "SqlError" ? describeSqlError(error) : describeMigration(error) })
 
@@ -46,14 +42,23 @@ const describeMigration = (error: Migrator.MigrationError) =>
 
 const migrated = Layer.effectDiscard(Effect.mapError(migrate, unavailable))
 
-const client = (options: DatabaseOptions) =>
-  PgClient.layer({
-    url: Redacted.make(options.url),
-    maxConnections: options.maxConnections ?? DEFAULT_POOL_MAX,
-    idleTimeout: Duration.millis(options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS),
-    connectTimeout: Duration.millis(options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS),
-    applicationName: "runplane-control-plane"
-  })
+/**
+ * Connections that are held for as long as the process lives, or as a sweep takes: the locks of the observed runs, the notices of
+ * the other instances, the lock of the retention. They come on top of the pool, so that the smallest one still serves.
+ */
+export const HELD_CONNECTIONS = 3
+
+const client = ({ connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, ...options }: DatabaseOptions) =>
+  PgClient.layerFrom(
+    makeDatabaseClient({
+      url: Redacted.make(options.url),
+      maxConnections: (options.maxConnections ?? DEFAULT_POOL_MAX) + HELD_CONNECTIONS,
+      idleTimeout: Duration.millis(options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS),
+      connectTimeout: Duration.millis(connectTimeoutMs),
+      acquireTimeoutMs: connectTimeoutMs,
+      applicationName: "runplane-control-plane"
+    })
+  )
 
 /** A PostgreSQL pool whose schema is up to date. Building it connects and migrates, and fails when either fails. */
 export const layerDatabase = (options: DatabaseOptions) =>

@@ -14,6 +14,8 @@ export interface ObservedFrame {
 export interface LockedRun {
   readonly id: RunId
   readonly status: RunStatus
+  /** Number of its changes of status. */
+  readonly statusRevision: number
   readonly modeName: string
   readonly runtimeKind: string
   readonly runtimeSessionId: string
@@ -30,6 +32,11 @@ export interface StatusChange {
   /** The events of the change, asked for only when it is applied. `at` is the time of the change, ISO-8601. */
   readonly events: (run: LockedRun, at: string) => ReadonlyArray<EventDraft>
   readonly failure?: { readonly errorCode: string; readonly errorMessage: string }
+  /**
+   * The status revision on which the change was decided. When the status has changed since, the change is dropped: it comes out as
+   * `rejected` and never as a failure, because whoever changed the status knew better.
+   */
+  readonly revision?: number
   /** What the table does not allow: a failure for callers, a logged no-op for races. */
   readonly whenRejected: "fail" | "ignore"
 }
@@ -108,10 +115,15 @@ export class StreamCursorMoved extends Data.TaggedError("StreamCursorMoved")<{
 /** A unique key of the run to create (session id, idempotency key, id) is taken. */
 export class RunAlreadyExists extends Data.TaggedError("RunAlreadyExists")<{ readonly runId: string }> {}
 
-/** The transaction did not commit, or its outcome is unknown: read the cursor again before going on. */
+/**
+ * The transaction did not commit, or nobody could be asked within `FATE_PATIENCE_MS` whether it did: read the cursor again before
+ * going on. A change of status, a creation and frames may be tried again in any case, because the log knows them again.
+ */
 export class AppendFailed extends Data.TaggedError("AppendFailed")<{
   readonly runId: string
   readonly reason: string
+  /** The database could not be used at all; the request itself may be right. */
+  readonly outage: boolean
 }> {
   override get message(): string {
     return `could not append to run ${this.runId}: ${this.reason}`

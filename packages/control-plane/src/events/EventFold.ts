@@ -23,12 +23,16 @@ import {
   StreamCursorMoved
 } from "./AppendRequest.ts"
 import type { LockedHead, LogBatch, MessageRows } from "./LogRows.ts"
-import { messageKeyOf } from "./MessageKey.ts"
+import { ambientKeyOf, messageKeyOf } from "./MessageKey.ts"
 
 export interface PreparedFrame extends NormalisedFrame {
   readonly receivedAt: string
   /** An accepted envelope of the session's history: it has an ordinal and is deduplicated by its message id. */
   readonly ordinal: boolean
+  /** A signal or progress of the watch of all sessions, which is no part of any history. Every process of the fleet gets it. */
+  readonly ambient: boolean
+  /** By which the run knows the message again; undefined when the frame carries none. */
+  readonly messageKey: string | undefined
 }
 
 /** A request with its frames normalised: the costly part, done before the transaction begins. */
@@ -47,11 +51,18 @@ export const prepare = (
   known: ReadonlySet<string>
 ): PreparedRequest => ({
   request,
-  frames: (request.frames ?? []).map(({ frame, receivedAt }) => ({
-    ...normaliser.normalise(known, frame, receivedAt),
-    receivedAt,
-    ordinal: frame.kind === "stream-envelope" && !frame.ambient
-  }))
+  frames: (request.frames ?? []).map(({ frame, receivedAt }) => {
+    const normalised = normaliser.normalise(known, frame, receivedAt)
+    const ambient = frame.kind === "stream-envelope" && frame.ambient
+    const messageId = normalised.message?.messageId ?? ""
+    return {
+      ...normalised,
+      receivedAt,
+      ordinal: frame.kind === "stream-envelope" && !frame.ambient,
+      ambient,
+      messageKey: messageId === "" ? undefined : ambient ? ambientKeyOf(frame.envelope) : messageKeyOf(messageId)
+    }
+  })
 })
 
 export interface Projected {
@@ -63,6 +74,7 @@ export interface Projected {
 export interface RunInProgress {
   readonly head: LockedHead
   status: RunStatus
+  statusRevision: number
   lastSeq: number
   lastIndex: number
   lastRawSeq: number
@@ -80,6 +92,7 @@ export const startRun = (head: LockedHead, known: Projected | undefined): RunInP
   return {
     head,
     status: head.run.status,
+    statusRevision: head.run.statusRevision,
     lastSeq: head.lastSeq,
     lastIndex: head.lastIndex,
     lastRawSeq: head.lastRawSeq,
@@ -106,26 +119,29 @@ export type Decided =
   | { readonly _tag: "Decided"; readonly decision: Decision }
   | { readonly _tag: "Refused"; readonly refusal: AppendRefusal }
 
-const messageKey = (runId: string, frame: PreparedFrame): string | undefined =>
-  frame.message === undefined || frame.message.messageId === ""
-    ? undefined
-    : `${runId} ${messageKeyOf(frame.message.messageId)}`
+/** The form in which the database answers which messages were new. */
+const runMessageKey = (runId: string, { messageKey }: PreparedFrame): string | undefined =>
+  messageKey === undefined ? undefined : `${runId} ${messageKey}`
 
 /** The message rows that the frames of these requests want to store: each key once, an acceptance before a rejection. */
 export const messageRows = (requests: ReadonlyArray<PreparedRequest>): MessageRows => {
-  const byKey = new Map<string, { readonly runId: string; readonly message: OutboundMessageDraft }>()
+  const byKey = new Map<
+    string,
+    { readonly runId: string; readonly key: string; readonly message: OutboundMessageDraft }
+  >()
   for (const { frames, request } of requests) {
     for (const frame of frames) {
-      const key = messageKey(request.runId, frame)
+      const key = frame.messageKey
       if (key === undefined || frame.message === undefined) continue
-      if (byKey.get(key)?.message.status === "accepted") continue
-      byKey.set(key, { runId: request.runId, message: frame.message })
+      const place = `${request.runId} ${key}`
+      if (byKey.get(place)?.message.status === "accepted") continue
+      byKey.set(place, { runId: request.runId, key, message: frame.message })
     }
   }
   const rows = [...byKey.values()]
   return {
     runId: rows.map((row) => row.runId),
-    messageId: rows.map((row) => messageKeyOf(row.message.messageId)),
+    messageId: rows.map((row) => row.key),
     accepted: rows.map((row) => row.message.status === "accepted"),
     json: rows.map((row) => JSON.stringify({ runId: row.runId, ...row.message }))
   }
@@ -152,9 +168,10 @@ export const decide = (prepared: PreparedRequest, run: RunInProgress, fresh: Set
   }
   const drafts: Array<EventDraft> = []
   const frames = prepared.frames.filter((frame) => {
-    const key = messageKey(request.runId, frame)
+    const key = runMessageKey(request.runId, frame)
     const isNew = key === undefined || fresh.delete(key)
-    return isNew || !frame.ordinal
+    // What the runtime says of a message that it has refused is no message of its own.
+    return isNew || !(frame.ordinal || frame.ambient)
   })
   for (const frame of frames) {
     // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
@@ -168,15 +185,26 @@ export const decide = (prepared: PreparedRequest, run: RunInProgress, fresh: Set
       drafts.push(draft)
     }
   }
-  const change = transition === "apply" ? "applied" : transition === "reject" ? "rejected" : transition
+  const change = outcomeOf(transition, request.change?.revision, run)
   if (change === "none" || change === "applied") drafts.push(...(request.events ?? []))
   if (change === "applied" && request.change !== undefined) {
     drafts.push(...request.change.events(run.head.run, at))
     run.status = request.change.to
+    run.statusRevision += 1
     if (request.change.to === "starting") run.startedAt = at
     if (run.status === "completed" || run.status === "failed" || run.status === "cancelled") run.endedAt = at
   }
   return { _tag: "Decided", decision: { prepared, run, change, frames, drafts, at } }
+}
+
+const outcomeOf = (
+  transition: ReturnType<typeof decideTransition> | "none",
+  revision: number | undefined,
+  run: RunInProgress
+): Decision["change"] => {
+  if (transition === "reject") return "rejected"
+  if (transition !== "apply") return transition
+  return revision === undefined || revision === run.statusRevision ? "applied" : "rejected"
 }
 
 /** Gives the drafts of a decision their places, folds them into the run, and adds their rows to the batch. */

@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
+import { describeSqlError } from "../database/SqlFailures.ts"
+import { SideEffectMeter } from "../telemetry/SideEffectMeter.ts"
 import { Ids } from "./Ids.ts"
 import { LiveEvents } from "./LiveEvents.ts"
 
@@ -29,6 +30,7 @@ export class EventNotices extends Context.Service<EventNotices, Record<never, ne
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const live = yield* LiveEvents
+      const sideEffectFailed = yield* SideEffectMeter
       const instance = yield* (yield* Ids).uuid
       const written = new Set<string>()
       const wake = yield* Queue.sliding<void>(1)
@@ -41,28 +43,44 @@ export class EventNotices extends Context.Service<EventNotices, Record<never, ne
       const send = Effect.gen(function* () {
         yield* Queue.take(wake)
         yield* Effect.sleep(NOTICE_INTERVAL_MS)
-        const runIds = [...written]
-        written.clear()
-        for (let from = 0; from < runIds.length; from += RUNS_PER_NOTICE) {
-          yield* sql.notify(NOTICE_CHANNEL, [instance, ...runIds.slice(from, from + RUNS_PER_NOTICE)].join(" "))
+        while (written.size > 0) {
+          const runIds = [...written].slice(0, RUNS_PER_NOTICE)
+          for (const runId of runIds) written.delete(runId)
+          yield* sql.notify(NOTICE_CHANNEL, [instance, ...runIds].join(" ")).pipe(
+            Effect.tapError(() =>
+              Effect.sync(() => {
+                for (const runId of runIds) written.add(runId)
+              })
+            )
+          )
         }
       }).pipe(
-        Effect.catchTag("SqlError", (error) => Effect.logDebug("could not tell the other instances", error)),
+        Effect.catchTag("SqlError", (error) => {
+          sideEffectFailed("notify")
+          // Nobody else would tell of these commits, so they are told late.
+          return Effect.logDebug("could not tell the other instances", error).pipe(
+            Effect.andThen(Effect.sleep(RECONNECT_MS)),
+            Effect.andThen(Queue.offer(wake, undefined))
+          )
+        }),
         Effect.withTracerEnabled(false)
       )
       yield* Effect.forkScoped(Effect.forever(send))
 
-      const receive = (notice: string) =>
-        Effect.sync(() => {
-          const [sender, ...runIds] = notice.split(" ")
-          if (sender !== instance) for (const runId of runIds) live.poke(runId)
-        })
-      yield* Stream.unwrap(Effect.map(sql.listen(NOTICE_CHANNEL), Stream.fromQueue)).pipe(
-        Stream.runForEach((notice) => receive(notice.payload ?? "")),
-        Effect.tapCause((cause) => Effect.logDebug("the notices of the other instances are interrupted", cause)),
-        // What was said meanwhile is lost, so every subscriber looks for itself.
-        Effect.ensuring(Effect.sync(() => live.pokeAll())),
-        Effect.exit,
+      const receive = (notice: string) => {
+        const [sender, ...runIds] = notice.split(" ")
+        if (sender !== instance) for (const runId of runIds) live.poke(runId)
+      }
+      const listen = Effect.gen(function* () {
+        const notices = yield* sql.listen(NOTICE_CHANNEL)
+        // What was said before this LISTEN is lost, so every subscriber looks for itself.
+        live.pokeAll()
+        while (true) receive((yield* Queue.take(notices)).payload ?? "")
+      })
+      yield* Effect.scoped(listen).pipe(
+        Effect.catchTag("SqlError", (error) =>
+          Effect.logWarning(`not listening for the notices of other instances: ${describeSqlError(error)}`)
+        ),
         Effect.repeat(Schedule.spaced(RECONNECT_MS)),
         Effect.forkScoped
       )

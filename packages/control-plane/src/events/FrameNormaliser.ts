@@ -44,13 +44,12 @@ export class FrameNormaliser extends Context.Service<FrameNormaliser, Normaliser
 
 const parseJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 
-const readPricing = Effect.fnUntraced(function* (path: string) {
+/** Reads a file of token prices (http-details section 15, "cost table"). */
+export const readPricing = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem
   const json = yield* files.readFileString(path).pipe(
     Effect.flatMap(parseJson),
-    Effect.mapError(
-      (error) => new TokenPricingInvalid({ detail: `PROTO_TOKEN_PRICING_FILE ${path}: ${error.message}` })
-    )
+    Effect.mapError((error) => new TokenPricingInvalid({ detail: `${path}: ${error.message}` }))
   )
   return yield* Effect.fromResult(parseTokenPricing(json))
 })

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import { SideEffectMeter } from "../telemetry/SideEffectMeter.ts"
 import type { CommittedEvent } from "./AppendRequest.ts"
 
 /** What one committed append tells the subscribers of its run. */
@@ -84,68 +85,81 @@ export class LiveEvents extends Context.Service<
     readonly listen: (listener: (batch: LiveBatch) => void) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("runplane/control-plane/LiveEvents") {
-  static readonly layer = Layer.sync(LiveEvents, () => {
-    const byRun = new Map<string, Set<Subscriber>>()
-    const listeners = new Set<(batch: LiveBatch) => void>()
+  static readonly layer = Layer.effect(
+    LiveEvents,
+    Effect.gen(function* () {
+      const sideEffectFailed = yield* SideEffectMeter
+      const log = Effect.runForkWith(yield* Effect.context())
+      const byRun = new Map<string, Set<Subscriber>>()
+      const listeners = new Set<(batch: LiveBatch) => void>()
 
-    const offer = (subscriber: Subscriber, item: LiveBatch | LiveGap) => {
-      if (subscriber.lagging) return
-      // One place is kept free for the gap itself.
-      if (item._tag === "Batch" && Queue.sizeUnsafe(subscriber.queue) < SUBSCRIBER_CAPACITY) {
-        Queue.offerUnsafe(subscriber.queue, item)
-        return
+      const offer = (subscriber: Subscriber, item: LiveBatch | LiveGap) => {
+        if (subscriber.lagging) return
+        // One place is kept free for the gap itself.
+        if (item._tag === "Batch" && Queue.sizeUnsafe(subscriber.queue) < SUBSCRIBER_CAPACITY) {
+          Queue.offerUnsafe(subscriber.queue, item)
+          return
+        }
+        subscriber.lagging = true
+        Queue.offerUnsafe(subscriber.queue, { _tag: "Gap" })
       }
-      subscriber.lagging = true
-      Queue.offerUnsafe(subscriber.queue, { _tag: "Gap" })
-    }
 
-    const publish = (batches: ReadonlyArray<LiveBatch>) => {
-      for (const batch of batches) {
-        for (const listener of listeners) listener(batch)
-        const subscribers = byRun.get(batch.runId)
-        if (subscribers !== undefined) for (const subscriber of subscribers) offer(subscriber, batch)
+      const publish = (batches: ReadonlyArray<LiveBatch>) => {
+        for (const batch of batches) {
+          for (const listener of listeners) {
+            // The batch is committed: whatever becomes of a listener, its writers and subscribers must not hear otherwise.
+            try {
+              listener(batch)
+            } catch (fault) {
+              sideEffectFailed("publish")
+              log(Effect.logError("a listener of committed events failed", fault))
+            }
+          }
+          const subscribers = byRun.get(batch.runId)
+          if (subscribers !== undefined) for (const subscriber of subscribers) offer(subscriber, batch)
+        }
       }
-    }
 
-    const poke = (runId: string) => {
-      for (const subscriber of byRun.get(runId) ?? []) offer(subscriber, { _tag: "Gap" })
-    }
+      const poke = (runId: string) => {
+        for (const subscriber of byRun.get(runId) ?? []) offer(subscriber, { _tag: "Gap" })
+      }
 
-    const pokeAll = () => {
-      for (const runId of byRun.keys()) poke(runId)
-    }
+      const pokeAll = () => {
+        for (const runId of byRun.keys()) poke(runId)
+      }
 
-    const subscribe = Effect.fnUntraced(function* (runId: RunId) {
-      const queue = yield* Queue.bounded<LiveBatch | LiveGap>(SUBSCRIBER_CAPACITY + 1)
-      const subscriber: Subscriber = { queue, lagging: false }
-      yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          const subscribers = byRun.get(runId) ?? new Set()
-          byRun.set(runId, subscribers.add(subscriber))
-        }),
-        () =>
+      const subscribe = Effect.fnUntraced(function* (runId: RunId) {
+        const queue = yield* Queue.bounded<LiveBatch | LiveGap>(SUBSCRIBER_CAPACITY + 1)
+        const subscriber: Subscriber = { queue, lagging: false }
+        yield* Effect.acquireRelease(
           Effect.sync(() => {
-            const subscribers = byRun.get(runId)
-            subscribers?.delete(subscriber)
-            if (subscribers?.size === 0) byRun.delete(runId)
-          })
-      )
-      const take = Effect.tap(Queue.take(queue), (item) =>
-        Effect.sync(() => {
-          if (item._tag === "Gap") subscriber.lagging = false
-        })
-      )
-      return { take }
-    })
-
-    const listen = (listener: (batch: LiveBatch) => void) =>
-      Effect.asVoid(
-        Effect.acquireRelease(
-          Effect.sync(() => listeners.add(listener)),
-          () => Effect.sync(() => listeners.delete(listener))
+            const subscribers = byRun.get(runId) ?? new Set()
+            byRun.set(runId, subscribers.add(subscriber))
+          }),
+          () =>
+            Effect.sync(() => {
+              const subscribers = byRun.get(runId)
+              subscribers?.delete(subscriber)
+              if (subscribers?.size === 0) byRun.delete(runId)
+            })
         )
-      )
+        const take = Effect.tap(Queue.take(queue), (item) =>
+          Effect.sync(() => {
+            if (item._tag === "Gap") subscriber.lagging = false
+          })
+        )
+        return { take }
+      })
 
-    return LiveEvents.of({ publish, poke, pokeAll, subscribe, listen })
-  })
+      const listen = (listener: (batch: LiveBatch) => void) =>
+        Effect.asVoid(
+          Effect.acquireRelease(
+            Effect.sync(() => listeners.add(listener)),
+            () => Effect.sync(() => listeners.delete(listener))
+          )
+        )
+
+      return LiveEvents.of({ publish, poke, pokeAll, subscribe, listen })
+    })
+  )
 }

@@ -2,7 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { RunId, type RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { type EventTally, emptyTally } from "../dashboard/EventTally.ts"
-import type { LockedRun } from "./AppendRequest.ts"
+import type { CommittedEvent, LockedRun } from "./AppendRequest.ts"
 
 /** The rows that the log writes, column by column: each array is one parameter of one `unnest`. */
 export interface LogBatch {
@@ -69,6 +69,8 @@ export interface LockedHead {
   readonly cursor: number
   /** Number of the rebuilds of the stored projection. */
   readonly revision: number
+  /** The transaction that holds the lock, by PostgreSQL's 64-bit id. */
+  readonly transactionId: string
 }
 
 export interface MessageRows {
@@ -94,6 +96,8 @@ interface LockRow {
   readonly last_raw_seq: number
   readonly stream_cursor: bigint
   readonly projection_revision: number
+  readonly transaction_id: string
+  readonly status_revision: number
 }
 
 const UUID_LENGTH = 36
@@ -107,8 +111,8 @@ export const makeLogRows = Effect.gen(function* () {
     Effect.map(
       sql<LockRow>`
         SELECT r.id::text AS id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
-               r.created_at, r.started_at, r.ended_at, h.last_seq, h.last_index, h.last_raw_seq, h.stream_cursor,
-               h.projection_revision
+               r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq, h.stream_cursor,
+               h.projection_revision, pg_current_xact_id()::text AS transaction_id
         FROM runs r JOIN run_heads h ON h.run_id = r.id
         WHERE r.id = ANY(${runIds}::text[]::uuid[])
         ORDER BY r.id
@@ -221,7 +225,7 @@ export const makeLogRows = Effect.gen(function* () {
     readonly errorMessage: string | null
     readonly metadata: string | null
   }) => sql`
-    UPDATE runs SET status = ${change.status}, updated_at = ${change.at}::timestamptz,
+    UPDATE runs SET status = ${change.status}, status_revision = status_revision + 1, updated_at = ${change.at}::timestamptz,
                     started_at = ${change.startedAt}::timestamptz, ended_at = ${change.endedAt}::timestamptz,
                     error_code = ${change.errorCode}, error_message = ${change.errorMessage},
                     metadata = coalesce(${change.metadata}::text::json, metadata)
@@ -234,7 +238,23 @@ export const makeLogRows = Effect.gen(function* () {
         stream_disconnected_at = CASE WHEN NOT ${connected}::boolean THEN ${at}::timestamptz ELSE stream_disconnected_at END
     WHERE run_id = ${runId}::uuid`
 
+  /** Where a transaction stands of which nobody has heard the end; null when it is too long ago. */
+  const transactionStatus = (transactionId: string) =>
+    Effect.map(
+      sql<{ readonly status: string | null }>`SELECT pg_xact_status(${transactionId}::text::xid8) AS status`,
+      ([row]) => row?.status
+    )
+
+  /** Whether the log holds this very event. */
+  const holds = (event: CommittedEvent) =>
+    Effect.map(
+      sql`SELECT FROM canonical_events WHERE seq = ${BigInt(event.seq)} AND event::text = ${event.json}`,
+      (rows) => rows.length > 0
+    )
+
   return {
+    transactionStatus,
+    holds,
     lock,
     loadProjections,
     insertMessages,
@@ -251,6 +271,7 @@ const toLockedHead = (row: LockRow): LockedHead => ({
   run: {
     id: RunId.make(row.id),
     status: row.status,
+    statusRevision: row.status_revision,
     modeName: row.mode_name,
     runtimeKind: row.runtime_kind,
     runtimeSessionId: row.runtime_session_id,
@@ -264,5 +285,6 @@ const toLockedHead = (row: LockRow): LockedHead => ({
   lastIndex: row.last_index,
   lastRawSeq: row.last_raw_seq,
   cursor: Number(row.stream_cursor),
-  revision: row.projection_revision
+  revision: row.projection_revision,
+  transactionId: row.transaction_id
 })

@@ -1,12 +1,12 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ControlPlaneApi, ControlPlaneEdge, edgeServices } from "@runplane/api"
+import { ControlPlaneApi, ControlPlaneEdge, edgeServices, layerControlPlaneDocs } from "@runplane/api"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import type { ServeError } from "effect/http/HttpServerError"
-import { HttpApiBuilder, HttpApiSwagger } from "effect/http-api"
+import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import { AdminHttp } from "../admin/AdminHttp.ts"
 import { HealthHttp } from "../admin/HealthHttp.ts"
@@ -25,6 +25,7 @@ import { word } from "../Settings.ts"
 import { StreamHttp } from "../stream/StreamHttp.ts"
 import { WebhooksHttp } from "../webhooks/WebhooksHttp.ts"
 import { makeNodeServer } from "./NodeServer.ts"
+import { layerOutageAnswers } from "./OutageAnswers.ts"
 import { RemovedHttp } from "./RemovedHttp.ts"
 import { Shutdown } from "./Shutdown.ts"
 
@@ -68,17 +69,17 @@ const handlers = Layer.mergeAll(
   AdminHttp
 )
 
+// The middleware that is built first is the outermost: the edge sees the answers to an outage like any other.
+const edge = layerOutageAnswers.pipe(Layer.provide(ControlPlaneEdge.layer))
+
 /** `/docs` and `/docs-json`, in development only (run-control-plane "What the service does", 7). */
 const routes = Layer.unwrap(
   Effect.gen(function* () {
     const environment = yield* word("NODE_ENV", "development")
     if (environment !== "development") return HttpApiBuilder.layer(ControlPlaneApi)
-    return Layer.merge(
-      HttpApiBuilder.layer(ControlPlaneApi, { openapiPath: "/docs-json" }),
-      HttpApiSwagger.layer(ControlPlaneApi, { path: "/docs" })
-    )
+    return Layer.merge(HttpApiBuilder.layer(ControlPlaneApi), layerControlPlaneDocs)
   })
-).pipe(Layer.provide(handlers), Layer.provide(ControlPlaneEdge.layerMiddleware), Layer.merge(ControlPlaneEdge.layer))
+).pipe(Layer.provide(handlers), Layer.provide(ControlPlaneEdge.layerMiddleware), Layer.merge(edge))
 
 /** Finalizers run backwards: what is built on the server ends before it, so open event streams do not hold it up. */
 const endStreamsFirst = Layer.effectDiscard(

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { flag, integer } from "../Settings.ts"
 
-/** Times are milliseconds. Names and defaults: http-details section 14; the last three are ours. */
+/** Times are milliseconds. Names and defaults: http-details section 14; those it does not name are ours. */
 export interface ObserverOptions {
   readonly sessionPollBaseMs: number
   readonly sessionPollMaxMs: number
@@ -20,6 +20,10 @@ export interface ObserverOptions {
   readonly streamBackoffMaxMs: number
   /** How long an ended session may take over the next frame that its history still holds. */
   readonly drainTimeoutMs: number
+  /** How long an ended session is waited for that brings nothing new, whatever its stream does. */
+  readonly longestDrainMs: number
+  /** Pause before a broken watch of all sessions or signals is opened again (http-details section 5.2). */
+  readonly watchReconnectMs: number
   /** How long an unknown session may wait for its `POST /runs` before it becomes a discovered run. */
   readonly discoveryGraceMs: number
   /** How long after the session's deadline, or after its Commitment, the runtime is asked whether the session ended. */
@@ -38,6 +42,8 @@ export const defaultObserverOptions: ObserverOptions = {
   streamBackoffBaseMs: 250,
   streamBackoffMaxMs: 30_000,
   drainTimeoutMs: 2_000,
+  longestDrainMs: 30_000,
+  watchReconnectMs: 5_000,
   discoveryGraceMs: 1_000,
   endCheckDelayMs: 500
 }
@@ -54,6 +60,8 @@ const settings = Config.all({
   streamBackoffBaseMs: integer("STREAM_BACKOFF_BASE_MS", defaultObserverOptions.streamBackoffBaseMs, 0),
   streamBackoffMaxMs: integer("STREAM_BACKOFF_MAX_MS", defaultObserverOptions.streamBackoffMaxMs, 0),
   drainTimeoutMs: integer("STREAM_DRAIN_TIMEOUT_MS", defaultObserverOptions.drainTimeoutMs, 0),
+  longestDrainMs: integer("STREAM_LONGEST_DRAIN_MS", defaultObserverOptions.longestDrainMs, 0),
+  watchReconnectMs: integer("WATCH_RECONNECT_MS", defaultObserverOptions.watchReconnectMs, 0),
   discoveryGraceMs: integer("SESSION_DISCOVERY_GRACE_MS", defaultObserverOptions.discoveryGraceMs, 0),
   endCheckDelayMs: integer("SESSION_END_CHECK_DELAY_MS", defaultObserverOptions.endCheckDelayMs, 0)
 })

@@ -4,18 +4,15 @@ import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import { describeSqlError } from "../database/Database.ts"
+import type { SqlError } from "effect/sql/SqlError"
+import { describeSqlError } from "../database/SqlFailures.ts"
 import { endsRun, LiveEvents } from "../events/LiveEvents.ts"
+import { RecoveryMeter } from "../telemetry/RecoveryMeter.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { RunLocks } from "./RunLocks.ts"
-import { type Adoption, RunObserver } from "./RunObserver.ts"
+import { type Adoption, RunObserver, restarts } from "./RunObserver.ts"
 import { SessionNewsDesk } from "./SessionNews.ts"
-
-/** Back-off between two lives of an observer that failed (design rule 7): 500 ms, doubling to 30 s, with jitter. */
-const restarts = Schedule.min([Schedule.exponential("500 millis", 2), Schedule.spaced("30 seconds")]).pipe(
-  Schedule.jittered
-)
 
 /**
  * Supervises the observers: one fiber a run, restarted with back-off when it fails, stopped with the service, and started
@@ -30,6 +27,8 @@ export class Observers extends Context.Service<
     readonly dismiss: (runId: RunId) => Effect.Effect<void>
     /** Runs that are observed by this process. */
     readonly active: Effect.Effect<number>
+    /** Unfinished runs of at least that age, in seconds, that neither this nor another process on the database observes. */
+    readonly unobserved: (seconds: number) => Effect.Effect<ReadonlyArray<RunId>, SqlError>
   }
 >()("runplane/control-plane/Observers") {
   static readonly layerNoDeps = Layer.effect(
@@ -41,6 +40,7 @@ export class Observers extends Context.Service<
       const desk = yield* SessionNewsDesk
       const live = yield* LiveEvents
       const locks = yield* RunLocks
+      const recovery = yield* RecoveryMeter
       const fibers = yield* FiberMap.make<RunId, void, never>()
 
       const supervise = (runId: RunId, first: Adoption) =>
@@ -51,7 +51,6 @@ export class Observers extends Context.Service<
             adoption = "restarted"
             return observer.observe(runId, current)
           }).pipe(
-            Effect.tapCause((cause) => Effect.logError("the observer failed and will be restarted", cause)),
             // A defect is retried like a failure: whatever it was, the run must not stay unobserved.
             Effect.catchDefect((defect) => Effect.fail(defect)),
             Effect.retry(restarts),
@@ -68,9 +67,10 @@ export class Observers extends Context.Service<
           if (!(yield* locks.acquire(runId))) return
           yield* FiberMap.run(fibers, runId, supervise(runId, adoption), { onlyIfMissing: true })
         }).pipe(
-          Effect.catchTag("SqlError", (error) =>
-            Effect.logWarning(`cannot take over run ${runId} now: ${describeSqlError(error)}`)
-          )
+          Effect.catchTag("SqlError", (error) => {
+            if (adoption === "recovered") recovery("failed")
+            return Effect.logWarning(`cannot take over run ${runId} now: ${describeSqlError(error)}`)
+          })
         )
 
       /** Takes up every unfinished run that nobody observes: at the start, and again and again for those of dead processes. */
@@ -99,10 +99,18 @@ export class Observers extends Context.Service<
         )
       }
 
+      // While a lost connection is being replaced our own locks are gone, and our observers work on.
+      const unobserved = Effect.fn("Observers.unobserved")(function* (seconds: number) {
+        const old = yield* runs.unfinishedFor(seconds)
+        const others = old.filter((runId) => !FiberMap.hasUnsafe(fibers, runId))
+        return others.length === 0 ? [] : yield* locks.unheld(others)
+      })
+
       return Observers.of({
         adopt: (runId) => start(runId, "created"),
         dismiss: (runId) => FiberMap.remove(fibers, runId),
-        active: FiberMap.size(fibers)
+        active: FiberMap.size(fibers),
+        unobserved
       })
     })
   )

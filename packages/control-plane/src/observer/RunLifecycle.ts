@@ -15,6 +15,7 @@ import {
   sessionStateChanged,
   streamOpened
 } from "@runplane/domain"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { AppendRequest, LockedRun, StatusChange } from "../events/AppendRequest.ts"
 import { EventLog } from "../events/EventLog.ts"
@@ -45,7 +46,11 @@ export const makeRunLifecycle = Effect.gen(function* () {
     runId: RunId,
     to: StatusChange["to"],
     events: Events,
-    more: { readonly failure?: Failure; readonly also?: NonNullable<AppendRequest["also"]> } = {}
+    more: {
+      readonly failure?: Failure
+      readonly also?: NonNullable<AppendRequest["also"]>
+      readonly revision?: number
+    } = {}
   ) =>
     log
       .append({
@@ -54,7 +59,8 @@ export const makeRunLifecycle = Effect.gen(function* () {
           to,
           events,
           whenRejected: "ignore",
-          ...(more.failure === undefined ? {} : { failure: more.failure })
+          ...(more.failure === undefined ? {} : { failure: more.failure }),
+          ...(more.revision === undefined ? {} : { revision: more.revision })
         },
         ...(more.also === undefined ? {} : { also: more.also })
       })
@@ -100,17 +106,28 @@ export const makeRunLifecycle = Effect.gen(function* () {
     )
   })
 
-  const suspended = (run: ObservedRun) =>
-    change(run.id, "suspended", (locked, at) => [
-      sessionStateChanged(at, { sessionId: run.sessionId, state: "SUSPENDED" }),
-      runSuspended({ ...describe(locked), ts: at })
-    ])
+  /** Unless the status has changed since it was read with this revision; as with `resumed`. */
+  const suspended = (run: ObservedRun, revision: number) =>
+    change(
+      run.id,
+      "suspended",
+      (locked, at) => [
+        sessionStateChanged(at, { sessionId: run.sessionId, state: "SUSPENDED" }),
+        runSuspended({ ...describe(locked), ts: at })
+      ],
+      { revision }
+    )
 
-  const resumed = (run: ObservedRun) =>
-    change(run.id, "running", (locked, at) => [
-      sessionStateChanged(at, { sessionId: run.sessionId, state: "OPEN" }),
-      runResumed({ ...describe(locked), ts: at })
-    ])
+  const resumed = (run: ObservedRun, revision: number) =>
+    change(
+      run.id,
+      "running",
+      (locked, at) => [
+        sessionStateChanged(at, { sessionId: run.sessionId, state: "OPEN" }),
+        runResumed({ ...describe(locked), ts: at })
+      ],
+      { revision }
+    )
 
   const fail = (run: ObservedRun, failure: Failure, before: Events = () => []) =>
     change(
@@ -163,7 +180,16 @@ export const makeRunLifecycle = Effect.gen(function* () {
       events: [streamOpened(at, run.sessionId, { status: "recovered", detail: "stream resumed after restart" })]
     })
 
-  return { start, bind, running, suspended, resumed, fail, finish, announceRecovery } as const
+  /** Marks that the log lacks envelopes which the runtime has accepted and does not deliver (http-details section 5.2). */
+  const announceGap = (run: ObservedRun, detail: string, requestedAfter: number) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      log.append({
+        runId: run.id,
+        events: [streamOpened(new Date(now).toISOString(), run.sessionId, { status: "gap", detail, requestedAfter })]
+      })
+    )
+
+  return { start, bind, running, suspended, resumed, fail, finish, announceRecovery, announceGap } as const
 })
 
 const describe = (run: LockedRun) => ({

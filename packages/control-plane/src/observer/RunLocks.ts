@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { RunId } from "@runplane/domain"
+import { RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -25,13 +25,16 @@ export class RunLocks extends Context.Service<
     readonly release: (runId: RunId) => Effect.Effect<void>
     /** After a lost connection takes the locks again, and answers the runs whose lock another process has by now. */
     readonly renew: Effect.Effect<ReadonlyArray<RunId>, SqlError>
+    /** Those of the runs whose lock no process on this database holds. */
+    readonly unheld: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlyArray<RunId>, SqlError>
   }
 >()("runplane/control-plane/RunLocks") {
   static readonly layer = Layer.effect(
     RunLocks,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const held = new Set<RunId>()
+      /** The locks of this process, each with the connection that has it: when that is lost, so is the lock. */
+      const held = new Map<RunId, Connection>()
       const turn = yield* Semaphore.make(1)
       let current: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
 
@@ -53,40 +56,55 @@ export class RunLocks extends Context.Service<
       })
 
       /** A connection that fails is given up: the locks it held are gone. */
-      const ask = (text: string, params: ReadonlyArray<unknown>) =>
-        Effect.flatMap(connection, (open) => open.execute(text, params, undefined)).pipe(Effect.tapError(() => drop))
+      const ask = (open: Connection, text: string, params: ReadonlyArray<unknown>) =>
+        open.execute(text, params, undefined).pipe(Effect.tapError(() => drop))
 
-      const tryLock = (runId: RunId) =>
-        Effect.map(
-          ask("SELECT pg_try_advisory_lock($1::int, hashtext($2)) AS locked", [LOCK_SPACE, runId]),
-          (rows) => rows[0]?.locked === true
-        )
+      const tryLock = Effect.fnUntraced(function* (runId: RunId) {
+        const open = yield* connection
+        const [row] = yield* ask(open, "SELECT pg_try_advisory_lock($1::int, hashtext($2)) AS locked", [
+          LOCK_SPACE,
+          runId
+        ])
+        if (row?.locked !== true) return false
+        held.set(runId, open)
+        return true
+      })
 
       const acquire = Effect.fnUntraced(function* (runId: RunId) {
-        if (held.has(runId)) return true
-        const locked = yield* tryLock(runId)
-        if (locked) held.add(runId)
-        return locked
+        return held.has(runId) || (yield* tryLock(runId))
       }, turn.withPermits(1))
 
       const release = Effect.fnUntraced(function* (runId: RunId) {
-        if (!held.delete(runId) || current === undefined) return
-        yield* Effect.ignore(ask("SELECT pg_advisory_unlock($1::int, hashtext($2))", [LOCK_SPACE, runId]))
+        const owner = held.get(runId)
+        held.delete(runId)
+        if (owner === undefined || owner !== current?.connection) return
+        yield* Effect.ignore(ask(owner, "SELECT pg_advisory_unlock($1::int, hashtext($2))", [LOCK_SPACE, runId]))
       }, turn.withPermits(1))
 
       const renew = Effect.gen(function* () {
-        const before = current
-        yield* Effect.ignore(ask("SELECT 1", []))
-        if (current !== undefined && current === before) return []
+        yield* Effect.ignore(Effect.flatMap(connection, (open) => ask(open, "SELECT 1", [])))
         const lost: Array<RunId> = []
-        for (const runId of held) {
-          if (!(yield* tryLock(runId))) lost.push(runId)
+        for (const [runId, owner] of held) {
+          if (owner !== current?.connection && !(yield* tryLock(runId))) lost.push(runId)
         }
         for (const runId of lost) held.delete(runId)
         return lost
       }).pipe(turn.withPermits(1))
 
-      return RunLocks.of({ acquire, release, renew })
+      // The lock table shows the two keys of a lock as unsigned numbers.
+      const unheld = (runIds: ReadonlyArray<RunId>) =>
+        Effect.map(
+          sql<{ readonly id: string }>`
+            SELECT id FROM unnest(${runIds}::text[]) AS asked (id)
+            WHERE NOT EXISTS (
+              SELECT FROM pg_locks l
+              WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted AND l.classid = ${LOCK_SPACE}
+                AND l.objid = (hashtext(id)::bigint & 4294967295)::oid
+                AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
+          (rows) => rows.map(({ id }) => RunId.make(id))
+        )
+
+      return RunLocks.of({ acquire, release, renew, unheld })
     })
   )
 }

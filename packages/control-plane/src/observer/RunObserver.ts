@@ -1,33 +1,36 @@
-import { isTerminal, type RunId, type SessionSnapshot } from "@runplane/domain"
+import { isTerminal, type RunId, type RuntimeSessionState, type SessionSnapshot } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import type { AppendError } from "../events/AppendRequest.ts"
+import { RecoveryMeter } from "../telemetry/RecoveryMeter.ts"
 import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
-import { isTerminalSession, makeRunLifecycle, type TerminalSessionState } from "./RunLifecycle.ts"
+import { makePumpState } from "./PumpState.ts"
+import { isTerminalSession, makeRunLifecycle } from "./RunLifecycle.ts"
 import { makeSessionAwait } from "./SessionAwait.ts"
+import { makeSessionDrain, type SessionEnd } from "./SessionDrain.ts"
 import { type SessionNews, SessionNewsDesk } from "./SessionNews.ts"
-import { makeStreamPump, type PumpState } from "./StreamPump.ts"
+import { makeStreamPump } from "./StreamPump.ts"
+
+/** Back-off between two attempts of an observer (design rule 7): 500 ms, doubling to 30 s, with jitter. */
+export const restarts = Schedule.min([Schedule.exponential("500 millis", 2), Schedule.spaced("30 seconds")]).pipe(
+  Schedule.jittered
+)
 
 /** Why an observer starts: for a new run, for one found unfinished when the service started, or again after it failed. */
 export type Adoption = "created" | "recovered" | "restarted"
 
-/** The history of an ended session is not waited for longer than this, whatever its stream does. Milliseconds. */
-export const LONGEST_DRAIN_MS = 30_000
 /** Between two questions after a session whose deadline has passed. Milliseconds. */
 const OVERDUE_CHECK_MS = 1_000
-
-/** What the observer knows of its session; `undefined` ends the observation without a word of the runtime's. */
-interface SessionEnd {
-  readonly state: TerminalSessionState
-  readonly snapshot: SessionSnapshot | undefined
-}
 
 /**
  * Observes one run from where it stands to its end: await the session, bind, subscribe, run, drain, end
@@ -46,6 +49,7 @@ export class RunObserver extends Context.Service<
       const lifecycle = yield* makeRunLifecycle
       const awaitSession = yield* makeSessionAwait
       const follow = yield* makeFollow
+      const recovery = yield* RecoveryMeter
 
       const bindSession = Effect.fnUntraced(function* (run: ObservedRun, news: Queue.Queue<SessionNews>) {
         if (run.status === "queued") yield* lifecycle.start(run)
@@ -66,24 +70,41 @@ export class RunObserver extends Context.Service<
         return session
       })
 
+      /** Where the run stands; makes known that it is observed again. Undefined when there is nothing left to observe. */
+      const takeUp = Effect.fnUntraced(function* (runId: RunId, adoption: Adoption) {
+        const run = yield* runs.find(runId)
+        if (run === undefined || isTerminal(run.status)) return undefined
+        if (run.status === "binding_session") yield* lifecycle.running(run, undefined)
+        if (adoption === "recovered" && isBound(run)) {
+          const now = yield* Clock.currentTimeMillis
+          yield* lifecycle.announceRecovery(run, new Date(now).toISOString())
+        }
+        return run
+      })
+
+      /** Counts how it went to take a run up again that had been found unfinished. */
+      const counted = <A, E, R>(adoption: Adoption, taken: Effect.Effect<A | undefined, E, R>) =>
+        adoption !== "recovered"
+          ? taken
+          : Effect.onExit(taken, (exit) =>
+              Effect.sync(() => {
+                if (Exit.isFailure(exit)) return Cause.hasInterruptsOnly(exit.cause) ? undefined : recovery("failed")
+                return exit.value === undefined ? undefined : recovery("success")
+              })
+            )
+
       // Without a span of its own: it would live as long as the run's, which is the parent of what happens here.
       const observe = Effect.fnUntraced(
         function* (runId: RunId, adoption: Adoption) {
-          const run = yield* runs.find(runId)
-          if (run === undefined || isTerminal(run.status)) return
+          // Tried again here and not as a new life, so that a recovery stays one until it has been announced.
+          const run = yield* counted(adoption, takeUp(runId, adoption)).pipe(
+            Effect.tapError((error) => Effect.logError("the run could not be taken up, trying again", error)),
+            Effect.retry(restarts)
+          )
+          if (run === undefined) return
           const news = yield* desk.subscribe(new Set([run.sessionId, runId]))
-          const bound = run.status !== "queued" && run.status !== "starting"
-          let session: SessionSnapshot | undefined
-          if (bound) {
-            if (run.status === "binding_session") yield* lifecycle.running(run, undefined)
-            if (adoption === "recovered") {
-              const now = yield* Clock.currentTimeMillis
-              yield* lifecycle.announceRecovery(run, new Date(now).toISOString())
-            }
-          } else {
-            session = yield* bindSession(run, news)
-            if (session === undefined) return
-          }
+          const session = isBound(run) ? undefined : yield* bindSession(run, news)
+          if (session === undefined && !isBound(run)) return
           yield* follow(run, session, news)
         },
         (effect, runId) => effect.pipe(Effect.scoped, Effect.annotateLogs({ runId }))
@@ -93,6 +114,14 @@ export class RunObserver extends Context.Service<
   )
 }
 
+const isBound = ({ status }: ObservedRun): boolean => status !== "queued" && status !== "starting"
+
+/** What is known of a session's state, by news or by an answer. */
+interface SessionView {
+  readonly state: RuntimeSessionState
+  readonly snapshot: SessionSnapshot | undefined
+}
+
 /** Follows a bound run: the pump stores its frames while the session's states are watched; then drains and ends it. */
 const makeFollow = Effect.gen(function* () {
   const runtime = yield* RuntimeClient
@@ -100,6 +129,7 @@ const makeFollow = Effect.gen(function* () {
   const settings = yield* ObserverSettings
   const lifecycle = yield* makeRunLifecycle
   const pump = yield* makeStreamPump
+  const drain = yield* makeSessionDrain
 
   /** Asks the runtime how the session is. A session that is gone after its deadline has expired (design rule 6). */
   const ask = Effect.fnUntraced(function* (run: ObservedRun, deadline: number | undefined) {
@@ -109,6 +139,21 @@ const makeFollow = Effect.gen(function* () {
     if (answer.failure.reason === "NOT_FOUND" && overdue) return { state: "EXPIRED", snapshot: undefined } as const
     yield* Effect.logDebug(`cannot ask for the session's state: ${answer.failure.message}`)
     return undefined
+  })
+
+  /**
+   * Brings the run to the session's pause or resumption. News may be late, and callers suspend and resume as well: so the runtime
+   * is asked how the session is now, and the change is dropped when somebody else has changed the status meanwhile. Answers
+   * what is known best of the session.
+   */
+  const settle = Effect.fnUntraced(function* (run: ObservedRun, heard: SessionView, deadline: number | undefined) {
+    if (heard.state !== "OPEN" && heard.state !== "SUSPENDED") return heard
+    const standing = yield* runs.standing(run.id)
+    if (standing?.status !== (heard.state === "OPEN" ? "suspended" : "running")) return heard
+    const seen = (yield* ask(run, deadline)) ?? heard
+    if (seen.state === "SUSPENDED" && standing.status === "running") yield* lifecycle.suspended(run, standing.revision)
+    if (seen.state === "OPEN" && standing.status === "suspended") yield* lifecycle.resumed(run, standing.revision)
+    return seen
   })
 
   /** Lives through the session's states until a terminal one; suspensions and resumptions become the run's. */
@@ -122,12 +167,11 @@ const makeFollow = Effect.gen(function* () {
     let told: SessionNews =
       first === undefined ? { _tag: "Check" } : { _tag: "State", state: first.state, snapshot: first }
     while (true) {
-      const seen = told._tag === "State" ? told : yield* ask(run, deadline)
+      const heard = told._tag === "State" ? told : yield* ask(run, deadline)
+      const seen = heard === undefined ? undefined : yield* settle(run, heard, deadline)
       if (seen !== undefined) {
         if (seen.snapshot !== undefined) deadline = seen.snapshot.expiresAtUnixMs
         if (isTerminalSession(seen.state)) return { state: seen.state, snapshot: seen.snapshot } satisfies SessionEnd
-        if (seen.state === "SUSPENDED" && !suspended) yield* lifecycle.suspended(run)
-        if (seen.state === "OPEN" && suspended) yield* lifecycle.resumed(run)
         if (seen.state !== "UNSPECIFIED") suspended = seen.state === "SUSPENDED"
       }
       const now = yield* Clock.currentTimeMillis
@@ -141,28 +185,6 @@ const makeFollow = Effect.gen(function* () {
     }
   })
 
-  /**
-   * Waits until the log holds what the session's history still has. The runtime counts the accepted messages of each
-   * participant, without the SessionStart, so the length of the history is known; a runtime that does not say is given a
-   * quiet moment instead.
-   */
-  const drain = Effect.fnUntraced(function* (end: SessionEnd, state: PumpState) {
-    const expected = historyLength(end.snapshot)
-    const quiet = expected === undefined ? settings.endCheckDelayMs : settings.drainTimeoutMs
-    state.draining = true
-    const started = yield* Clock.currentTimeMillis
-    while (expected === undefined || state.cursor < expected) {
-      const moved = yield* Effect.timeoutOption(Queue.take(state.progress), quiet)
-      if (Option.isSome(moved)) continue
-      const elapsed = (yield* Clock.currentTimeMillis) - started
-      if (state.connected || state.historyGone || elapsed > LONGEST_DRAIN_MS) {
-        if (expected === undefined) return
-        yield* Effect.logWarning(`ended after ${state.cursor} of ${expected} envelopes: no more came`)
-        return
-      }
-    }
-  })
-
   return Effect.fnUntraced(function* (
     run: ObservedRun,
     session: SessionSnapshot | undefined,
@@ -170,22 +192,19 @@ const makeFollow = Effect.gen(function* () {
   ) {
     const scope = yield* Effect.scope
     const current = (yield* runs.find(run.id)) ?? run
-    const state: PumpState = {
+    const state = yield* makePumpState({
       cursor: current.cursor,
-      connected: false,
-      historyGone: false,
-      draining: false,
-      progress: yield* Queue.sliding<number>(1),
+      annotations: current.cursor === 0 ? [] : yield* runs.annotations(run.id),
       check: (delayMs) =>
         delayMs === 0
           ? Effect.asVoid(Queue.offer(news, { _tag: "Check" }))
           : Effect.asVoid(
               Effect.forkIn(Effect.andThen(Effect.sleep(delayMs), Queue.offer(news, { _tag: "Check" })), scope)
             )
-    }
+    })
     const watch = Effect.gen(function* () {
       const end = yield* untilEnded(current, session, news)
-      yield* drain(end, state)
+      yield* drain(current, end, state)
       return end
     })
     // The pump never ends by itself: the race is decided by the session's end, or by what no retry can mend.
@@ -210,9 +229,3 @@ const makeFollow = Effect.gen(function* () {
     return yield* failure
   })
 })
-
-/** Number of accepted envelopes of a session, its SessionStart included; undefined when the snapshot does not tell. */
-const historyLength = (session: SessionSnapshot | undefined): number | undefined =>
-  session === undefined || session.participantActivity.length === 0
-    ? undefined
-    : 1 + session.participantActivity.reduce((sum, activity) => sum + activity.messageCount, 0)

@@ -1,4 +1,4 @@
-import { isUuidSessionId, type RunDescriptor, runCreated, type SessionSnapshot } from "@runplane/domain"
+import { cleanText, isUuidSessionId, type RunDescriptor, runCreated, type SessionSnapshot } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -9,9 +9,13 @@ import { Ids } from "../events/Ids.ts"
 import { newRun } from "../runs/NewRun.ts"
 import { DISCOVERY_SOURCE, RunRepository } from "../runs/RunRepository.ts"
 import { Observers } from "./Observers.ts"
+import { isObservableSessionId, shownSessionId } from "./SessionIds.ts"
 
 /** Time-to-live of a discovered session that does not tell its own, milliseconds (http-details section 5.3). */
 const DEFAULT_TTL_MS = 300_000
+
+/** Sessions of which it is remembered that they were refused. */
+const REMEMBERED_REFUSALS = 1_000
 
 /** Turns a session that no run knows into a run (http-details section 5.3). */
 export class SessionDiscovery extends Context.Service<
@@ -30,9 +34,19 @@ export class SessionDiscovery extends Context.Service<
       const observers = yield* Observers
       const runtime = yield* RuntimeClient
 
+      const refused = new Set<string>()
+      /** One line for a session: the watch tells of it again whenever it is opened anew. */
+      const refuse = Effect.fnUntraced(function* (sessionId: string) {
+        if (refused.has(sessionId)) return
+        if (refused.size >= REMEMBERED_REFUSALS) refused.clear()
+        refused.add(sessionId)
+        yield* Effect.logWarning(`session ${shownSessionId(sessionId)} is not observed: no run can have such an id`)
+      })
+
       const discover = Effect.fn("SessionDiscovery.discover")(
         function* (session: SessionSnapshot) {
           const { sessionId } = session
+          if (!isObservableSessionId(sessionId)) return yield* refuse(sessionId)
           const at = new Date(yield* Clock.currentTimeMillis).toISOString()
           const run = newRun(describeSession(session, runtime.kind, at), {
             id: isUuidSessionId(sessionId) ? sessionId : yield* ids.uuid,
@@ -64,15 +78,15 @@ const describeSession = (session: SessionSnapshot, runtimeKind: string, discover
   runtime: { kind: runtimeKind },
   session: {
     sessionId: session.sessionId,
-    modeName: session.mode,
-    modeVersion: session.modeVersion || "1.0.0",
-    configurationVersion: session.configurationVersion || "config.default",
-    ...(session.policyVersion === "" ? {} : { policyVersion: session.policyVersion }),
+    modeName: cleanText(session.mode),
+    modeVersion: cleanText(session.modeVersion) || "1.0.0",
+    configurationVersion: cleanText(session.configurationVersion) || "config.default",
+    ...(session.policyVersion === "" ? {} : { policyVersion: cleanText(session.policyVersion) }),
     ttlMs:
       session.expiresAtUnixMs > session.startedAtUnixMs
         ? session.expiresAtUnixMs - session.startedAtUnixMs
         : DEFAULT_TTL_MS,
-    participants: session.participants.map((id) => ({ id })),
-    metadata: { source: DISCOVERY_SOURCE, discoveredAt, initiator: session.initiator }
+    participants: session.participants.map((id) => ({ id: cleanText(id) })),
+    metadata: { source: DISCOVERY_SOURCE, discoveredAt, initiator: cleanText(session.initiator) }
   }
 })

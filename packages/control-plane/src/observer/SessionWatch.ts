@@ -11,9 +11,6 @@ import { ObserverSettings } from "./ObserverSettings.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { SessionNewsDesk } from "./SessionNews.ts"
 
-/** Pause before a broken watch is opened again (http-details section 5.2). Milliseconds. */
-export const WATCH_RECONNECT_MS = 5_000
-
 const stateOf = (event: SessionLifecycleEvent): RuntimeSessionState => {
   switch (event.type) {
     // The watch opens with a CREATED for every session it knows, whatever its state (runtime-wire section 4).
@@ -77,7 +74,7 @@ export class SessionWatch extends Context.Service<SessionWatch, Record<never, ne
           onFailure: (error) => Effect.logWarning(`the session watch broke: ${error.message}`)
         }),
         Effect.andThen(Effect.sync(() => desk.deliverAll({ _tag: "Check" }))),
-        Effect.repeat(Schedule.spaced(WATCH_RECONNECT_MS)),
+        Effect.repeat(Schedule.spaced(settings.watchReconnectMs)),
         Effect.forkScoped
       )
       return SessionWatch.of({})

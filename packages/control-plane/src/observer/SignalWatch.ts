@@ -12,7 +12,6 @@ import type { ObservedFrame } from "../events/AppendRequest.ts"
 import { EventLog } from "../events/EventLog.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
-import { WATCH_RECONNECT_MS } from "./SessionWatch.ts"
 
 /** Ambient envelopes that may wait for the log; a full buffer slows the watch down. */
 export const SIGNAL_BUFFER = 2048
@@ -113,7 +112,7 @@ export class SignalWatch extends Context.Service<SignalWatch, Record<never, neve
 
       yield* Effect.scoped(watch).pipe(
         Effect.catchCause((cause) => Effect.logWarning("the signal watch ended", cause)),
-        Effect.repeat(Schedule.spaced(WATCH_RECONNECT_MS)),
+        Effect.repeat(Schedule.spaced(settings.watchReconnectMs)),
         Effect.forkScoped
       )
       return SignalWatch.of({})

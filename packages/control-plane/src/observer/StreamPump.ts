@@ -9,11 +9,15 @@ import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { describeSqlError } from "../database/SqlFailures.ts"
 import { type AppendError, type Appended, type ObservedFrame, RunNotFound } from "../events/AppendRequest.ts"
 import { EventLog } from "../events/EventLog.ts"
 import { EventRepository } from "../events/EventRepository.ts"
-import type { ObservedRun } from "./ObservedRuns.ts"
+import { isWrittenByRuntime, type ObservedRun } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
+import type { PumpState } from "./PumpState.ts"
+import { isTerminalSession } from "./RunLifecycle.ts"
+import { StreamPlace } from "./StreamPlace.ts"
 
 /** Frames of one run that may wait for the log; behind a full buffer HTTP/2 flow control slows the runtime down. */
 export const FRAME_BUFFER = 2048
@@ -28,21 +32,6 @@ const DRAIN_BACKOFF_MS = 250
 
 /** The runtime does not let this identity see the session; trying again changes nothing. */
 export class ObservationForbidden extends Data.TaggedError("ObservationForbidden")<{ readonly reason: string }> {}
-
-/** What the observer can see and steer while its pump works. */
-export interface PumpState {
-  /** Ordinal of the last stored session envelope. */
-  cursor: number
-  connected: boolean
-  /** The session's history can no longer be read from where we stand (http-details section 5.2, "Compacted history"). */
-  historyGone: boolean
-  /** The session has ended: hurry, and do not announce reconnections any more. */
-  draining: boolean
-  /** Told after each append; holds only the newest. */
-  readonly progress: Queue.Queue<number>
-  /** Told when the runtime should be asked for the session's state. */
-  readonly check: (delayMs: number) => Effect.Effect<void>
-}
 
 type Ending =
   | { readonly _tag: "Ended" }
@@ -66,7 +55,9 @@ export const makeStreamPump = Effect.gen(function* () {
     /** Where the log stands; waits for a database that is away, and fails when the run has been deleted. */
     const readHead = Effect.gen(function* () {
       const head = yield* events.head(run.id).pipe(
-        Effect.tapError((error) => Effect.logWarning("cannot read the stream cursor, trying again", error)),
+        Effect.tapError((error) =>
+          Effect.logWarning(`cannot read the stream cursor, trying again: ${describeSqlError(error)}`)
+        ),
         Effect.retry(Schedule.spaced(APPEND_RETRY_MS)),
         Effect.orDie
       )
@@ -88,20 +79,30 @@ export const makeStreamPump = Effect.gen(function* () {
       )
 
     const store = Effect.fnUntraced(function* (frames: ReadonlyArray<ObservedFrame>) {
+      state.storing = true
       const appended = yield* append(frames)
+      state.storing = false
       if (appended === undefined) return false
       state.cursor = appended.cursor
+      const envelopes = frames.flatMap(({ frame }) => (frame.kind === "stream-envelope" ? [frame.envelope] : []))
+      for (const envelope of envelopes) {
+        if (isWrittenByRuntime(envelope)) state.annotations.add(envelope.messageId)
+      }
       Queue.offerUnsafe(state.progress, appended.cursor)
-      if (frames.some(({ frame }) => frame.kind === "stream-envelope" && frame.envelope.messageType === "Commitment")) {
+      if (envelopes.some(({ messageType }) => messageType === "Commitment")) {
         yield* state.check(settings.endCheckDelayMs)
       }
       return true
     })
 
-    /** One subscription, from its first frame to its end. `good` tells whether it delivered anything. */
-    const subscribeOnce = Effect.fnUntraced(function* (onGood: () => void) {
+    /** One subscription, from its first frame to its end. */
+    const subscribeOnce = Effect.fnUntraced(function* (place: StreamPlace, onGood: () => void) {
       const buffer = yield* Queue.bounded<ObservedFrame, RuntimeError | Cause.Done>(FRAME_BUFFER)
-      yield* runtime.streamSession({ sessionId: run.sessionId, afterSequence: state.cursor }).pipe(
+      state.readAgain = () => {
+        place.readAgain()
+        Queue.endUnsafe(buffer)
+      }
+      yield* runtime.streamSession({ sessionId: run.sessionId, afterSequence: place.open(state.cursor) }).pipe(
         Stream.runForEachArray((chunk) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             const receivedAt = new Date(now).toISOString()
@@ -150,6 +151,7 @@ export const makeStreamPump = Effect.gen(function* () {
         if (frames.length === 0) continue
         onGood()
         if (!(yield* store(frames))) return { _tag: "Behind" } satisfies Ending
+        place.passed(frames)
       }
     })
 
@@ -161,26 +163,32 @@ export const makeStreamPump = Effect.gen(function* () {
     const pause = Effect.fnUntraced(function* (attempt: number) {
       const longest = state.draining ? DRAIN_BACKOFF_MS : settings.streamBackoffMaxMs
       const base = Math.min(settings.streamBackoffBaseMs * 2 ** attempt, longest)
-      yield* Effect.sleep(base * (1 + BACKOFF_JITTER * (yield* Random.next)))
+      const asleep = Effect.sleep(base * (1 + BACKOFF_JITTER * (yield* Random.next)))
+      // A long pause must not outlast the patience of the drain.
+      yield* state.draining ? asleep : Effect.raceFirst(asleep, state.hurry.await)
     })
 
-    /** After the last attempt only a runtime that answers, with a living session, is worth another subscription. */
-    const awaitLivingSession = Effect.fnUntraced(function* () {
-      let attempt = 0
-      while (true) {
-        yield* pause(attempt)
-        attempt += 1
+    /**
+     * After the last attempt only a runtime that knows the session is worth another subscription. An ended one is too: its
+     * history may still be served, and the drain bounds how long it is asked for.
+     */
+    const awaitKnownSession = Effect.fnUntraced(function* () {
+      for (let poll = 0; ; poll++) {
+        yield* pause(poll)
+        if (state.draining) return
         const snapshot = yield* Effect.option(runtime.getSession(run.sessionId))
-        if (Option.isSome(snapshot) && (snapshot.value.state === "OPEN" || snapshot.value.state === "SUSPENDED")) return
+        if (Option.isSome(snapshot) && !isTerminalSession(snapshot.value.state)) return
         yield* state.check(0)
+        if (Option.isSome(snapshot)) return
       }
     })
 
     let attempt = 0
+    const place = new StreamPlace()
     while (true) {
       state.connected = true
       const ending: Ending = yield* Effect.scoped(
-        subscribeOnce(() => {
+        subscribeOnce(place, () => {
           attempt = 0
         })
       ).pipe(
@@ -192,9 +200,10 @@ export const makeStreamPump = Effect.gen(function* () {
       )
       if (ending._tag === "HistoryGone" || (ending._tag === "Failed" && ending.error.historyGone)) {
         const detail = ending._tag === "HistoryGone" ? ending.detail : ending.error.message
-        state.historyGone = true
         const requestedAfter = state.cursor
         yield* announce((at) => streamOpened(at, run.sessionId, { status: "gap", detail, requestedAfter }))
+        // Only now: an ended session is waited for no longer, and the run's end would overtake the mark.
+        state.historyGone = true
         for (let poll = 0; ; poll++) {
           yield* state.check(0)
           yield* pause(poll)
@@ -207,7 +216,7 @@ export const makeStreamPump = Effect.gen(function* () {
       }
       yield* state.check(0)
       if (attempt >= settings.streamMaxRetries) {
-        yield* awaitLivingSession()
+        yield* awaitKnownSession()
         attempt = 0
       } else yield* pause(attempt)
       attempt += 1

@@ -56,9 +56,7 @@ export class Policies extends Context.Service<
         const at = new Date(yield* Clock.currentTimeMillis).toISOString()
         const outcome = answer.ok ? "succeeded" : "refused"
         const details = answer.ok ? {} : { error: answer.error }
-        yield* audit
-          .record({ caller, action, resource: "policy", resourceId: policyId, outcome, details, at })
-          .pipe(Effect.catch((error) => Effect.logError("an audit entry could not be written", error)))
+        yield* audit.recordDone({ caller, action, resource: "policy", resourceId: policyId, outcome, details, at })
       })
 
       const register = Effect.fn("Policies.register")(function* (policy: PolicyRegistration, caller: Caller) {

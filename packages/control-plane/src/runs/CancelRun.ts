@@ -3,7 +3,7 @@ import { isTerminal, type RunStatus, runCancelled, sessionStateChanged } from "@
 import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
+import { type AuditEntry, AuditTrail, type Caller } from "../admin/AuditTrail.ts"
 import type { LockedRun } from "../events/AppendRequest.ts"
 import { EventLog } from "../events/EventLog.ts"
 import { endsRun, LiveEvents, type LiveSubscription } from "../events/LiveEvents.ts"
@@ -29,8 +29,9 @@ export const makeCancelRun = Effect.gen(function* () {
   const runs = yield* RunRepository
   const runtime = yield* RuntimeClient
 
-  const auditOf = (run: StoredRun, option: string, reason: string | undefined, caller: Caller) => (at: string) =>
-    audit.record({
+  const entryOf =
+    (run: StoredRun, option: "callback" | "delegated", reason: string | undefined, caller: Caller) =>
+    (at: string): AuditEntry => ({
       caller,
       action: "run.cancel",
       resource: "run",
@@ -64,7 +65,7 @@ export const makeCancelRun = Effect.gen(function* () {
     caller: Caller,
     session: boolean
   ) {
-    const record = auditOf(run, "delegated", reason, caller)
+    const entry = entryOf(run, "delegated", reason, caller)
     const events = (locked: LockedRun, at: string) => [
       ...(session ? [sessionStateChanged(at, { sessionId: locked.runtimeSessionId, state: "CANCELLED" })] : []),
       runCancelled({
@@ -77,10 +78,14 @@ export const makeCancelRun = Effect.gen(function* () {
       })
     ]
     const { change } = yield* Effect.orDie(
-      log.append({ runId: run.record.id, change: { to: "cancelled", events, whenRejected: "ignore" }, also: record })
+      log.append({
+        runId: run.record.id,
+        change: { to: "cancelled", events, whenRejected: "ignore" },
+        also: (at) => audit.record(entry(at))
+      })
     )
     // The observer was faster: the entry is still owed.
-    if (change !== "applied") yield* Effect.orDie(record(yield* now))
+    if (change !== "applied") yield* audit.recordDone(entry(yield* now))
   })
 
   const delegated = Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
@@ -116,7 +121,7 @@ export const makeCancelRun = Effect.gen(function* () {
   ) {
     const subscription = yield* live.subscribe(run.record.id)
     yield* callbacks.call(address, { runId: run.record.id, reason: reason ?? null }).pipe(
-      Effect.andThen(Effect.flatMap(now, (at) => Effect.orDie(auditOf(run, "callback", reason, caller)(at)))),
+      Effect.andThen(Effect.flatMap(now, (at) => audit.recordDone(entryOf(run, "callback", reason, caller)(at)))),
       // What the initiator was told is recorded, whether or not the caller still waits for the answer.
       Effect.uninterruptible
     )

@@ -3,7 +3,7 @@ import { type RuntimeSessionState, runResumed, runSuspended, type SendAck, sessi
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
+import { type AuditEntry, AuditTrail, type Caller } from "../admin/AuditTrail.ts"
 import type { LockedRun } from "../events/AppendRequest.ts"
 import { EventLog } from "../events/EventLog.ts"
 import type { StoredRun } from "./RunRow.ts"
@@ -42,15 +42,14 @@ export const makePauseRun = Effect.gen(function* () {
       .pipe(Effect.mapError(answerOfRuntimeError))
     if (!ack.ok) return yield* answerOfRefusedAck(pause.action, ack)
 
-    const record = (at: string) =>
-      audit.record({
-        caller,
-        action: `run.${pause.action}`,
-        resource: "run",
-        resourceId: id,
-        details: { ...(reason !== undefined && { reason }) },
-        at
-      })
+    const entry = (at: string): AuditEntry => ({
+      caller,
+      action: `run.${pause.action}`,
+      resource: "run",
+      resourceId: id,
+      details: { ...(reason !== undefined && { reason }) },
+      at
+    })
     const events = (locked: LockedRun, at: string) => [
       sessionStateChanged(at, { sessionId: locked.runtimeSessionId, state: pause.session }),
       pause.event({
@@ -62,7 +61,11 @@ export const makePauseRun = Effect.gen(function* () {
       })
     ]
     const { change } = yield* log
-      .append({ runId: id, change: { to: pause.to, events, whenRejected: "fail" }, also: record })
+      .append({
+        runId: id,
+        change: { to: pause.to, events, whenRejected: "fail", revision: run.statusRevision },
+        also: (at) => audit.record(entry(at))
+      })
       .pipe(
         Effect.catchTag("InvalidStateTransition", ({ from, to }) => Effect.fail(invalidTransition(id, from, to))),
         Effect.catchTags({
@@ -74,7 +77,7 @@ export const makePauseRun = Effect.gen(function* () {
       )
     if (change !== "applied") {
       const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-      yield* Effect.orDie(record(at))
+      yield* audit.recordDone(entry(at))
     }
     // Once the runtime has said yes the run has to follow, whether or not the caller still waits for the answer.
   }, Effect.uninterruptible)

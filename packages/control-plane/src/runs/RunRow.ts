@@ -24,6 +24,7 @@ export interface RunRow {
   readonly started_at: Date | null
   readonly ended_at: Date | null
   readonly archived_at: Date | null
+  readonly status_revision: number
   readonly last_seq: bigint
   readonly last_index: number
 }
@@ -32,11 +33,14 @@ export interface RunRow {
 export interface StoredRun {
   readonly record: Run
   readonly modeName: string
+  /** Number of the changes of its status so far. */
+  readonly statusRevision: number
 }
 
 /** The run record of http-details section 4.1: absent values leave their key out, except `archivedAt`. */
 export const toStoredRun = (row: RunRow): StoredRun => ({
   modeName: row.mode_name,
+  statusRevision: row.status_revision,
   record: {
     id: RunId.make(row.id),
     runId: RunId.make(row.id),

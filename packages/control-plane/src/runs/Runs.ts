@@ -78,8 +78,11 @@ export class Runs extends Context.Service<
         (reference, reason, caller) =>
           Effect.gen(function* () {
             const run = yield* load(reference)
-            yield* withoutEdgeAnswers(apply(run, reason, caller))
-            return yield* get(run.record.id)
+            const { id: runId, runtimeSessionId: sessionId, traceId } = run.record
+            yield* withoutEdgeAnswers(apply(run, reason, caller)).pipe(
+              Effect.annotateLogs({ runId, sessionId, traceId })
+            )
+            return yield* get(runId)
           })
 
       return Runs.of({

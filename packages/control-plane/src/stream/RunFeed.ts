@@ -3,9 +3,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
+import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { describeSqlError } from "../database/SqlFailures.ts"
 import type { EventRepository, StoredEvent } from "../events/EventRepository.ts"
 import {
   canonicalEventFrame,
@@ -20,8 +21,9 @@ import type { StreamRepository, StreamSnapshot } from "./StreamRepository.ts"
 /** Events read from the database at a time: what one slow reader holds in memory. */
 export const BACKFILL_PAGE = 500
 
-/** A failed read is tried again a few times over some seconds; then the stream is cut and the client resumes. */
-const rereads = Schedule.exponential("100 millis", 2).pipe(Schedule.upTo({ times: 6 }))
+/** Pause after a read that failed, doubling up to the longest, with jitter so that the streams do not come back as one. Milliseconds. */
+const REREAD_MS = 100
+const LONGEST_REREAD_MS = 2_000
 
 export interface FeedOptions {
   /** Events after this seq are sent first; undefined starts with what happens from now on. */
@@ -48,6 +50,9 @@ const encoder = new TextEncoder()
  * The feed knows the `index` of the last event it sent. Indexes have no gaps, so a live batch that begins with the next one is
  * exactly in step and goes out unchanged; one that is already sent is skipped; and anything else, or word of a gap, makes the
  * feed read the database from where it stands. That is the whole hand-over: neither gap nor repeat needs any timing.
+ *
+ * A database that is away does not end a stream: it goes on with heartbeats of what the client has, and reads when it can. Clients
+ * that were cut off would all come back at once, to a service that cannot serve them.
  */
 export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, sources: FeedSources) {
   const { events, heads, start, subscription } = sources
@@ -65,12 +70,19 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   /** A heartbeat that is due waits until everything up to here has been sent. */
   let beat: { readonly lastSeq: number; readonly lastIndex: number } | undefined
   let pending: Fiber.Fiber<LiveBatch | LiveGap> | undefined
+  /** Reads that failed in a row, and the time before which there is no use in another. */
+  let failures = 0
+  let readAgainAt = 0
 
-  const read = <A>(query: Effect.Effect<A, SqlError>) =>
-    query.pipe(
-      Effect.tapError((error) => Effect.logWarning("a stream could not read the database", error)),
-      Effect.retry(rereads)
-    )
+  const unreadable = Effect.fnUntraced(function* (error: SqlError) {
+    yield* Effect.logDebug(`a stream waits for the database: ${describeSqlError(error)}`)
+    const pause = Math.min(REREAD_MS * 2 ** failures, LONGEST_REREAD_MS) * (0.5 + (yield* Random.next))
+    readAgainAt = (yield* Clock.currentTimeMillis) + Math.ceil(pause)
+    failures += 1
+    // A heartbeat does not wait for what cannot be read.
+    if (beat !== undefined) beat = { lastSeq: seq, lastIndex: index ?? 0 }
+    return undefined
+  })
 
   const open = () => {
     phase = options.afterSeq === undefined ? "live" : "reading"
@@ -78,9 +90,8 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   }
 
   const readPage = Effect.fnUntraced(function* () {
-    const page: ReadonlyArray<StoredEvent> = yield* read(
-      events.page(runId, { afterSeq: seq, types: [] }, BACKFILL_PAGE)
-    )
+    const page: ReadonlyArray<StoredEvent> = yield* events.page(runId, { afterSeq: seq, types: [] }, BACKFILL_PAGE)
+    failures = 0
     if (page.length < BACKFILL_PAGE) phase = "settling"
     const last = page.at(-1)
     if (last === undefined) return undefined
@@ -91,7 +102,8 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
 
   /** After reading: the snapshot of exactly this point, and the end if the run has ended meanwhile. */
   const settle = Effect.fnUntraced(function* () {
-    const now = yield* read(heads.snapshot(runId))
+    const now = yield* heads.snapshot(runId)
+    failures = 0
     if (now === undefined) {
       phase = "ended"
       return undefined
@@ -137,7 +149,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   /** Looks where the log stands, so that a heartbeat also finds what nobody told about. */
   const readHead = heads.head(runId).pipe(
     Effect.catch((error) =>
-      Effect.as(Effect.logWarning("a heartbeat could not read the database", error), {
+      Effect.as(Effect.logDebug(`a heartbeat could not read the database: ${describeSqlError(error)}`), {
         lastSeq: seq,
         lastIndex: index ?? 0
       })
@@ -161,8 +173,13 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
       else if (beat.lastSeq > seq && phase === "live") phase = "reading"
     }
     if (beat !== undefined && seq >= beat.lastSeq) return heartbeat(now, beat)
-    if (phase === "reading") return yield* readPage()
-    if (phase === "settling") return yield* settle()
+    if (phase === "reading" || phase === "settling") {
+      if (now < readAgainAt) {
+        const until = beat === undefined ? Math.min(readAgainAt, nextBeat) : readAgainAt
+        return yield* Effect.sleep(until - now)
+      }
+      return yield* Effect.catch(phase === "reading" ? readPage() : settle(), unreadable)
+    }
     if (phase === "ended") return undefined
     const item = yield* takeWithin(Math.max(0, nextBeat - now))
     if (item === undefined) return undefined
@@ -171,7 +188,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     return undefined
   })
 
-  const next: Effect.Effect<Uint8Array | undefined, SqlError> = Effect.gen(function* () {
+  const next: Effect.Effect<Uint8Array | undefined> = Effect.gen(function* () {
     while (phase !== "ended") {
       const frames = yield* step()
       if (frames !== undefined) return typeof frames === "string" ? encoder.encode(frames) : frames
@@ -183,4 +200,4 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   runId: RunId,
   options: FeedOptions,
   sources: FeedSources
-) => Effect.Effect<Effect.Effect<Uint8Array | undefined, SqlError>, never, Scope.Scope>
+) => Effect.Effect<Effect.Effect<Uint8Array | undefined>, never, Scope.Scope>

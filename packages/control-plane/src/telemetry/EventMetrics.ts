@@ -32,7 +32,6 @@ const counted: Readonly<Partial<Record<CommittedEvent["type"], (metrics: Metrics
     const status = textAt(data, "status")
     if (status === "reconnecting") metrics.streamReconnect()
     if (status === "gap") metrics.streamResumeGap()
-    if (status === "recovered") metrics.recovery("success")
   }
 }
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
 import { boundedLabel } from "./BoundedLabel.ts"
+import type { SideEffectStep } from "./SideEffectMeter.ts"
 
 /** Buckets in seconds (http-details section 13.5). */
 const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -53,7 +54,7 @@ export class Metrics extends Context.Service<
     readonly streamResumeGap: () => void
     readonly recovery: (status: "success" | "failed") => void
     readonly webhookDelivery: (status: "delivered" | "failed") => void
-    readonly sideEffectFailed: (step: string) => void
+    readonly sideEffectFailed: (step: SideEffectStep) => void
     readonly retentionRemoved: (kind: "run" | "event" | "audit_entry" | "webhook_delivery", count: number) => void
     readonly retentionSweep: (status: "completed" | "failed" | "skipped", seconds: number) => void
     /** Text in exposition format 0.0.4. */

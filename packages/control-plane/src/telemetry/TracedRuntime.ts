@@ -2,7 +2,7 @@ import { RuntimeClient, type RuntimeError, type SessionControl } from "@runplane
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
-import { describeSqlError } from "../database/Database.ts"
+import { describeSqlError } from "../database/SqlFailures.ts"
 import { parentSpan, RunTraces } from "./RunTraces.ts"
 
 /** Puts the calls that a request makes about a session into the trace of the session's run instead of the request's. */

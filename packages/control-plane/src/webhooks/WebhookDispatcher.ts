@@ -5,8 +5,9 @@ import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
-import { describeSqlError } from "../database/Database.ts"
+import { describeSqlError } from "../database/SqlFailures.ts"
 import { LiveEvents } from "../events/LiveEvents.ts"
 import { Metrics } from "../telemetry/Metrics.ts"
 import { type ClaimedDelivery, DeliveryQueue, type FailedAnswer } from "./DeliveryQueue.ts"
@@ -17,6 +18,12 @@ import { type WebhookAnswer, WebhookTransport } from "./WebhookTransport.ts"
 
 /** Beyond the time-out of an attempt, a claim lasts this long for the writing of its outcome. Milliseconds. */
 export const CLAIM_MARGIN_MS = 20_000
+/** As long as its claim lasts, an outcome that cannot be written is tried again; it is fenced, so it counts once. Milliseconds. */
+const RECORD_PATIENCE_MS = CLAIM_MARGIN_MS - 5_000
+const records = Schedule.min([Schedule.exponential("50 millis", 2), Schedule.spaced("1 second")]).pipe(
+  Schedule.jittered,
+  Schedule.upTo({ duration: RECORD_PATIENCE_MS })
+)
 /** The answer by which a receiver takes its subscription back. */
 const GONE = 410
 
@@ -149,7 +156,10 @@ const makeDeliver = Effect.gen(function* () {
     Effect.uninterruptibleMask((restore) =>
       restore(attempt(delivery)).pipe(
         Effect.onInterrupt(() => Effect.catch(queue.release(delivery), unrecorded)),
-        Effect.flatMap((answer) => Effect.catch(record(delivery, answer), unrecorded))
+        // Only the pauses between the tries can be interrupted: a service that stops does not wait for its database.
+        Effect.flatMap((answer) =>
+          Effect.catch(restore(Effect.retry(Effect.uninterruptible(record(delivery, answer)), records)), unrecorded)
+        )
       )
     ).pipe(
       Effect.catchDefect((defect) => Effect.logError("a webhook delivery failed unexpectedly", defect)),

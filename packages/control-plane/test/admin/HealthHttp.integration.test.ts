@@ -6,6 +6,9 @@ import { CircuitBreaker, RuntimeError, RuntimeFake } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Health } from "../../src/admin/Health.ts"
+import { Observers } from "../../src/observer/Observers.ts"
+import { RunLocks } from "../../src/observer/RunLocks.ts"
+import { endRun } from "../support/EndedRuns.ts"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { awaitStatus } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
@@ -46,50 +49,68 @@ layer(layerTestService(), { excludeTestServices: true })("GET /readyz", (it) => 
       yield* breaker.reset
     })
   )
-
-  it.effect("is degraded while an unfinished run is observed by nobody", () =>
-    Effect.gen(function* () {
-      const runId = yield* createRun()
-      const lost = yield* readiness
-      assert.strictEqual(lost.streamConsumer, "unhealthy")
-      const sql = yield* PgClient.PgClient
-      yield* sql`UPDATE runs SET status = 'failed' WHERE id = ${runId}::uuid`
-      const found = yield* readiness
-      assert.strictEqual(found.streamConsumer, "ok")
-    })
-  )
 })
 
+// Without recovery nobody takes up what the test leaves unobserved.
+layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })(
+  "the streamConsumer of GET /readyz",
+  (it) => {
+    it.effect("is unhealthy while an unfinished run is observed by no process at all", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const lost = yield* readiness
+        assert.strictEqual(lost.streamConsumer, "unhealthy")
+        assert.strictEqual(lost.status, "degraded")
+
+        // Another process on the database: its locks are held by a connection of its own.
+        yield* Effect.gen(function* () {
+          const elsewhere = yield* RunLocks
+          assert.isTrue(yield* elsewhere.acquire(runId))
+          assert.strictEqual((yield* readiness).streamConsumer, "ok")
+          yield* elsewhere.release(runId)
+        }).pipe(Effect.provide(Layer.fresh(RunLocks.layer)), Effect.scoped)
+        assert.strictEqual((yield* readiness).streamConsumer, "unhealthy")
+
+        yield* endRun(runId)
+        assert.strictEqual((yield* readiness).streamConsumer, "ok")
+      })
+    )
+
+    it.effect("counts the runs of this process by their observers, even while the locks are gone", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        yield* Observers.use((observers) => observers.adopt(runId))
+        assert.strictEqual((yield* readiness).streamConsumer, "ok")
+        const sql = yield* PgClient.PgClient
+        const [gone] = yield* sql<{ readonly ended: number }>`
+          SELECT count(pg_terminate_backend(pid))::int AS ended FROM pg_locks
+          WHERE locktype = 'advisory' AND objsubid = 2 AND pid <> pg_backend_pid()`
+        assert.strictEqual(gone?.ended, 1)
+        assert.strictEqual((yield* readiness).streamConsumer, "ok")
+        yield* endRun(runId)
+      })
+    )
+
+    it.effect("leaves a run that has just been made its time to be taken up", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const sql = yield* PgClient.PgClient
+        yield* sql`UPDATE runs SET created_at = now() WHERE id = ${runId}::uuid`
+        assert.strictEqual((yield* readiness).streamConsumer, "ok")
+        yield* endRun(runId)
+      })
+    )
+  }
+)
+
 layer(layerTestService(), { excludeTestServices: true })("GET /metrics", (it) => {
-  it.effect("answers the text format with every metric of the list", () =>
+  it.effect("answers the text format, with the metrics of the process beside those of the service", () =>
     Effect.gen(function* () {
       const { headers, status, text } = yield* call("GET", "/metrics")
       assert.strictEqual(status, 200)
       assert.strictEqual(headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
-      for (const name of [
-        "http_request_duration_seconds",
-        "http_requests_total",
-        "active_sse_connections",
-        "active_runtime_streams",
-        "run_state_transitions_total",
-        "proto_run_duration_seconds",
-        "macp_run_duration_seconds",
-        "grpc_call_duration_seconds",
-        "circuit_breaker_state",
-        "proto_circuit_breaker_failures_total",
-        "proto_circuit_breaker_success_total",
-        "proto_outbound_messages_total",
-        "proto_inbound_messages_total",
-        "proto_signals_total",
-        "proto_stream_reconnects_total",
-        "proto_stream_resume_gap_total",
-        "proto_recovery_total",
-        "proto_webhook_deliveries_total",
-        "proto_post_commit_side_effect_failures_total",
-        "process_cpu_seconds_total",
-        "nodejs_heap_size_total_bytes"
-      ]) {
-        assert.match(text, new RegExp(`^# TYPE ${name} (counter|gauge|histogram)$`, "m"))
+      for (const name of ["http_requests_total", "process_cpu_seconds_total", "nodejs_heap_size_total_bytes"]) {
+        assert.match(text, new RegExp(`^# TYPE ${name} (counter|gauge)$`, "m"))
       }
     })
   )

@@ -66,10 +66,15 @@ const checkStream = Effect.fnUntraced(function* ({ answer, headers, path, status
   assert.deepStrictEqual(differences(lines.join("\n"), answer), [])
 })
 
+/** The watch tells of a session's end at once; the sessions that it discovers are about to be posted. */
+const watching = { discoveryEnabled: true, discoveryGraceMs: 600_000 }
+
 /** Tests each statement of a section of run-control-plane over the real port. */
 export const contract = (section: string, statements: ReadonlyArray<Statement>, options: ContractOptions = {}) =>
   layer(
-    (options.told === false ? ToldRun.layerNone : ToldRun.layer).pipe(Layer.provideMerge(layerTestService(options))),
+    (options.told === false ? ToldRun.layerNone : ToldRun.layer).pipe(
+      Layer.provideMerge(layerTestService({ ...options, observer: { ...watching, ...options.observer } }))
+    ),
     { excludeTestServices: true }
   )(`run-control-plane, ${section}:`, (it) => {
     for (const statement of statements) {

@@ -156,6 +156,7 @@ export const fittingJson = (schema: DeclaredSchema, chance: Chance, liked: Liked
       return chance.happens(0.5)
     default:
       if (own["format"] === "date-time") return "2026-07-01T10:00:00.000Z"
+      if (own["format"] === "date") return "2026-07-01"
       // Any text is fine here, also one of the others.
       return chance.happens(0.15) ? hostileText(chance) : `text-${chance.below(1000)}`
   }

@@ -62,7 +62,10 @@ const running = Effect.fnUntraced(function* (metadata: Readonly<Record<string, u
 
 const ended = Effect.fnUntraced(function* (how: "RESOLVED" | "EXPIRED" | "CANCELLED") {
   const runId = yield* running()
-  yield* RuntimeFake.use((fake) => fake.transition(runId, how))
+  const fake = yield* RuntimeFake
+  // A session has its SessionStart, or its end would wait for it.
+  yield* fake.accept(runId, { messageType: "SessionStart", sender: LEAD })
+  yield* fake.transition(runId, how)
   yield* awaitStatus(runId, how === "RESOLVED" ? "completed" : how === "EXPIRED" ? "failed" : "cancelled")
   return runId
 })

@@ -13,6 +13,7 @@ const TOTAL = 100_000
 const head = (events: number): ExportHead => ({
   run: {
     modeName: "macp.mode.decision.v1",
+    statusRevision: 3,
     record: {
       id: RUN,
       runId: RUN,

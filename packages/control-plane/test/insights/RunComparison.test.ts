@@ -34,6 +34,7 @@ const side = ({
     state,
     run: {
       modeName: "macp.mode.decision.v1",
+      statusRevision: 3,
       record: {
         id,
         runId: id,

@@ -1,55 +1,17 @@
-import { randomUUID } from "node:crypto"
-import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import { callbackServer } from "../support/CallbackServer.ts"
-import { call, descriptor, layerTestService } from "../support/HttpService.ts"
-import { assertLogIsExact } from "../support/LogChecks.ts"
+import { layerTestService } from "../support/HttpService.ts"
+import { auditOf, eventsOf, post, runningRun, statusOf, unboundRun } from "../support/LiveRuns.ts"
 import { awaitStatus } from "../support/Observation.ts"
 
-type Metadata = Readonly<Record<string, unknown>>
-
-/** A run whose observer waits for its initiator. */
-const unboundRun = Effect.fnUntraced(function* (metadata: Metadata = {}) {
-  const { body } = yield* call("POST", "/runs", { body: descriptor({ session: { metadata } }) })
-  const runId = RunId.make(body.runId)
-  yield* awaitStatus(runId, "starting")
-  return runId
-})
-
-/** A run whose session is open and observed. */
-const runningRun = Effect.fnUntraced(function* (metadata: Metadata = {}) {
-  const runId = RunId.make(randomUUID())
-  yield* RuntimeFake.use((fake) =>
-    fake.openSession({ sessionId: runId, participants: ["agent://lead", "agent://risk"], initiator: "agent://lead" })
-  )
-  yield* call("POST", "/runs", { body: descriptor({ session: { sessionId: runId, metadata } }) })
-  yield* awaitStatus(runId, "running")
-  return runId
-})
-
-const post = (runId: string, action: string, body?: unknown) => call("POST", `/runs/${runId}/${action}`, { body })
-const statusOf = (runId: string) => Effect.map(call("GET", `/runs/${runId}`), ({ body }) => body.status)
-
-const auditOf = Effect.fnUntraced(function* (runId: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* sql<{ readonly action: string; readonly details: unknown }>`
-    SELECT action, details FROM audit_log WHERE resource_id = ${runId} ORDER BY created_at`
-  return rows.map(({ action }) => action)
-})
-
-const eventsOf = Effect.fnUntraced(function* (runId: RunId, type: string) {
-  const log = yield* assertLogIsExact(runId)
-  return log.decoded.filter((event) => event.type === type)
-})
-
 const settings = { CANCEL_CALLBACK_TIMEOUT_MS: "150" }
+const options = { settings, observer: { discoveryEnabled: true } }
 
-layer(layerTestService({ settings }), { excludeTestServices: true })("suspend and resume", (it) => {
+layer(layerTestService(options), { excludeTestServices: true })("suspend and resume", (it) => {
   it.effect("suspends a running run and resumes it, through the runtime", () =>
     Effect.gen(function* () {
       const runId = yield* runningRun()
@@ -144,7 +106,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("suspend an
   )
 })
 
-layer(layerTestService({ settings }), { excludeTestServices: true })("cancel by delegation", (it) => {
+layer(layerTestService(options), { excludeTestServices: true })("cancel by delegation", (it) => {
   const delegated = { cancellationDelegated: true }
 
   it.effect("cancels the session at the runtime and the run at once", () =>
@@ -205,7 +167,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("cancel by 
   )
 })
 
-layer(layerTestService({ settings }), { excludeTestServices: true })("cancel by callback", (it) => {
+layer(layerTestService(options), { excludeTestServices: true })("cancel by callback", (it) => {
   it.effect("asks the initiator, and answers with the run as the runtime's word leaves it", () =>
     Effect.gen(function* () {
       const server = yield* callbackServer(204)

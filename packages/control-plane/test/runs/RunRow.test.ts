@@ -23,6 +23,7 @@ const row: RunRow = {
   ended_at: null,
   archived_at: null,
   last_seq: 9_007_199_254_740_991n,
+  status_revision: 0,
   last_index: 3
 }
 

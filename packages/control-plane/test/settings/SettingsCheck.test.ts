@@ -1,3 +1,4 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,7 @@ const production = { NODE_ENV: "production", AUTH_API_KEYS: "k", RUNTIME_TLS: "t
 // http-details section 14
 describe("the check of the settings", () => {
   it("lets the defaults of development pass", () => {
-    assert.deepStrictEqual(judge({}), { faults: [], replaced: [] })
+    assert.deepStrictEqual(judge({}), { faults: [], warnings: [] })
   })
 
   it("lets a sound production pass", () => {
@@ -46,7 +47,7 @@ describe("the check of the settings", () => {
       ["DB_POOL_MAX must be at least 2 in production"]
     ],
     ["a single connection in development", { DB_POOL_MAX: "1" }, []],
-    ["a port that is none", { PORT: "70000" }, ['PORT must be a port from 0 to 65535, got "70000"']],
+    ["a port that is none", { PORT: "70000" }, ['PORT must be a whole number from 0 to 65535, got "70000"']],
     ["an address without a port", { RUNTIME_ADDRESS: "runtime" }, ['RUNTIME_ADDRESS must be host:port, got "runtime"']],
     [
       "another database, without its password",
@@ -86,7 +87,7 @@ describe("the check of the settings", () => {
   it("forgives a number that does not parse, and says so", () => {
     assert.deepStrictEqual(judge({ DB_POOL_MAX: "many" }), {
       faults: [],
-      replaced: [{ variable: "DB_POOL_MAX", problem: 'is no number ("many"): the default is used' }]
+      warnings: [{ variable: "DB_POOL_MAX", problem: 'is no number ("many"): the default is used' }]
     })
   })
 
@@ -99,7 +100,11 @@ describe("the check of the settings", () => {
       const env = { NODE_ENV: "production", LOG_LEVEL: "loud", PORT: "99999", DB_POOL_MAX: "x", THROTTLE_LIMIT: "0" }
       const refused = yield* checkSettings.pipe(
         Effect.flip,
-        Effect.provide([Logger.layer([logger]), ConfigProvider.layer(ConfigProvider.fromEnv({ env }))])
+        Effect.provide([
+          NodeFileSystem.layer,
+          Logger.layer([logger]),
+          ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+        ])
       )
       assert.strictEqual(refused._tag, "SettingsRefused")
       assert.deepStrictEqual(
@@ -108,9 +113,9 @@ describe("the check of the settings", () => {
           "Warn: DB_POOL_MAX",
           "Error: AUTH_API_KEYS",
           "Error: RUNTIME_TLS",
-          "Error: PORT",
           "Error: LOG_LEVEL",
-          "Error: THROTTLE_LIMIT"
+          "Error: THROTTLE_LIMIT",
+          "Error: PORT"
         ]
       )
     })

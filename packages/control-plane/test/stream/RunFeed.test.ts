@@ -143,6 +143,31 @@ describe("the feed of a run", () => {
     })
   )
 
+  it.effect("goes on with heartbeats while the database is away, and reads on when it is back", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(1)
+      const { next, tell } = yield* opened(log, { heartbeatMs: 1_000, includeSnapshot: false })
+      log.away = true
+      log.commit(2)
+      tell({ _tag: "Gap" })
+      const beating = yield* Effect.forkChild(Effect.all(Array.from({ length: 30 }, () => next)))
+      yield* TestClock.adjust(30_000)
+      const beats = (yield* Fiber.join(beating)).flatMap((bytes) => framesOf(bytes ?? new Uint8Array()))
+      assert.deepStrictEqual(
+        beats,
+        Array.from({ length: 30 }, () => ({ event: "heartbeat", index: 1 }))
+      )
+      log.away = false
+      log.commit(0, "cancelled")
+      const rest = yield* Effect.forkChild(collect(next))
+      yield* TestClock.adjust(3_000)
+      const frames = yield* Fiber.join(rest)
+      assert.deepStrictEqual(eventIndexes(frames), [2, 3])
+      assert.deepStrictEqual(snapshotIndexes(frames), [3])
+    })
+  )
+
   it.effect("ends after the event that ends the run, and not for a run that had ended before", () =>
     Effect.gen(function* () {
       const running = new MemoryLog()

@@ -7,6 +7,8 @@ export interface CallbackRequest {
   readonly method: string | undefined
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   readonly body: string
+  /** Answers a request that was left hanging. */
+  readonly answer: (status: number) => void
 }
 
 /** An initiator's callback endpoint on the loopback. `answer` is a status, or `hang` for no answer at all. */
@@ -19,7 +21,8 @@ export const callbackServer = Effect.fnUntraced(function* (answer: number | "han
       body += chunk
     })
     request.on("end", () => {
-      Queue.offerUnsafe(requests, { method: request.method, headers: request.headers, body })
+      const late = (status: number) => void response.writeHead(status).end()
+      Queue.offerUnsafe(requests, { method: request.method, headers: request.headers, body, answer: late })
       if (answer !== "hang") response.writeHead(answer, { location: "/elsewhere" }).end("ignored")
     })
   })

@@ -7,6 +7,7 @@ import { layerCapabilities } from "../../src/http/Capabilities.ts"
 import { layerHttp } from "../../src/http/Server.ts"
 import type { ObserverOptions } from "../../src/observer/ObserverSettings.ts"
 import { layerMeters } from "../../src/telemetry/Meters.ts"
+import { Metrics } from "../../src/telemetry/Metrics.ts"
 import { layerTestObservation } from "./Observation.ts"
 import { layerTestDatabase } from "./TestDatabase.ts"
 
@@ -20,10 +21,12 @@ export interface TestServiceOptions {
 /** The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. */
 export const layerTestService = ({ observer, port, settings }: TestServiceOptions = {}) =>
   layerHttp({ host: "127.0.0.1", port: port ?? 0 }).pipe(
-    Layer.provide(layerMeters),
     Layer.provideMerge(layerCapabilities),
-    Layer.provideMerge(layerTestObservation({ discoveryEnabled: false, endCheckDelayMs: 50, ...observer })),
+    Layer.provideMerge(
+      layerTestObservation({ discoveryEnabled: false, endCheckDelayMs: 50, drainTimeoutMs: 100, ...observer })
+    ),
     Layer.provideMerge(CircuitBreaker.layerMemory()),
+    Layer.provide(layerMeters.pipe(Layer.provideMerge(Metrics.layer))),
     Layer.provideMerge(layerTestDatabase),
     Layer.provide(
       ConfigProvider.layer(ConfigProvider.fromEnv({ env: { NODE_ENV: "test", THROTTLE_LIMIT: "100000", ...settings } }))

@@ -1,6 +1,7 @@
 import { emptyRunState, RunId, type RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import type { EventRepository, StoredEvent } from "../../src/events/EventRepository.ts"
 import type { LiveBatch, LiveGap } from "../../src/events/LiveEvents.ts"
 import { makeLiveBatch } from "../../src/events/LiveEvents.ts"
@@ -16,6 +17,8 @@ export const MEMORY_RUN = RunId.make("00000000-0000-4000-8000-000000000001")
 export class MemoryLog {
   readonly events: Array<StoredEvent> = []
   status: RunStatus = "running"
+  /** Nothing can be read for as long as this is so. */
+  away = false
   /** Reads that came, for tests of what is not read. */
   pagesRead = 0
   /** What happens right after a page was read. */
@@ -55,7 +58,7 @@ export class MemoryLog {
 
   readonly repository: EventRepository["Service"] = {
     page: (_runId, { afterSeq }, limit) =>
-      Effect.sync(() => {
+      this.#read(() => {
         this.pagesRead += 1
         const page = this.events.filter((event) => event.seq > afterSeq).slice(0, limit)
         this.afterPage()
@@ -65,9 +68,17 @@ export class MemoryLog {
     head: () => Effect.succeed({ ...this.head, cursor: 0 })
   }
 
+  #read<A>(value: () => A): Effect.Effect<A, SqlError> {
+    return Effect.suspend(() =>
+      this.away
+        ? Effect.fail(new SqlError({ reason: new ConnectionError({ cause: new Error("away"), operation: "connect" }) }))
+        : Effect.sync(value)
+    )
+  }
+
   readonly heads: StreamRepository["Service"] = {
-    head: () => Effect.sync(() => this.head),
-    snapshot: () => Effect.sync(() => this.snapshot)
+    head: () => this.#read(() => this.head),
+    snapshot: () => this.#read(() => this.snapshot)
   }
 
   readonly sources = Effect.gen({ self: this }, function* () {

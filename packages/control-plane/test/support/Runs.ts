@@ -1,13 +1,19 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { RunId, runCreated } from "@runplane/domain"
+import { RunId, type RunStatus, runCreated } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { Ids } from "../../src/events/Ids.ts"
 
-/** Creates a queued run as `POST /runs` does, with the session id as its own id. */
+/** Creates a run as `POST /runs` does, with the session id as its own id, but tells no observer of it. */
 export const createRun = Effect.fnUntraced(function* (
-  options: { readonly id?: string; readonly modeName?: string } = {}
+  options: {
+    readonly id?: string
+    readonly modeName?: string
+    /** Where its row says it stands; its log says that it was created. */
+    readonly status?: RunStatus
+    readonly metadata?: Readonly<Record<string, unknown>>
+  } = {}
 ) {
   const sql = yield* PgClient.PgClient
   const log = yield* EventLog
@@ -22,8 +28,8 @@ export const createRun = Effect.fnUntraced(function* (
     const rows = yield* sql`
       INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, tags, metadata,
                         search_text, created_at, updated_at)
-      VALUES (${id}::uuid, 'queued', 'live', ${modeName}, 'rust', ${id}, ${traceId}, ${spanId}, '{}', '{}', '',
-              ${now}::timestamptz, ${now}::timestamptz)
+      VALUES (${id}::uuid, ${options.status ?? "queued"}, 'live', ${modeName}, 'rust', ${id}, ${traceId}, ${spanId}, '{}',
+              ${JSON.stringify(options.metadata ?? {})}::text::json, '', ${now}::timestamptz, ${now}::timestamptz)
       ON CONFLICT DO NOTHING RETURNING id`
     if (rows.length === 0) return false
     yield* sql`INSERT INTO run_heads (run_id) VALUES (${id}::uuid)`

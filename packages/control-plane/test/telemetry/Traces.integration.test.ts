@@ -222,8 +222,26 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
           return id
         })
       )
+      const trace = yield* traceOf(runId)
       assert.lengthOf(named(collector.spans, "run.lifecycle"), 0, "the run goes on")
+      // What was exported while the run is alive hangs on the span that is still to come.
       const before = collector.spans.length
+      assert.isAbove(named(collector.spans, "run-event.persist").length, 0)
+      for (const name of ["run-event.persist", "run-event.emit", "runtime.initialize", "run.observation"]) {
+        for (const span of named(collector.spans, name)) {
+          assert.deepStrictEqual([span.traceId, span.parentSpanId], [trace.trace_id, trace.span_id], name)
+        }
+      }
+      const [stopped, ...others] = named(collector.spans, "run.observation")
+      assert.lengthOf(others, 0)
+      assert.deepInclude(stopped?.attributes, {
+        run_id: runId,
+        session_id: runId,
+        "run.adoption": "created",
+        "run.observation.outcome": "interrupted"
+      })
+      assert.strictEqual(stopped?.status.code, 0, "neither a success nor an error")
+
       yield* inService(
         settings(collector.url),
         Effect.gen(function* () {
@@ -231,18 +249,30 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
           yield* awaitEvent(runId, "session.stream.opened", (data) => data["status"] === "recovered")
           yield* fake.transition(runId, "EXPIRED")
           yield* awaitStatus(runId, "failed")
+          yield* Effect.repeat(
+            Observers.use((observers) => observers.active),
+            { until: (active) => active === 0 }
+          )
         })
       )
-      const trace = yield* traceOf(runId)
       const [lifecycle, ...more] = named(collector.spans, "run.lifecycle")
       assert.lengthOf(more, 0)
       assert.strictEqual(lifecycle?.traceId, trace.trace_id)
       assert.strictEqual(lifecycle?.spanId, trace.span_id)
+      assert.isUndefined(lifecycle?.parentSpanId)
+      const ended = yield* traceOf(runId)
+      assert.strictEqual(lifecycle?.startMs, ended.created_at.getTime())
+      assert.strictEqual(lifecycle?.endMs, ended.ended_at.getTime())
       assert.strictEqual(lifecycle?.attributes["run.terminal_status"], "failed")
       assert.deepInclude(lifecycle?.status, { code: 2, message: "runtime session expired" })
-      const later = collector.spans.slice(before).filter(({ name }) => name === "run-event.persist")
-      assert.isAbove(later.length, 0)
-      for (const span of later) assert.strictEqual(span.parentSpanId, trace.span_id)
+      const later = collector.spans.slice(before)
+      assert.isAbove(named(later, "run-event.persist").length, 0)
+      for (const span of named(later, "run-event.persist")) assert.strictEqual(span.parentSpanId, trace.span_id)
+      const [resumed, ...further] = named(later, "run.observation")
+      assert.lengthOf(further, 0)
+      assert.strictEqual(resumed?.parentSpanId, trace.span_id)
+      assert.deepInclude(resumed?.attributes, { "run.adoption": "recovered", "run.observation.outcome": "ended" })
+      assert.isAtLeast(resumed?.startMs ?? 0, stopped?.endMs ?? 0)
     })
   )
 

@@ -1,8 +1,9 @@
-import { type CommitmentPayload, CommitmentPayloadSchema } from "@runplane/runtime"
+import { type CommitmentPayload, CommitmentPayloadSchema, type CommitmentRef } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import { decodePayload, isBlank } from "./Decode.ts"
 import type { SessionBinding } from "./Mode.ts"
 import { InvalidPayload, type Rejection } from "./Rejection.ts"
+import { isFrom, type Release } from "./Release.ts"
 
 /** Decodes a Commitment and makes the checks common to all modes (runtime-wire section 8.1), authority excepted. */
 export const decodeCommitment = (
@@ -10,15 +11,20 @@ export const decodeCommitment = (
   binding: SessionBinding
 ): Result.Result<CommitmentPayload, Rejection> =>
   Result.flatMap(decodePayload(CommitmentPayloadSchema, bytes), (payload) =>
-    isComplete(payload) && isBoundTo(payload, binding) && isConsistent(payload)
+    isComplete(payload, binding.release) && isBoundTo(payload, binding) && isConsistent(payload)
       ? Result.succeed(payload)
       : Result.fail(InvalidPayload)
   )
 
-const isComplete = (payload: CommitmentPayload): boolean =>
+const isComplete = (payload: CommitmentPayload, release: Release): boolean =>
   ![payload.commitmentId, payload.action, payload.authorityScope, payload.reason].some(isBlank) &&
-  (payload.supersedes === undefined ||
-    !(isBlank(payload.supersedes.sessionId) || isBlank(payload.supersedes.commitmentHash)))
+  (payload.supersedes === undefined || isReference(payload.supersedes, release))
+
+/** The digest of a replaced commitment has one form from 0.7 on; before, any text would do. */
+const isReference = ({ commitmentHash, sessionId }: CommitmentRef, release: Release): boolean =>
+  !isBlank(sessionId) && (isFrom(release, "0.7.6") ? COMMITMENT_HASH.test(commitmentHash) : !isBlank(commitmentHash))
+
+const COMMITMENT_HASH = /^sha256:[0-9a-f]{64}$/
 
 const isBoundTo = (payload: CommitmentPayload, binding: SessionBinding): boolean =>
   payload.modeVersion === binding.modeVersion &&

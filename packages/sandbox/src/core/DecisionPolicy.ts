@@ -1,5 +1,5 @@
 import type { BoundPolicy, PolicyRules } from "./PolicyRules.ts"
-import { type PolicySemantics, unsupportedVersion } from "./PolicySemantics.ts"
+import { isFrom, type Release, unsupportedVersion } from "./Release.ts"
 
 /** What the rules look at: the accepted messages of a decision, values normalised, over all proposals together. */
 export interface DecisionRecord {
@@ -17,27 +17,28 @@ export const denyDecision = (
   policy: BoundPolicy,
   record: DecisionRecord,
   outcomePositive: boolean,
-  semantics: PolicySemantics
+  release: Release
 ): ReadonlyArray<string> => {
-  const unsupported = unsupportedVersion(policy, semantics)
+  const unsupported = unsupportedVersion(policy, release)
   if (unsupported !== undefined) return [unsupported]
   const { rules } = policy
-  const reasons = [...missingEvaluations(rules, record)]
   const vetoed = isVetoed(rules, record)
-  if (vetoed && rules.objection_handling.critical_objection_action === "finalize_decline" && !outcomePositive) {
-    // The veto itself authorises the decline: from 0.7.6 nobody has to vote for it any more.
-    if (semantics === "0.7.6") return reasons
-  } else if (vetoed) {
+  const declinedByVeto =
+    vetoed && !outcomePositive && rules.objection_handling.critical_objection_action === "finalize_decline"
+  // The veto itself authorises the decline: from 0.7.6 nothing that prepares a vote, and no vote, is asked for.
+  if (declinedByVeto && isFrom(release, "0.7.6")) return []
+  const reasons = [...missingEvaluations(rules, record)]
+  if (vetoed && !declinedByVeto) {
     const { critical_objection_action, veto_threshold } = rules.objection_handling
     reasons.push(
       `${critical_objection_action}: ${record.criticalObjections} critical of ${veto_threshold} needed to veto`
     )
   }
   const votes = [...record.votes]
-  const tally = count(rules, record.participants, votes, semantics)
+  const tally = count(rules, record.participants, votes, release)
   const quorum = missingQuorum(rules, record.participants, votes)
   if (quorum !== undefined) reasons.push(quorum)
-  const refusal = mapOutcome(policy, tally, outcomePositive)
+  const refusal = mapOutcome(policy, tally, outcomePositive, release)
   if (refusal !== undefined) reasons.push(refusal)
   return reasons
 }
@@ -87,10 +88,10 @@ const count = (
   rules: PolicyRules,
   participants: ReadonlyArray<string>,
   votes: ReadonlyArray<Vote>,
-  semantics: PolicySemantics
+  release: Release
 ): Tally => {
   const weights = new Map(Object.entries(rules.voting.weights))
-  const unlisted = semantics === "0.6.1" ? 1 : 0
+  const unlisted = isFrom(release, "0.7.6") ? 0 : 1
   const weigh = (voter: string) => (rules.voting.algorithm === "weighted" ? (weights.get(voter) ?? unlisted) : 1)
   const sum = (wanted: string) =>
     votes.reduce((total, { vote, voter }) => (vote === wanted ? total + weigh(voter) : total), 0)
@@ -124,7 +125,12 @@ const passes = (
   }
 }
 
-const mapOutcome = (policy: BoundPolicy, tally: Tally, outcomePositive: boolean): string | undefined => {
+const mapOutcome = (
+  policy: BoundPolicy,
+  tally: Tally,
+  outcomePositive: boolean,
+  release: Release
+): string | undefined => {
   const { commitment, voting } = policy.rules
   if (voting.algorithm === "none") return undefined
   const told = `${tally.approve} approve, ${tally.reject} reject (${voting.algorithm})`
@@ -134,8 +140,7 @@ const mapOutcome = (policy: BoundPolicy, tally: Tally, outcomePositive: boolean)
     return outcomePositive && failsOpen ? undefined : "no votes cast"
   }
   if (outcomePositive) return tally.passes ? undefined : `the votes do not carry a positive outcome: ${told}`
-  if (tally.passes) {
-    return commitment.allow_decline_over_approval ? undefined : `the votes approve, a decline is refused: ${told}`
-  }
+  if (tally.passes && !commitment.allow_decline_over_approval) return `the votes approve, a decline is refused: ${told}`
+  if (tally.passes && !isFrom(release, "0.7.6")) return undefined
   return tally.reject > 0 ? undefined : `no reject vote supports a decline: ${told}`
 }

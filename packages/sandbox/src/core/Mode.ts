@@ -1,7 +1,7 @@
 import * as Result from "effect/Result"
 import type { BoundPolicy } from "./PolicyRules.ts"
-import type { PolicySemantics } from "./PolicySemantics.ts"
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "./Rejection.ts"
+import type { Release } from "./Release.ts"
 
 /** What a mode says about itself to ListModes (runtime-wire section 8.1). */
 export interface ModeInfo {
@@ -25,9 +25,8 @@ export interface SessionBinding {
   readonly modeVersion: string
   readonly configurationVersion: string
   readonly policy: BoundPolicy
-  readonly semantics: PolicySemantics
-  /** Rules as of releases after 0.12 where they differ (runtime-wire section 12). */
-  readonly newerRuntime: boolean
+  /** Whose rules the session follows for its whole life. */
+  readonly release: Release
 }
 
 /** A message of a session that is not its start and not its Commitment. */
@@ -56,6 +55,8 @@ export interface RuntimeMessage {
   readonly sender: string
   /** Derived from what caused it, so that the same history always holds the same id. */
   readonly messageId: string
+  /** When it was due, Unix milliseconds less suspended time; the moment it was noticed does not count. */
+  readonly dueAt: number
   readonly payload: Uint8Array<ArrayBuffer>
 }
 
@@ -67,12 +68,16 @@ export interface ModeRules<State> {
   readonly info: ModeInfo
   /** Whether the bound policy decides who may commit; extension modes leave it to the initiator (section 8.7). */
   readonly policyAuthority: boolean
+  /** Whether a session needs declared participants; true unless said. Without any, nobody but the initiator can act. */
+  readonly needsParticipants?: boolean
   /** The mode's own start check, and the state it starts from. */
   readonly start: (binding: SessionBinding) => Result.Result<State, Rejection>
   /** Who may send this type now. Undefined when allowed. */
   readonly authorize: (state: State, message: ModeMessage, binding: SessionBinding) => Rejection | undefined
   /** Decodes and checks the payload, and gives the next state. */
   readonly apply: (state: State, message: ModeMessage, binding: SessionBinding) => Result.Result<State, Rejection>
+  /** Whether an id is kept for messages of the runtime's own (runtime-wire section 8.5). Most modes keep none. */
+  readonly reservesId?: (messageId: string, binding: SessionBinding) => boolean
   /** Messages that are due by themselves at `activeNow`, Unix milliseconds less suspended time. Most modes have none. */
   readonly due?: (state: State, binding: SessionBinding, activeNow: number) => ReadonlyArray<RuntimeMessage>
   /** What the passing of time alone changed, applied when a Commitment arrives. Most modes have nothing. */
@@ -92,12 +97,14 @@ export interface ModeRun {
   readonly apply: (message: ModeMessage) => Result.Result<ModeRun, Rejection>
   /** Readiness and policy; the checks of the Commitment payload itself are done before. */
   readonly commit: (concluding: Concluding) => Result.Result<ModeRun, Rejection>
+  readonly reservesId: (messageId: string) => boolean
   readonly due: (activeNow: number) => ReadonlyArray<RuntimeMessage>
   readonly view: () => Readonly<Record<string, unknown>>
 }
 
 export interface Mode {
   readonly info: ModeInfo
+  readonly needsParticipants: boolean
   readonly policyAuthority: boolean
   readonly start: (binding: SessionBinding) => Result.Result<ModeRun, Rejection>
 }
@@ -106,6 +113,7 @@ export interface Mode {
 export const makeMode = <State>(rules: ModeRules<State>): Mode => ({
   info: rules.info,
   policyAuthority: rules.policyAuthority,
+  needsParticipants: rules.needsParticipants ?? true,
   start: (binding) => Result.map(rules.start(binding), (state) => run(rules, binding, state))
 })
 
@@ -122,6 +130,7 @@ const run = <State>(rules: ModeRules<State>, binding: SessionBinding, state: Sta
     if (reasons.length > 0) return Result.fail(policyDenied(reasons))
     return Result.succeed(run(rules, binding, rules.commit(settled)))
   },
+  reservesId: (messageId) => rules.reservesId?.(messageId, binding) ?? false,
   due: (activeNow) => rules.due?.(state, binding, activeNow) ?? NOTHING,
   view: () => rules.view(state)
 })

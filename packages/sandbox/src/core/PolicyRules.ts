@@ -2,6 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { domainProblem } from "./PolicyDomains.ts"
+import type { Release } from "./Release.ts"
 
 /** The newest `schema_version` whose meaning this runtime knows (runtime-wire section 9.2). */
 export const NEWEST_SCHEMA_VERSION = 3
@@ -98,13 +100,17 @@ export interface BoundPolicy {
  * Reads and checks the `rules` text of a descriptor (runtime-wire sections 9.1 to 9.3). The failure is the text that goes
  * into the registration's answer.
  */
-export const parsePolicyRules = (text: string, schemaVersion: number): Result.Result<PolicyRules, string> => {
+export const parsePolicyRules = (
+  text: string,
+  schemaVersion: number,
+  release: Release
+): Result.Result<PolicyRules, string> => {
   if (schemaVersion < 1 || schemaVersion > NEWEST_SCHEMA_VERSION) {
     return Result.fail(`schema_version must be 1 to ${NEWEST_SCHEMA_VERSION}, got ${schemaVersion}`)
   }
   const decoded = decodeRules(text)
   if (Result.isFailure(decoded)) return Result.fail(describe(decoded.failure.issue))
-  const problem = crossFieldProblem(decoded.success)
+  const problem = domainProblem(decoded.success, text, release)
   return problem === undefined ? Result.succeed(decoded.success) : Result.fail(problem)
 }
 
@@ -115,26 +121,6 @@ const describe = (issue: SchemaIssue.Issue): string =>
   format(issue)
     .issues.map(({ message, path }) => (path === undefined ? message : `rules.${path.join(".")}: ${message}`))
     .join("; ")
-
-const crossFieldProblem = (rules: PolicyRules): string | undefined => {
-  const { commitment, voting } = rules
-  if (voting.algorithm === "supermajority" && voting.threshold !== undefined && voting.threshold <= 0.5) {
-    return "voting.threshold of a supermajority must be above 0.5"
-  }
-  if (voting.algorithm === "weighted" && Object.keys(voting.weights).length === 0) {
-    return "voting.weights must not be empty for the weighted algorithm"
-  }
-  if (voting.quorum.type === "percentage" && voting.quorum.value > 100) {
-    return "voting.quorum.value of a percentage must be at most 100"
-  }
-  if (rules.threshold.type === "percentage" && rules.threshold.value > 100) {
-    return "threshold.value of a percentage must be at most 100"
-  }
-  if (commitment.authority === "designated_role" && commitment.designated_roles.length === 0) {
-    return "commitment.designated_roles must not be empty for the authority designated_role"
-  }
-  return undefined
-}
 
 const noRules = Schema.decodeUnknownSync(PolicyRules)({})
 

@@ -127,6 +127,7 @@ export class Session {
     const expired = this.refresh(now)
     if (expired !== undefined) return refused(SessionExpired, expired)
     if (this.#state !== SessionState.OPEN) return refused(SessionNotOpen)
+    if (this.#run.reservesId(envelope.messageId)) return refused(InvalidEnvelope)
     const next = this.#advance(envelope, sender, now)
     if (Result.isFailure(next)) return refused(next.failure)
     this.#run = next.success
@@ -151,7 +152,7 @@ export class Session {
       return "EXPIRED"
     }
     if (this.#state === SessionState.OPEN) {
-      for (const message of this.#run.due(now - this.#suspendedTotal)) this.#write(message, now)
+      for (const message of this.#run.due(now - this.#suspendedTotal)) this.#write(message)
     }
     return undefined
   }
@@ -260,12 +261,17 @@ export class Session {
     }
   }
 
-  /** A message of the runtime in a participant's name. Should the rules refuse it after all, nothing happened. */
-  #write({ messageId, payload, sender, type }: RuntimeMessage, now: number): void {
-    const next = this.#apply(type, sender, "runtime", payload, now)
+  /**
+   * A message of the runtime in a participant's name, dated when it was due. It is nobody's activity. Should the rules refuse
+   * it after all, nothing happened.
+   */
+  #write({ dueAt, messageId, payload, sender, type }: RuntimeMessage): void {
+    const at = dueAt + this.#suspendedTotal
+    const next = this.#apply(type, sender, "runtime", payload, at)
     if (Result.isFailure(next) || this.hasAccepted(messageId)) return
     this.#run = next.success
-    this.#accept(this.#compose(type, messageId, sender, payload, now), sender, now)
+    this.#messageIds.add(messageId)
+    this.#log.append({ envelope: this.#compose(type, messageId, sender, payload, at), receivedAt: at })
   }
 
   #annotate(messageType: string, sender: string, now: number, payload: Uint8Array<ArrayBuffer>): void {

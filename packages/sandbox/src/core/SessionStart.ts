@@ -2,7 +2,7 @@ import { type Envelope, type SessionStartPayload, SessionStartPayloadSchema } fr
 import * as Result from "effect/Result"
 import { decodePayload, isBlank } from "./Decode.ts"
 import { isSessionId } from "./EnvelopeShape.ts"
-import type { Mode, SessionBinding } from "./Mode.ts"
+import type { Mode } from "./Mode.ts"
 import { findMode } from "./Modes.ts"
 import type { BoundPolicy } from "./PolicyRules.ts"
 import {
@@ -15,7 +15,11 @@ import {
   UnknownMode,
   UnknownPolicyVersion
 } from "./Rejection.ts"
+import { isFrom, type Release } from "./Release.ts"
 import { Session } from "./Session.ts"
+
+/** Bytes of a session id, from 0.13.0 on. */
+export const MAX_SESSION_ID_BYTES = 128
 
 /** Participants of one session (runtime-wire section 2.5). */
 export const MAX_PARTICIPANTS = 1_000
@@ -31,13 +35,14 @@ export interface StartRequest {
 }
 
 /** Steps 2 to 7 of the acceptance order of runtime-wire section 2.5. */
-export const checkStart = (envelope: Envelope): Result.Result<StartRequest, Rejection> => {
-  if (!isSessionId(envelope.sessionId)) return Result.fail(InvalidSessionId)
+export const checkStart = (envelope: Envelope, release: Release): Result.Result<StartRequest, Rejection> => {
+  const isLong = isFrom(release, "0.13.0") && envelope.sessionId.length > MAX_SESSION_ID_BYTES
+  if (isLong || !isSessionId(envelope.sessionId)) return Result.fail(InvalidSessionId)
   const mode = findMode(envelope.mode)
   if (mode === undefined) return Result.fail(UnknownMode)
   if (envelope.payload.length === 0) return Result.fail(InvalidPayload)
   return Result.flatMap(decodePayload(SessionStartPayloadSchema, envelope.payload), (payload) => {
-    if (!isStrict(payload)) return Result.fail(InvalidPayload)
+    if (!isStrict(payload, mode.needsParticipants || !isFrom(release, "0.7.6"))) return Result.fail(InvalidPayload)
     if (payload.modeVersion !== mode.info.modeVersion) return Result.fail(InvalidModeVersion)
     if (payload.ttlMs < 1n || payload.ttlMs > BigInt(MAX_TTL_MS)) return Result.fail(InvalidTtl)
     return Result.succeed({ envelope, mode, payload })
@@ -50,16 +55,13 @@ export interface ResolvedPolicy extends BoundPolicy {
   readonly mode: string
 }
 
-/** Which releases' rules the sessions follow where releases differ. */
-export type ReleaseRules = Pick<SessionBinding, "semantics" | "newerRuntime">
-
 /** Steps 9 and 10: binds the policy, asks the mode, and gives the OPEN session with its start as ordinal 1. */
 export const startSession = (
   request: StartRequest,
   sender: string,
   now: number,
   resolvePolicy: (id: string) => ResolvedPolicy | undefined,
-  release: ReleaseRules
+  release: Release
 ): Result.Result<Session, Rejection> => {
   const { envelope, mode, payload } = request
   const policy = resolvePolicy(payload.policyVersion === "" ? "policy.default" : payload.policyVersion)
@@ -72,15 +74,16 @@ export const startSession = (
     modeVersion: payload.modeVersion,
     configurationVersion: payload.configurationVersion,
     policy,
-    ...release
+    release
   }
   return Result.map(mode.start(binding), (run) => new Session({ mode, run, binding, payload, envelope, now }))
 }
 
-const isStrict = (payload: SessionStartPayload): boolean => {
+const isStrict = (payload: SessionStartPayload, needsParticipants: boolean): boolean => {
   const { participants } = payload
   if (isBlank(payload.modeVersion) || isBlank(payload.configurationVersion)) return false
-  if (participants.length < 1 || participants.length > MAX_PARTICIPANTS) return false
+  if (needsParticipants && participants.length === 0) return false
+  if (participants.length > MAX_PARTICIPANTS) return false
   const names = new Set(participants.map((name) => name.trim()))
   return !names.has("") && names.size === participants.length && payload.maxSuspendMs >= 0n
 }

@@ -96,7 +96,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
   const sessions = new Map<string, Session>()
   const lifecycle = new Hub<LifecycleEvent>(options.lifecycleBuffer, "fail")
   const signals = new Hub<Envelope>(options.signalBuffer, "fail")
-  const release = { semantics: options.policySemantics, newerRuntime: options.newerRuntime }
+  const { release } = options
   const rates = new RateLimits(options.rateLimits)
 
   /** Tells WatchSessions first, then the stream: an ending is announced before its Commitment frame (section 3.6). */
@@ -116,7 +116,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
   }
 
   const start = (envelope: Envelope, identity: Identity, now: number): Result.Result<Acceptance, Rejection> =>
-    Result.flatMap(checkStart(envelope), (request): Result.Result<Acceptance, Rejection> => {
+    Result.flatMap(checkStart(envelope, release), (request): Result.Result<Acceptance, Rejection> => {
       const existing = sessions.get(envelope.sessionId)
       if (existing !== undefined) {
         return existing.hasAccepted(envelope.messageId)
@@ -178,7 +178,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
       return yield* new CallForbidden({ detail: `caller may not ${kind} this session` })
     }
     const now = yield* Clock.currentTimeMillis
-    const outcome = session[kind](identity.sender, reason, now, options.newerRuntime)
+    const outcome = session[kind](identity.sender, reason, now, options.annotateStream)
     return Result.map(settle(session, outcome, now), () => ({
       duplicate: false,
       state: session.state,

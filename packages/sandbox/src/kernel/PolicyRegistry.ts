@@ -9,6 +9,7 @@ import * as Result from "effect/Result"
 import { findMode } from "../core/Modes.ts"
 import { unknownRuleKeys } from "../core/PolicyKeys.ts"
 import { DEFAULT_POLICY, parsePolicyRules } from "../core/PolicyRules.ts"
+import { isFrom, type Release } from "../core/Release.ts"
 import type { ResolvedPolicy } from "../core/SessionStart.ts"
 import { Hub } from "./Mailbox.ts"
 
@@ -37,13 +38,13 @@ export class PolicyRegistry extends Context.Service<
     readonly changes: (signal: AbortSignal) => AsyncGenerator<ReadonlyArray<PolicyDescriptor>>
   }
 >()("runplane/sandbox/PolicyRegistry") {
-  static readonly layer: Layer.Layer<PolicyRegistry> = Layer.sync(PolicyRegistry, () => make(false))
-
-  /** Refuses rules with keys that the target mode does not have, as newer releases do (runtime-wire section 9.6). */
-  static readonly layerClosed: Layer.Layer<PolicyRegistry> = Layer.sync(PolicyRegistry, () => make(true))
+  /** From 0.13.0 on rules are closed (runtime-wire section 9.6), and the reserved policies are there. */
+  static readonly layer = (release: Release): Layer.Layer<PolicyRegistry> =>
+    Layer.sync(PolicyRegistry, () => make(release))
 }
 
-const make = (closed: boolean): PolicyRegistry["Service"] => {
+const make = (release: Release): PolicyRegistry["Service"] => {
+  const closed = isFrom(release, "0.13.0")
   const entries = new Map<string, { descriptor: PolicyDescriptor; resolved: ResolvedPolicy }>()
   entries.set(DEFAULT_POLICY.policyId, {
     descriptor: create(PolicyDescriptorSchema, {
@@ -55,6 +56,13 @@ const make = (closed: boolean): PolicyRegistry["Service"] => {
     }),
     resolved: { ...DEFAULT_POLICY, mode: "*" }
   })
+  if (closed) {
+    for (const descriptor of reservedPolicies()) {
+      const rules = Result.getOrThrow(parsePolicyRules(descriptor.rules, descriptor.schemaVersion, release))
+      const { mode, policyId, schemaVersion } = descriptor
+      entries.set(policyId, { descriptor, resolved: { policyId, mode, schemaVersion, rules } })
+    }
+  }
   const hub = new Hub<ReadonlyArray<PolicyDescriptor>>(WATCH_CAPACITY, "end")
 
   const list = (mode: string) =>
@@ -65,7 +73,7 @@ const make = (closed: boolean): PolicyRegistry["Service"] => {
   const register = Effect.fn("PolicyRegistry.register")(function* (offered: PolicyDescriptor) {
     const problem = identityProblem(offered, entries)
     if (problem !== undefined) return yield* new PolicyRefused({ message: problem })
-    const rules = parsePolicyRules(offered.rules, offered.schemaVersion)
+    const rules = parsePolicyRules(offered.rules, offered.schemaVersion, release)
     if (Result.isFailure(rules)) return yield* invalid(rules.failure)
     const unknown = closed ? unknownRuleKeys(offered.rules, offered.mode) : []
     if (unknown.length > 0) return yield* invalid(`unknown rules: ${unknown.join(", ")}`)
@@ -77,7 +85,7 @@ const make = (closed: boolean): PolicyRegistry["Service"] => {
   })
 
   const unregister = Effect.fn("PolicyRegistry.unregister")(function* (policyId: string) {
-    if (policyId === DEFAULT_POLICY.policyId) {
+    if (policyId === DEFAULT_POLICY.policyId || policyId.startsWith(RESERVED_PREFIX)) {
       return yield* new PolicyRefused({ message: `${policyId} is reserved and cannot be removed` })
     }
     if (!entries.delete(policyId)) return yield* new PolicyRefused({ message: `policy ${policyId} is not registered` })
@@ -93,6 +101,25 @@ const make = (closed: boolean): PolicyRegistry["Service"] => {
     changes: (signal) => hub.subscribe(signal)
   })
 }
+
+/** The policies of the reserved names (runtime-wire section 9.6): all for decisions, none without a quorum. */
+const reservedPolicies = (): ReadonlyArray<PolicyDescriptor> =>
+  [
+    { name: "majority", voters: 1, threshold: 0.5, description: "At least half of the votes approve" },
+    { name: "supermajority", voters: 2, threshold: 2 / 3, description: "Two thirds of at least two votes approve" },
+    { name: "unanimous", voters: 1, threshold: undefined, description: "Every participant approves" }
+  ].map(({ description, name, threshold, voters }) =>
+    create(PolicyDescriptorSchema, {
+      policyId: `${RESERVED_PREFIX}${name}`,
+      mode: "macp.mode.decision.v1",
+      description,
+      rules: JSON.stringify({
+        voting: { algorithm: name, threshold, quorum: { type: "count", value: voters } },
+        commitment: { require_vote_quorum: true }
+      }),
+      schemaVersion: 1
+    })
+  )
 
 const invalid = (message: string) => new PolicyRefused({ message: `INVALID_POLICY_DEFINITION: ${message}` })
 

@@ -29,8 +29,14 @@ const RawEnvelope = Schema.Struct({
 const EnvelopeEvent = Schema.Struct({ ambient: Schema.Boolean, envelope: RawEnvelope })
 const SnapshotEvent = Schema.Struct({ snapshot: Schema.Struct({ state: Schema.String, sessionId: Schema.String }) })
 
+const StateEvent = Schema.Struct({ state: Schema.String })
+
 const Bundle = Schema.Struct({
-  rawEvents: Schema.Array(Schema.Struct({ ts: Schema.String, kind: Schema.String, payload: Schema.Unknown }))
+  rawEvents: Schema.Array(Schema.Struct({ ts: Schema.String, kind: Schema.String, payload: Schema.Unknown })),
+  /** They alone tell of pauses, cancellation and expiry, which a runtime does not show on a session's stream. */
+  canonicalEvents: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ ts: Schema.String, type: Schema.String, data: Schema.Unknown }))
+  )
 })
 
 /** One thing that happened in a recorded session. `at` is in Unix milliseconds. */
@@ -54,19 +60,42 @@ export interface RecordedRun {
 
 /** Reads a run bundle as `GET /runs/:id/export?includeRaw=true` gives it (http-details section 4.9). */
 export const readBundle = (bundle: unknown): Result.Result<RecordedRun, BundleUnreadable> =>
-  Result.flatMap(Result.mapError(decodeBundle(bundle), unreadable), ({ rawEvents }) => {
-    const steps: Array<RecordedStep> = []
-    for (const event of rawEvents) {
-      const step = stepOf(event)
-      if (Result.isFailure(step)) return Result.fail(step.failure)
-      if (step.success !== undefined) steps.push(step.success)
-    }
-    return assemble(steps)
+  Result.flatMap(Result.mapError(decodeBundle(bundle), unreadable), ({ canonicalEvents = [], rawEvents }) =>
+    Result.flatMap(stepsOf(rawEvents, stepOf), (frames) =>
+      Result.flatMap(stepsOf(canonicalEvents, stateStepOf), (states) => assemble(merge(frames, states)))
+    )
+  )
+
+/** The states among the frames, which keep their order whatever the clock did; of the same millisecond the frame comes first. */
+const merge = (
+  frames: ReadonlyArray<RecordedStep>,
+  states: ReadonlyArray<RecordedStep>
+): ReadonlyArray<RecordedStep> => {
+  const later = [...states]
+  const merged = frames.flatMap((frame) => {
+    const next = later.findIndex(({ at }) => at >= frame.at)
+    return [...later.splice(0, next === -1 ? later.length : next), frame]
   })
+  return [...merged, ...later]
+}
+
+const stepsOf = <Event>(
+  events: ReadonlyArray<Event>,
+  read: (event: Event) => Result.Result<RecordedStep | undefined, BundleUnreadable>
+): Result.Result<ReadonlyArray<RecordedStep>, BundleUnreadable> => {
+  const steps: Array<RecordedStep> = []
+  for (const event of events) {
+    const step = read(event)
+    if (Result.isFailure(step)) return Result.fail(step.failure)
+    if (step.success !== undefined) steps.push(step.success)
+  }
+  return Result.succeed(steps)
+}
 
 const decodeBundle = Schema.decodeUnknownResult(Bundle)
 const decodeEnvelope = Schema.decodeUnknownResult(EnvelopeEvent)
 const decodeSnapshot = Schema.decodeUnknownResult(SnapshotEvent)
+const decodeState = Schema.decodeUnknownResult(StateEvent)
 
 const unreadable = (cause: { readonly message: string }) => new BundleUnreadable({ message: cause.message })
 
@@ -76,10 +105,29 @@ interface RawEvent {
   readonly payload: unknown
 }
 
+interface CanonicalEvent {
+  readonly ts: string
+  readonly type: string
+  readonly data: unknown
+}
+
+const timeOf = (ts: string): Result.Result<number, BundleUnreadable> => {
+  const at = Date.parse(ts)
+  return Number.isFinite(at) ? Result.succeed(at) : Result.fail(new BundleUnreadable({ message: `${ts} is no time` }))
+}
+
+const stateStepOf = ({ data, ts, type }: CanonicalEvent): Result.Result<RecordedStep | undefined, BundleUnreadable> =>
+  type !== "session.state.changed"
+    ? Result.succeed(undefined)
+    : Result.flatMap(Result.mapError(decodeState(data), unreadable), ({ state }) =>
+        Result.map(timeOf(ts), (at) => (isRecordedState(state) ? { kind: "state", at, state } : undefined))
+      )
+
 /** Stream status, acknowledgements and errors are about the observer's own calls; they are no part of the session. */
 const stepOf = ({ kind, payload, ts }: RawEvent): Result.Result<RecordedStep | undefined, BundleUnreadable> => {
-  const at = Date.parse(ts)
-  if (!Number.isFinite(at)) return Result.fail(new BundleUnreadable({ message: `${ts} is no time` }))
+  const time = timeOf(ts)
+  if (Result.isFailure(time)) return Result.fail(time.failure)
+  const at = time.success
   if (kind === "stream-envelope") {
     return Result.flatMap(Result.mapError(decodeEnvelope(payload), unreadable), ({ ambient, envelope }) =>
       Result.map(envelopeOf(envelope), (read) => ({ kind: ambient ? "signal" : "envelope", at, envelope: read }))

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import type { Mode, ModeRun } from "../core/Mode.ts"
 import { DEFAULT_POLICY } from "../core/PolicyRules.ts"
 import { Forbidden } from "../core/Rejection.ts"
+import { PINNED_RELEASE } from "../core/Release.ts"
 import { Session, type Transition } from "../core/Session.ts"
 import type { Kernel } from "../kernel/Kernel.ts"
 import { type RecordedRun, type RecordedState, type RecordedStep, readBundle } from "./RecordedRun.ts"
@@ -94,8 +95,7 @@ const recordedSession = (run: RecordedRun, sessionId: string, now: number): Sess
     modeVersion,
     configurationVersion,
     policy: { ...DEFAULT_POLICY, policyId: policyVersion === "" ? DEFAULT_POLICY.policyId : policyVersion },
-    semantics: "0.7.6",
-    newerRuntime: false
+    release: PINNED_RELEASE
   } as const
   return new Session({ mode, run: readOnly, binding, payload: run.payload, envelope, now, isRecorded: true })
 }
@@ -104,6 +104,7 @@ const recordedSession = (run: RecordedRun, sessionId: string, now: number): Sess
 const readOnly: ModeRun = {
   apply: () => Result.fail(Forbidden),
   commit: () => Result.fail(Forbidden),
+  reservesId: () => false,
   due: () => [],
   view: () => ({ recorded: true })
 }
@@ -120,6 +121,7 @@ const mode: Mode = {
     schemaUris: {}
   },
   policyAuthority: false,
+  needsParticipants: false,
   start: () => Result.succeed(readOnly)
 }
 

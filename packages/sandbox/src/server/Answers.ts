@@ -61,6 +61,17 @@ export const denialOfAck = ({ error }: Ack): ConnectError | undefined => {
   })
 }
 
+/** Where a compacted history begins, in the words that clients look for (runtime-wire section 3.5). */
+export const compacted = (base: number): string =>
+  `session history before ordinal ${base} was compacted; resubscribe at or after it`
+
+/** How releases from 0.12 on end a subscription below the compacted base (runtime-wire section 12). */
+export const historyUnavailable = (base: number): ConnectError =>
+  new ConnectError(compacted(base), Code.FailedPrecondition, {
+    "macp-error-code": "HISTORY_UNAVAILABLE",
+    [DETAILS_TRAILER]: encodeBinaryHeader(new TextEncoder().encode(JSON.stringify({ lowest_available_sequence: base })))
+  })
+
 /** What a kernel failure or a refused credential is as a gRPC status. */
 export const statusOf = (failure: KernelFailure | CredentialRefused): ConnectError => {
   switch (failure._tag) {

@@ -8,12 +8,13 @@ import { Authenticator } from "../auth/Authenticator.ts"
 import type { Identity } from "../auth/Identity.ts"
 import { checkShape, isAmbient, isTelemetry } from "../core/EnvelopeShape.ts"
 import type { Rejection } from "../core/Rejection.ts"
+import { isFrom } from "../core/Release.ts"
 import type { Session } from "../core/Session.ts"
 import { FaultyFrames } from "../faults/FaultyFrames.ts"
 import { SandboxFaults } from "../faults/SandboxFaults.ts"
 import { Kernel } from "../kernel/Kernel.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
-import { inlineError, inlineText, statusOf, streamEnd } from "./Answers.ts"
+import { compacted, historyUnavailable, inlineError, inlineText, statusOf, streamEnd } from "./Answers.ts"
 import { SessionSubscription } from "./SessionSubscription.ts"
 
 export type StreamServices = Kernel | Authenticator | SandboxFaults
@@ -107,9 +108,8 @@ class FrameReader {
     const { log } = session
     const after = Number(afterSequence)
     if (after < log.base) {
-      const text = `session history before ordinal ${log.base} was compacted; resubscribe at or after it`
-      if (this.#options.newerRuntime) return new ConnectError(`HISTORY_UNAVAILABLE: ${text}`, Code.FailedPrecondition)
-      await this.#inline(text, subscribeSessionId)
+      if (isFrom(this.#options.release, "0.13.0")) return historyUnavailable(log.base)
+      await this.#inline(compacted(log.base), subscribeSessionId)
     }
     this.#subscription.follow(subscribeSessionId, log, Math.max(after, log.base))
     return undefined

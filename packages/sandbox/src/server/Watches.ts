@@ -10,6 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { Authenticator } from "../auth/Authenticator.ts"
+import { isFrom } from "../core/Release.ts"
 import type { FaultStream } from "../faults/Fault.ts"
 import type { FramePlace } from "../faults/FaultPlan.ts"
 import { FaultyFrames } from "../faults/FaultyFrames.ts"
@@ -61,7 +62,7 @@ export const makeWatches = (context: Context.Context<HandlerServices>, options: 
     },
 
     async *watchPolicies(_request: unknown, call: HandlerContext) {
-      if (options.newerRuntime) await identify(call)
+      if (isFrom(options.release, "0.13.0")) await identify(call)
       const changes = policies.changes(call.signal)
       yield { descriptors: [...policies.list("")], observedAtUnixMs: await now() }
       for await (const descriptors of changes) yield { descriptors: [...descriptors], observedAtUnixMs: await now() }

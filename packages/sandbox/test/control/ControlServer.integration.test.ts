@@ -1,4 +1,6 @@
+import { create } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
+import { WatchSessionsRequestSchema } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ControlServer } from "../../src/control/ControlServer.ts"
@@ -60,9 +62,11 @@ describe("the control interface", () => {
       assert.strictEqual((yield* call("POST", `/sessions/${SESSION}/compact`)).status, 204)
       const stream = client.session(observer)
       stream.write(subscribe(SESSION))
-      assert.strictEqual((yield* Effect.promise(() => stream.frames.next()))?.response.case, "error")
+      assert.include((yield* Effect.promise(() => stream.frames.status)).details, "was compacted")
+      const live = client.watch("watchSessions", create(WatchSessionsRequestSchema), observer)
+      yield* Effect.promise(() => live.frames.next())
       assert.strictEqual((yield* call("POST", "/disconnect")).status, 204)
-      yield* Effect.promise(() => stream.frames.status)
+      yield* Effect.promise(() => live.frames.status)
       const other = yield* connect(sandbox.address)
       const again = envelope("SessionStart", "other", startPayload())
       assert.strictEqual(yield* Effect.promise(() => verdictOf(other, again, lead)), "SESSION_ALREADY_EXISTS")

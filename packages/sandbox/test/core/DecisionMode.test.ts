@@ -31,7 +31,7 @@ describe("decision mode", () => {
     ["refuses a proposal after a vote", [P, ["Vote", vote()], ["Proposal", proposal("p2")]], "INVALID_ENVELOPE"],
     [
       "accepts several evaluations of one sender",
-      [P, ["Evaluation", evaluation()], ["Evaluation", evaluation("block", 0.1)]],
+      [P, ["Evaluation", evaluation()], ["Evaluation", evaluation("BLOCK", 0.1)]],
       "ok"
     ],
     ["refuses an evaluation before a proposal", [["Evaluation", evaluation()]], "INVALID_ENVELOPE"],
@@ -48,11 +48,14 @@ describe("decision mode", () => {
       "INVALID_ENVELOPE"
     ],
     ["refuses an evaluation after a vote", [P, ["Vote", vote()], ["Evaluation", evaluation()]], "INVALID_ENVELOPE"],
-    ["accepts an objection without a severity", [P, ["Objection", objection()]], "ok"],
-    ["accepts a severity in any case", [P, ["Objection", objection("CRITICAL")]], "ok"],
+    ["refuses a recommendation in another case", [P, ["Evaluation", evaluation("approve")]], "INVALID_ENVELOPE"],
+    ["accepts an objection", [P, ["Objection", objection("critical")]], "ok"],
+    ["refuses an objection without a severity", [P, ["Objection", objection()]], "INVALID_ENVELOPE"],
+    ["refuses a severity in another case", [P, ["Objection", objection("CRITICAL")]], "INVALID_ENVELOPE"],
     ["refuses an unknown severity", [P, ["Objection", objection("fatal")]], "INVALID_ENVELOPE"],
     ["refuses an objection after a vote", [P, ["Vote", vote()], ["Objection", objection()]], "INVALID_ENVELOPE"],
-    ["accepts a vote in any case", [P, ["Vote", vote("abstain")]], "ok"],
+    ["accepts an abstention", [P, ["Vote", vote("ABSTAIN")]], "ok"],
+    ["refuses a vote in another case", [P, ["Vote", vote("abstain")]], "INVALID_ENVELOPE"],
     ["refuses a vote before a proposal", [["Vote", vote()]], "INVALID_ENVELOPE"],
     ["refuses a second vote on the same proposal", [P, ["Vote", vote()], ["Vote", vote("REJECT")]], "INVALID_ENVELOPE"],
     [
@@ -75,10 +78,11 @@ describe("decision mode", () => {
     it(name, () => assert.strictEqual(last(steps), expected))
   }
 
-  it("keeps the sender's bytes while it reads values in any case", () => {
-    const session = openSession()
-    last([P, ["Vote", vote("approve")]], session)
-    assert.deepStrictEqual(session.log.at(3)?.envelope.payload, vote("approve"))
+  it("keeps the sender's bytes while older releases read values in any case", () => {
+    const session = openSession({ release: "0.7.6" })
+    const steps: ReadonlyArray<Step> = [P, ["Objection", objection()], ["Vote", vote("approve")]]
+    assert.strictEqual(last(steps, session), "ok")
+    assert.deepStrictEqual(session.log.at(4)?.envelope.payload, vote("approve"))
     assert.deepStrictEqual(session.inspectMode()["votes"], { p1: { [lead]: { vote: "APPROVE" } } })
   })
 })
@@ -94,7 +98,16 @@ describe("the commitment checks common to all modes", () => {
     ["refuses another policy", { policyVersion: "policy.other.x" }, "INVALID_ENVELOPE"],
     ["accepts an empty policy version", { policyVersion: "" }, "ok"],
     ["refuses a half-filled supersedes", { supersedes: { sessionId: "s", commitmentHash: "" } }, "INVALID_ENVELOPE"],
-    ["accepts a filled supersedes", { supersedes: { sessionId: "s", commitmentHash: "h" } }, "ok"],
+    [
+      "refuses a supersedes whose digest is none",
+      { supersedes: { sessionId: "s", commitmentHash: "h" } },
+      "INVALID_ENVELOPE"
+    ],
+    [
+      "accepts a filled supersedes",
+      { supersedes: { sessionId: "s", commitmentHash: `sha256:${"0f".repeat(32)}` } },
+      "ok"
+    ],
     ["refuses selected with a forgotten flag", { outcomePositive: false }, "INVALID_ENVELOPE"],
     ["refuses rejected as a positive outcome", { action: "decision.rejected" }, "INVALID_ENVELOPE"],
     ["accepts rejected as a negative outcome", { action: "decision.rejected", outcomePositive: false }, "ok"],

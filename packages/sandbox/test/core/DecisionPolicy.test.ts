@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { type DecisionRecord, denyDecision } from "../../src/core/DecisionPolicy.ts"
 import { parsePolicyRules } from "../../src/core/PolicyRules.ts"
-import type { PolicySemantics } from "../../src/core/PolicySemantics.ts"
+import { PINNED_RELEASE, type Release } from "../../src/core/Release.ts"
 import { policyOf } from "../support/Sessions.ts"
 
 /** Votes as letters per voter a, b, c...: A approve, R reject, `-` abstain, space none. */
@@ -22,7 +22,7 @@ interface Case {
   readonly rules: object
   readonly given: DecisionRecord
   readonly version?: number
-  readonly semantics?: PolicySemantics
+  readonly release?: Release
   /** Whether a positive and a negative outcome are allowed. */
   readonly allows: readonly [positive: boolean, negative: boolean]
 }
@@ -65,20 +65,37 @@ const cases: ReadonlyArray<Case> = [
   {
     name: "a decline over approval can be allowed",
     rules: voting("majority", {}, { allow_decline_over_approval: true }),
+    given: record("AAR"),
+    version: 2,
+    allows: [true, true]
+  },
+  {
+    name: "a decline over approval needs somebody who rejects",
+    rules: voting("majority", {}, { allow_decline_over_approval: true }),
     given: record("AA"),
     version: 2,
+    allows: [true, false]
+  },
+  {
+    name: "a decline over approval needed nobody in older releases",
+    rules: voting("majority", {}, { allow_decline_over_approval: true }),
+    given: record("AA"),
+    version: 2,
+    release: "0.6.1",
     allows: [true, true]
   },
   {
     name: "supermajority defaults to two thirds",
     rules: voting("supermajority"),
     given: record("AAR"),
+    release: "0.6.1",
     allows: [true, false]
   },
   {
     name: "supermajority fails below two thirds",
     rules: voting("supermajority"),
     given: record("AAARR"),
+    release: "0.6.1",
     allows: [false, true]
   },
   {
@@ -123,7 +140,7 @@ const cases: ReadonlyArray<Case> = [
     name: "an unlisted voter weighs one in 0.6.1",
     rules: voting("weighted", { weights: { a: 1 } }),
     given: record("ARR"),
-    semantics: "0.6.1",
+    release: "0.6.1",
     allows: [false, true]
   },
   {
@@ -157,7 +174,7 @@ const cases: ReadonlyArray<Case> = [
     rules: {},
     given: record("A"),
     version: 3,
-    semantics: "0.6.1",
+    release: "0.6.1",
     allows: [false, false]
   },
   { name: "a count quorum counts voters", rules: quorum("count", 2), given: record("A-"), allows: [true, true] },
@@ -216,7 +233,7 @@ const cases: ReadonlyArray<Case> = [
     rules: veto("finalize_decline", 1, voting("majority")),
     given: record("AA", { criticalObjections: 1 }),
     version: 2,
-    semantics: "0.6.1",
+    release: "0.6.1",
     allows: [false, false]
   },
   {
@@ -259,11 +276,11 @@ const cases: ReadonlyArray<Case> = [
 ]
 
 describe("a decision's policy", () => {
-  for (const { allows, given, name, rules, semantics = "0.7.6", version = 1 } of cases) {
+  for (const { allows, given, name, rules, release = PINNED_RELEASE, version = 1 } of cases) {
     it(name, () => {
-      const policy = policyOf(rules, version)
+      const policy = policyOf(rules, version, release)
       const [positive, negative] = [true, false].map(
-        (outcome) => denyDecision(policy, given, outcome, semantics).length === 0
+        (outcome) => denyDecision(policy, given, outcome, release).length === 0
       )
       assert.deepStrictEqual([positive, negative], [...allows])
     })
@@ -275,7 +292,7 @@ describe("a decision's policy", () => {
       policy,
       { ...record("A", { criticalObjections: 1 }), participants: ["a", "b", "c"] },
       true,
-      "0.7.6"
+      PINNED_RELEASE
     )
     assert.strictEqual(reasons.length, 3)
     assert.include(reasons, "vote quorum not met: 1 voters of 3 participants (quorum: 60 percentage)")
@@ -290,6 +307,12 @@ describe("the rules text of a policy", () => {
     ["does not use schema version 0", "{}", 0],
     ["names a known algorithm", `{"voting":{"algorithm":"lottery"}}`],
     ["keeps a supermajority above one half", `{"voting":{"algorithm":"supermajority","threshold":0.5}}`],
+    ["says what a supermajority is", `{"voting":{"algorithm":"supermajority"}}`],
+    ["keeps a majority at one half or more", `{"voting":{"algorithm":"majority","threshold":0.4}}`],
+    ["has no threshold of nothing", `{"voting":{"algorithm":"unanimous","threshold":0}}`],
+    ["has no empty weights", `{"voting":{"weights":{}}}`],
+    ["has no voter of no weight", `{"voting":{"algorithm":"weighted","weights":{"a":1,"b":0}}}`],
+    ["asks a quorum for somebody", `{"threshold":{"value":0}}`],
     ["gives weights to a weighted vote", `{"voting":{"algorithm":"weighted"}}`],
     ["gives roles to designated_role", `{"commitment":{"authority":"designated_role"}}`],
     ["keeps a confidence within 0 and 1", `{"evaluation":{"minimum_confidence":1.5}}`],
@@ -297,10 +320,10 @@ describe("the rules text of a policy", () => {
     ["has typed values", `{"commitment":{"require_vote_quorum":"yes"}}`]
   ]
   for (const [name, text, version = 1] of refusals) {
-    it(name, () => assert.isTrue(Result.isFailure(parsePolicyRules(text, version))))
+    it(name, () => assert.isTrue(Result.isFailure(parsePolicyRules(text, version, PINNED_RELEASE))))
   }
 
   it("may hold unknown keys", () => {
-    assert.isTrue(Result.isSuccess(parsePolicyRules(`{"_note":"x","voting":{"extra":1}}`, 1)))
+    assert.isTrue(Result.isSuccess(parsePolicyRules(`{"_note":"x","voting":{"extra":1}}`, 1, PINNED_RELEASE)))
   })
 })

@@ -2,8 +2,8 @@ import { fromBinary } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
 import { HandoffMode as Wire } from "@runplane/runtime"
 import * as Result from "effect/Result"
-import { commitmentPayload, encode } from "../support/Envelopes.ts"
-import { type Opening, openSession, policyOf, startOf, T0 } from "../support/Sessions.ts"
+import { commitmentPayload, encode, envelope } from "../support/Envelopes.ts"
+import { type Opening, openSession, policyOf, startOf, T0, verdict } from "../support/Sessions.ts"
 import { lastVerdict, type Step } from "../support/Steps.ts"
 
 const lead = "agent://lead"
@@ -29,7 +29,8 @@ const YES: Step = ["Commitment", commit()]
 const NO: Step = ["Commitment", commit("handoff.declined")]
 
 const open = (opening: Opening = {}) => openSession({ mode, payload: { participants: [lead, risk, ops] }, ...opening })
-const newer: Opening = { newerRuntime: true }
+const older: Opening = { release: "0.7.6" }
+const newer: Opening = { release: "0.14.0" }
 
 describe("handoff mode", () => {
   const cases: ReadonlyArray<readonly [string, ReadonlyArray<Step>, string, Opening?]> = [
@@ -62,13 +63,14 @@ describe("handoff mode", () => {
     ["lets a positive commitment follow a decline", [O, D, YES], "ok"],
     ["refuses that in newer releases", [O, D, YES], "INVALID_ENVELOPE", newer],
     ["still declines in newer releases", [O, D, NO], "ok", newer],
-    ["ignores a claim of an implicit acceptance", [O, ["HandoffAccept", accept("", "h1", true), risk]], "ok"],
+    ["refuses a second offer to whoever declined", [O, D, ["HandoffOffer", offer(risk, "h2")]], "INVALID_ENVELOPE"],
+    ["makes that offer in older releases", [O, D, ["HandoffOffer", offer(risk, "h2")]], "ok", older],
     [
-      "refuses that claim in newer releases",
+      "refuses a claim of an implicit acceptance",
       [O, ["HandoffAccept", accept("", "h1", true), risk]],
-      "INVALID_ENVELOPE",
-      newer
-    ]
+      "INVALID_ENVELOPE"
+    ],
+    ["ignores that claim in older releases", [O, ["HandoffAccept", accept("", "h1", true), risk]], "ok", older]
   ]
   for (const [name, steps, expected, opening] of cases) {
     it(name, () => assert.strictEqual(lastVerdict(open(opening), steps), expected))
@@ -83,33 +85,43 @@ describe("handoff mode", () => {
   describe("an offer nobody answers in time", () => {
     const policy = policyOf({ acceptance: { implicit_accept_timeout_ms: 5_000 } })
 
-    it("counts as accepted when a commitment arrives, and nothing is recorded", () => {
-      const session = open({ policy })
+    it("counts as accepted when a commitment arrives, and nothing is recorded, in older releases", () => {
+      const session = open({ policy, ...older })
       lastVerdict(session, [O])
-      assert.strictEqual(lastVerdict(session, [YES], T0 + 5_000), "INVALID_ENVELOPE")
-      assert.strictEqual(lastVerdict(session, [YES], T0 + 5_001), "ok")
+      assert.strictEqual(lastVerdict(session, [YES], T0 + 4_999), "INVALID_ENVELOPE")
+      assert.strictEqual(lastVerdict(session, [YES], T0 + 5_000), "ok")
       assert.strictEqual(session.log.end, 3)
     })
 
-    it("is accepted by a recorded message in newer releases", () => {
-      const session = open({ policy, newerRuntime: true })
+    it("is accepted by a recorded message of the moment it was due, which is nobody's activity", () => {
+      const session = open({ policy })
       lastVerdict(session, [O])
-      session.refresh(T0 + 5_000)
+      session.refresh(T0 + 4_999)
       assert.strictEqual(session.log.end, 2)
-      session.refresh(T0 + 5_001)
+      session.refresh(T0 + 5_900)
       session.refresh(T0 + 6_000)
       assert.strictEqual(session.log.end, 3)
       const written = session.log.at(3)?.envelope
       assert.deepStrictEqual(
-        [written?.messageType, written?.sender, written?.messageId],
-        ["HandoffAccept", risk, "implicit-accept-h1"]
+        [written?.messageType, written?.sender, written?.messageId, Number(written?.timestampUnixMs)],
+        ["HandoffAccept", risk, "implicit-accept:h1", T0 + 5_000]
+      )
+      assert.deepStrictEqual(
+        session.metadata().participantActivity.map(({ participantId }) => participantId),
+        [lead]
       )
       assert.isTrue(fromBinary(Wire.HandoffAcceptPayloadSchema, written?.payload ?? garbage).implicit)
       assert.strictEqual(lastVerdict(session, [YES], T0 + 6_001), "ok")
     })
 
-    it("waits as long as the session is suspended, in newer releases", () => {
-      const session = open({ policy, newerRuntime: true })
+    it("keeps the ids of such messages to itself", () => {
+      const session = open({ policy })
+      const taken = envelope("HandoffContext", "implicit-accept:h1", context(), { mode })
+      assert.strictEqual(verdict(session.submit(taken, lead, T0)), "INVALID_ENVELOPE")
+    })
+
+    it("waits as long as the session is suspended", () => {
+      const session = open({ policy })
       lastVerdict(session, [O])
       session.suspend(lead, "", T0 + 1_000, false)
       session.refresh(T0 + 30_000)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { unknownRuleKeys } from "../../src/core/PolicyKeys.ts"
 import { parsePolicyRules } from "../../src/core/PolicyRules.ts"
+import { PINNED_RELEASE } from "../../src/core/Release.ts"
 
 const unknown = (rules: object, mode: string) => unknownRuleKeys(JSON.stringify(rules), `macp.mode.${mode}.v1`)
 
@@ -49,21 +50,20 @@ describe("rules of the other modes", () => {
     { acceptance: { implicit_accept_timeout_ms: -1 } },
     { threshold: { type: "weighted" } },
     { threshold: { type: "percentage", value: 101 } },
-    { voting: { quorum: { type: "percentage", value: 100.5 } } },
     { abstention: { interpretation: "approve" } }
   ]
   for (const rules of invalid) {
     it(`are refused at registration: ${JSON.stringify(rules)}`, () =>
-      assert.isTrue(Result.isFailure(parsePolicyRules(JSON.stringify(rules), 1))))
+      assert.isTrue(Result.isFailure(parsePolicyRules(JSON.stringify(rules), 1, PINNED_RELEASE))))
   }
 
   for (const version of [0, 4]) {
     it(`are refused under schema version ${version}`, () =>
-      assert.isTrue(Result.isFailure(parsePolicyRules("{}", version))))
+      assert.isTrue(Result.isFailure(parsePolicyRules("{}", version, PINNED_RELEASE))))
   }
 
   it("have the documented defaults", () => {
-    const rules = Result.getOrThrow(parsePolicyRules("{}", 1))
+    const rules = Result.getOrThrow(parsePolicyRules("{}", 1, PINNED_RELEASE))
     assert.deepStrictEqual(
       [rules.acceptance, rules.counter_proposal, rules.rejection, rules.assignment, rules.completion, rules.threshold],
       [

@@ -118,7 +118,7 @@ describe("proposal mode", () => {
       "refuses every commitment under a version it does not evaluate",
       [P, AR, AL, YES],
       "POLICY_DENIED",
-      { ...withRules({}, 3), semantics: "0.6.1" }
+      { ...withRules({}, 3), release: "0.6.1" }
     ]
   ]
   for (const [name, steps, expected, opening] of cases) {

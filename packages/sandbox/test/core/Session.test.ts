@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { SessionResumePayloadSchema, SessionState } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import { checkShape, isSessionId } from "../../src/core/EnvelopeShape.ts"
+import { PINNED_RELEASE } from "../../src/core/Release.ts"
 import { checkStart, MAX_PARTICIPANTS, MAX_TTL_MS } from "../../src/core/SessionStart.ts"
 import { commitmentPayload, envelope, proposal, startPayload, vote } from "../support/Envelopes.ts"
 import { openSession, T0, verdict } from "../support/Sessions.ts"
@@ -119,7 +120,7 @@ describe("the start of a session", () => {
     ["needs a mode version", { modeVersion: "" }, "INVALID_ENVELOPE"],
     ["needs the mode version of the mode", { modeVersion: "2.0.0" }, "INVALID_ENVELOPE"],
     ["needs a configuration version", { configurationVersion: " " }, "INVALID_ENVELOPE"],
-    ["needs a participant", { participants: [] }, "INVALID_ENVELOPE"],
+    ["needs no participant for a decision", { participants: [] }, "ok"],
     ["has no blank participant", { participants: ["a", " "] }, "INVALID_ENVELOPE"],
     ["has no participant twice", { participants: ["a", " a"] }, "INVALID_ENVELOPE"],
     [
@@ -134,13 +135,16 @@ describe("the start of a session", () => {
   ]
   for (const [name, payload, expected] of cases) {
     it(name, () => {
-      const checked = checkStart(envelope("SessionStart", "m1", startPayload(payload)))
+      const checked = checkStart(envelope("SessionStart", "m1", startPayload(payload)), PINNED_RELEASE)
       assert.strictEqual(Result.isSuccess(checked) ? "ok" : checked.failure.code, expected)
     })
   }
 
   it("needs a mode that is served", () => {
-    const checked = checkStart(envelope("SessionStart", "m1", startPayload(), { mode: "macp.mode.unknown.v1" }))
+    const checked = checkStart(
+      envelope("SessionStart", "m1", startPayload(), { mode: "macp.mode.unknown.v1" }),
+      PINNED_RELEASE
+    )
     assert.strictEqual(Result.isFailure(checked) ? checked.failure.code : "ok", "MODE_NOT_SUPPORTED")
   })
 

@@ -58,12 +58,21 @@ describe("task mode", () => {
     ["refuses an acceptance of somebody not named", [["TaskRequest", request(ops)], A], "FORBIDDEN"],
     ["refuses an acceptance for somebody else", [R, ["TaskAccept", accept(ops), risk]], "INVALID_ENVELOPE"],
     ["refuses an acceptance while somebody is active", [R, A, ["TaskAccept", accept(), ops]], "INVALID_ENVELOPE"],
-    ["refuses an acceptance after a rejection by policy", [R, J, ["TaskAccept", accept(), ops]], "POLICY_DENIED"],
+    ["lets somebody else accept what one participant declined", [R, J, ["TaskAccept", accept(), ops]], "ok"],
     [
-      "calls that malformed in newer releases",
+      "leaves that to the policy in older releases",
       [R, J, ["TaskAccept", accept(), ops]],
+      "POLICY_DENIED",
+      { release: "0.7.6" }
+    ],
+    ["refuses an acceptance of whoever declined, whatever the policy", [R, J, A], "INVALID_ENVELOPE", reassigning],
+    ["declines a task that the only one asked has declined", [["TaskRequest", request(risk)], J, NO], "ok"],
+    ["does not complete such a task", [["TaskRequest", request(risk)], J, YES], "INVALID_ENVELOPE"],
+    [
+      "declines it in older releases only with a report",
+      [["TaskRequest", request(risk)], J, NO],
       "INVALID_ENVELOPE",
-      { newerRuntime: true }
+      { release: "0.7.6" }
     ],
     ["reassigns when the policy allows it", [R, J, ["TaskAccept", accept(), ops]], "ok", reassigning],
     ["lets a participant reject", [R, J], "ok"],
@@ -73,6 +82,7 @@ describe("task mode", () => {
     ["refuses a rejection for somebody else", [R, ["TaskReject", reject(ops), risk]], "INVALID_ENVELOPE"],
     ["refuses a rejection of somebody not named", [["TaskRequest", request(ops)], J], "FORBIDDEN"],
     ["refuses that the active assignee gives up, by policy", [R, A, J], "POLICY_DENIED"],
+    ["calls that malformed in newer releases", [R, A, J], "INVALID_ENVELOPE", { release: "0.14.0" }],
     [
       "frees the task when the active assignee may give up",
       [R, A, J, ["TaskAccept", accept(), ops]],
@@ -83,11 +93,11 @@ describe("task mode", () => {
     ["refuses an update of anybody else", [R, A, ["TaskUpdate", update(), ops]], "FORBIDDEN"],
     ["refuses an update before anybody is active", [R, ["TaskUpdate", update(), risk]], "FORBIDDEN"],
     ["refuses an update of another task", [R, A, ["TaskUpdate", update("t9"), risk]], "INVALID_ENVELOPE"],
-    ["refuses an update after the report", [R, A, DONE, ["TaskUpdate", update(), risk]], "INVALID_ENVELOPE"],
+    ["refuses an update after the report", [R, A, DONE, ["TaskUpdate", update(), risk]], "FORBIDDEN"],
     ["accepts a completion of the assignee", [R, A, DONE], "ok"],
     ["refuses a completion of anybody else", [R, A, ["TaskComplete", complete(), ops]], "FORBIDDEN"],
     ["refuses a completion for somebody else", [R, A, ["TaskComplete", complete("", ops), risk]], "INVALID_ENVELOPE"],
-    ["refuses a second report", [R, A, DONE, ["TaskFail", fail(), risk]], "INVALID_ENVELOPE"],
+    ["refuses a second report", [R, A, DONE, ["TaskFail", fail(), risk]], "FORBIDDEN"],
     ["accepts a failure of the assignee", [R, A, ["TaskFail", fail(), risk]], "ok"],
     ["refuses a failure of another task", [R, A, ["TaskFail", fail("", "t9"), risk]], "INVALID_ENVELOPE"],
     ["refuses a commitment without a report", [R, A, YES], "INVALID_ENVELOPE"],

@@ -31,7 +31,9 @@ const lead = identity("agent://lead")
 const risk = identity("agent://risk")
 
 const kernelWith = (options: Partial<SandboxOptions> = {}) =>
-  Kernel.layerNoDeps({ ...DEFAULT_OPTIONS, ...options }).pipe(Layer.provideMerge(Layer.fresh(PolicyRegistry.layer)))
+  Kernel.layerNoDeps({ ...DEFAULT_OPTIONS, ...options }).pipe(
+    Layer.provideMerge(Layer.fresh(PolicyRegistry.layer(DEFAULT_OPTIONS.release)))
+  )
 
 /** Admits and accepts, like a Send whose shape is fine: `ok`, `duplicate` or the code of the refusal. */
 const verdict = Effect.fnUntraced(function* (sent: ReturnType<typeof envelope>, who: Identity) {
@@ -114,7 +116,7 @@ describe("the kernel", () => {
       assert.include((yield* Effect.flip(policies.unregister("policy.default"))).message, "reserved")
       assert.include((yield* Effect.flip(policies.unregister("policy.c"))).message, "not registered")
       assert.deepStrictEqual(
-        policies.list("macp.mode.decision.v1").map(({ policyId }) => policyId),
+        policies.list("macp.mode.quorum.v1").map(({ policyId }) => policyId),
         ["policy.default"]
       )
     }).pipe(Effect.provide(kernelWith()))
@@ -188,7 +190,7 @@ describe("the kernel", () => {
       assert.strictEqual(woken, 0)
       yield* TestClock.adjust(2_000)
       assert.deepStrictEqual([woken, kernel.find(SESSION)?.log.end], [1, 3])
-    }).pipe(Effect.provide(kernelWith({ newerRuntime: true })))
+    }).pipe(Effect.provide(kernelWith()))
   )
 
   it.effect("limits the OPEN sessions of an identity; suspended ones do not count", () =>

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { SessionState } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -24,9 +25,45 @@ const bundle = {
   ]
 }
 
-const kernel = Kernel.layerNoDeps(DEFAULT_OPTIONS).pipe(Layer.provide(PolicyRegistry.layer))
+const kernel = Kernel.layerNoDeps(DEFAULT_OPTIONS).pipe(Layer.provide(PolicyRegistry.layer(DEFAULT_OPTIONS.release)))
+
+const changed = (ts: string, state: string) => ({
+  ts,
+  type: "session.state.changed",
+  data: { sessionId: SESSION, state }
+})
 
 describe("a replay", () => {
+  it.effect("pauses and ends the session as the control plane's events of the run say", () =>
+    Effect.gen(function* () {
+      const live = yield* Kernel
+      const states = [
+        "2026-03-01T00:00:20.000Z SUSPENDED",
+        "2026-03-01T00:00:30.000Z OPEN",
+        "2026-03-01T00:01:10.000Z CANCELLED"
+      ]
+      const canonicalEvents = [
+        { ts: "2026-03-01T00:00:00.000Z", type: "run.created", data: {} },
+        changed("2026-03-01T00:00:00.000Z", "OPEN"),
+        ...states.map((line) => changed(line.slice(0, 24), line.slice(25)))
+      ]
+      yield* Effect.forkChild(replayBundle(live, { ...bundle, canonicalEvents }, {}), { startImmediately: true })
+      const seen: Array<unknown> = []
+      for (const seconds of [15, 10, 10, 30, 10]) {
+        yield* TestClock.adjust(`${seconds} seconds`)
+        const session = live.find(SESSION)
+        seen.push([session?.state, session?.log.end])
+      }
+      assert.deepStrictEqual(seen, [
+        [SessionState.OPEN, 2],
+        [SessionState.SUSPENDED, 2],
+        [SessionState.OPEN, 2],
+        [SessionState.OPEN, 3],
+        [SessionState.CANCELLED, 3]
+      ])
+    }).pipe(Effect.provide(kernel))
+  )
+
   it.effect("keeps the pauses of the recording, divided by its speed, and never expires by itself", () =>
     Effect.gen(function* () {
       const live = yield* Kernel

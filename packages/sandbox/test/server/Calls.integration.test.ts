@@ -169,7 +169,9 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
 
   it.effect("keep policies and tell their watchers", () =>
     withClient(async (client) => {
-      const watch = client.watch("watchPolicies", create(WatchPoliciesRequestSchema))
+      const stranger = client.watch("watchPolicies", create(WatchPoliciesRequestSchema))
+      assert.strictEqual((await stranger.frames.status).code, status.UNAUTHENTICATED)
+      const watch = client.watch("watchPolicies", create(WatchPoliciesRequestSchema), risk)
       const before = (await watch.frames.next())?.descriptors.length ?? 0
       const policyDescriptor = { policyId: "policy.calls.test", mode: "*", rules: "{}", schemaVersion: 2 }
       const register = () =>

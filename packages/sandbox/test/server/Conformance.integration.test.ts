@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { ownFixtures, play, sharedFixtures } from "../support/Conformance.ts"
+import { ownFixtures, playOnSandbox, sharedFixtures } from "../support/Conformance.ts"
 
 /** Fixtures that contradict the rules they test, with the reason. They are checked to fail, so that none is stale. */
 const CANNOT_PASS: Readonly<Record<string, string>> = {
@@ -18,15 +18,15 @@ describe("the conformance fixtures", () => {
   }
   for (const file of shared) {
     const reason = CANNOT_PASS[file.name]
-    if (reason === undefined) it.live(`holds for ${file.name}`, () => play(file))
+    if (reason === undefined) it.live(`holds for ${file.name}`, () => playOnSandbox(file))
     else {
       it.live(`cannot hold for ${file.name}: ${reason}`, () =>
-        Effect.map(Effect.exit(play(file)), (exit) => assert.isTrue(Exit.isFailure(exit)))
+        Effect.map(Effect.exit(playOnSandbox(file)), (exit) => assert.isTrue(Exit.isFailure(exit)))
       )
     }
   }
 })
 
 describe("the fixtures of this package", () => {
-  for (const file of ownFixtures()) it.live(`holds for ${file.name}`, () => play(file))
+  for (const file of ownFixtures()) it.live(`holds for ${file.name}`, () => playOnSandbox(file))
 })

@@ -181,9 +181,9 @@ describe("a fault", () => {
       yield* Effect.promise(async () => {
         await propose(client, 3)
         assert.lengthOf(await early.frames.take(1), 1)
-        const [gone, next] = await ids(client, 2)
-        assert.match(gone ?? "", /^session history before ordinal 2/)
-        assert.strictEqual(next, "m3")
+        const late = client.session(observer)
+        late.write(subscribe(SESSION))
+        assert.match((await late.frames.status).details, /^session history before ordinal 2/)
         assert.deepStrictEqual(await ids(client, 1, 2n), ["m3"])
         early.cancel()
       })

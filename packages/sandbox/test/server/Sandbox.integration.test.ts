@@ -64,7 +64,7 @@ describe("a foreign client on a real port", () => {
         assert.deepStrictEqual([heard?.envelope?.messageId, heard?.envelope?.sender], ["m3", risk])
 
         assert.isTrue((await send(client, envelope("Evaluation", "m4", evaluation()), risk)).ok)
-        assert.isTrue((await send(client, envelope("Vote", "m5", vote("approve")), risk)).ok)
+        assert.isTrue((await send(client, envelope("Vote", "m5", vote("APPROVE")), risk)).ok)
         const late = await send(client, envelope("Evaluation", "m6", evaluation()), risk)
         assert.deepStrictEqual(
           [late.ok, late.error?.code, late.error?.message, late.sessionState],

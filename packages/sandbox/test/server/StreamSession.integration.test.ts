@@ -249,8 +249,8 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("StreamSession"
   )
 })
 
-layer(Sandbox.layer({ port: 0, compactOnTerminal: true }), { excludeTestServices: true })(
-  "a compacting runtime",
+layer(Sandbox.layer({ port: 0, compactOnTerminal: true, release: "0.7.6" }), { excludeTestServices: true })(
+  "a compacting runtime of older releases",
   (it) => {
     it.effect("tells a late subscriber inline, and serves the one who was there", () =>
       withClient(async (client) => {
@@ -272,8 +272,8 @@ layer(Sandbox.layer({ port: 0, compactOnTerminal: true }), { excludeTestServices
   }
 )
 
-layer(Sandbox.layer({ port: 0, compactOnTerminal: true, newerRuntime: true }), { excludeTestServices: true })(
-  "a newer runtime",
+layer(Sandbox.layer({ port: 0, compactOnTerminal: true, annotateStream: true }), { excludeTestServices: true })(
+  "a runtime that annotates its sessions",
   (it) => {
     it.effect("writes annotations into the session and ends a compacted resume", () =>
       withClient(async (client) => {
@@ -291,7 +291,8 @@ layer(Sandbox.layer({ port: 0, compactOnTerminal: true, newerRuntime: true }), {
         late.write(subscribe(sessionId))
         const ending = await late.frames.status
         assert.strictEqual(ending.code, status.FAILED_PRECONDITION)
-        assert.include(ending.details, "HISTORY_UNAVAILABLE")
+        assert.include(ending.details, "session history before ordinal")
+        assert.deepStrictEqual(ending.metadata.get("macp-error-code"), ["HISTORY_UNAVAILABLE"])
         stream.cancel()
       })
     )

@@ -1,17 +1,31 @@
+import { randomUUID } from "node:crypto"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type DescMessage, fromBinary, fromJson, toBinary, toJson } from "@bufbuild/protobuf"
+import { create, type DescMessage, fromBinary, fromJson, toBinary, toJson } from "@bufbuild/protobuf"
 import { assert } from "@effect/vitest"
-import { type CommitmentPayload, CommitmentPayloadSchema, messageTypes } from "@runplane/runtime"
+import {
+  type CommitmentPayload,
+  CommitmentPayloadSchema,
+  messageTypes,
+  RegisterPolicyRequestSchema,
+  UnregisterPolicyRequestSchema
+} from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Sandbox } from "../../src/Sandbox.ts"
 import { connect, observer, send, subscribe } from "./Calls.ts"
-import { envelope, SESSION, startPayload } from "./Envelopes.ts"
+import { envelope, startPayload } from "./Envelopes.ts"
 import type { ForeignClient } from "./ForeignClient.ts"
 
 const Json = Schema.Record(Schema.String, Schema.Json)
+
+/** What a message has instead of the session's own values. */
+const Overrides = Schema.Struct({
+  session_id: Schema.optional(Schema.String),
+  macp_version: Schema.optional(Schema.String),
+  mode: Schema.optional(Schema.String)
+})
 
 const Message = Schema.Struct({
   sender: Schema.String,
@@ -19,7 +33,10 @@ const Message = Schema.Struct({
   payload_type: Schema.String,
   payload: Json,
   expect: Schema.Literals(["accept", "reject"]),
-  expected_error_code: Schema.optional(Schema.String)
+  expected_error_code: Schema.optional(Schema.String),
+  envelope: Schema.optional(Overrides),
+  /** The fixture sets the runtime's clock, which no call can do. */
+  accepted_at_ms: Schema.optional(Schema.Int)
 })
 
 /** A scripted session (runtime-wire section 11.1). Keys that begin with an underscore are comments. */
@@ -71,32 +88,72 @@ export const sharedFixtures = (): ReadonlyArray<FixtureFile> =>
 
 export const ownFixtures = (): ReadonlyArray<FixtureFile> => readFolder(OWN, "sandbox")
 
-/** Plays a fixture over a connection of its own to a sandbox of its own, and checks everything it expects. */
-export const play = ({ fixture, name }: FixtureFile) =>
-  Effect.gen(function* () {
-    const sandbox = yield* Sandbox
-    const client = yield* connect(sandbox.address)
-    if (fixture.policy !== undefined) yield* sandbox.registerPolicy(policyOf(fixture.policy))
-    const state = yield* Effect.promise(() => converse(client, fixture, name))
+/** The fixtures that the reference runtime brings in its sources; empty when those are absent. */
+export const fixturesOfRuntime = (sources: string): ReadonlyArray<FixtureFile> => {
+  const folder = join(sources, "tests", "conformance")
+  return existsSync(folder) ? readFolder(folder, "macp-runtime") : []
+}
+
+/** A runtime to play fixtures on, which takes names for credentials. */
+export interface Target {
+  readonly address: string
+  /** Who may read the session of a fixture. */
+  readonly readerOf: (fixture: Fixture) => string
+  /** The state of the session's mode, where the runtime tells. */
+  readonly modeState?: (sessionId: string) => Effect.Effect<unknown>
+}
+
+/** Plays a fixture over a connection of its own in a session of its own, and checks everything it expects. */
+export const play = Effect.fnUntraced(
+  function* ({ fixture, name }: FixtureFile, target: Target) {
+    const client = yield* connect(target.address)
+    const { policy } = fixture
+    // A runtime that lives on must not know it any more when the next fixture brings another one of this name.
+    if (policy !== undefined) yield* Effect.acquireRelease(register(client, policy), () => unregister(client, policy))
+    const sessionId = randomUUID()
+    const state = yield* Effect.promise(() => converse(client, fixture, name, sessionId))
     assert.strictEqual(STATES[state], fixture.expected_final_state, "final state")
     const accepted = fixture.messages.flatMap(({ expect }, index) => (expect === "accept" ? [`m${index + 1}`] : []))
-    const frames = yield* Effect.promise(() => replay(client, accepted.length + 1))
+    const reader = target.readerOf(fixture)
+    const frames = yield* Effect.promise(() => replay(client, sessionId, reader, accepted.length + 1))
     assert.deepStrictEqual(
       frames.map(({ messageId }) => messageId),
       ["start", ...accepted],
       "replay"
     )
     assertResolution(fixture, frames.at(-1))
-    assertSubset(yield* sandbox.modeState(SESSION), fixture.expected_mode_state ?? {}, "mode state")
-  }).pipe(Effect.provide(Sandbox.layer({ port: 0, observers: [observer] })))
+    if (target.modeState === undefined) return
+    assertSubset(yield* target.modeState(sessionId), fixture.expected_mode_state ?? {}, "mode state")
+  },
+  (effect) => Effect.scoped(effect)
+)
 
-const policyOf = ({ description = "", mode, policy_id, rules, schema_version }: NonNullable<Fixture["policy"]>) => ({
-  policyId: policy_id,
-  mode,
-  description,
-  rules: JSON.stringify(rules),
-  schemaVersion: schema_version
-})
+/** Plays a fixture on a sandbox of its own. */
+export const playOnSandbox = (file: FixtureFile) =>
+  Effect.flatMap(Sandbox, ({ address, modeState }) =>
+    play(file, { address, modeState, readerOf: () => observer })
+  ).pipe(Effect.provide(Sandbox.layer({ port: 0, observers: [observer] })))
+
+type Policy = NonNullable<Fixture["policy"]>
+
+const register = (client: ForeignClient, { description = "", mode, policy_id, rules, schema_version }: Policy) =>
+  Effect.promise(async () => {
+    const policyDescriptor = {
+      policyId: policy_id,
+      mode,
+      description,
+      rules: JSON.stringify(rules),
+      schemaVersion: schema_version
+    }
+    const request = create(RegisterPolicyRequestSchema, { policyDescriptor })
+    const { error, ok } = await client.unary("registerPolicy", request, observer)
+    assert.isTrue(ok, error)
+  })
+
+const unregister = (client: ForeignClient, { policy_id }: Policy) =>
+  Effect.promise(() =>
+    client.unary("unregisterPolicy", create(UnregisterPolicyRequestSchema, { policyId: policy_id }), observer)
+  )
 
 const STATES: Readonly<Record<number, string>> = {
   1: "Open",
@@ -107,7 +164,7 @@ const STATES: Readonly<Record<number, string>> = {
 }
 
 /** Sends the start and every message, compares each answer, and gives the state of the last accepted one. */
-const converse = async (client: ForeignClient, fixture: Fixture, name: string) => {
+const converse = async (client: ForeignClient, fixture: Fixture, name: string, sessionId: string) => {
   const { mode } = fixture
   const start = startPayload({
     participants: [...fixture.participants],
@@ -116,12 +173,14 @@ const converse = async (client: ForeignClient, fixture: Fixture, name: string) =
     policyVersion: fixture.policy_version ?? "",
     ttlMs: BigInt(fixture.ttl_ms)
   })
-  let ack = await send(client, envelope("SessionStart", "start", start, { mode }), fixture.initiator)
+  let ack = await send(client, envelope("SessionStart", "start", start, { mode, sessionId }), fixture.initiator)
   assert.isTrue(ack.ok, `the start of ${name}: ${ack.error?.code}`)
   let state = ack.sessionState
   for (const [index, message] of fixture.messages.entries()) {
+    const { macp_version: macpVersion = "1.0", mode: itsMode = mode, session_id = sessionId } = message.envelope ?? {}
+    const rest = { mode: itsMode, sessionId: session_id, macpVersion }
     const payload = payloadOf(mode, message)
-    ack = await send(client, envelope(message.message_type, `m${index + 1}`, payload, { mode }), message.sender)
+    ack = await send(client, envelope(message.message_type, `m${index + 1}`, payload, rest), message.sender)
     const where = `message ${index + 1} (${message.message_type}) of ${name}`
     assert.strictEqual(ack.ok ? "accept" : "reject", message.expect, `${where}: ${ack.error?.code}`)
     if (message.expected_error_code !== undefined) {
@@ -132,9 +191,9 @@ const converse = async (client: ForeignClient, fixture: Fixture, name: string) =
   return state
 }
 
-const replay = async (client: ForeignClient, count: number) => {
-  const stream = client.session(observer)
-  stream.write(subscribe(SESSION))
+const replay = async (client: ForeignClient, sessionId: string, reader: string, count: number) => {
+  const stream = client.session(reader)
+  stream.write(subscribe(sessionId))
   const frames = await stream.frames.take(count)
   stream.halfClose()
   return frames.flatMap(({ response }) => (response.case === "envelope" ? [response.value] : []))

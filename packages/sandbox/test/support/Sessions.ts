@@ -1,16 +1,16 @@
 import { assert } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { DEFAULT_POLICY, parsePolicyRules } from "../../src/core/PolicyRules.ts"
-import type { PolicySemantics } from "../../src/core/PolicySemantics.ts"
 import type { Rejection } from "../../src/core/Rejection.ts"
+import { PINNED_RELEASE, type Release } from "../../src/core/Release.ts"
 import type { Outcome, Session } from "../../src/core/Session.ts"
 import { checkStart, type ResolvedPolicy, startSession } from "../../src/core/SessionStart.ts"
 import { DECISION, envelope, startPayload } from "./Envelopes.ts"
 
 export const T0 = 1_790_000_000_000
 
-export const policyOf = (rules: object, schemaVersion = 1): ResolvedPolicy => {
-  const parsed = parsePolicyRules(JSON.stringify(rules), schemaVersion)
+export const policyOf = (rules: object, schemaVersion = 1, release: Release = PINNED_RELEASE): ResolvedPolicy => {
+  const parsed = parsePolicyRules(JSON.stringify(rules), schemaVersion, release)
   assert(Result.isSuccess(parsed), Result.isFailure(parsed) ? parsed.failure : "")
   return { policyId: "policy.test.rules", mode: "*", schemaVersion, rules: parsed.success }
 }
@@ -18,8 +18,7 @@ export const policyOf = (rules: object, schemaVersion = 1): ResolvedPolicy => {
 export interface Opening {
   readonly payload?: Parameters<typeof startPayload>[0]
   readonly policy?: ResolvedPolicy
-  readonly semantics?: PolicySemantics
-  readonly newerRuntime?: boolean
+  readonly release?: Release
   readonly clientTime?: number
   readonly mode?: string
 }
@@ -33,11 +32,11 @@ export const openSession = (opening: Opening = {}): Session => {
 
 /** The start itself, for starts that may be refused. */
 export const startOf = (opening: Opening): Result.Result<Session, Rejection> => {
-  const { clientTime = 0, mode = DECISION, newerRuntime = false, payload, policy, semantics = "0.7.6" } = opening
+  const { clientTime = 0, mode = DECISION, payload, policy, release = PINNED_RELEASE } = opening
   const sent = envelope("SessionStart", "m1", startPayload(payload), { mode, timestampUnixMs: BigInt(clientTime) })
   const resolved = policy ?? { ...DEFAULT_POLICY, mode: "*" }
-  return Result.flatMap(checkStart(sent), (request) =>
-    startSession(request, "agent://lead", T0, () => resolved, { semantics, newerRuntime })
+  return Result.flatMap(checkStart(sent, release), (request) =>
+    startSession(request, "agent://lead", T0, () => resolved, release)
   )
 }
 

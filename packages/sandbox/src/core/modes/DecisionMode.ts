@@ -4,8 +4,17 @@ import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
 import { denyDecision } from "../DecisionPolicy.ts"
 import { decodePayload, isBlank } from "../Decode.ts"
-import { applyMoves, type Mode, type ModeMessage, type ModeRules, makeMode, participantsOnly } from "../Mode.ts"
+import {
+  applyMoves,
+  type Mode,
+  type ModeMessage,
+  type ModeRules,
+  type Move,
+  makeMode,
+  participantsOnly
+} from "../Mode.ts"
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
+import { isFrom, type Release } from "../Release.ts"
 
 /**
  * Decision mode (runtime-wire section 8.2): proposals open the evaluation, the first vote closes proposals, evaluations and
@@ -46,6 +55,12 @@ const VOTES = new Set(["APPROVE", "REJECT", "ABSTAIN"])
 
 const refused = Result.fail(InvalidPayload)
 
+/** Words are taken as they are from 0.13.0 on; earlier releases read them in any case. */
+const wordOf = (text: string, inCase: (text: string) => string, release: Release): string =>
+  isFrom(release, "0.13.0") ? text : inCase(text)
+const upper = (text: string) => text.toUpperCase()
+const lower = (text: string) => text.toLowerCase()
+
 const propose = (state: DecisionState, message: ModeMessage): Result.Result<DecisionState, Rejection> => {
   if (state.phase !== "Proposal" && state.phase !== "Evaluation") return refused
   return Result.flatMap(decodePayload(Wire.ProposalPayloadSchema, message.payload), ({ option, proposalId }) => {
@@ -55,10 +70,10 @@ const propose = (state: DecisionState, message: ModeMessage): Result.Result<Deci
   })
 }
 
-const evaluate = (state: DecisionState, message: ModeMessage): Result.Result<DecisionState, Rejection> => {
+const evaluate: Move<DecisionState> = (state, message, { release }) => {
   if (state.phase !== "Evaluation") return refused
   return Result.flatMap(decodePayload(Wire.EvaluationPayloadSchema, message.payload), (payload) => {
-    const recommendation = payload.recommendation.toUpperCase()
+    const recommendation = wordOf(payload.recommendation, upper, release)
     const { confidence, proposalId } = payload
     // Written so that NaN is refused too.
     const inRange = confidence >= 0 && confidence <= 1
@@ -68,20 +83,20 @@ const evaluate = (state: DecisionState, message: ModeMessage): Result.Result<Dec
   })
 }
 
-const object = (state: DecisionState, message: ModeMessage): Result.Result<DecisionState, Rejection> => {
+const object: Move<DecisionState> = (state, message, { release }) => {
   if (state.phase !== "Evaluation") return refused
   return Result.flatMap(decodePayload(Wire.ObjectionPayloadSchema, message.payload), (payload) => {
-    const severity = payload.severity === "" ? "medium" : payload.severity.toLowerCase()
+    const severity = wordOf(payload.severity, (text) => lower(text) || "medium", release)
     if (!HashMap.has(state.proposals, payload.proposalId) || !SEVERITIES.has(severity)) return refused
     const objection = { proposalId: payload.proposalId, sender: message.sender, severity }
     return Result.succeed({ ...state, objections: Chunk.append(state.objections, objection) })
   })
 }
 
-const vote = (state: DecisionState, message: ModeMessage): Result.Result<DecisionState, Rejection> => {
+const vote: Move<DecisionState> = (state, message, { release }) => {
   if (state.phase !== "Evaluation" && state.phase !== "Voting") return refused
   return Result.flatMap(decodePayload(Wire.VotePayloadSchema, message.payload), (payload) => {
-    const choice = payload.vote.toUpperCase()
+    const choice = wordOf(payload.vote, upper, release)
     const key = JSON.stringify([payload.proposalId, message.sender])
     if (!HashMap.has(state.proposals, payload.proposalId) || !VOTES.has(choice) || HashMap.has(state.votes, key)) {
       return refused
@@ -105,8 +120,8 @@ const view = (state: DecisionState) => {
     proposals: Object.fromEntries(
       Array.from(HashMap.entries(state.proposals), ([id, sender]) => [id, { proposal_id: id, sender }])
     ),
-    evaluations: Chunk.toReadonlyArray(state.evaluations),
-    objections: Chunk.toReadonlyArray(state.objections),
+    evaluations: Array.from(state.evaluations, ({ proposalId, ...rest }) => ({ proposal_id: proposalId, ...rest })),
+    objections: Array.from(state.objections, ({ proposalId, ...rest }) => ({ proposal_id: proposalId, ...rest })),
     votes
   }
 }
@@ -123,16 +138,15 @@ export const decisionRules: ModeRules<DecisionState> = {
     schemaUris: { protobuf: "macp/modes/decision/v1/decision.proto" }
   },
   policyAuthority: true,
-  start: (binding) =>
-    binding.participants.length === 0
-      ? refused
-      : Result.succeed({
-          phase: "Proposal",
-          proposals: HashMap.empty(),
-          evaluations: Chunk.empty(),
-          objections: Chunk.empty(),
-          votes: HashMap.empty()
-        }),
+  needsParticipants: false,
+  start: () =>
+    Result.succeed({
+      phase: "Proposal",
+      proposals: HashMap.empty(),
+      evaluations: Chunk.empty(),
+      objections: Chunk.empty(),
+      votes: HashMap.empty()
+    }),
   authorize: (_state, message, binding) => participantsOnly(message.sender, binding),
   apply: applyMoves(moves),
   readyToCommit: (state) => HashMap.size(state.proposals) > 0,
@@ -147,7 +161,7 @@ export const decisionRules: ModeRules<DecisionState> = {
         votes: HashMap.values(state.votes)
       },
       outcomePositive,
-      binding.semantics
+      binding.release
     ),
   commit: (state) => ({ ...state, phase: "Committed" }),
   view

@@ -15,8 +15,8 @@ import {
   type RuntimeMessage,
   type SessionBinding
 } from "../Mode.ts"
-import { unsupportedVersion } from "../PolicySemantics.ts"
 import { Forbidden, InvalidPayload, type Rejection } from "../Rejection.ts"
+import { isFrom, unsupportedVersion } from "../Release.ts"
 
 /**
  * Handoff mode (runtime-wire section 8.5): the initiator offers its responsibility to one participant at a time, who accepts
@@ -42,12 +42,14 @@ interface Offer {
 
 const refused = Result.fail(InvalidPayload)
 
-const make: Move<HandoffState> = (state, message, { participants }) =>
+const make: Move<HandoffState> = (state, message, { participants, release }) =>
   Result.flatMap(decodePayload(Wire.HandoffOfferPayloadSchema, message.payload), (payload) => {
     const { handoffId, targetParticipant: target } = payload
     if (isBlank(handoffId) || HashMap.has(state.offers, handoffId)) return refused
     if (!participants.includes(target) || target === message.sender) return refused
     if (state.pending !== undefined || state.accepted) return refused
+    // From 0.13.0 on a no is a no.
+    if (isFrom(release, "0.13.0") && hasDeclined(state, target)) return refused
     const offers = HashMap.set(state.offers, handoffId, {
       offeredBy: message.sender,
       target,
@@ -58,6 +60,9 @@ const make: Move<HandoffState> = (state, message, { participants }) =>
     })
     return Result.succeed({ ...state, offers, pending: handoffId })
   })
+
+const hasDeclined = (state: HandoffState, participant: string): boolean =>
+  HashMap.some(state.offers, ({ disposition, target }) => disposition === "Declined" && target === participant)
 
 const addContext: Move<HandoffState> = (state, message) =>
   Result.flatMap(decodePayload(Wire.HandoffContextPayloadSchema, message.payload), ({ handoffId }) => {
@@ -71,7 +76,7 @@ const addContext: Move<HandoffState> = (state, message) =>
 const accept: Move<HandoffState> = (state, message, binding) =>
   Result.flatMap(decodePayload(Wire.HandoffAcceptPayloadSchema, message.payload), (payload) => {
     // Only the runtime may say that silence was an acceptance; older releases do not know the field.
-    if (binding.newerRuntime && payload.implicit && message.author !== "runtime") return refused
+    if (recordsSilence(binding) && payload.implicit && message.author !== "runtime") return refused
     return answer(state, message.sender, payload.handoffId, payload.acceptedBy, "Accepted")
   })
 
@@ -106,38 +111,45 @@ const answered = (
   answered: true
 })
 
-/** The pending offer when it is older than the policy's time-out, in milliseconds; 0 switches that off. */
+/** Releases from 0.8 on record an acceptance by silence. */
+const recordsSilence = ({ release }: SessionBinding): boolean => isFrom(release, "0.13.0")
+
+/** Ids of the acceptances that the runtime writes. */
+const IMPLICIT_ACCEPT = "implicit-accept:"
+
+/** The pending offer when it is as old as the policy's time-out, in milliseconds; 0 switches that off. */
 const overdue = (state: HandoffState, { policy }: SessionBinding, age: (offer: Offer) => number) => {
   const timeout = policy.rules.acceptance.implicit_accept_timeout_ms
   if (state.pending === undefined || timeout === 0) return undefined
   const offer = Option.getOrUndefined(HashMap.get(state.offers, state.pending))
-  return offer !== undefined && age(offer) > timeout ? { handoffId: state.pending, offer } : undefined
+  return offer !== undefined && age(offer) >= timeout ? { handoffId: state.pending, offer } : undefined
 }
 
 /** Releases before 0.8: silence becomes acceptance when a Commitment arrives, and nothing is recorded. */
 const settle = (state: HandoffState, binding: SessionBinding, now: number): HandoffState => {
-  if (binding.newerRuntime) return state
+  if (recordsSilence(binding)) return state
   const late = overdue(state, binding, ({ offeredAt }) => now - offeredAt)
   return late === undefined ? state : answered(state, late.handoffId, late.offer, "Accepted")
 }
 
-/** Releases from 0.8 on: the runtime records an acceptance in the target's name; suspended time does not count. */
+/** Later releases: the runtime records an acceptance in the target's name; suspended time does not count. */
 const due = (state: HandoffState, binding: SessionBinding, activeNow: number): ReadonlyArray<RuntimeMessage> => {
-  if (!binding.newerRuntime) return []
+  if (!recordsSilence(binding)) return []
   const late = overdue(state, binding, ({ activeAt }) => activeNow - activeAt)
   if (late === undefined) return []
   const { handoffId, offer } = late
   const payload = create(Wire.HandoffAcceptPayloadSchema, {
     handoffId,
     acceptedBy: offer.target,
-    reason: "the offer was not answered in time",
+    reason: "implicit accept (timeout)",
     implicit: true
   })
   return [
     {
       type: "HandoffAccept",
       sender: offer.target,
-      messageId: `implicit-accept-${handoffId}`,
+      messageId: `${IMPLICIT_ACCEPT}${handoffId}`,
+      dueAt: offer.activeAt + binding.policy.rules.acceptance.implicit_accept_timeout_ms,
       payload: toBinary(Wire.HandoffAcceptPayloadSchema, payload)
     }
   ]
@@ -167,13 +179,14 @@ export const handoffRules: ModeRules<HandoffState> = {
     HandoffAccept: accept,
     HandoffDecline: decline
   }),
+  reservesId: (messageId, binding) => recordsSilence(binding) && messageId.startsWith(IMPLICIT_ACCEPT),
   due,
   settle,
   // From 0.14 on a positive outcome needs an acceptance; before, any answer would do.
-  readyToCommit: (state, binding, { outcomePositive }) =>
-    binding.newerRuntime && outcomePositive ? state.accepted : state.answered,
-  deny: (_state, { policy, semantics }) => {
-    const unsupported = unsupportedVersion(policy, semantics)
+  readyToCommit: (state, { release }, { outcomePositive }) =>
+    isFrom(release, "0.14.0") && outcomePositive ? state.accepted : state.answered,
+  deny: (_state, { policy, release }) => {
+    const unsupported = unsupportedVersion(policy, release)
     return unsupported === undefined ? [] : [unsupported]
   },
   commit: (state) => state,

@@ -13,8 +13,8 @@ import {
   participantsOnly,
   type SessionBinding
 } from "../Mode.ts"
-import { unsupportedVersion } from "../PolicySemantics.ts"
 import { Forbidden, InvalidPayload } from "../Rejection.ts"
+import { unsupportedVersion } from "../Release.ts"
 
 /**
  * Proposal mode (runtime-wire section 8.3): offers and counter-offers, until one is accepted as the policy asks or somebody
@@ -128,8 +128,8 @@ const isAgreed = (state: ProposalState, binding: SessionBinding, proposalId: str
   }
 }
 
-const deny = (state: ProposalState, { policy, semantics }: SessionBinding, outcomePositive: boolean) => {
-  const unsupported = unsupportedVersion(policy, semantics)
+const deny = (state: ProposalState, { policy, release }: SessionBinding, outcomePositive: boolean) => {
+  const unsupported = unsupportedVersion(policy, release)
   if (unsupported !== undefined) return [unsupported]
   const limit = policy.rules.counter_proposal.max_rounds
   return outcomePositive && limit > 0 && state.counters > limit

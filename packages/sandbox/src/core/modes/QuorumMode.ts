@@ -12,8 +12,8 @@ import {
   participantsOnly,
   type SessionBinding
 } from "../Mode.ts"
-import { unsupportedVersion } from "../PolicySemantics.ts"
 import { InvalidPayload } from "../Rejection.ts"
+import { isFrom, type Release, unsupportedVersion } from "../Release.ts"
 
 /**
  * Quorum mode (runtime-wire section 8.6): one request, one ballot per participant, and an outcome as soon as the approvals
@@ -42,10 +42,12 @@ const request: Move<QuorumState> = (state, message, binding) =>
     if (state.request !== undefined || requestId === "") return refused
     const reachable = (approvals: number) => approvals >= 1 && approvals <= binding.participants.length
     if (!reachable(requiredApprovals)) return refused
-    // Older releases open a request that the policy makes unwinnable.
-    if (binding.semantics !== "0.6.1" && !reachable(policyThreshold(binding) ?? requiredApprovals)) return refused
+    if (refusesUnwinnable(binding.release) && !reachable(policyThreshold(binding) ?? requiredApprovals)) return refused
     return Result.succeed({ ...state, request: { requestId, requiredApprovals } })
   })
+
+/** Between these two releases a request that the policy makes unwinnable is not opened, and nobody declines unheard. */
+const refusesUnwinnable = (release: Release): boolean => isFrom(release, "0.7.6") && !isFrom(release, "0.13.0")
 
 const ballot =
   (
@@ -65,13 +67,13 @@ const ballot =
 const isReady = (state: QuorumState, binding: SessionBinding, outcomePositive: boolean): boolean => {
   if (state.request === undefined) return false
   const ballots = HashMap.size(state.ballots)
-  if (binding.semantics !== "0.6.1" && !outcomePositive && ballots === 0) return false
+  if (refusesUnwinnable(binding.release) && !outcomePositive && ballots === 0) return false
   const threshold = policyThreshold(binding) ?? state.request.requiredApprovals
   return state.approvals >= threshold || state.approvals + binding.participants.length - ballots < threshold
 }
 
 const deny = (state: QuorumState, binding: SessionBinding, outcomePositive: boolean) => {
-  const unsupported = unsupportedVersion(binding.policy, binding.semantics)
+  const unsupported = unsupportedVersion(binding.policy, binding.release)
   if (unsupported !== undefined) return [unsupported]
   const threshold = policyThreshold(binding)
   return outcomePositive && threshold !== undefined && state.approvals < threshold

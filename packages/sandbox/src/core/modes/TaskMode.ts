@@ -12,8 +12,8 @@ import {
   participantsOnly,
   type SessionBinding
 } from "../Mode.ts"
-import { unsupportedVersion } from "../PolicySemantics.ts"
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "../Rejection.ts"
+import { isFrom, unsupportedVersion } from "../Release.ts"
 
 /**
  * Task mode (runtime-wire section 8.4): the initiator asks for one task, one assignee takes it, works and reports its end;
@@ -22,9 +22,15 @@ import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "../Reje
 export interface TaskState {
   readonly task: { readonly taskId: string; readonly requestedAssignee: string } | undefined
   readonly assignee: string | undefined
-  readonly rejectedBy: Chunk.Chunk<string>
+  readonly rejections: Chunk.Chunk<TaskRefusal>
   readonly updates: number
   readonly report: Report | undefined
+}
+
+interface TaskRefusal {
+  readonly by: string
+  /** Whether the task was given back by whoever had it, or refused before anybody had. */
+  readonly whileAssigned: boolean
 }
 
 interface Report {
@@ -42,9 +48,11 @@ const isEligible = (task: { readonly requestedAssignee: string }, sender: string
 /** Empty or the sender itself: nobody takes or ends a task for somebody else. */
 const namesSender = (assignee: string, sender: string): boolean => assignee === "" || assignee === sender
 
-/** Releases from 0.13.2 on call a reassignment that the policy does not allow a malformed message. */
-const reassignmentDenied = ({ newerRuntime }: SessionBinding): Rejection =>
-  newerRuntime ? InvalidPayload : policyDenied(["the policy does not allow reassignment after a rejection"])
+/** Releases after 0.13.0 call a reassignment that the policy does not allow a malformed message. */
+const reassignmentDenied = ({ release }: SessionBinding): Rejection =>
+  isFrom(release, "0.14.0")
+    ? InvalidPayload
+    : policyDenied(["the policy does not allow reassignment after a rejection"])
 
 const request: Move<TaskState> = (state, message, { participants }) =>
   Result.flatMap(decodePayload(Wire.TaskRequestPayloadSchema, message.payload), ({ requestedAssignee, taskId }) => {
@@ -55,37 +63,45 @@ const request: Move<TaskState> = (state, message, { participants }) =>
 
 const accept: Move<TaskState> = (state, message, binding) =>
   Result.flatMap(decodePayload(Wire.TaskAcceptPayloadSchema, message.payload), ({ assignee, taskId }) => {
-    const { assignee: active, rejectedBy, task } = state
+    const { assignee: active, rejections, task } = state
     if (task === undefined || taskId !== task.taskId) return refused
-    if (!isEligible(task, message.sender, binding)) return Result.fail(Forbidden)
-    if (active !== undefined || !namesSender(assignee, message.sender)) return refused
-    if (Chunk.isNonEmpty(rejectedBy) && !binding.policy.rules.assignment.allow_reassignment_on_reject) {
+    // From 0.13.0 on whoever declined has declined for good, and binds nobody else by it.
+    const isPersonal = isFrom(binding.release, "0.13.0")
+    if (active !== undefined || (isPersonal && hasRefused(rejections, message.sender))) return refused
+    const reassigns = Chunk.some(rejections, ({ whileAssigned }) => whileAssigned || !isPersonal)
+    if (reassigns && !binding.policy.rules.assignment.allow_reassignment_on_reject) {
       return Result.fail(reassignmentDenied(binding))
     }
+    if (!namesSender(assignee, message.sender)) return refused
+    if (!isEligible(task, message.sender, binding)) return Result.fail(Forbidden)
     return Result.succeed({ ...state, assignee: message.sender })
   })
 
+const hasRefused = (rejections: Chunk.Chunk<TaskRefusal>, participant: string): boolean =>
+  Chunk.some(rejections, ({ by }) => by === participant)
+
 const reject: Move<TaskState> = (state, message, binding) =>
   Result.flatMap(decodePayload(Wire.TaskRejectPayloadSchema, message.payload), ({ assignee, taskId }) => {
-    const { assignee: active, rejectedBy, task } = state
+    const { assignee: active, rejections, task } = state
     if (task === undefined || taskId !== task.taskId) return refused
-    if (!isEligible(task, message.sender, binding)) return Result.fail(Forbidden)
-    if (!namesSender(assignee, message.sender)) return refused
     const isActive = active === message.sender
-    if (active !== undefined && !isActive) return refused
-    if (Chunk.some(rejectedBy, (who) => who === message.sender)) return refused
     if (isActive && !binding.policy.rules.assignment.allow_reassignment_on_reject) {
       return Result.fail(reassignmentDenied(binding))
     }
-    return Result.succeed({ ...state, assignee: undefined, rejectedBy: Chunk.append(rejectedBy, message.sender) })
+    if (active !== undefined && !isActive) return refused
+    if (!namesSender(assignee, message.sender)) return refused
+    if (!isActive && !isEligible(task, message.sender, binding)) return Result.fail(Forbidden)
+    if (hasRefused(rejections, message.sender)) return refused
+    const refusal = { by: message.sender, whileAssigned: isActive }
+    return Result.succeed({ ...state, assignee: undefined, rejections: Chunk.append(rejections, refusal) })
   })
 
 const update: Move<TaskState> = (state, message) =>
-  Result.flatMap(decodePayload(Wire.TaskUpdatePayloadSchema, message.payload), ({ taskId }) =>
-    taskId !== state.task?.taskId || state.report !== undefined
-      ? refused
-      : Result.succeed({ ...state, updates: state.updates + 1 })
-  )
+  Result.flatMap(decodePayload(Wire.TaskUpdatePayloadSchema, message.payload), ({ taskId }) => {
+    if (taskId !== state.task?.taskId) return refused
+    if (!isAtWork(state, message.sender)) return Result.fail(Forbidden)
+    return Result.succeed({ ...state, updates: state.updates + 1 })
+  })
 
 const complete: Move<TaskState> = (state, message) =>
   Result.flatMap(decodePayload(Wire.TaskCompletePayloadSchema, message.payload), ({ assignee, output, taskId }) =>
@@ -97,16 +113,30 @@ const fail: Move<TaskState> = (state, message) =>
     report(state, message.sender, taskId, assignee, { outcome: "failed", outputBytes: 0 })
   )
 
-const report = (state: TaskState, sender: string, taskId: string, assignee: string, report: Report) =>
-  taskId !== state.task?.taskId || state.report !== undefined || !namesSender(assignee, sender)
-    ? refused
-    : Result.succeed({ ...state, report })
+const report = (
+  state: TaskState,
+  sender: string,
+  taskId: string,
+  assignee: string,
+  report: Report
+): Result.Result<TaskState, Rejection> => {
+  if (taskId !== state.task?.taskId) return refused
+  if (!isAtWork(state, sender)) return Result.fail(Forbidden)
+  return namesSender(assignee, sender) ? Result.succeed({ ...state, report }) : refused
+}
 
-/** Sent by the participant who has the task, and by nobody before somebody has. */
-const WORK = new Set(["TaskUpdate", "TaskComplete", "TaskFail"])
+/** Whether this participant has the task and has not reported its end yet. */
+const isAtWork = ({ assignee, report }: TaskState, sender: string): boolean =>
+  report === undefined && assignee === sender
 
-const deny = (state: TaskState, { policy, semantics }: SessionBinding, outcomePositive: boolean) => {
-  const unsupported = unsupportedVersion(policy, semantics)
+/** From 0.13.0 on: the one who was asked has declined, so nobody can take the task any more. */
+const nobodyIsLeft = ({ assignee, rejections, task }: TaskState, { release }: SessionBinding): boolean =>
+  isFrom(release, "0.13.0") &&
+  assignee === undefined &&
+  Chunk.some(rejections, ({ by, whileAssigned }) => by === task?.requestedAssignee && !whileAssigned)
+
+const deny = (state: TaskState, { policy, release }: SessionBinding, outcomePositive: boolean) => {
+  const unsupported = unsupportedVersion(policy, release)
   if (unsupported !== undefined) return [unsupported]
   const missing = policy.rules.completion.require_output && (state.report?.outputBytes ?? 0) === 0
   return outcomePositive && missing ? ["policy requires task output before commitment"] : []
@@ -138,16 +168,13 @@ export const taskRules: ModeRules<TaskState> = {
       ? Result.succeed({
           task: undefined,
           assignee: undefined,
-          rejectedBy: Chunk.empty(),
+          rejections: Chunk.empty(),
           updates: 0,
           report: undefined
         })
       : refused,
-  authorize: (state, { sender, type }, binding) => {
-    if (type === "TaskRequest") return initiatorOnly(sender, binding)
-    if (WORK.has(type)) return sender === state.assignee ? undefined : Forbidden
-    return participantsOnly(sender, binding)
-  },
+  authorize: (_state, { sender, type }, binding) =>
+    type === "TaskRequest" ? initiatorOnly(sender, binding) : participantsOnly(sender, binding),
   apply: applyMoves({
     TaskRequest: request,
     TaskAccept: accept,
@@ -156,7 +183,8 @@ export const taskRules: ModeRules<TaskState> = {
     TaskComplete: complete,
     TaskFail: fail
   }),
-  readyToCommit: (state) => state.report !== undefined,
+  readyToCommit: (state, binding, { outcomePositive }) =>
+    state.report !== undefined || (!outcomePositive && nobodyIsLeft(state, binding)),
   deny,
   commit: (state) => state,
   view: (state) => ({
@@ -165,7 +193,7 @@ export const taskRules: ModeRules<TaskState> = {
         ? null
         : { task_id: state.task.taskId, requested_assignee: state.task.requestedAssignee },
     active_assignee: state.assignee ?? null,
-    rejections: Chunk.toReadonlyArray(state.rejectedBy),
+    rejections: Array.from(state.rejections, ({ by }) => by),
     updates: state.updates,
     terminal_report: state.report?.outcome ?? null
   })

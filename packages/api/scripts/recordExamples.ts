@@ -1,0 +1,274 @@
+// Records the examples of the OpenAPI documents: plays a client of both services of a running stack, and keeps what they
+// were asked and answered. Long lists are cut. Give the addresses of the two services of a stack that was started with
+// THROTTLE_LIMIT=1000, and with packs (PACKS_DIR) whose policy.incident.balanced lets macp-control-plane commit: a session
+// lets nobody else suspend it.
+import { writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+const [controlPlane = "http://127.0.0.1:3001", launcher = "http://127.0.0.1:3000"] = process.argv.slice(2)
+
+/** Entries of a list that are kept. */
+const KEPT = 2
+/** Metrics that are kept. */
+const KEPT_METRICS = /\b(run_state_transitions_total|circuit_breaker_state)\b/
+const ENDED = ["completed", "failed", "cancelled"]
+const SCENARIO = "incident/region-failover@1.0.0"
+
+type Json = ReturnType<typeof JSON.parse>
+
+interface Recording {
+  request?: Json
+  answers?: Record<string, { contentType: string; summary?: string; value: Json }>
+}
+
+const book = () => ({}) as Record<string, Recording>
+const books = { controlPlane: book(), launcher: book() }
+
+interface Call {
+  readonly body?: Json
+  /** Name and summary of the answer where an operation has several. */
+  readonly name?: string
+  readonly summary?: string
+  readonly cut?: (value: Json) => Json
+}
+
+const fetched = async (base: string, method: string, path: string, body?: Json) => {
+  const response = await fetch(`${base}${path}`, {
+    method,
+    headers: { "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+  const contentType = response.headers.get("content-type") ?? ""
+  return { contentType, value: contentType.startsWith("application/json") && text !== "" ? JSON.parse(text) : text }
+}
+
+const recorder =
+  (base: string, kept: Record<string, Recording>) =>
+  async (
+    id: string,
+    method: string,
+    path: string,
+    { body, cut = shortened, name = "recorded", summary }: Call = {}
+  ) => {
+    const { contentType, value } = await fetched(base, method, path, body)
+    const recording: Recording = kept[id] ?? {}
+    if (body !== undefined) recording.request = body
+    if (contentType !== "") {
+      const [media = ""] = contentType.split(";")
+      recording.answers = {
+        ...recording.answers,
+        [name]: { contentType: media, ...(summary && { summary }), value: cut(value) }
+      }
+    }
+    kept[id] = recording
+    return value
+  }
+
+const ask = recorder(controlPlane, books.controlPlane)
+const launch = recorder(launcher, books.launcher)
+
+/** The value with its lists cut. */
+const shortened = (value: Json): Json => {
+  if (Array.isArray(value)) return value.slice(0, KEPT).map(shortened)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortened(inner)]))
+}
+
+const shortenedLines = (text: string) =>
+  text
+    .split("\n")
+    .map((line) => (line === "" ? line : JSON.stringify(shortened(JSON.parse(line)))))
+    .join("\n")
+
+const untilEnded = async (run: string) => {
+  while (true) {
+    const { value } = await fetched(controlPlane, "GET", `/runs/${run}`)
+    if (ENDED.includes(value.status)) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+const untilStatus = async (run: string, wanted: string) => {
+  while (true) {
+    const { status } = (await fetched(controlPlane, "GET", `/runs/${run}`)).value
+    if (status === wanted) return
+    if (ENDED.includes(status)) throw new Error(`run ${run} is ${status} before it was seen ${wanted}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const readStream = async (path: string, enough: (text: string) => boolean) => {
+  const abort = new AbortController()
+  const response = await fetch(`${controlPlane}${path}`, { signal: abort.signal })
+  const decoder = new TextDecoder()
+  let text = ""
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (enough(text)) break
+  }
+  abort.abort()
+  return text
+}
+
+const inputs = { service: "checkout-api", replicationLagSeconds: 4, standby: { region: "north-2", warm: true } }
+
+// Launch service.
+await launch("getHealth", "GET", "/healthz")
+await launch("listPacks", "GET", "/packs")
+await launch("listPackScenarios", "GET", "/packs/incident/scenarios")
+await launch("listScenarios", "GET", "/scenarios")
+await launch("listAgents", "GET", "/agents")
+await launch("getAgent", "GET", "/agents/replication-agent")
+await launch(
+  "getLaunchSchema",
+  "GET",
+  "/packs/incident/scenarios/region-failover/versions/1.0.0/launch-schema?template=default"
+)
+const { runDescriptor } = await launch("compileLaunch", "POST", "/launch/compile", {
+  body: { scenarioRef: SCENARIO, inputs }
+})
+const example = { scenarioRef: SCENARIO, inputs, tags: ["nightly"], runLabel: "nightly failover drill" }
+const { sessionId: run } = await launch("runExample", "POST", "/examples/run", { body: example })
+await untilStatus(run, "running")
+await ask("suspendRun", "POST", `/runs/${run}/suspend`, { body: { reason: "waiting for the operator" } })
+const early = `/runs/${run}/export?includeRaw=true&eventLimit=1`
+await ask("exportRun", "GET", early, { name: "bundle", summary: "format=json" })
+await ask("exportRun", "GET", `${early}&format=jsonl`, {
+  name: "lines",
+  summary: "format=jsonl",
+  cut: shortenedLines
+})
+await ask("resumeRun", "POST", `/runs/${run}/resume`, { body: { reason: "operator is back" } })
+await untilEnded(run)
+const { value: second } = await fetched(launcher, "POST", "/examples/run", {
+  ...example,
+  inputs: { ...inputs, replicationLagSeconds: 95 }
+})
+await untilEnded(second.sessionId)
+
+// A run whose session nobody opens stands still, so its stream is short.
+const descriptor = {
+  ...runDescriptor,
+  session: { ...runDescriptor.session, metadata: { ...runDescriptor.session.metadata, cancellationDelegated: true } },
+  execution: { ...runDescriptor.execution, idempotencyKey: `failover-drill-${run.slice(0, 8)}` }
+}
+await ask("validateRun", "POST", "/runs/validate", { body: descriptor })
+const { runId: waiting } = await ask("createRun", "POST", "/runs", { body: descriptor })
+await untilStatus(waiting, "starting")
+const live = await readStream(
+  `/runs/${waiting}/stream?afterSeq=0&heartbeatMs=1000`,
+  (text) => text.includes("event: heartbeat") && text.endsWith("\n\n")
+)
+books.controlPlane["streamRun"] = {
+  answers: {
+    recorded: { contentType: "text/event-stream", summary: "A run that waits for its initiator", value: live }
+  }
+}
+await ask("cancelRun", "POST", `/runs/${waiting}/cancel`, { body: { reason: "operator request" } })
+
+// Reading a run.
+await ask("getRun", "GET", `/runs/${run}`)
+await ask("listRuns", "GET", "/runs?limit=2")
+await ask("getRunState", "GET", `/runs/${run}/state`)
+await ask("getRunMetrics", "GET", `/runs/${run}/metrics`)
+await ask("addArtifact", "POST", `/runs/${run}/artifacts`, {
+  body: { kind: "report", label: "Post-mortem", uri: "https://example.org/reports/17" }
+})
+await ask("listArtifacts", "GET", `/runs/${run}/artifacts`)
+await ask("listMessages", "GET", `/runs/${run}/messages`)
+await ask("getRunTraces", "GET", `/runs/${run}/traces`)
+const { value: events } = await fetched(controlPlane, "GET", `/runs/${run}/events`)
+await ask("listRunEvents", "GET", `/runs/${run}/events?limit=2`, {
+  name: "array",
+  summary: "With afterSeq and limit alone"
+})
+await ask("listRunEvents", "GET", `/runs/${run}/events?type=proposal.created,decision.finalized&limit=2`, {
+  name: "page",
+  summary: "With a filter"
+})
+await ask("listEvents", "GET", `/events?type=run.completed&limit=2`)
+const [first, , third] = events
+const replay = { mode: "instant", fromSeq: first.seq, toSeq: third.seq }
+const { streamUrl } = await ask("prepareReplay", "POST", `/runs/${run}/replay`, { body: replay })
+await ask("streamReplay", "GET", streamUrl, { cut: (text) => text })
+await ask("getReplayState", "GET", `/runs/${run}/replay/state?seq=${third.seq}`)
+await ask("rebuildProjection", "POST", `/runs/${run}/projection/rebuild`)
+await ask("compareRuns", "POST", "/runs/compare", { body: { leftRunId: run, rightRunId: second.sessionId } })
+await ask("getOverview", "GET", "/dashboard/overview?window=1h")
+await ask("listAgentMetrics", "GET", "/dashboard/agents/metrics")
+
+// The runtime and its policies.
+await ask("getRuntimeManifest", "GET", "/runtime/manifest")
+await ask("listRuntimeModes", "GET", "/runtime/modes")
+await ask("listRuntimeRoots", "GET", "/runtime/roots")
+await ask("getRuntimeHealth", "GET", "/runtime/health")
+await ask("registerPolicy", "POST", "/runtime/policies", {
+  body: {
+    policyId: "policy.incident.strict",
+    mode: "macp.mode.decision.v1",
+    description: "Everybody must agree",
+    rules: { voting: { algorithm: "unanimous" }, commitment: { authority: "initiator_only" } },
+    schemaVersion: 3
+  }
+})
+await ask("listPolicies", "GET", "/runtime/policies")
+await ask("getPolicy", "GET", "/runtime/policies/policy.incident.strict")
+await ask("unregisterPolicy", "DELETE", "/runtime/policies/policy.incident.strict")
+
+// Webhooks: nobody listens at the address, so the delivery waits for its next attempt.
+const webhook = {
+  url: "http://127.0.0.1:9/hooks/runs",
+  events: ["run.cancelled"],
+  secret: "correct horse battery staple"
+}
+const { id: hook } = await ask("createWebhook", "POST", "/webhooks", { body: webhook })
+const { runId: hooked } = (await fetched(controlPlane, "POST", `/runs/${waiting}/clone`, {})).value
+await fetched(controlPlane, "POST", `/runs/${hooked}/cancel`, {})
+let deliveries: Json
+do {
+  deliveries = await ask("listDeliveries", "GET", `/webhooks/${hook}/deliveries`)
+} while (deliveries.data[0]?.errorMessage === undefined)
+await ask("redeliver", "POST", `/webhooks/${hook}/deliveries/${deliveries.data[0].id}/redeliver`)
+await ask("listWebhooks", "GET", "/webhooks")
+await ask("updateWebhook", "PATCH", `/webhooks/${hook}`, { body: { active: false } })
+await ask("deleteWebhook", "DELETE", `/webhooks/${hook}`)
+
+// Managing runs.
+const { runId: clone } = await ask("cloneRun", "POST", `/runs/${waiting}/clone`, { body: { tags: ["retry"] } })
+await ask("cancelRuns", "POST", "/runs/batch/cancel", { body: { runIds: [clone, run] } })
+await ask("archiveRuns", "POST", "/runs/batch/archive", { body: { runIds: [clone] } })
+await ask("exportRuns", "POST", "/runs/batch/export", { body: { runIds: [clone] } })
+await ask("deleteRuns", "POST", "/runs/batch/delete", { body: { runIds: [clone, second.sessionId] } })
+await ask("archiveRun", "POST", `/runs/${run}/archive`)
+
+// Operation.
+await ask("listAuditEntries", "GET", "/audit?limit=2&action=run.cancel")
+await ask("getCircuitBreakerHistory", "GET", "/admin/circuit-breaker/history")
+await ask("resetCircuitBreaker", "POST", "/admin/circuit-breaker/reset")
+await ask("getDriftReport", "GET", "/admin/runtime/sessions")
+await ask("getHealth", "GET", "/healthz")
+await ask("getReadiness", "GET", "/readyz")
+await ask("getMetrics", "GET", "/metrics", {
+  cut: (text: string) =>
+    `${text
+      .split("\n")
+      .filter((line) => KEPT_METRICS.test(line))
+      .join("\n")}\n`
+})
+
+/** The runtime where it is by default, wherever it was while recording, and the webhook's receiver where one could be. */
+const published = (text: string) =>
+  text
+    .replaceAll("http://127.0.0.1:9/hooks/runs", "https://example.org/hooks/runs")
+    .replaceAll("ECONNREFUSED 127.0.0.1:9", "ECONNREFUSED 192.0.2.10:443")
+    .replaceAll(/connected to 127\.0\.0\.1:\d+/g, "connected to 127.0.0.1:50051")
+
+for (const [file, kept] of [
+  ["ControlPlaneExamples", books.controlPlane],
+  ["LauncherExamples", books.launcher]
+] as const) {
+  const target = fileURLToPath(new URL(`../src/openapi/${file}.json`, import.meta.url))
+  writeFileSync(target, `${published(JSON.stringify(kept, null, 2))}\n`)
+}

@@ -1,0 +1,169 @@
+import { controlPlaneError, NotFound, ValidationFailed } from "../errors/ControlPlaneErrors.ts"
+import {
+  badRequest,
+  cancelCallbackAnswered,
+  cancelNotPossible,
+  endpointRemoved,
+  internalFailure,
+  invalidSessionId,
+  invalidTransition,
+  notRunning,
+  notSuspended,
+  payloadTooLarge,
+  rateLimitExceeded,
+  runNotFound,
+  runtimeFailure,
+  sessionAlreadyExists,
+  unauthenticated,
+  unknownRuntimeKind,
+  unsupportedMediaType
+} from "../errors/Failures.ts"
+import { UUID_EXPECTED } from "../validation/Params.ts"
+import { errorAnswer } from "./ErrorAnswer.ts"
+
+const RUN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
+const WEBHOOK = "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10"
+
+/** The numbers of gRPC status codes. */
+const GRPC = {
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16
+}
+
+/**
+ * Every way in which an operation of the control plane fails (http-details section 3.2). The bodies are made by what the service
+ * raises, so that the document cannot show other texts.
+ */
+export const controlPlaneAnswers = {
+  BrokenRules: errorAnswer(
+    "the body or the query breaks rules; `message` lists every broken one",
+    new ValidationFailed({
+      message: ["mode must be one of the following values: live, sandbox", "property kickoff should not exist"]
+    })
+  ),
+  UnreadableBody: errorAnswer(
+    "the body is no JSON; `message` is the parser's",
+    badRequest("Unexpected token 'o', \"nope\" is not valid JSON")
+  ),
+  MalformedId: errorAnswer("an id in the path is no UUID", badRequest(UUID_EXPECTED)),
+  InvalidSessionId: errorAnswer("`session.sessionId` has none of the three forms", invalidSessionId()),
+  UnknownRuntimeKind: errorAnswer("no runtime of this kind is registered", unknownRuntimeKind("cobol")),
+  CancelNotPossible: errorAnswer("the run has neither a cancel callback nor a delegation", cancelNotPossible()),
+  NotRunning: errorAnswer("the run is not running", notRunning("suspended")),
+  NotSuspended: errorAnswer("the run is not suspended", notSuspended("running")),
+  NotTerminal: errorAnswer(
+    "the run has not ended",
+    badRequest("only terminal runs (completed, failed, cancelled) can be deleted")
+  ),
+  NoDescriptor: errorAnswer(
+    "the run has no stored descriptor, as runs that were discovered",
+    badRequest("run does not have an execution request in metadata")
+  ),
+  InvalidWindow: errorAnswer("the window ends before it begins", badRequest("to must be after from")),
+  RefusedTarget: errorAnswer(
+    "the URL leads where deliveries may not go",
+    badRequest("url is not allowed: 169.254.169.254 is a link-local or metadata address")
+  ),
+  ReservedPolicy: errorAnswer("the id is reserved", badRequest("policy.default is reserved")),
+  InvalidPolicyDefinition: errorAnswer(
+    "the rules do not fit the mode, or the runtime finds them wrong; `message` names path and key",
+    controlPlaneError("INVALID_POLICY_DEFINITION", '/voting: unrecognized key "treshold"', {
+      faults: ['/voting: unrecognized key "treshold"']
+    })
+  ),
+  Unauthenticated: errorAnswer("no key, or one that is not valid", unauthenticated("Invalid authorization token")),
+  RunNotFound: errorAnswer("no run has this id", runNotFound(RUN)),
+  WebhookNotFound: errorAnswer(
+    "no subscription has this id",
+    new NotFound({ errorCode: "NOT_FOUND", message: `webhook ${WEBHOOK} not found` })
+  ),
+  DeliveryNotFound: errorAnswer(
+    "the subscription has no delivery of this id",
+    new NotFound({ errorCode: "NOT_FOUND", message: `delivery ${WEBHOOK} not found` })
+  ),
+  RegistryReadOnly: errorAnswer(
+    "the runtime's registry cannot be written",
+    controlPlaneError("REGISTRY_READ_ONLY", "registry is loaded from files")
+  ),
+  InvalidStateTransition: errorAnswer(
+    "the status of the run does not allow this",
+    invalidTransition(RUN, "completed", "cancelled")
+  ),
+  SessionAlreadyExists: errorAnswer("another run has this session", sessionAlreadyExists(RUN)),
+  WebhookInactive: errorAnswer(
+    "the subscription is not active",
+    controlPlaneError("CONFLICT", `webhook ${WEBHOOK} is not active`)
+  ),
+  EndpointRemoved: errorAnswer("always", endpointRemoved("POST /runs/:id/messages")),
+  PayloadTooLarge: errorAnswer("the body is over 1 MB", payloadTooLarge()),
+  UnsupportedMediaType: errorAnswer("the body is not JSON by its content type", unsupportedMediaType("text/xml")),
+  TooManyRequests: errorAnswer(
+    "the client's budget of requests is spent; `Retry-After` says for how long",
+    rateLimitExceeded()
+  ),
+  InternalFailure: errorAnswer("a fault of the service", internalFailure()),
+  CancelCallbackFailed: errorAnswer(
+    "the cancel callback was not answered with 2xx, or not in time",
+    cancelCallbackAnswered("https://agents.example.org/cancel", 500)
+  ),
+  RuntimeRefusedArgument: errorAnswer(
+    "the runtime finds an argument wrong",
+    runtimeFailure(GRPC.invalidArgument, "session_id must not be empty")
+  ),
+  RuntimeRefusedService: errorAnswer(
+    "the runtime refused the service's own credential",
+    runtimeFailure(GRPC.unauthenticated, "token has expired")
+  ),
+  RuntimeForbids: errorAnswer(
+    "the runtime does not allow the service to do this",
+    runtimeFailure(GRPC.permissionDenied, "not allowed to manage the registry")
+  ),
+  RuntimeKnowsNoSuchThing: errorAnswer(
+    "the runtime knows no such thing",
+    runtimeFailure(GRPC.notFound, "policy policy.incident.strict not found")
+  ),
+  RuntimeConflict: errorAnswer(
+    "the state of the thing on the runtime does not allow this",
+    runtimeFailure(GRPC.failedPrecondition, "session is not open")
+  ),
+  RuntimeLimit: errorAnswer(
+    "the runtime's own limit is reached",
+    runtimeFailure(GRPC.resourceExhausted, "rate limit exceeded")
+  ),
+  RuntimeFault: errorAnswer("a fault of the runtime", runtimeFailure(GRPC.unknown, "storage failed")),
+  RuntimeLacksOperation: errorAnswer(
+    "the runtime does not know this operation",
+    runtimeFailure(GRPC.unimplemented, "unknown method")
+  ),
+  RuntimeUnavailable: errorAnswer(
+    "the runtime cannot be reached",
+    runtimeFailure(GRPC.unavailable, "connection refused")
+  ),
+  CircuitBreakerOpen: errorAnswer(
+    "after failures in a row the runtime is not asked for a while",
+    controlPlaneError("CIRCUIT_BREAKER_OPEN", "circuit breaker is open")
+  ),
+  RuntimeTimeout: errorAnswer(
+    "the runtime did not answer in time",
+    runtimeFailure(GRPC.deadlineExceeded, "deadline exceeded")
+  ),
+  DatabaseUnavailable: errorAnswer(
+    "the database cannot be used; `Retry-After` says when to try again",
+    controlPlaneError("SERVICE_UNAVAILABLE", "the database is unavailable")
+  ),
+  DriftUnavailable: errorAnswer(
+    "the sessions could not be listed; `metadata.code` says whether the runtime is unreachable (`RUNTIME_UNAVAILABLE`) " +
+      "or not asked (`CIRCUIT_BREAKER_OPEN`)",
+    controlPlaneError("SERVICE_UNAVAILABLE", "RUNTIME_UNAVAILABLE: connection refused", { code: "RUNTIME_UNAVAILABLE" })
+  )
+}
+
+export type ControlPlaneAnswerName = keyof typeof controlPlaneAnswers

@@ -1,0 +1,102 @@
+import { reasonPhrases } from "../errors/ErrorCodes.ts"
+import { INTERNAL_TEXT, payloadTooLarge, rateLimitExceeded } from "../errors/Failures.ts"
+import { ApiKeyRejected, INVALID_API_KEY_TEXT, launcherError, MalformedBody } from "../errors/LauncherErrors.ts"
+import { errorAnswer } from "./ErrorAnswer.ts"
+
+const SESSION = "8d5a3f0c-93d4-4c4e-9d60-5c7f1c2a7e10"
+
+/**
+ * Every way in which an operation of the launch service fails (scenario-launch-service "Errors"; launch-details section 10.1).
+ * Answers in the form of the HTTP framework have no `errorCode`.
+ */
+export const launcherAnswers = {
+  BrokenRules: errorAnswer(
+    "the body or the query breaks rules; `message` lists every broken one",
+    new MalformedBody({ message: ["scenarioRef should not be empty", "scenarioRef must be a string"] })
+  ),
+  UnreadableBody: errorAnswer(
+    "the body is no JSON; `message` is the parser's",
+    new MalformedBody({ message: "Unexpected token 'o', \"nope\" is not valid JSON" })
+  ),
+  Unauthenticated: errorAnswer(
+    "no key, or one that is not valid",
+    new ApiKeyRejected({ message: INVALID_API_KEY_TEXT })
+  ),
+  PayloadTooLarge: errorAnswer("the body is over 1 MB", {
+    _tag: "OversizedBody",
+    statusCode: 413,
+    message: payloadTooLarge().message,
+    error: reasonPhrases[413]
+  }),
+  TooManyRequests: errorAnswer(
+    "the client's budget of requests is spent; `Retry-After` says for how long",
+    rateLimitExceeded()
+  ),
+  InvalidScenarioRef: errorAnswer(
+    "the reference is not of the form pack/scenario@version",
+    launcherError("INVALID_SCENARIO_REF", "invalid scenarioRef: missing '@' in \"incident/region-failover\"")
+  ),
+  InvalidInputs: errorAnswer(
+    "the inputs do not fit the schema of the scenario; `metadata.errors` is the validator's list",
+    launcherError("VALIDATION_ERROR", "Input validation failed", {
+      errors: [
+        {
+          instancePath: "/replicationLagSeconds",
+          schemaPath: "#/properties/replicationLagSeconds/type",
+          keyword: "type",
+          params: { type: "number" },
+          message: "must be number"
+        }
+      ]
+    })
+  ),
+  CompilationFailed: errorAnswer(
+    "the scenario refers to an input that is not there, or its extensions are no texts",
+    launcherError("COMPILATION_ERROR", "undefined placeholder: {{ inputs.service }}")
+  ),
+  PackNotFound: errorAnswer("no pack has this slug", launcherError("PACK_NOT_FOUND", "pack not found: outage")),
+  ScenarioNotFound: errorAnswer(
+    "the pack has no scenario of this slug",
+    launcherError("SCENARIO_NOT_FOUND", "scenario not found: incident/flood")
+  ),
+  VersionNotFound: errorAnswer(
+    "the scenario has no such version",
+    launcherError("VERSION_NOT_FOUND", "version not found: incident/region-failover@9.0.0")
+  ),
+  TemplateNotFound: errorAnswer(
+    "the version has no template of this slug",
+    launcherError("TEMPLATE_NOT_FOUND", "template not found: sev9 for incident/region-failover@1.0.0")
+  ),
+  AgentNotFound: errorAnswer(
+    "no example agent has this id",
+    launcherError("AGENT_NOT_FOUND", "example agent not found: weather-agent")
+  ),
+  InvalidPackData: errorAnswer(
+    "a pack on disk is malformed",
+    launcherError("INVALID_PACK_DATA", 'invalid kind in incident/pack.yaml: Expected "ScenarioPack", got "Pack"')
+  ),
+  InvalidConfig: errorAnswer(
+    "the deployment lacks the host or the manifest of an agent",
+    launcherError("INVALID_CONFIG", "agent manifest missing for replication-agent")
+  ),
+  InternalFailure: errorAnswer("a fault of the service", launcherError("INTERNAL_ERROR", INTERNAL_TEXT)),
+  AuthMintFailed: errorAnswer(
+    "the auth service gave no token for an agent",
+    launcherError("AUTH_MINT_FAILED", "auth-service returned 503", { status: 503 })
+  ),
+  AgentAttachFailed: errorAnswer(
+    "an agent could not be started, or ended before it was attached",
+    launcherError("AGENT_ATTACH_FAILED", "agents failed to attach: replication-analyst", {
+      sessionId: SESSION,
+      failedParticipants: [
+        {
+          participantId: "replication-analyst",
+          agentRef: "replication-agent",
+          reason: "process exited before attach confirmed (code=1, signal=null)"
+        }
+      ]
+    })
+  )
+}
+
+export type LauncherAnswerName = keyof typeof launcherAnswers

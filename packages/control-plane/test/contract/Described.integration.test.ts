@@ -1,0 +1,213 @@
+import { randomUUID } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
+import { RuntimeFake } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import { call, descriptor, layerTestService } from "../support/HttpService.ts"
+import { awaitStatus } from "../support/Observation.ts"
+import { openSse, type SseFrame } from "../support/SseClient.ts"
+import { committedDocument, departures, frameDepartures, livingOperations } from "./Description.ts"
+import { givens, METADATA } from "./World.ts"
+
+interface Request {
+  readonly method: string
+  /** As the document has it. */
+  readonly path: string
+  readonly ids?: Readonly<Record<string, string>>
+  readonly query?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** 2xx unless said. */
+  readonly status?: number
+}
+
+const asked = new Set<string>()
+
+/** Makes a request and compares the answer with what the document says of it. */
+const ask = Effect.fnUntraced(function* ({ body, headers, ids = {}, method, path, query, status }: Request) {
+  const filled = Object.entries(ids).reduce((text, [name, id]) => text.replace(`{${name}}`, id), path)
+  const url = query === undefined ? filled : `${filled}?${query}`
+  const answer = yield* call(method, url, { ...(body === undefined ? {} : { body }), ...(headers && { headers }) })
+  assert.deepStrictEqual(departures(method, path, answer), [], `${method} ${url}`)
+  if (status === undefined) assert.isBelow(answer.status, 300, answer.text)
+  else assert.strictEqual(answer.status, status, answer.text)
+  asked.add(`${method} ${path}`)
+  return answer.body
+})
+
+const framesUntil = Effect.fnUntraced(function* (url: string, last: string) {
+  const stream = yield* openSse(url)
+  const frames: Array<SseFrame> = []
+  while (frames.at(-1)?.event !== last) {
+    const frame = yield* stream.next
+    if (frame === undefined) return frames
+    frames.push(frame)
+  }
+  return frames
+})
+
+const development = layerTestService({ settings: { NODE_ENV: "development", WEBHOOK_ALLOW_PRIVATE_TARGETS: "true" } })
+
+layer(development, { excludeTestServices: true })("the OpenAPI document of the control plane", (it) => {
+  it.effect("is what the service serves", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* call("GET", "/docs-json")).body, committedDocument)
+    })
+  )
+
+  it.effect("describes the answers of every operation", () =>
+    Effect.gen(function* () {
+      const told = yield* givens.told
+      const ids = { id: told }
+      const get = (path: string, query?: string) => ask({ method: "GET", path, ids, ...(query && { query }) })
+      const post = (path: string, body?: unknown, id: string = told) =>
+        ask({ method: "POST", path, ids: { id }, ...(body !== undefined && { body }) })
+
+      // Runs: read, changed, gone.
+      yield* post("/runs/validate", descriptor())
+      const created = yield* post("/runs", descriptor({ session: { metadata: METADATA } }))
+      yield* awaitStatus(created.runId, "starting")
+      for (const id of [told, created.runId]) {
+        for (const part of ["", "/state", "/metrics", "/artifacts", "/messages", "/traces"]) {
+          yield* ask({ method: "GET", path: `/runs/{id}${part}`, ids: { id } })
+        }
+      }
+      yield* get("/runs", "limit=5&includeArchived=true")
+      yield* post("/runs/{id}/artifacts", { kind: "report", label: "Post-mortem", inline: { pages: 3 } })
+      const running = yield* givens.running
+      yield* post("/runs/{id}/suspend", { reason: "tea" }, running)
+      yield* post("/runs/{id}/resume", {}, running)
+      yield* post("/runs/{id}/cancel", {}, yield* givens.delegated)
+      const clone = yield* post("/runs/{id}/clone", { tags: ["retry"] })
+      yield* post("/runs/{id}/archive")
+      yield* post("/runs/{id}/projection/rebuild")
+      yield* post("/runs/compare", { leftRunId: told, rightRunId: running })
+
+      // Events, in all forms.
+      yield* get("/runs/{id}/events", "limit=3")
+      yield* get("/runs/{id}/events", "type=proposal.created,decision.finalized&limit=1")
+      yield* get("/events", "limit=1000")
+      yield* get("/runs/{id}/export", "includeRaw=true")
+      yield* get("/runs/{id}/export", "includeRaw=true&format=jsonl")
+      yield* post("/runs/{id}/replay", { mode: "instant", fromSeq: 1 })
+      yield* get("/runs/{id}/replay/state", "seq=3")
+      const live = yield* framesUntil(`/runs/${told}/stream?afterSeq=0&heartbeatMs=1000`, "heartbeat")
+      assert.deepStrictEqual(frameDepartures("/runs/{id}/stream", live), [])
+      assert.sameMembers([...new Set(live.map(({ event }) => event))], ["snapshot", "canonical_event", "heartbeat"])
+      const replayed = yield* framesUntil(`/runs/${told}/replay/stream?mode=instant`, "none")
+      assert.deepStrictEqual(frameDepartures("/runs/{id}/replay/stream", replayed), [])
+      assert.isNotEmpty(replayed)
+
+      // Batches.
+      const runIds = [clone.runId, randomUUID()]
+      yield* post("/runs/batch/export", { runIds: [told, running] })
+      for (const operation of ["cancel", "archive", "delete"]) yield* post(`/runs/batch/${operation}`, { runIds })
+
+      // The runtime and its policies.
+      const policyId = "policy.described"
+      yield* post("/runtime/policies", { policyId, mode: "*", rules: {} })
+      yield* get("/runtime/policies")
+      yield* ask({ method: "GET", path: "/runtime/policies/{policyId}", ids: { policyId } })
+      yield* ask({ method: "DELETE", path: "/runtime/policies/{policyId}", ids: { policyId } })
+      for (const part of ["manifest", "modes", "roots", "health"]) yield* get(`/runtime/${part}`)
+
+      // Webhooks: nobody listens at the port.
+      const hook = yield* post("/webhooks", { url: "http://127.0.0.1:9/", events: ["run.cancelled"], secret: "s" })
+      yield* post("/runs/{id}/cancel", {}, yield* givens.delegated)
+      yield* get("/webhooks")
+      const deliveries = yield* ask({ method: "GET", path: "/webhooks/{id}/deliveries", ids: { id: hook.id } })
+      yield* ask({
+        method: "POST",
+        path: "/webhooks/{id}/deliveries/{deliveryId}/redeliver",
+        ids: { id: hook.id, deliveryId: deliveries.data[0].id }
+      })
+      yield* ask({ method: "PATCH", path: "/webhooks/{id}", ids: { id: hook.id }, body: { active: false } })
+      yield* ask({ method: "DELETE", path: "/webhooks/{id}", ids: { id: hook.id } })
+
+      // Operation.
+      yield* get("/dashboard/overview", "window=1h")
+      yield* get("/dashboard/agents/metrics")
+      yield* get("/audit", "limit=200")
+      yield* get("/admin/circuit-breaker/history")
+      yield* post("/admin/circuit-breaker/reset")
+      yield* get("/admin/runtime/sessions")
+      for (const path of ["/healthz", "/readyz", "/metrics"]) yield* get(path)
+
+      yield* ask({ method: "DELETE", path: "/runs/{id}", ids })
+      const streams = ["GET /runs/{id}/stream", "GET /runs/{id}/replay/stream"]
+      assert.sameMembers([...asked, ...streams], [...livingOperations])
+    })
+  )
+
+  it.effect("describes the answers to requests that fail", () =>
+    Effect.gen(function* () {
+      const run = yield* givens.delegated
+      yield* call("POST", `/runs/${run}/cancel`)
+      const id = randomUUID()
+      const failing: ReadonlyArray<Request & { readonly status: number }> = [
+        { method: "POST", path: "/runs", body: {}, status: 400 },
+        { method: "POST", path: "/runs", body: "{nope", status: 400 },
+        { method: "POST", path: "/runs", body: descriptor({ session: { sessionId: "short" } }), status: 400 },
+        { method: "POST", path: "/runs", body: descriptor({ runtime: { kind: "cobol" } }), status: 400 },
+        { method: "POST", path: "/runs", body: descriptor({ session: { sessionId: run } }), status: 409 },
+        { method: "POST", path: "/runs", body: "a".repeat(1_100_000), status: 413 },
+        { method: "POST", path: "/runs", body: "<run/>", headers: { "content-type": "text/xml" }, status: 415 },
+        { method: "GET", path: "/runs", query: "limit=1000", status: 400 },
+        { method: "GET", path: "/runs/{id}", ids: { id }, status: 404 },
+        { method: "GET", path: "/runs/{id}", ids: { id: "nonsense" }, status: 400 },
+        { method: "POST", path: "/runs/{id}/suspend", ids: { id: run }, status: 400 },
+        { method: "POST", path: "/runs/{id}/resume", ids: { id: run }, status: 400 },
+        { method: "POST", path: "/runs/{id}/cancel", ids: { id: run }, status: 409 },
+        { method: "POST", path: "/runs/{id}/cancel", ids: { id: yield* givens.running }, status: 400 },
+        { method: "DELETE", path: "/runs/{id}", ids: { id: yield* givens.waiting }, status: 400 },
+        { method: "POST", path: "/runs/{id}/messages", ids: { id }, status: 410 },
+        { method: "POST", path: "/runs/{id}/signal", ids: { id }, status: 410 },
+        { method: "POST", path: "/runs/{id}/context", ids: { id }, status: 410 },
+        { method: "POST", path: "/runs/compare", body: { leftRunId: run, rightRunId: id }, status: 404 },
+        { method: "POST", path: "/runtime/policies", body: { policyId: "policy.default", rules: {} }, status: 400 },
+        {
+          method: "POST",
+          path: "/runtime/policies",
+          body: { policyId: "p", mode: "macp.mode.decision.v1", rules: { voting: { treshold: 1 } } },
+          status: 400
+        },
+        { method: "GET", path: "/dashboard/overview", query: "from=2026-07-02&to=2026-07-01", status: 400 },
+        { method: "GET", path: "/webhooks/{id}/deliveries", ids: { id }, status: 404 },
+        { method: "PATCH", path: "/webhooks/{id}", ids: { id }, body: {}, status: 404 }
+      ]
+      for (const request of failing) yield* ask(request)
+
+      const fake = yield* RuntimeFake
+      const refusals = [
+        ["UNAVAILABLE", 503],
+        ["DEADLINE_EXCEEDED", 504],
+        ["UNAUTHENTICATED", 401],
+        ["PERMISSION_DENIED", 403],
+        ["RESOURCE_EXHAUSTED", 429],
+        ["UNIMPLEMENTED", 501],
+        ["INTERNAL", 500]
+      ] as const
+      for (const [reason, status] of refusals) {
+        yield* fake.fail({ method: "GetManifest" }, reason, "the runtime's words")
+        yield* ask({ method: "GET", path: "/runtime/manifest", status })
+        yield* call("POST", "/admin/circuit-breaker/reset")
+      }
+      yield* fake.fail({ method: "ListSessions" }, "UNAVAILABLE", "the runtime's words")
+      yield* ask({ method: "GET", path: "/admin/runtime/sessions", status: 503 })
+    })
+  )
+})
+
+layer(layerTestService({ settings: { AUTH_API_KEYS: "k", THROTTLE_LIMIT: "1" } }), { excludeTestServices: true })(
+  "the OpenAPI document of the control plane, of a service with keys and a budget of one request",
+  (it) => {
+    it.effect("describes the answers to a request without a key, and to one too many", () =>
+      Effect.gen(function* () {
+        const headers = { authorization: "Bearer k" }
+        yield* ask({ method: "GET", path: "/runs", status: 401 })
+        yield* ask({ method: "GET", path: "/runs", headers })
+        yield* ask({ method: "GET", path: "/runs", headers, status: 429 })
+        assert.isNotNull((yield* call("GET", "/runs", { headers })).headers.get("retry-after"))
+      })
+    )
+  }
+)

@@ -1,0 +1,98 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
+import { DatabaseUnavailable, HELD_CONNECTIONS, layerDatabase } from "../../src/database/Database.ts"
+import { describeSqlError, isOutage } from "../../src/database/SqlFailures.ts"
+import { createDatabase } from "../support/TestDatabase.ts"
+
+const ACQUIRE_TIMEOUT_MS = 300
+
+const smallest = Layer.unwrap(
+  Effect.map(createDatabase, (url) => layerDatabase({ url, maxConnections: 1, connectTimeoutMs: ACQUIRE_TIMEOUT_MS }))
+)
+
+const ask = Effect.flatMap(PgClient.PgClient, (sql) => sql<{ readonly answer: number }>`SELECT 42 AS answer`)
+
+/** Uses up the pool until it is interrupted. */
+const useUp = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const busy = yield* Effect.forEach(Array.from({ length: 1 + HELD_CONNECTIONS }), () =>
+    Effect.forkChild(sql`SELECT pg_sleep(60)`)
+  )
+  const exhausted = yield* Effect.flip(ask).pipe(Effect.retry({ schedule: Schedule.spaced("10 millis"), times: 100 }))
+  return { busy, exhausted }
+})
+
+layer(smallest, { excludeTestServices: true, timeout: "30 seconds" })("the smallest pool", (it) => {
+  it.effect("says when it is used up, after the time-out, and serves again when a connection comes free", () =>
+    Effect.gen(function* () {
+      const { busy, exhausted } = yield* useUp
+      assert.isTrue(isOutage(exhausted))
+      assert.strictEqual(
+        describeSqlError(exhausted),
+        `no database connection within ${ACQUIRE_TIMEOUT_MS} ms (the pool has ${1 + HELD_CONNECTIONS})`
+      )
+      yield* Fiber.interruptAll(busy)
+      const [row] = yield* ask
+      assert.strictEqual(row?.answer, 42)
+    })
+  )
+
+  it.effect("lets who waits shorter than that go on", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const waits = Array.from({ length: 20 }, () => sql`SELECT pg_sleep(0.02)`)
+      yield* Effect.all(waits, { concurrency: "unbounded", discard: true })
+    })
+  )
+
+  it.effect("makes no transaction hang that cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const { busy } = yield* useUp
+      const sql = yield* PgClient.PgClient
+      const failed = yield* Effect.flip(Effect.uninterruptible(sql.withTransaction(ask)))
+      assert.isTrue(isOutage(failed))
+      yield* Fiber.interruptAll(busy)
+    })
+  )
+
+  it.effect("fails a transaction whose connection is terminated with the error of that, and its pool lives on", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const ended = sql.withTransaction(sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+      const failed: SqlError = yield* Effect.flip(ended)
+      assert.isTrue(isOutage(failed))
+      assert.strictEqual((yield* ask)[0]?.answer, 42)
+    })
+  )
+})
+
+describe("a start without a database", () => {
+  const start = (url: string) =>
+    Effect.flip(Effect.scoped(Layer.build(layerDatabase({ url, maxConnections: 1, connectTimeoutMs: 2_000 }))))
+
+  it.live("says why in one line, without the password", () =>
+    Effect.gen(function* () {
+      const url = yield* createDatabase
+      const cases = [
+        ["postgresql://postgres:geheim@127.0.0.1:1/runplane", /connect ECONNREFUSED 127\.0\.0\.1:1$/],
+        // A name with several addresses.
+        ["postgresql://postgres:geheim@localhost:1/runplane", /connect ECONNREFUSED/],
+        ["postgresql://postgres:geheim@nowhere.invalid/runplane", /nowhere\.invalid/],
+        [url.replace("postgres:postgres@", "postgres:geheim@"), /password authentication failed for user "postgres"/],
+        [url.replace(/[^/]+$/, "nirgends"), /database "nirgends" does not exist/]
+      ] as const
+      for (const [address, words] of cases) {
+        const failed = yield* start(address)
+        assert.instanceOf(failed, DatabaseUnavailable)
+        assert.match(failed.message, /^database unavailable: .+$/)
+        assert.match(failed.message, words)
+        assert.notInclude(failed.message, "geheim")
+      }
+    })
+  )
+})

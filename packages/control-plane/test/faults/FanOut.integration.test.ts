@@ -1,0 +1,109 @@
+import { connect } from "node:net"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import { type LiveBatch, LiveEvents } from "../../src/events/LiveEvents.ts"
+import { RunStream } from "../../src/stream/RunStream.ts"
+import { appendMessages } from "../support/Appends.ts"
+import { endRun } from "../support/EndedRuns.ts"
+import { baseUrl, layerTestService } from "../support/HttpService.ts"
+import { createRun } from "../support/Runs.ts"
+import { SseReader } from "./SseReader.ts"
+
+const SUBSCRIBERS = 500
+const APPENDS = 20
+const EVENTS_PER_APPEND = 5
+const EVENTS = APPENDS * EVENTS_PER_APPEND
+/** Characters in each event, so that what is sent in all is some hundred times what may be held. */
+const TEXT = "x".repeat(400)
+/** Heap that the service may hold more than before, for 500 streams and the batches on their way. Bytes. */
+const HEAP_BOUND = 96 * 1024 * 1024
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
+
+setFlagsFromString("--expose-gc")
+const collectGarbage: () => void = runInNewContext("gc")
+
+const heapUsed = Effect.sync(() => {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+})
+
+/** Asks for the stream and never reads of it. */
+const deafSubscriber = Effect.fnUntraced(function* (url: URL, path: string) {
+  yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof connect>>((resume) => {
+      const socket = connect(Number(url.port), url.hostname, () => {
+        socket.pause()
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`)
+        resume(Effect.succeed(socket))
+      })
+      socket.on("error", () => {})
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+})
+
+layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true, timeout: "60 seconds" })(
+  `${SUBSCRIBERS} subscribers of one run`,
+  (it) => {
+    it.effect(
+      "each get every event in order over HTTP, in bounded memory, while one of them never reads",
+      () =>
+        Effect.gen(function* () {
+          const runId = yield* createRun()
+          const url = new URL(yield* baseUrl)
+          const path = `/runs/${runId}/stream`
+          const before = yield* heapUsed
+          yield* deafSubscriber(url, path)
+          const readers = yield* Effect.forEach(
+            numbers(1, SUBSCRIBERS),
+            () => SseReader.open(`${url.origin}${path}?includeSnapshot=false`, false),
+            { concurrency: 50 }
+          )
+          yield* appendMessages(runId, EVENTS, EVENTS_PER_APPEND, TEXT)
+          yield* Effect.forEach(readers, (reader) => reader.received(1 + EVENTS), { discard: true })
+          const held = (yield* heapUsed) - before
+          yield* endRun(runId)
+          for (const reader of readers) assert.strictEqual(yield* reader.closed, "end")
+          for (const { indexes } of readers) assert.deepStrictEqual(indexes, numbers(2, EVENTS + 2))
+          assert.isBelow(held, HEAP_BOUND)
+        }),
+      60_000
+    )
+
+    it.effect("are all handed the very same bytes, made once for each batch", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const batches: Array<LiveBatch> = []
+        yield* (yield* LiveEvents).listen((batch) => batches.push(batch))
+        const streams = yield* RunStream
+        const options = { afterSeq: undefined, includeSnapshot: true, heartbeatMs: 60_000 }
+        const opened = yield* Queue.unbounded<void>()
+        const subscribers = yield* Effect.forEach(numbers(1, SUBSCRIBERS), () =>
+          streams.open(runId, options).pipe(
+            // The snapshot at the connect is each subscriber's own.
+            Stream.tap(() => Queue.offer(opened, undefined)),
+            Stream.drop(1),
+            Stream.runCollect,
+            Effect.forkScoped
+          )
+        )
+        yield* Effect.forEach(subscribers, () => Queue.take(opened))
+        yield* appendMessages(runId, 6, 2, TEXT)
+        yield* endRun(runId)
+        assert.lengthOf(batches, 4)
+        const made = batches.map((batch) => batch.frames())
+        for (const subscriber of subscribers) {
+          const received = yield* Fiber.join(subscriber)
+          assert.lengthOf(received, made.length)
+          for (const [place, bytes] of received.entries()) assert.isTrue(bytes === made[place])
+        }
+      })
+    )
+  }
+)

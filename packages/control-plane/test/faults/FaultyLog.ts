@@ -1,0 +1,45 @@
+import { create, toBinary } from "@bufbuild/protobuf"
+import type { RunId } from "@runplane/domain"
+import { DecisionMode } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { layerDatabase } from "../../src/database/Database.ts"
+import type { ObservedFrame } from "../../src/events/AppendRequest.ts"
+import { layerTestLog } from "../support/ControlPlane.ts"
+import { createDatabase } from "../support/TestDatabase.ts"
+import { type CuttingProxy, cuttingProxy } from "./CuttingProxy.ts"
+
+/** The line to the database of a test, which can be cut. */
+export class FaultyLine extends Context.Service<FaultyLine, CuttingProxy>()("runplane/test/FaultyLine") {
+  static readonly layer = Layer.effect(FaultyLine, Effect.flatMap(createDatabase, cuttingProxy))
+}
+
+const database = Layer.unwrap(
+  Effect.map(FaultyLine, ({ url }) => layerDatabase({ url, maxConnections: 4, connectTimeoutMs: 2_000 }))
+)
+
+/** A log whose line to its database can be cut. */
+export const layerFaultyLog = layerTestLog.pipe(Layer.provideMerge(database), Layer.provideMerge(FaultyLine.layer))
+
+/** A vote as it comes from the runtime, of the session's history or ambient. */
+export const vote = (runId: RunId, number: number, ambient = false): ObservedFrame => ({
+  receivedAt: "2026-07-01T10:00:01.000Z",
+  frame: {
+    kind: "stream-envelope",
+    ambient,
+    envelope: {
+      macpVersion: "1.0",
+      mode: "macp.mode.decision.v1",
+      messageType: "Vote",
+      messageId: `m${number}`,
+      sessionId: runId,
+      sender: "agent://a",
+      timestampUnixMs: 1,
+      payload: toBinary(
+        DecisionMode.VotePayloadSchema,
+        create(DecisionMode.VotePayloadSchema, { proposalId: "p1", vote: "APPROVE", reason: `vote ${number}` })
+      )
+    }
+  }
+})

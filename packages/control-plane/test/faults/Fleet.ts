@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert } from "@effect/vitest"
+import { RunId } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import { layerDatabase } from "../../src/database/Database.ts"
+import { assertLogIsExact } from "../support/LogChecks.ts"
+import { createDatabase } from "../support/TestDatabase.ts"
+import { webhookReceiver } from "../support/WebhookReceiver.ts"
+import { FleetRuntime } from "./FleetRuntime.ts"
+import { postRun, request } from "./Requests.ts"
+import { startService } from "./ServiceProcess.ts"
+import { SseReader } from "./SseReader.ts"
+
+const LENGTH = 60
+const HALF = LENGTH / 2
+const SIGNALS = 5
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
+
+/** Which process holds the locks of how many runs; the keys are those of `observer/RunLocks.ts`. */
+const holders = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* sql<{ readonly pid: number; readonly runs: number }>`
+    SELECT pid, count(*)::int AS runs FROM pg_locks
+    WHERE locktype = 'advisory' AND classid = 7266422 AND objsubid = 2 AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    GROUP BY pid`
+})
+
+const until = <A, E, R>(effect: Effect.Effect<A, E, R>, wanted: (value: A) => boolean) =>
+  Effect.repeat(effect, { until: wanted, schedule: Schedule.spaced("20 millis") })
+
+/**
+ * Two processes on one database and one runtime, from their common start to the death of one of them. `runs` says how many runs they
+ * share.
+ */
+export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
+  const databaseUrl = yield* createDatabase
+  const runtime = yield* Effect.acquireRelease(
+    Effect.promise(() => FleetRuntime.start()),
+    (server) => Effect.promise(() => server.stop())
+  )
+  const hooks = yield* webhookReceiver()
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    RUNTIME_ADDRESS: runtime.address,
+    RUN_TAKE_OVER_INTERVAL_MS: "200",
+    WEBHOOK_POLL_MS: "200",
+    THROTTLE_LIMIT: "1000000",
+    DATA_RETENTION_ENABLED: "true"
+  }
+  const a = yield* startService({ ...environment, DB_POOL_MAX: "4" })
+  // The smallest pool there is.
+  const b = yield* startService({ ...environment, DB_POOL_MAX: "1" })
+  yield* Effect.addFinalizer((exit) =>
+    Effect.sync(() => {
+      if (exit._tag === "Failure") console.error(a.output().slice(-4_000), "\n=====\n", b.output().slice(-4_000))
+    })
+  )
+  const [urlA, urlB] = yield* Effect.all([a.url, b.url], { concurrency: 2 })
+  const migrations = [a, b].map((each) => each.output().match(/applied migration \d+/g)?.length ?? 0)
+  assert.strictEqual(Math.min(...migrations), 0)
+  assert.isAtLeast(Math.max(...migrations), 5)
+
+  return yield* Effect.gen(function* () {
+    yield* request(`${urlA}/webhooks`, "POST", { url: hooks.url, events: [], secret: "s" })
+
+    // The same post, to both at the same time.
+    const sessions = Array.from({ length: runs }, () => randomUUID())
+    const answers = yield* Effect.forEach(
+      sessions,
+      (sessionId) => {
+        runtime.openSession(sessionId, LENGTH)
+        const execution = { idempotencyKey: `key-${sessionId}` }
+        return Effect.all([postRun(urlA, sessionId, execution), postRun(urlB, sessionId, execution)], {
+          concurrency: 2
+        })
+      },
+      { concurrency: 4 }
+    )
+    for (const [left, right] of answers) {
+      assert.deepStrictEqual([left.status, right.status], [202, 202], JSON.stringify([left.body, right.body]))
+      assert.strictEqual(left.body.runId, right.body.runId)
+      assert.strictEqual(left.body.traceId, right.body.traceId)
+    }
+    const runIds = answers.map(([{ body }]) => RunId.make(body.runId))
+
+    const readers = yield* Effect.forEach(runIds, (runId) =>
+      Effect.all([
+        SseReader.open(`${urlA}/runs/${runId}/stream?afterSeq=0`),
+        SseReader.open(`${urlB}/runs/${runId}/stream?afterSeq=0`)
+      ])
+    )
+    yield* until(
+      Effect.sync(() => sessions.every((id) => runtime.open.get(id) === 1) && runtime.signalWatchers === 2),
+      (ready) => ready
+    )
+    const locked = yield* holders
+    assert.strictEqual(
+      locked.reduce((sum, { runs }) => sum + runs, 0),
+      runs
+    )
+    for (const id of sessions) {
+      runtime.accept(id, HALF)
+      for (const number of numbers(1, SIGNALS)) runtime.signal(id, number)
+    }
+    // Whoever observes a run, the subscribers of both processes hear of everything while it happens.
+    yield* Effect.forEach(readers.flat(), (reader) => until(messagesOf(reader), (count) => count >= HALF + SIGNALS), {
+      concurrency: "unbounded",
+      discard: true
+    })
+    for (const id of sessions) assert.strictEqual(runtime.open.get(id), 1, "a session with two observers")
+
+    yield* a.kill("SIGKILL")
+    for (const id of sessions) runtime.accept(id, LENGTH)
+    for (const [, reader] of readers) assert.strictEqual(yield* reader.closed, "end")
+    for (const [place, runId] of runIds.entries()) {
+      const { decoded, head } = yield* assertLogIsExact(runId)
+      assert.deepStrictEqual([head?.status, Number(head?.stream_cursor)], ["completed", LENGTH])
+      assert.deepStrictEqual(readers[place]?.[1].indexes, numbers(1, decoded.length))
+      assert.deepStrictEqual(
+        decoded
+          .filter(({ data, type }) => type === "message.received" && data["messageType"] !== "Signal")
+          .map(({ data }) => data["messageId"]),
+        numbers(1, LENGTH).map((ordinal) => `message-${ordinal}`)
+      )
+      // Both processes were told of each signal.
+      assert.strictEqual(decoded.filter(({ type }) => type === "signal.emitted").length, SIGNALS)
+      assert.strictEqual(decoded.filter(({ type }) => type === "run.completed").length, 1)
+    }
+
+    const deliveries = yield* Effect.forEach(numbers(1, 2 * runs), () => Queue.take(hooks.requests))
+    const told = deliveries.map(({ body }) => JSON.parse(body)).map(({ event, runId }) => `${runId} ${event}`)
+    assert.deepStrictEqual(
+      [...told].sort(),
+      runIds.flatMap((runId) => [`${runId} run.completed`, `${runId} run.started`]).sort()
+    )
+    assert.strictEqual(yield* b.kill("SIGTERM"), 0)
+    assert.strictEqual(yield* Queue.size(hooks.requests), 0)
+  }).pipe(Effect.provide(layerDatabase({ url: databaseUrl, maxConnections: 2 })))
+})
+
+const messagesOf = (reader: SseReader) =>
+  Effect.sync(() => reader.events.filter(({ type }) => type === "message.received").length)

@@ -1,0 +1,189 @@
+import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2"
+import { create, toBinary } from "@bufbuild/protobuf"
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect"
+import { connectNodeAdapter } from "@connectrpc/connect-node"
+import {
+  EnvelopeSchema,
+  GetSessionResponseSchema,
+  InitializeResponseSchema,
+  MACPRuntimeService,
+  SessionLifecycleEvent_EventType,
+  SessionMetadataSchema,
+  SessionState,
+  SignalPayloadSchema,
+  StreamSessionResponseSchema,
+  WatchSessionsResponseSchema,
+  WatchSignalsResponseSchema
+} from "@runplane/runtime"
+import { SCRIPTED_MODE, scriptedEnvelope } from "../support/ScriptedRuntime.ts"
+
+interface Session {
+  readonly id: string
+  readonly length: number
+  accepted: number
+}
+
+/**
+ * A runtime over real gRPC with any number of sessions of a scripted history each, and ambient signals: what several processes of
+ * the service observe together. A session whose whole history is accepted is RESOLVED.
+ */
+export class FleetRuntime {
+  readonly #sessions = new Map<string, Session>()
+  /** Ids of the sessions that have ended, in the order of their ends. */
+  readonly #resolved: Array<string> = []
+  readonly #connections = new Set<ServerHttp2Session>()
+  readonly #wake = new Set<() => void>()
+  readonly #signals: Array<Parameters<typeof create<typeof EnvelopeSchema>>[1]> = []
+  readonly #server: Http2Server
+  /** Subscriptions to sessions that are open now. */
+  readonly open = new Map<string, number>()
+  /** Processes that watch the signals now. */
+  signalWatchers = 0
+
+  private constructor() {
+    this.#server = createServer(connectNodeAdapter({ routes: (router) => this.#routes(router) }))
+    this.#server.on("session", (connection) => {
+      this.#connections.add(connection)
+      connection.on("close", () => this.#connections.delete(connection))
+    })
+  }
+
+  static async start(): Promise<FleetRuntime> {
+    const runtime = new FleetRuntime()
+    await new Promise<void>((resolve) => runtime.#server.listen(0, "127.0.0.1", resolve))
+    return runtime
+  }
+
+  get address(): string {
+    const address = this.#server.address()
+    return `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  }
+
+  openSession(id: string, length: number): void {
+    this.#sessions.set(id, { id, length, accepted: 1 })
+    this.#changed()
+  }
+
+  /** Accepts the history up to this ordinal. */
+  accept(id: string, ordinal: number): void {
+    const session = this.#sessions.get(id)
+    if (session === undefined) throw new Error(`no session ${id}`)
+    if (session.accepted === session.length) return
+    session.accepted = Math.min(Math.max(session.accepted, ordinal), session.length)
+    if (session.accepted === session.length) this.#resolved.push(id)
+    this.#changed()
+  }
+
+  /** Tells everybody who watches of an ambient signal about a session. */
+  signal(sessionId: string, number: number): void {
+    this.#signals.push({
+      macpVersion: "1.0",
+      messageType: "Signal",
+      messageId: `signal-${number}`,
+      sender: "agent://0",
+      timestampUnixMs: 1_790_000_000_000n + BigInt(number),
+      payload: toBinary(
+        SignalPayloadSchema,
+        create(SignalPayloadSchema, { signalType: "note", confidence: 0.5, correlationSessionId: sessionId })
+      )
+    })
+    this.#changed()
+  }
+
+  async stop(): Promise<void> {
+    for (const connection of this.#connections) connection.destroy()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  }
+
+  #changed(): void {
+    const waiting = [...this.#wake]
+    this.#wake.clear()
+    for (const wake of waiting) wake()
+  }
+
+  #next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake.add(resolve)
+      signal.addEventListener("abort", () => resolve(), { once: true })
+    })
+  }
+
+  #session(id: string): Session {
+    const session = this.#sessions.get(id)
+    if (session === undefined) throw new ConnectError(`session ${id} not found`, Code.NotFound)
+    return session
+  }
+
+  #metadata(session: Session) {
+    return create(SessionMetadataSchema, {
+      sessionId: session.id,
+      mode: SCRIPTED_MODE,
+      state: session.accepted === session.length ? SessionState.RESOLVED : SessionState.OPEN,
+      startedAtUnixMs: 1_790_000_000_000n,
+      expiresAtUnixMs: 4_000_000_000_000n,
+      modeVersion: "1.0.0",
+      configurationVersion: "config.default",
+      policyVersion: "policy.default",
+      participants: [0, 1, 2, 3, 4].map((number) => `agent://${number}`),
+      initiator: "agent://1",
+      // The first envelope stands for the SessionStart, which activity does not count.
+      participantActivity: [{ participantId: "agent://1", messageCount: session.accepted - 1 }]
+    })
+  }
+
+  #routes(router: ConnectRouter) {
+    const runtime = this
+    router.service(MACPRuntimeService, {
+      initialize: () =>
+        create(InitializeResponseSchema, { selectedProtocolVersion: "1.0", supportedModes: [SCRIPTED_MODE] }),
+      getSession: ({ sessionId }) =>
+        create(GetSessionResponseSchema, { metadata: runtime.#metadata(runtime.#session(sessionId)) }),
+      async *watchSessions(_request, context) {
+        let next = runtime.#resolved.length
+        while (!context.signal.aborted) {
+          for (; next < runtime.#resolved.length; next++) {
+            const session = runtime.#metadata(runtime.#session(runtime.#resolved[next] ?? ""))
+            yield create(WatchSessionsResponseSchema, {
+              event: { eventType: SessionLifecycleEvent_EventType.RESOLVED, session }
+            })
+          }
+          await runtime.#next(context.signal)
+        }
+      },
+      async *watchSignals(_request, context) {
+        let next = runtime.#signals.length
+        runtime.signalWatchers += 1
+        try {
+          while (!context.signal.aborted) {
+            for (; next < runtime.#signals.length; next++) {
+              yield create(WatchSignalsResponseSchema, {
+                envelope: create(EnvelopeSchema, runtime.#signals[next] ?? {})
+              })
+            }
+            await runtime.#next(context.signal)
+          }
+        } finally {
+          runtime.signalWatchers -= 1
+        }
+      },
+      async *streamSession(requests, context) {
+        for await (const { afterSequence, subscribeSessionId } of requests) {
+          const session = runtime.#session(subscribeSessionId)
+          runtime.open.set(session.id, (runtime.open.get(session.id) ?? 0) + 1)
+          try {
+            for (let next = Number(afterSequence) + 1; !context.signal.aborted; ) {
+              while (next <= session.accepted) {
+                yield create(StreamSessionResponseSchema, {
+                  response: { case: "envelope", value: scriptedEnvelope(session.id, next++) }
+                })
+              }
+              await runtime.#next(context.signal)
+            }
+          } finally {
+            runtime.open.set(session.id, (runtime.open.get(session.id) ?? 1) - 1)
+          }
+        }
+      }
+    })
+  }
+}

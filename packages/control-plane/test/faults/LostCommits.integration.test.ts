@@ -1,0 +1,155 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { type RunId, runStarted } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import type { AppendRequest } from "../../src/events/AppendRequest.ts"
+import { EventLog } from "../../src/events/EventLog.ts"
+import { LiveEvents } from "../../src/events/LiveEvents.ts"
+import { messageDraft } from "../support/Appends.ts"
+import { assertLogIsExact } from "../support/LogChecks.ts"
+import { createRun } from "../support/Runs.ts"
+import { type Judge, saysCommitted } from "./CuttingProxy.ts"
+import { FaultyLine, layerFaultyLog, vote } from "./FaultyLog.ts"
+
+const start = (runId: RunId): AppendRequest => ({
+  runId,
+  change: {
+    to: "starting",
+    whenRejected: "fail",
+    events: (run, ts) => [runStarted({ ...run, runId: run.id, startedAt: ts, ts })]
+  }
+})
+
+/** Everything that a request can ask for, each of which would do harm when it is done twice. */
+const requests: Readonly<Record<string, (runId: RunId) => AppendRequest>> = {
+  "events of our own": (runId) => ({ runId, events: [messageDraft(1)] }),
+  "frames with a cursor": (runId) => ({ runId, cursor: 0, frames: [vote(runId, 1), vote(runId, 2)] }),
+  "ambient signals": (runId) => ({ runId, frames: [vote(runId, 1, true), vote(runId, 2, true)] }),
+  "a change of status": start
+}
+
+/** Breaks the connection once the COMMIT of the append that writes this text is on its way to the server. */
+const duringCommitOf = (text: string): Judge => {
+  let phase: "waiting" | "writing" | "written" | "done" = "waiting"
+  return (from, piece) => {
+    if (phase === "waiting" && from === "client" && piece.includes(text)) phase = "writing"
+    else if (phase === "writing" && from === "server") phase = "written"
+    else if (phase === "written" && from === "client") {
+      phase = "done"
+      return "cut-after"
+    }
+    return "pass"
+  }
+}
+
+/** A trigger on the log for the length of a test; `body` is PL/pgSQL. */
+const trigger = Effect.fnUntraced(function* (body: string, kind = "TRIGGER", timing = "") {
+  const sql = yield* PgClient.PgClient
+  yield* sql`CREATE SEQUENCE fired`
+  yield* sql.unsafe(`CREATE FUNCTION on_purpose() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN ${body} RETURN NULL; END $$`).unprepared
+  yield* Effect.acquireRelease(
+    sql.unsafe(`CREATE ${kind} on_purpose AFTER INSERT ON canonical_events ${timing} EXECUTE FUNCTION on_purpose()`)
+      .unprepared,
+    () => Effect.orDie(Effect.andThen(sql`DROP FUNCTION on_purpose CASCADE`, sql`DROP SEQUENCE fired`))
+  )
+})
+
+layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a COMMIT whose answer is lost", (it) => {
+  for (const [what, request] of Object.entries(requests)) {
+    it.effect(`stores ${what} once, says so, and tells the subscribers`, () =>
+      Effect.gen(function* () {
+        const line = yield* FaultyLine
+        const log = yield* EventLog
+        const runId = yield* createRun()
+        const subscription = yield* (yield* LiveEvents).subscribe(runId)
+        const before = line.cuts()
+        line.cutOnce(saysCommitted, "cut-before")
+        const appended = yield* log.append(request(runId))
+        assert.strictEqual(line.cuts(), before + 1)
+        const { decoded } = yield* assertLogIsExact(runId)
+        assert.strictEqual(decoded.length, 1 + appended.events.length)
+        assert.isAbove(appended.events.length, 0)
+        const told = yield* subscription.take
+        assert.strictEqual(told._tag === "Batch" ? told.lastSeq : 0, decoded.at(-1)?.seq)
+        // The log goes on from what was committed.
+        yield* log.append({ runId, cursor: appended.cursor, frames: [vote(runId, 9)] })
+        yield* assertLogIsExact(runId)
+      })
+    )
+  }
+
+  it.effect("creates a run once, for the caller who asked", () =>
+    Effect.gen(function* () {
+      const line = yield* FaultyLine
+      const before = line.cuts()
+      line.cutOnce(saysCommitted, "cut-before")
+      const { decoded } = yield* assertLogIsExact(yield* createRun())
+      assert.strictEqual(line.cuts(), before + 1)
+      assert.deepStrictEqual(
+        decoded.map(({ type }) => type),
+        ["run.created"]
+      )
+    })
+  )
+
+  it.effect("is waited for while the server is still at it", () =>
+    Effect.gen(function* () {
+      const line = yield* FaultyLine
+      const log = yield* EventLog
+      const runId = yield* createRun()
+      yield* trigger("PERFORM pg_sleep(0.5);", "CONSTRAINT TRIGGER", "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW")
+      const before = line.cuts()
+      line.judge(duringCommitOf("a slow one"))
+      const appended = yield* log.append({ runId, events: [messageDraft(1, undefined, "a slow one")] })
+      assert.strictEqual(line.cuts(), before + 1)
+      const { decoded } = yield* assertLogIsExact(runId)
+      assert.deepStrictEqual([decoded.length, decoded.at(-1)?.seq], [2, appended.lastSeq])
+    })
+  )
+})
+
+layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a transaction that fails", (it) => {
+  it.effect("is made again when its connection broke before the COMMIT, and nobody notices", () =>
+    Effect.gen(function* () {
+      const line = yield* FaultyLine
+      const log = yield* EventLog
+      const runId = yield* createRun()
+      const before = line.cuts()
+      line.cutOnce((from, piece) => from === "server" && piece.includes("SELECT 1\0"), "cut-before")
+      const appended = yield* log.append({ runId, events: [messageDraft(1)] })
+      assert.strictEqual(line.cuts(), before + 1)
+      const { decoded } = yield* assertLogIsExact(runId)
+      assert.deepStrictEqual([decoded.length, decoded.at(-1)?.seq], [2, appended.lastSeq])
+    })
+  )
+
+  for (const [name, code] of [
+    ["a serialization failure", "40001"],
+    ["a deadlock", "40P01"],
+    ["a lock that is not to be had", "55P03"]
+  ] as const) {
+    it.effect(`is made again after ${name}, with everybody who shared it`, () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const runs = yield* Effect.forEach([1, 2, 3], () => createRun())
+        yield* trigger(`IF nextval('fired') <= 2 THEN RAISE EXCEPTION 'on purpose' USING ERRCODE = '${code}'; END IF;`)
+        const append = (runId: RunId) => log.append({ runId, events: [messageDraft(1)] })
+        yield* Effect.forEach(runs, append, { concurrency: "unbounded" })
+        for (const runId of runs) assert.strictEqual((yield* assertLogIsExact(runId)).decoded.length, 2)
+      })
+    )
+  }
+
+  it.effect("fails its caller when it loses again and again, and stores nothing", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const runId = yield* createRun()
+      yield* trigger("RAISE EXCEPTION 'on purpose' USING ERRCODE = '40001';")
+      const failed = yield* Effect.flip(log.append({ runId, events: [messageDraft(1)] }))
+      assert.strictEqual(failed._tag, "AppendFailed")
+      assert.include(failed.message, "on purpose")
+      assert.strictEqual((yield* assertLogIsExact(runId)).decoded.length, 1)
+    })
+  )
+})

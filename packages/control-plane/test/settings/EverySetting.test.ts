@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import { checkSettings, judgeSettings, settingNames } from "../../src/settings/SettingsCheck.ts"
+
+const PASSWORD = "hunter2"
+
+/** A value that each setting cannot have, and what is said of it. Where any text is good there is none. */
+const badValues: Readonly<Record<string, readonly [value: string, problem: string]>> = {
+  PORT: ["-1", 'must be a whole number from 0 to 65535, got "-1"'],
+  HOST: ["http://here", 'must be a host name or an address, got "http://here"'],
+  CORS_ORIGIN: [
+    "https://good.example, https://bad.example/",
+    'must be origins such as https://console.example, got "https://bad.example/"'
+  ],
+  AUTH_API_KEYS: [`${PASSWORD}\u0007`, "must consist of printable ASCII characters"],
+  DATABASE_URL: [
+    `mysql://user:${PASSWORD}@host/database`,
+    "must be an address starting with postgres:// or postgresql://"
+  ],
+  DB_POOL_MAX: ["0", 'must be a whole number of at least 1, got "0"'],
+  DB_POOL_IDLE_TIMEOUT: ["1.5", 'must be a whole number of at least 0, got "1.5"'],
+  DB_POOL_CONNECTION_TIMEOUT: ["0", 'must be a whole number of at least 1, got "0"'],
+  RUNTIME_KIND: ["two words", 'must be one word, got "two words"'],
+  RUNTIME_ADDRESS: [`user:${PASSWORD}@host:50051`, "must be host:port"],
+  RUNTIME_BEARER_TOKEN: [`${PASSWORD}\nx`, "must consist of printable ASCII characters"],
+  RUNTIME_DEV_AGENT_ID: ["two words", 'must be one word, got "two words"'],
+  PROTO_AUTH_SERVICE_URL: [`ftp://user:${PASSWORD}@host`, "must be an address starting with http:// or https://"],
+  PROTO_AUTH_SERVICE_TIMEOUT_MS: ["soon", 'must be a whole number of at least 1, got "soon"'],
+  PROTO_AUTH_TOKEN_TTL_SECONDS: ["0", 'must be a whole number of at least 1, got "0"'],
+  RUNTIME_REQUEST_TIMEOUT_MS: ["-5", 'must be a whole number of at least 1, got "-5"'],
+  RUNTIME_CIRCUIT_BREAKER_THRESHOLD: ["0", 'must be a whole number of at least 1, got "0"'],
+  RUNTIME_CIRCUIT_BREAKER_RESET_MS: ["x", 'must be a whole number of at least 1, got "x"'],
+  RUNTIME_LIST_SESSIONS_PAGE_SIZE: ["0", 'must be a whole number of at least 1, got "0"'],
+  RUNTIME_LIST_SESSIONS_MAX_PAGES: ["-5", 'must be a whole number of at least 1, got "-5"'],
+  RUNTIME_LIST_SESSIONS_TIMEOUT_MS: ["0", 'must be a whole number of at least 1, got "0"'],
+  RUNTIME_MAX_RECEIVE_MESSAGE_BYTES: ["16MB", 'must be a whole number of at least 1, got "16MB"'],
+  RUNTIME_MAX_SEND_MESSAGE_BYTES: ["0", 'must be a whole number of at least 1, got "0"'],
+  SESSION_POLL_BASE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  SESSION_POLL_MAX_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  SESSION_POLL_TIMEOUT_MS: ["0.5", 'must be a whole number of at least 0, got "0.5"'],
+  SESSION_DISCOVERY_GRACE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  SESSION_END_CHECK_DELAY_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  RUN_TAKE_OVER_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  CANCEL_CALLBACK_TIMEOUT_MS: ["0", 'must be a whole number of at least 1, got "0"'],
+  STREAM_IDLE_TIMEOUT_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  STREAM_MAX_RETRIES: ["2.5", 'must be a whole number of at least 0, got "2.5"'],
+  STREAM_BACKOFF_BASE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  STREAM_BACKOFF_MAX_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  STREAM_DRAIN_TIMEOUT_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  STREAM_LONGEST_DRAIN_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  WATCH_RECONNECT_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  STREAM_SSE_HEARTBEAT_MS: ["999", 'must be a whole number of at least 1000, got "999"'],
+  STREAM_HUB_STRATEGY: ["kafka", 'must be one of memory, redis, got "kafka"'],
+  REDIS_URL: [`http://:${PASSWORD}@cache`, "must be an address starting with redis:// or rediss://"],
+  REPLAY_MAX_DELAY_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  REPLAY_BATCH_SIZE: ["0", 'must be a whole number of at least 1, got "0"'],
+  THROTTLE_TTL_MS: ["a minute", 'must be a whole number of at least 1, got "a minute"'],
+  THROTTLE_LIMIT: ["0", 'must be a whole number of at least 1, got "0"'],
+  THROTTLE_SCOPE: ["Route", 'must be one of client, route, got "Route"'],
+  TRUST_PROXY: ["some", 'must be true, false or a number of proxies, got "some"'],
+  DATA_RETENTION_TTL_DAYS: ["0", 'must be a whole number of at least 1, got "0"'],
+  DATA_RETENTION_INTERVAL_HOURS: ["daily", 'must be a whole number of at least 1, got "daily"'],
+  DATA_RETENTION_BATCH_SIZE: ["0", 'must be a whole number of at least 1, got "0"'],
+  LOG_LEVEL: ["loud", 'must be one of all, trace, debug, info, warn, warning, error, fatal, none, silent, got "loud"'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [`collector:${PASSWORD}@host`, "must be an address starting with http:// or https://"],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ["collector", "must be an address starting with http:// or https://"],
+  WEBHOOK_TIMEOUT_MS: ["0", 'must be a whole number of at least 1, got "0"'],
+  WEBHOOK_RETRY_BASE_MS: ["0", 'must be a whole number of at least 1, got "0"'],
+  WEBHOOK_RETRY_MAX_MS: ["-1", 'must be a whole number of at least 1, got "-1"'],
+  WEBHOOK_RETRY_WINDOW_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  WEBHOOK_CONCURRENCY: ["1.5", 'must be a whole number of at least 1, got "1.5"'],
+  WEBHOOK_POLL_MS: ["0", 'must be a whole number of at least 1, got "0"']
+}
+
+const flags = [
+  ...["RUNTIME_TLS", "RUNTIME_ALLOW_INSECURE", "RUNTIME_USE_DEV_HEADER", "PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY"],
+  ...["SESSION_DISCOVERY_ENABLED", "RUN_RECOVERY_ENABLED", "STREAM_RESUME_ENABLED", "DATA_RETENTION_ENABLED"],
+  ...["CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", "WEBHOOK_ALLOW_PRIVATE_TARGETS", "OTEL_ENABLED"]
+]
+
+/** Of these any text is good, a wrong pattern is skipped (run-control-plane "Redaction"), and the file is looked at below. */
+const withoutBadValue = [
+  ...["NODE_ENV", "OTEL_SERVICE_NAME", "PROTO_AUTH_TOKEN_SENDER", "PROTO_REDACT_PATTERNS", "PROTO_TOKEN_PRICING_FILE"]
+]
+
+const judge = (values: Readonly<Record<string, string>>) => judgeSettings(new Map(Object.entries(values)))
+
+/** What `checkSettings` logs and fails with. */
+const check = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
+  const lines: Array<string> = []
+  const logger = Logger.make(({ logLevel, message }) => {
+    lines.push(`${logLevel}: ${[message].flat().join(" ")}`)
+  })
+  const outcome = yield* Effect.result(checkSettings).pipe(
+    Effect.provide([
+      NodeFileSystem.layer,
+      Logger.layer([logger]),
+      ConfigProvider.layer(ConfigProvider.fromEnv({ env: { NODE_ENV: "test", ...env } }))
+    ])
+  )
+  return { lines, outcome }
+})
+
+/** The variables that the sources of a package read, by the names of the readers. */
+const readIn = (folder: URL): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.parentPath.includes("settings"))
+    .flatMap((entry) => [
+      ...readFileSync(join(entry.parentPath, entry.name), "utf8").matchAll(
+        /\b(?:flag|integer|list|oneOf|positiveInt|strictInteger|text|word|Config\.\w+)\(\s*"([A-Z][A-Z0-9_]+)"/g
+      )
+    ])
+    .flatMap(([, name]) => (name === undefined ? [] : [name]))
+
+// http-details section 14
+describe("every setting", () => {
+  it("has its bad value in the table, or is known to have none", () => {
+    assert.sameMembers([...Object.keys(badValues), ...flags, ...withoutBadValue], [...settingNames])
+  })
+
+  it("that the service reads is looked at before the start", () => {
+    const sources = ["../../src/", "../../../runtime/src/", "../../../api/src/server/"]
+    const read = new Set(sources.flatMap((source) => readIn(new URL(source, import.meta.url))))
+    assert.isAbove(read.size, 50)
+    assert.deepStrictEqual(
+      [...read].filter((name) => !settingNames.includes(name)),
+      [],
+      "read, and not in SettingRules.ts"
+    )
+  })
+
+  for (const [variable, [value, problem]] of Object.entries(badValues)) {
+    it(`${variable} is refused when it is ${JSON.stringify(value.replaceAll(PASSWORD, "…"))}`, () => {
+      assert.deepStrictEqual(judge({ NODE_ENV: "test", [variable]: value }).faults, [{ variable, problem }])
+    })
+  }
+
+  for (const variable of flags) {
+    it(`${variable} counts as false when it is another word, and says so`, () => {
+      const { faults, warnings } = judge({ NODE_ENV: "test", [variable]: "maybe" })
+      assert.deepStrictEqual(faults, [])
+      assert.deepStrictEqual(warnings[0], {
+        variable,
+        problem: 'is neither true nor false ("maybe"): it counts as false'
+      })
+      for (const known of ["TRUE", "yes", "1", "On"]) assert.deepStrictEqual(judge({ [variable]: known }).warnings, [])
+    })
+  }
+
+  it.effect("is reported at once with the others, and no secret is told", () =>
+    Effect.gen(function* () {
+      const env = Object.fromEntries(Object.entries(badValues).map(([variable, [value]]) => [variable, value]))
+      const { lines, outcome } = yield* check(env)
+      assert.strictEqual(outcome._tag, "Failure")
+      const told = lines.filter((line) => line.startsWith("Error: ")).map((line) => line.split(" ")[1])
+      assert.sameMembers(told, Object.keys(badValues))
+      assert.notInclude(lines.join("\n"), PASSWORD)
+      if (outcome._tag === "Failure") assert.notInclude(outcome.failure.message, PASSWORD)
+    })
+  )
+
+  it.effect("that names a file of prices is opened", () =>
+    Effect.gen(function* () {
+      const { lines, outcome } = yield* check({ PROTO_TOKEN_PRICING_FILE: "/nowhere/prices.json", PORT: "-1" })
+      assert.strictEqual(outcome._tag, "Failure")
+      assert.lengthOf(lines, 2)
+      assert.match(
+        lines[1] ?? "",
+        /^Error: PROTO_TOKEN_PRICING_FILE cannot be used: invalid token pricing: \/nowhere\/prices\.json: /
+      )
+    })
+  )
+
+  it.effect("that has no effect here says so", () =>
+    Effect.gen(function* () {
+      const { lines, outcome } = yield* check({
+        STREAM_HUB_STRATEGY: "redis",
+        REDIS_URL: `redis://:${PASSWORD}@cache`,
+        STREAM_RESUME_ENABLED: "false"
+      })
+      assert.strictEqual(outcome._tag, "Success")
+      assert.deepStrictEqual(lines, [
+        "Warn: STREAM_HUB_STRATEGY changes nothing: the instances tell each other through PostgreSQL",
+        "Warn: STREAM_RESUME_ENABLED changes nothing: a broken stream is always resumed"
+      ])
+    })
+  )
+})

@@ -1,0 +1,196 @@
+import { assert } from "@effect/vitest"
+import { RawEvent } from "@runplane/api"
+import {
+  CanonicalEvent,
+  emptyRunMetrics,
+  emptyRunState,
+  measure,
+  project,
+  RunId,
+  RunMetrics,
+  RunState,
+  RunStatus
+} from "@runplane/domain"
+import type { Envelope } from "@runplane/runtime"
+import type { Fault } from "@runplane/sandbox"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Trouble } from "./FaultMix.ts"
+import { Documents } from "./ObservedStack.ts"
+import type { PlayedSession } from "./PlayedSession.ts"
+
+const is = Schema.is(
+  Schema.Struct({
+    run: Schema.Struct({ status: RunStatus }),
+    projection: RunState,
+    metrics: RunMetrics,
+    canonicalEvents: Schema.Array(CanonicalEvent),
+    rawEvents: Schema.Array(RawEvent)
+  })
+)
+
+/** `GET /runs/:id/export?includeRaw=true`, parsed but not decoded, so that its keys keep their order. */
+export const exportOf = Effect.fnUntraced(function* (runId: string) {
+  const read = yield* Documents
+  const bundle: unknown = JSON.parse(yield* read(`/runs/${runId}/export?includeRaw=true&eventLimit=50000`))
+  if (!is(bundle)) return assert.fail(`not a bundle: ${JSON.stringify(bundle).slice(0, 500)}`)
+  return bundle
+})
+
+export type Bundle = Effect.Success<ReturnType<typeof exportOf>>
+
+const STATUS_AFTER = { RESOLVED: "completed", CANCELLED: "cancelled", EXPIRED: "failed" } as const
+const ENDS: ReadonlyArray<string> = ["run.completed", "run.failed", "run.cancelled"]
+const AMBIENT: ReadonlyArray<string> = ["Signal", "Progress"]
+
+/** What is true of every log, whatever happened on the way to it. */
+export const assertSound = (runId: string, { canonicalEvents, metrics, projection, run }: Bundle) => {
+  assert.deepStrictEqual(
+    canonicalEvents.map(({ index }) => index),
+    canonicalEvents.map((_, place) => place + 1)
+  )
+  for (const [place, { seq }] of canonicalEvents.entries()) {
+    assert.isAbove(seq, canonicalEvents[place - 1]?.seq ?? 0)
+  }
+  assert.lengthOf(
+    canonicalEvents.filter(({ type }) => ENDS.includes(type)),
+    1,
+    "one end"
+  )
+  assert.strictEqual(projection.run.status, run.status)
+  const id = RunId.make(runId)
+  assert.strictEqual(JSON.stringify(projection), JSON.stringify(canonicalEvents.reduce(project, emptyRunState(id))))
+  assert.strictEqual(JSON.stringify(metrics), JSON.stringify(canonicalEvents.reduce(measure, emptyRunMetrics(id))))
+}
+
+/** One accepted envelope as the runtime has it and as the log has it; the time is the sandbox's when the sender gave none. */
+interface Line {
+  readonly messageId: string
+  readonly messageType: string
+  readonly sender: string
+  readonly payload: string
+}
+
+const lineOf = ({ messageId, messageType, payload, sender }: Envelope): Line => ({
+  messageId,
+  messageType,
+  sender,
+  payload: Buffer.from(payload).toString("base64")
+})
+
+const RawEnvelope = Schema.Struct({
+  ambient: Schema.Boolean,
+  envelope: Schema.Struct({
+    messageId: Schema.String,
+    messageType: Schema.String,
+    sender: Schema.String,
+    payloadBase64: Schema.String
+  })
+})
+const isRawEnvelope = Schema.is(RawEnvelope)
+
+/** The envelopes of the session, and the ids of the signals, in the order of the log. */
+export const linesOf = ({ rawEvents }: Bundle) => {
+  const frames = rawEvents.flatMap(({ payload }) => (isRawEnvelope(payload) ? [payload] : []))
+  const lines = frames
+    .filter(({ ambient }) => !ambient)
+    .map(
+      ({ envelope: { messageId, messageType, payloadBase64, sender } }): Line => ({
+        messageId,
+        messageType,
+        sender,
+        payload: payloadBase64
+      })
+    )
+  return { lines, signals: frames.filter(({ ambient }) => ambient).map(({ envelope }) => envelope.messageId) }
+}
+
+/** The run ended as its session did, and its log is the runtime's history, as far as the trouble lets it be. */
+export const assertConverged = (
+  played: PlayedSession,
+  bundle: Bundle,
+  trouble: Pick<Trouble, "loses">,
+  faults: ReadonlyArray<Fault>
+) => {
+  assertSound(played.sessionId, bundle)
+  assert.strictEqual(bundle.run.status, STATUS_AFTER[played.ending])
+  const { lines, signals } = linesOf(bundle)
+  const received = bundle.canonicalEvents
+    .filter(({ data, type }) => type === "message.received" && !AMBIENT.includes(String(data["messageType"])))
+    .map(({ data }) => data["messageId"])
+  assert.deepStrictEqual(
+    received,
+    lines.map(({ messageId }) => messageId)
+  )
+  for (const signal of signals) assert.include(played.signals, signal)
+
+  const history = lastWordApart(played.history.map(lineOf), lines)
+  const bound = bundle.canonicalEvents.some(({ type }) => type === "session.bound")
+  // A session that was cancelled or expired before the first look is not bound (http-details section 5.1).
+  if (!bound) {
+    assert.notStrictEqual(played.ending, "RESOLVED")
+    return assert.deepStrictEqual(lines, [])
+  }
+  assertHistory(lines, history, bundle.projection.run.historyGap === true, trouble, faults)
+}
+
+/**
+ * Newer runtimes write a SessionCancel after they have told of the cancellation, and count it nowhere. The observer waits a moment
+ * for it, which is all it can do, so it may be missing.
+ */
+const lastWordApart = (history: ReadonlyArray<Line>, lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {
+  const last = history.at(-1)
+  const missing = last?.messageType === "SessionCancel" && !lines.some(({ messageId }) => messageId === last.messageId)
+  return missing ? history.slice(0, -1) : history
+}
+
+const assertHistory = (
+  lines: ReadonlyArray<Line>,
+  history: ReadonlyArray<Line>,
+  gap: boolean,
+  { loses }: Pick<Trouble, "loses">,
+  faults: ReadonlyArray<Fault>
+) => {
+  switch (loses) {
+    case undefined:
+      assert.deepStrictEqual(lines, history)
+      break
+    case "late":
+      assert.deepStrictEqual(sorted(lines), sorted(history))
+      assert.isAtMost(history.length - inOrder(lines, history), dropsOf(faults), "no more are late than were dropped")
+      break
+    case "one type": {
+      const lost = faults.flatMap((fault) => ("messageType" in fault ? [fault.messageType] : []))
+      assert.deepStrictEqual(
+        lines,
+        history.filter(({ messageType }) => !lost.includes(messageType))
+      )
+      break
+    }
+    case "the rest":
+      assert.deepStrictEqual(lines, history.slice(0, lines.length))
+      break
+    case "anything": {
+      assert.lengthOf(new Set(lines.map(({ messageId }) => messageId)), lines.length)
+      for (const line of lines) assert.deepInclude(history, line)
+    }
+  }
+  assert.strictEqual(gap, lines.length < history.length, "marked with a gap if and only if something is missing")
+}
+
+const sorted = (lines: ReadonlyArray<Line>) => lines.map((line) => JSON.stringify(line)).toSorted()
+
+const dropsOf = (faults: ReadonlyArray<Fault>): number =>
+  faults.reduce((sum, fault) => sum + (fault.kind === "drop" && "times" in fault ? (fault.times ?? 0) : 0), 0)
+
+/** How many lines stand in the order of the history: the longest ascending row of their places. */
+const inOrder = (lines: ReadonlyArray<Line>, history: ReadonlyArray<Line>): number => {
+  const place = new Map(history.map(({ messageId }, index) => [messageId, index]))
+  const lowestEnds: Array<number> = []
+  for (const { messageId } of lines) {
+    const at = place.get(messageId) ?? -1
+    const row = lowestEnds.findIndex((end) => end >= at)
+    lowestEnds[row === -1 ? lowestEnds.length : row] = at
+  }
+  return lowestEnds.length
+}

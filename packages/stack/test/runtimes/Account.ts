@@ -1,0 +1,96 @@
+import { ControlPlaneClient } from "@runplane/api"
+import type { CanonicalEvent, RunId } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/**
+ * What a run left behind, without what differs from run to run (ids, times, places in the log), so that the accounts of two
+ * runtimes can be compared word for word.
+ */
+export interface Account {
+  readonly status: string
+  /** Events of the session's own messages, in their order. */
+  readonly session: ReadonlyArray<string>
+  /** All other events, sorted: what comes from different streams has no order between them. */
+  readonly beside: ReadonlyArray<string>
+  readonly state: Schema.Json
+}
+
+/** Events of a page; more than a scenario has. */
+const PAGE = 200
+
+/** Every canonical event of a run, in order. */
+export const eventsOf = Effect.fnUntraced(function* (runId: RunId) {
+  const { api } = yield* ControlPlaneClient
+  const events: Array<CanonicalEvent> = []
+  for (;;) {
+    const page = yield* api.events.list({
+      params: { id: runId },
+      query: { afterSeq: events.at(-1)?.seq ?? 0, limit: PAGE }
+    })
+    const data = "data" in page ? page.data : page
+    events.push(...data)
+    if (data.length < PAGE) return events
+  }
+})
+
+export const accountOf = Effect.fnUntraced(function* (runId: RunId) {
+  const { api } = yield* ControlPlaneClient
+  const params = { id: runId }
+  const { status } = yield* api.runs.get({ params })
+  const state = yield* api.runs.state({ params })
+  const events = yield* eventsOf(runId)
+  const told = events.map((event) => ({ event, line: lineOf(event) }))
+  return {
+    status,
+    session: told.filter(({ event }) => isOfSession(event)).map(({ line }) => line),
+    beside: told
+      .filter(({ event }) => !isOfSession(event) && !isReconnection(event))
+      .map(({ line }) => line)
+      .toSorted(),
+    state: masked(decodeJson(state))
+  } satisfies Account
+})
+
+const decodeJson = Schema.decodeUnknownSync(Schema.Json)
+
+/** Whether an event stems from an accepted envelope of the session. */
+const isOfSession = ({ data, source }: CanonicalEvent): boolean =>
+  source.kind === "runtime" &&
+  "messageId" in data &&
+  data["messageType"] !== "Signal" &&
+  data["messageType"] !== "Progress"
+
+/** A slow reader is cut off by the runtime and comes back: neither here nor there for what the run is. */
+const isReconnection = ({ data, type }: CanonicalEvent): boolean =>
+  type === "session.stream.opened" && (data["status"] === "reconnecting" || data["status"] === "recovered")
+
+const lineOf = ({ data, subject, type }: CanonicalEvent): string =>
+  `${type} ${subject === undefined ? "-" : masked(`${subject.kind}:${subject.id}`)} ${JSON.stringify(masked(factsOf(type, data)))}`
+
+/** The caller's reason for a pause is told by whoever hears of the pause first: the request, or the observer, who has none. */
+const factsOf = (type: string, { reason, ...facts }: Schema.JsonObject): Schema.JsonObject =>
+  type.startsWith("run.") || reason === undefined ? facts : { ...facts, reason }
+
+/** Places in the log, ids of ours and the order between streams: they differ from run to run. */
+const PASSING = new Set(["messageId", "sessionId", "timeline", "trace", "traceId", "lastStreamCursor"])
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+const MOMENT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g
+const HEX_ID = /\b[0-9a-f]{32}\b/g
+/** Smaller numbers are no Unix milliseconds. */
+const EARLIEST_MS = 1_500_000_000_000
+
+const masked = (value: Schema.Json): Schema.Json => {
+  if (typeof value === "string") {
+    return value.replaceAll(UUID, "<id>").replaceAll(MOMENT, "<time>").replaceAll(HEX_ID, "<id>")
+  }
+  if (typeof value === "number") return value > EARLIEST_MS ? "<time>" : value
+  if (value === null || typeof value === "boolean") return value
+  if (Array.isArray(value)) return value.map(masked)
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !PASSING.has(key))
+      .map(([key, inner]) => [key, masked(inner)])
+      .toSorted(([one = ""], [other = ""]) => (String(one) < String(other) ? -1 : 1))
+  )
+}

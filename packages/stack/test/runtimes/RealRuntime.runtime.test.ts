@@ -1,0 +1,28 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "../../src/auth/DevelopmentAuth.ts"
+import { startRuntime } from "./RealRuntime.ts"
+import { runtimeSuite } from "./RuntimeSuite.ts"
+import { byName, byToken, RuntimeUnderTest } from "./RuntimeUnderTest.ts"
+
+const development = Layer.effect(
+  RuntimeUnderTest,
+  Effect.map(startRuntime({ MACP_MEMORY_ONLY: "1" }), (address) => ({ ...byName, address, keepsHistory: true }))
+)
+
+/** Keys fetched by address, and sessions on disk: what a production runtime has. */
+const signed = Layer.effect(
+  RuntimeUnderTest,
+  Effect.gen(function* () {
+    const { keysUrl } = yield* DevelopmentAuth
+    const address = yield* startRuntime({
+      MACP_AUTH_ISSUER: TOKEN_ISSUER,
+      MACP_AUTH_AUDIENCE: TOKEN_AUDIENCE,
+      MACP_AUTH_JWKS_URL: keysUrl
+    })
+    return { ...(yield* byToken), address, keepsHistory: false }
+  })
+).pipe(Layer.provide(DevelopmentAuth.layer({ port: 0 })))
+
+runtimeSuite("macp-runtime under development authentication", development)
+runtimeSuite("macp-runtime with signed tokens", signed)

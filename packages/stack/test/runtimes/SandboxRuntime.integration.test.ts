@@ -1,0 +1,5 @@
+import { runtimeSuite } from "./RuntimeSuite.ts"
+import { layerSandboxDevelopment, layerSandboxSigned } from "./SandboxUnderTest.ts"
+
+runtimeSuite("the sandbox under development authentication", layerSandboxDevelopment)
+runtimeSuite("the sandbox with signed tokens", layerSandboxSigned, { withLongSession: false })

@@ -1,0 +1,138 @@
+// The tests against the reference runtime: brings macp-runtime with cargo, built once and kept in .tools, and runs the test
+// project "runtime" with it. Exit code 77: this machine cannot build it; the last line on stderr says why.
+import { spawn, spawnSync } from "node:child_process"
+import { cpSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { homedir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const VERSION = "0.13.0"
+const CANNOT_RUN = 77
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const folder = join(root, ".tools", `macp-runtime-${VERSION}`)
+const built = join(folder, "bin", "macp-runtime")
+/** One that is there already, for machines that keep it elsewhere; it must be of this version. */
+const binary = process.env.MACP_RUNTIME_BINARY || built
+const log = join(folder, "build.log")
+
+const say = (text) => process.stderr.write(`runtime: ${text}\n`)
+const stop = (text, code) => {
+  say(text)
+  process.exit(code)
+}
+
+const works = (command, args) => spawnSync(command, args, { stdio: "ignore" }).status === 0
+
+// Runs a program until its input ends: should this process be killed, what it started goes with it.
+const UNTIL_INPUT_ENDS = 'exec 3<&0; "$0" "$@" </dev/null & pid=$!; (cat <&3 >/dev/null; kill -9 $pid) & wait $pid'
+
+const start = (command, args, options) => spawn("sh", ["-c", UNTIL_INPUT_ENDS, command, ...args], options)
+
+/** Runs a command with its output in the log of the build; answers whether it succeeded. */
+const run = (command, args, env = {}) =>
+  new Promise((resolve) => {
+    const child = start(command, args, { env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "pipe"] })
+    const output = createWriteStream(log, { flags: "a" })
+    output.write(`$ ${command} ${args.join(" ")}\n`)
+    child.stdout.pipe(output, { end: false })
+    child.stderr.pipe(output, { end: false })
+    child.once("exit", (code) => {
+      child.stdin.end()
+      resolve(code === 0)
+    })
+  })
+
+/** The build needs the protobuf compiler, which Debian has and root may install. */
+const ensureProtoc = async () => {
+  if (works(process.env.PROTOC ?? "protoc", ["--version"])) return
+  if (process.getuid?.() === 0 && works("apt-get", ["--version"])) {
+    say("installing protobuf-compiler with apt-get")
+    const quiet = { DEBIAN_FRONTEND: "noninteractive" }
+    const install = () => run("apt-get", ["install", "--yes", "--no-install-recommends", "protobuf-compiler"], quiet)
+    if ((await install()) || ((await run("apt-get", ["update"], quiet)) && (await install()))) return
+  }
+  stop("protoc is not installed; install protobuf-compiler (Debian, Ubuntu) or protobuf (Homebrew)", CANNOT_RUN)
+}
+
+/** The fixtures come with the sources; kept beside the binary, because cargo may forget its sources. */
+const keepFixtures = () => {
+  const sources = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry", "src")
+  const registries = existsSync(sources) ? readdirSync(sources) : []
+  const found = registries
+    .map((registry) => join(sources, registry, `macp-runtime-${VERSION}`, "tests", "conformance"))
+    .find(existsSync)
+  if (found !== undefined) cpSync(found, join(folder, "tests", "conformance"), { recursive: true })
+}
+
+const build = async () => {
+  if (!works("cargo", ["--version"])) stop("cargo is not installed; see https://rustup.rs", CANNOT_RUN)
+  mkdirSync(folder, { recursive: true })
+  rmSync(log, { force: true })
+  await ensureProtoc()
+  say(`building macp-runtime ${VERSION}, which takes some minutes; its log is ${log}`)
+  const started = Date.now()
+  const target = join(folder, "target")
+  const package_ = ["macp-runtime", "--version", `=${VERSION}`, "--bin", "macp-runtime"]
+  // Not --locked: the lock file of the crate names versions that its registry does not have any more.
+  // Optimised only so far that nothing is slow: it is the tests that have to be fast, and the build that has to be short.
+  const quick = { CARGO_PROFILE_RELEASE_OPT_LEVEL: "1", CARGO_PROFILE_RELEASE_LTO: "false" }
+  const install = ["install", ...package_, "--root", folder, "--target-dir", target, "--force"]
+  const isBuilt = await run("cargo", install, quick)
+  rmSync(target, { recursive: true, force: true })
+  if (!isBuilt || !existsSync(built)) stop(`macp-runtime ${VERSION} could not be built; see ${log}`, 1)
+  keepFixtures()
+  say(`built in ${Math.round((Date.now() - started) / 1000)} s`)
+}
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+
+/** A runtime for the conformance fixtures: development credentials, sessions in memory. The other tests start their own. */
+const startRuntime = async () => {
+  const address = `127.0.0.1:${await freePort()}`
+  const env = {
+    ...process.env,
+    MACP_ALLOW_INSECURE: "1",
+    MACP_MEMORY_ONLY: "1",
+    MACP_BIND_ADDR: address,
+    MACP_SESSION_START_LIMIT_PER_MINUTE: "100000",
+    MACP_MESSAGE_LIMIT_PER_MINUTE: "1000000"
+  }
+  const runtime = start(binary, [], { env, stdio: ["pipe", "pipe", "inherit"] })
+  await new Promise((resolve) => {
+    runtime.stdout.setEncoding("utf8")
+    runtime.stdout.on("data", (text) => text.includes("listening") && resolve())
+    runtime.once("exit", (code) => stop(`macp-runtime ended with exit code ${code}`, 1))
+  })
+  return { address, stop: () => runtime.removeAllListeners("exit") && runtime.stdin.end() }
+}
+
+if (process.platform === "win32")
+  stop("the reference runtime is started by a shell, which this system has not", CANNOT_RUN)
+if (binary === built && !existsSync(built)) await build()
+if (process.argv.includes("--build-only")) process.exit(0)
+
+const runtime = await startRuntime()
+const vitest = ["run", "--config", "vitest.workspace.ts", "--project", "runtime", ...process.argv.slice(2)]
+const tests = spawn("vitest", vitest, {
+  cwd: root,
+  stdio: "inherit",
+  env: {
+    ...process.env,
+    MACP_RUNTIME_BINARY: binary,
+    MACP_RUNTIME_SOURCES: process.env.MACP_RUNTIME_SOURCES || folder,
+    RUNTIME_UNDER_TEST: runtime.address
+  }
+})
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => tests.kill(signal))
+tests.on("exit", (code) => {
+  runtime.stop()
+  process.exit(code ?? 1)
+})

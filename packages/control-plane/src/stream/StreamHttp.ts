@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Stream from "effect/Stream"
 import { RunRepository } from "../runs/RunRepository.ts"
 import { integer } from "../Settings.ts"
 import { RunStream } from "./RunStream.ts"
@@ -37,13 +36,14 @@ export const StreamHttp = HttpApiBuilder.group(
       Effect.fnUntraced(function* ({ headers, params, query }) {
         const runId = yield* Effect.orDie(runs.resolve(params.id))
         if (runId === undefined) return yield* runNotFound(params.id)
-        const bytes = streams.open(runId, {
+        const request = yield* HttpServerRequest
+        const options = {
           afterSeq: query.afterSeq ?? seqOf(headers["last-event-id"]),
           includeSnapshot: query.includeSnapshot,
           heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs
-        })
-        const request = yield* HttpServerRequest
-        return HttpServerResponse.stream(Stream.onStart(bytes, flushHeaders(request)), sse)
+        }
+        // A client that sees the headers knows that it will miss nothing of what happens from then on.
+        return HttpServerResponse.stream(streams.open(runId, options, flushHeaders(request)), sse)
       })
     )
   })

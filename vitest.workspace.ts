@@ -9,6 +9,8 @@ const servers = {
 
 export default defineConfig({
   test: {
+    // Most of what a test against servers does is waiting, so two cores carry more than two of them.
+    maxWorkers: 3,
     projects: [
       {
         test: {

@@ -84,7 +84,8 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         const sql = yield* PgClient.PgClient
         const [gone] = yield* sql<{ readonly ended: number }>`
           SELECT count(pg_terminate_backend(pid))::int AS ended FROM pg_locks
-          WHERE locktype = 'advisory' AND objsubid = 2 AND pid <> pg_backend_pid()`
+          WHERE locktype = 'advisory' AND objsubid = 2 AND pid <> pg_backend_pid()
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
         assert.strictEqual(gone?.ended, 1)
         assert.strictEqual((yield* readiness).streamConsumer, "ok")
         yield* endRun(runId)

@@ -34,8 +34,6 @@ export const notRunning = (status: RunStatus) =>
 export const notSuspended = (status: RunStatus) =>
   controlPlaneError("VALIDATION_ERROR", `only suspended runs can be resumed (current status: ${status})`)
 
-export const noBoundSession = () => controlPlaneError("VALIDATION_ERROR", "run has no bound runtime session")
-
 export const cancelNotPossible = () =>
   controlPlaneError(
     "VALIDATION_ERROR",

@@ -129,7 +129,6 @@ describe("the control plane's errors", () => {
     [Failures.invalidSessionId(), "session.sessionId must be a UUID v4/v7 or base64url 22+ chars"],
     [Failures.notRunning("queued"), "only running runs can be suspended (current status: queued)"],
     [Failures.notSuspended("running"), "only suspended runs can be resumed (current status: running)"],
-    [Failures.noBoundSession(), "run has no bound runtime session"],
     [
       Failures.cancelNotPossible(),
       "run has no cancelCallback in metadata and no policy delegation - cannot cancel from control-plane"

@@ -53,14 +53,18 @@ export class RunObserver extends Context.Service<
 
       const bindSession = Effect.fnUntraced(function* (run: ObservedRun, news: Queue.Queue<SessionNews>) {
         if (run.status === "queued") yield* lifecycle.start(run)
-        const found = yield* Effect.result(awaitSession(run, news))
-        if (found._tag === "Failure") {
-          const { errorCode, errorMessage } = found.failure
-          yield* Effect.logWarning(`${errorCode}: ${errorMessage}`)
-          yield* lifecycle.fail(run, { errorCode, errorMessage })
-          return undefined
-        }
-        const { capabilities, session } = found.success
+        const found = yield* awaitSession(run, news).pipe(
+          Effect.catchTags({
+            RunOver: () => Effect.undefined,
+            SessionUnavailable: ({ errorCode, errorMessage }) =>
+              Effect.logWarning(`${errorCode}: ${errorMessage}`).pipe(
+                Effect.andThen(lifecycle.fail(run, { errorCode, errorMessage })),
+                Effect.andThen(Effect.undefined)
+              )
+          })
+        )
+        if (found === undefined) return undefined
+        const { capabilities, session } = found
         if (session.state === "EXPIRED" || session.state === "CANCELLED") {
           yield* lifecycle.finish(run, session.state, session, false)
           return undefined

@@ -1,10 +1,11 @@
-import { failureCodeIn, type SessionSnapshot } from "@runplane/domain"
+import { failureCodeIn, isTerminal, type SessionSnapshot } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import type { ObservedRun } from "./ObservedRuns.ts"
+import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import type { SessionNews } from "./SessionNews.ts"
 
@@ -13,6 +14,9 @@ export class SessionUnavailable extends Data.TaggedError("SessionUnavailable")<{
   readonly errorCode: string
   readonly errorMessage: string
 }> {}
+
+/** The run was ended or deleted while its session was awaited: nobody waits for that session any more. */
+export class RunOver extends Data.TaggedError("RunOver") {}
 
 const refusalCodes: Partial<Record<RuntimeError["reason"], string>> = {
   PERMISSION_DENIED: "FORBIDDEN",
@@ -33,13 +37,14 @@ const refusalOf = (error: RuntimeError): SessionUnavailable | undefined => {
  */
 export const makeSessionAwait = Effect.gen(function* () {
   const runtime = yield* RuntimeClient
+  const runs = yield* ObservedRuns
   const settings = yield* ObserverSettings
 
   return Effect.fnUntraced(function* (run: ObservedRun, news: Queue.Queue<SessionNews>) {
     const started = yield* Clock.currentTimeMillis
     let attempt = 0
 
-    /** Waits for news or for the next poll; fails when the bind time-out has passed. */
+    /** Waits for news or for the next poll; fails when the bind time-out has passed, or when the news is the run's end. */
     const nextPoll = Effect.fnUntraced(function* (lastTrouble: string | undefined) {
       const elapsed = (yield* Clock.currentTimeMillis) - started
       const remaining = settings.sessionPollTimeoutMs - elapsed
@@ -52,7 +57,10 @@ export const makeSessionAwait = Effect.gen(function* () {
       }
       const pause = Math.min(settings.sessionPollBaseMs * 2 ** attempt, settings.sessionPollMaxMs, remaining)
       attempt += 1
-      yield* Effect.timeoutOption(Queue.take(news), pause)
+      const told = yield* Effect.timeoutOption(Queue.take(news), pause)
+      if (Option.isNone(told) || told.value._tag === "State") return
+      const standing = yield* runs.standing(run.id)
+      if (standing === undefined || isTerminal(standing.status)) return yield* new RunOver()
     })
 
     const ask = <A>(call: Effect.Effect<A, RuntimeError>) =>

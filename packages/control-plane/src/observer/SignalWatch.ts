@@ -1,6 +1,6 @@
 import type { RawEnvelope, RunId } from "@runplane/domain"
 import { decodePayload, RuntimeClient, type RuntimeError } from "@runplane/runtime"
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -111,11 +111,19 @@ export class SignalWatch extends Context.Service<SignalWatch, Record<never, neve
       })
 
       yield* Effect.scoped(watch).pipe(
-        Effect.catchCause((cause) => Effect.logWarning("the signal watch ended", cause)),
+        Effect.catchCause(tellEnd),
         Effect.repeat(Schedule.spaced(settings.watchReconnectMs)),
         Effect.forkScoped
       )
       return SignalWatch.of({})
     })
   )
+}
+
+const tellEnd = (cause: Cause.Cause<RuntimeError | Cause.Done>) => {
+  const failure = Cause.findErrorOption(cause)
+  if (failure._tag === "None") return Effect.logError("the signal watch broke", cause)
+  return failure.value._tag === "RuntimeError"
+    ? Effect.logWarning(`the signal watch broke: ${failure.value.message}`)
+    : Effect.logInfo("the signal watch ended")
 }

@@ -1,5 +1,6 @@
 import { createServer, connect as openSocket, type Socket } from "node:net"
 import * as Effect from "effect/Effect"
+import { onLoopback } from "../support/LoopbackPort.ts"
 
 /** What becomes of a piece that passes by: it goes on, or the connection breaks before or after it has gone on. */
 export type Verdict = "pass" | "cut-before" | "cut-after"
@@ -49,19 +50,9 @@ export const cuttingProxy = Effect.fnUntraced(function* (url: string) {
       })
     }
   })
-  const port = yield* Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address()
-        resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
-      })
-    }),
-    () =>
-      Effect.sync(() => {
-        for (const socket of sockets) socket.destroy()
-        server.close()
-      })
-  )
+  const port = yield* onLoopback(server, () => {
+    for (const socket of sockets) socket.destroy()
+  })
   const through = new URL(url)
   through.port = String(port)
   return {

@@ -4,6 +4,7 @@ import type { RunId } from "@runplane/domain"
 import { CommitmentPayloadSchema, DecisionMode, RuntimeFake, SessionStartPayloadSchema } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { Observers } from "../../src/observer/Observers.ts"
+import { endRun } from "../support/EndedRuns.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitEvent, awaitStatus, layerTestObservation, runClockOnce, runClockUntil } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
@@ -139,6 +140,18 @@ layer(layerTestDatabase, { timeout: "60 seconds" })("RunObserver", (it) => {
       const { decoded } = yield* assertLogIsExact(runId)
       assert.strictEqual(decoded.at(-1)?.data["errorCode"], "RUNTIME_TIMEOUT")
     }).pipe(Effect.provide(layerTestObservation({ sessionPollTimeoutMs: 2_000 })))
+  )
+
+  it.effect("waits no longer for the session of a run that was ended meanwhile", () =>
+    Effect.gen(function* () {
+      const runId = yield* adoptNew
+      yield* awaitStatus(runId, "starting")
+      yield* endRun(runId)
+      // The clock stands still: no poll and no time-out can be what ends the observer.
+      const { active } = yield* Observers
+      while ((yield* active) > 0) yield* Effect.yieldNow
+      yield* assertLogIsExact(runId)
+    }).pipe(Effect.provide(layerTestObservation()))
   )
 
   it.effect("fails at once, with the runtime's words, when it may not look at the session", () =>

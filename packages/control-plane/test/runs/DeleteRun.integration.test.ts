@@ -6,21 +6,13 @@ import { RuntimeFake } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { appendMessages, messageDraft } from "../support/Appends.ts"
+import { auditOf, post, remove } from "../support/AuditedCalls.ts"
 import { endedRun, endRun } from "../support/EndedRuns.ts"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitStatus } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
 import { openSse } from "../support/SseClient.ts"
-
-const post = (path: string, body?: unknown) => call("POST", path, { body, headers: { "x-request-id": "req-9" } })
-const remove = (runId: string) => call("DELETE", `/runs/${runId}`, { headers: { "x-request-id": "req-9" } })
-
-const auditOf = Effect.fnUntraced(function* (resourceId: string) {
-  const sql = yield* PgClient.PgClient
-  return yield* sql<{ readonly action: string; readonly resource: string; readonly request_id: string | null }>`
-    SELECT action, resource, request_id FROM audit_log WHERE resource_id = ${resourceId} ORDER BY created_at, ordinal`
-})
 
 layer(layerTestService(), { excludeTestServices: true })("DELETE /runs/:id", (it) => {
   /** Rows of each table that names a run. Webhook deliveries belong to their subscription. */

@@ -5,19 +5,11 @@ import { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { ARTIFACTS_PER_READ } from "../../src/runs/ArtifactRepository.ts"
 import { MESSAGES_PER_READ } from "../../src/runs/RunsHttp.ts"
+import { auditOf, post, remove } from "../support/AuditedCalls.ts"
 import { endedRun, endRun } from "../support/EndedRuns.ts"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
-
-const post = (path: string, body?: unknown) => call("POST", path, { body, headers: { "x-request-id": "req-9" } })
-const remove = (runId: string) => call("DELETE", `/runs/${runId}`, { headers: { "x-request-id": "req-9" } })
-
-const auditOf = Effect.fnUntraced(function* (resourceId: string) {
-  const sql = yield* PgClient.PgClient
-  return yield* sql<{ readonly action: string; readonly resource: string; readonly request_id: string | null }>`
-    SELECT action, resource, request_id FROM audit_log WHERE resource_id = ${resourceId} ORDER BY created_at, ordinal`
-})
 
 layer(layerTestService(), { excludeTestServices: true })("clone, archive and artifacts over HTTP", (it) => {
   it.effect("clones the stored descriptor with ids of its own and without the idempotency key", () =>

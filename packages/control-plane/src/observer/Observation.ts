@@ -1,6 +1,7 @@
 import * as Layer from "effect/Layer"
 import { RunRepository } from "../runs/RunRepository.ts"
 import { layerTracedObserver } from "../telemetry/TracedObserver.ts"
+import { CallerReasons } from "./CallerReasons.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
 import { RunLocks } from "./RunLocks.ts"
@@ -18,6 +19,6 @@ export const layerObservation = Layer.mergeAll(SessionWatch.layerNoDeps, SignalW
   Layer.provide(SessionDiscovery.layerNoDeps.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layerNoDeps),
   Layer.provide([layerTracedObserver.pipe(Layer.provide(RunObserver.layerNoDeps)), RunLocks.layer]),
-  Layer.provideMerge(SessionNewsDesk.layer),
+  Layer.provideMerge(Layer.merge(SessionNewsDesk.layer, CallerReasons.layer)),
   Layer.provide(ObservedRuns.layer)
 )

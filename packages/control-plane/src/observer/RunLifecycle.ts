@@ -20,6 +20,7 @@ import * as Effect from "effect/Effect"
 import type { AppendRequest, LockedRun, StatusChange } from "../events/AppendRequest.ts"
 import { EventLog } from "../events/EventLog.ts"
 import { Ids } from "../events/Ids.ts"
+import { CallerReasons } from "./CallerReasons.ts"
 import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
 
 export type TerminalSessionState = Extract<RuntimeSessionState, "RESOLVED" | "EXPIRED" | "CANCELLED">
@@ -41,6 +42,7 @@ export const makeRunLifecycle = Effect.gen(function* () {
   const log = yield* EventLog
   const runs = yield* ObservedRuns
   const ids = yield* Ids
+  const reasons = yield* CallerReasons
 
   const change = (
     runId: RunId,
@@ -113,7 +115,7 @@ export const makeRunLifecycle = Effect.gen(function* () {
       "suspended",
       (locked, at) => [
         sessionStateChanged(at, { sessionId: run.sessionId, state: "SUSPENDED" }),
-        runSuspended({ ...describe(locked), ts: at })
+        runSuspended({ ...describe(locked), ts: at, reason: reasons.of(run.id, "suspended") })
       ],
       { revision }
     )
@@ -124,7 +126,7 @@ export const makeRunLifecycle = Effect.gen(function* () {
       "running",
       (locked, at) => [
         sessionStateChanged(at, { sessionId: run.sessionId, state: "OPEN" }),
-        runResumed({ ...describe(locked), ts: at })
+        runResumed({ ...describe(locked), ts: at, reason: reasons.of(run.id, "running") })
       ],
       { revision }
     )
@@ -167,7 +169,7 @@ export const makeRunLifecycle = Effect.gen(function* () {
       case "CANCELLED":
         return change(run.id, "cancelled", (locked, at) => [
           ...before(locked, at),
-          runCancelled({ ...describe(locked), endedAt: at, ts: at })
+          runCancelled({ ...describe(locked), endedAt: at, ts: at, reason: reasons.of(run.id, "cancelled") })
         ])
       case "EXPIRED":
         return fail(run, SESSION_EXPIRED, before)

@@ -7,6 +7,7 @@ import { type AuditEntry, AuditTrail, type Caller } from "../admin/AuditTrail.ts
 import type { LockedRun } from "../events/AppendRequest.ts"
 import { EventLog } from "../events/EventLog.ts"
 import { endsRun, LiveEvents, type LiveSubscription } from "../events/LiveEvents.ts"
+import { CallerReasons } from "../observer/CallerReasons.ts"
 import { type CallbackAddress, CancelCallback, callbackOf } from "./CancelCallback.ts"
 import { RunRepository } from "./RunRepository.ts"
 import type { StoredRun } from "./RunRow.ts"
@@ -28,6 +29,7 @@ export const makeCancelRun = Effect.gen(function* () {
   const log = yield* EventLog
   const runs = yield* RunRepository
   const runtime = yield* RuntimeClient
+  const reasons = yield* CallerReasons
 
   const entryOf =
     (run: StoredRun, option: "callback" | "delegated", reason: string | undefined, caller: Caller) =>
@@ -131,10 +133,11 @@ export const makeCancelRun = Effect.gen(function* () {
   return Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
     const { id, metadata, status } = run.record
     if (isTerminal(status)) return yield* invalidTransition(id, status, "cancelled")
-    if (isTruthy(metadata["cancellationDelegated"])) return yield* delegated(run, reason, caller)
+    const known = reasons.during(id, "cancelled", reason)
+    if (isTruthy(metadata["cancellationDelegated"])) return yield* known(delegated(run, reason, caller))
     const address = callbackOf(metadata)
     if (address === undefined) return yield* cancelNotPossible()
-    return yield* byCallback(run, address, reason, caller)
+    return yield* known(byCallback(run, address, reason, caller))
   }, Effect.scoped)
 })
 

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import { type AuditEntry, AuditTrail, type Caller } from "../admin/AuditTrail.ts"
 import type { LockedRun } from "../events/AppendRequest.ts"
 import { EventLog } from "../events/EventLog.ts"
+import { CallerReasons } from "../observer/CallerReasons.ts"
 import type { StoredRun } from "./RunRow.ts"
 import { answerOfRefusedAck, answerOfRuntimeError } from "./RuntimeRefusal.ts"
 
@@ -29,13 +30,13 @@ export const makePauseRun = Effect.gen(function* () {
   const audit = yield* AuditTrail
   const log = yield* EventLog
   const runtime = yield* RuntimeClient
+  const reasons = yield* CallerReasons
 
-  const perform = Effect.fnUntraced(function* (
-    pause: Pause,
-    run: StoredRun,
-    reason: string | undefined,
-    caller: Caller
-  ) {
+  const perform = (pause: Pause, run: StoredRun, reason: string | undefined, caller: Caller) =>
+    // Once the runtime has said yes the run has to follow, whether or not the caller still waits for the answer.
+    ask(pause, run, reason, caller).pipe(reasons.during(run.record.id, pause.to, reason), Effect.uninterruptible)
+
+  const ask = Effect.fnUntraced(function* (pause: Pause, run: StoredRun, reason: string | undefined, caller: Caller) {
     const { id, runtimeSessionId } = run.record
     const ack = yield* pause
       .call({ sessionId: runtimeSessionId, reason: reason ?? pause.defaultReason })
@@ -79,8 +80,7 @@ export const makePauseRun = Effect.gen(function* () {
       const at = new Date(yield* Clock.currentTimeMillis).toISOString()
       yield* audit.recordDone(entry(at))
     }
-    // Once the runtime has said yes the run has to follow, whether or not the caller still waits for the answer.
-  }, Effect.uninterruptible)
+  })
 
   const suspend = Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
     if (run.record.status !== "running") return yield* notRunning(run.record.status)

@@ -167,6 +167,20 @@ layer(layerTestDatabase, { timeout: "60 seconds" })("RunObserver", (it) => {
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
+  it.effect("fails when it may look at the session but not follow it", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const runId = yield* createRun()
+      yield* openSession(runId)
+      yield* fake.fail({ method: "StreamSession", sessionId: runId }, "PERMISSION_DENIED", "caller is no participant")
+      yield* (yield* Observers).adopt(runId)
+      yield* awaitStatus(runId, "failed")
+      const { decoded } = yield* assertLogIsExact(runId)
+      assert.strictEqual(decoded.at(-1)?.data["errorCode"], "FORBIDDEN")
+      assert.strictEqual(decoded.at(-1)?.data["error"], "caller is no participant")
+    }).pipe(Effect.provide(layerTestObservation()))
+  )
+
   it.effect("fails with MODE_NOT_SUPPORTED when the runtime does not know the mode", () =>
     Effect.gen(function* () {
       const runId = yield* createRun({ modeName: "macp.mode.unheard.v1" })

@@ -46,12 +46,17 @@ const cancelAndHangUp = Effect.fnUntraced(function* (runId: RunId, hungUp: Effec
 const awaitAudit = (runId: RunId, entry: string) =>
   Effect.repeat(auditOf(runId, true), { until: (entries) => entries.includes(entry) })
 
+/** Whoever wrote it, the request or the observer: the event says why. */
+const assertReasonTold = (runId: RunId) =>
+  Effect.map(eventsOf(runId, "run.cancelled"), ([event]) => assert.strictEqual(event?.data["reason"], "enough"))
+
 /** Once ended, as the caller was told: 201 only for a cancelled run, and only then an entry. Answers how it ended. */
 const assertAnswerFits = Effect.fnUntraced(function* (runId: RunId, answer: Answer) {
   const end = yield* assertEndedOnce(runId)
   assert.include(end === "cancelled" ? [201, 409] : [409], answer.status, answer.text)
   const audited = (yield* auditOf(runId, true)).slice(1)
   assert.deepStrictEqual(audited, answer.status === 201 ? ["run.cancel succeeded"] : [])
+  if (answer.status === 201) yield* assertReasonTold(runId)
   return end
 })
 
@@ -345,6 +350,7 @@ layer(service, { excludeTestServices: true })("races of cancel by callback", (it
       const { body, status } = yield* Fiber.join(answer)
       assert.deepStrictEqual([status, body.status], [201, "cancelled"])
       yield* assertEndedOnce(runId)
+      yield* assertReasonTold(runId)
       assert.strictEqual(yield* assertPausesAlternate(runId), 1)
     })
   )

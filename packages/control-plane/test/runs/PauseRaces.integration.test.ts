@@ -33,20 +33,29 @@ const suspendedRun = Effect.tap(runningRun(), (runId) => post(runId, "suspend"))
 
 // http-details sections 4.6 and 5.1
 layer(service, { excludeTestServices: true })("races of suspend and resume", (it) => {
-  it.effect("many pauses, one right after the other, are one event each, however late the watch tells of them", () =>
-    Effect.gen(function* () {
-      const runId = yield* runningRun()
-      for (let round = 0; round < ROUNDS; round++) {
-        assert.strictEqual((yield* post(runId, "suspend")).status, 201)
-        assert.strictEqual((yield* post(runId, "resume")).status, 201)
-      }
-      yield* RuntimeFake.use((fake) => fake.transition(runId, "RESOLVED"))
-      yield* awaitStatus(runId, "completed")
-      assert.strictEqual(yield* assertPausesAlternate(runId), 2 * ROUNDS)
-      const pauses = (yield* auditOf(runId)).slice(1)
-      assert.lengthOf(pauses, 2 * ROUNDS)
-      yield* assertEndedOnce(runId)
-    })
+  it.effect(
+    "many pauses, one right after the other, are one event each, with the caller's reason, whoever hears first",
+    () =>
+      Effect.gen(function* () {
+        const runId = yield* runningRun()
+        const reasons: Array<string> = []
+        for (let round = 0; round < ROUNDS; round++) {
+          reasons.push(`lunch ${round}`, `back ${round}`)
+          assert.strictEqual((yield* post(runId, "suspend", { reason: `lunch ${round}` })).status, 201)
+          assert.strictEqual((yield* post(runId, "resume", { reason: `back ${round}` })).status, 201)
+        }
+        const told = [...(yield* eventsOf(runId, "run.suspended")), ...(yield* eventsOf(runId, "run.resumed"))]
+        assert.deepStrictEqual(
+          told.toSorted((one, other) => one.index - other.index).map(({ data }) => data["reason"]),
+          reasons
+        )
+        yield* RuntimeFake.use((fake) => fake.transition(runId, "RESOLVED"))
+        yield* awaitStatus(runId, "completed")
+        assert.strictEqual(yield* assertPausesAlternate(runId), 2 * ROUNDS)
+        const pauses = (yield* auditOf(runId)).slice(1)
+        assert.lengthOf(pauses, 2 * ROUNDS)
+        yield* assertEndedOnce(runId)
+      })
   )
 
   it.effect("news of a pause that is long over change nothing", () =>
@@ -121,6 +130,28 @@ layer(service, { excludeTestServices: true })("races of suspend and resume", (it
       )
     }
   }
+
+  it.effect(
+    "the observer hears of a caller's suspension before the runtime's yes: the event has the caller's reason",
+    () =>
+      Effect.gen(function* () {
+        const fake = yield* RuntimeFake
+        const runId = yield* runningRun()
+        yield* fake.delay({ method: "SuspendSession", sessionId: runId }, "200 millis")
+        const before = (yield* fake.calls).filter(({ method }) => method === "SuspendSession").length
+        const hearing = Effect.gen(function* () {
+          yield* fake.awaitCalls("SuspendSession", before + 1)
+          yield* fake.transition(runId, "SUSPENDED")
+          yield* awaitEvent(runId, "run.suspended")
+        })
+        yield* Effect.all([post(runId, "suspend", { reason: "lunch" }), hearing], { concurrency: "unbounded" })
+        const told = yield* eventsOf(runId, "run.suspended")
+        assert.deepStrictEqual(
+          told.map(({ data }) => data["reason"]),
+          ["lunch"]
+        )
+      })
+  )
 
   it.effect(
     "the runtime's yes comes late, after the session has ended: the run stays ended and the caller hears it",

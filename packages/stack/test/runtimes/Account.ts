@@ -66,11 +66,7 @@ const isReconnection = ({ data, type }: CanonicalEvent): boolean =>
   type === "session.stream.opened" && (data["status"] === "reconnecting" || data["status"] === "recovered")
 
 const lineOf = ({ data, subject, type }: CanonicalEvent): string =>
-  `${type} ${subject === undefined ? "-" : masked(`${subject.kind}:${subject.id}`)} ${JSON.stringify(masked(factsOf(type, data)))}`
-
-/** The caller's reason for a pause is told by whoever hears of the pause first: the request, or the observer, who has none. */
-const factsOf = (type: string, { reason, ...facts }: Schema.JsonObject): Schema.JsonObject =>
-  type.startsWith("run.") || reason === undefined ? facts : { ...facts, reason }
+  `${type} ${subject === undefined ? "-" : masked(`${subject.kind}:${subject.id}`)} ${JSON.stringify(masked(data))}`
 
 /** Places in the log, ids of ours and the order between streams: they differ from run to run. */
 const PASSING = new Set(["messageId", "sessionId", "timeline", "trace", "traceId", "lastStreamCursor"])

@@ -1,5 +1,5 @@
-// Everything the continuous integration checks besides the tests, one line of result each. Exits 1 when one fails, after
-// the output of those that did.
+// Everything the continuous integration checks besides the tests, one line of result each. Exits 1 when one fails,
+// after the output of those that did.
 import { spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { delimiter, dirname, join, relative } from "node:path"

@@ -1,5 +1,5 @@
-// The tests against the reference runtime: brings macp-runtime with cargo, built once and kept in .tools, and runs the test
-// project "runtime" with it. Exit code 77: this machine cannot build it; the last line on stderr says why.
+// The tests against the reference runtime: brings macp-runtime with cargo, built once and kept in .tools, and runs the
+// test project "runtime" with it. Exit code 77: this machine cannot build it; the last line on stderr says why.
 import { spawn, spawnSync } from "node:child_process"
 import { cpSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
@@ -76,7 +76,8 @@ const build = async () => {
   const target = join(folder, "target")
   const package_ = ["macp-runtime", "--version", `=${VERSION}`, "--bin", "macp-runtime"]
   // Not --locked: the lock file of the crate names versions that its registry does not have any more.
-  // Optimised only so far that nothing is slow: it is the tests that have to be fast, and the build that has to be short.
+  // Optimised only so far that nothing is slow: it is the tests that have to be fast, and the build that has to be
+  // short.
   const quick = { CARGO_PROFILE_RELEASE_OPT_LEVEL: "1", CARGO_PROFILE_RELEASE_LTO: "false" }
   const install = ["install", ...package_, "--root", folder, "--target-dir", target, "--force"]
   const isBuilt = await run("cargo", install, quick)
@@ -94,7 +95,9 @@ const freePort = () =>
     })
   })
 
-/** A runtime for the conformance fixtures: development credentials, sessions in memory. The other tests start their own. */
+/**
+ * A runtime for the conformance fixtures: development credentials, sessions in memory. The other tests start their own.
+ */
 const startRuntime = async () => {
   const address = `127.0.0.1:${await freePort()}`
   const env = {

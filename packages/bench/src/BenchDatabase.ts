@@ -14,8 +14,9 @@ import { cpuSecondsOfTree } from "./process/CpuTime.ts"
 const CONNECTIONS = 2
 
 /**
- * Write-ahead log that a server keeps ready. A fresh one makes each new segment of 16 MB in the middle of some commit, which takes
- * it some 50 to 100 ms; a server that has been at work for a while has old ones to write over, and that is the one to measure.
+ * Write-ahead log that a server keeps ready. A fresh one makes each new segment of 16 MB in the middle of some commit,
+ * which takes it some 50 to 100 ms; a server that has been at work for a while has old ones to write over, and that is
+ * the one to measure.
  */
 const READY_SEGMENTS = 20
 const READY_WAL = "512MB"
@@ -31,7 +32,9 @@ export class BenchDatabase extends Context.Service<
     readonly settle: Effect.Effect<void, SqlError>
   }
 >()("runplane/bench/BenchDatabase") {
-  /** A PostgreSQL server of our own, writing to disk as in production (`fsync`), in a folder that is removed afterwards. */
+  /**
+   * A PostgreSQL server of our own, writing to disk as in production (`fsync`), in a folder that is removed afterwards.
+   */
   static readonly layer = Layer.unwrap(
     Effect.gen(function* () {
       const dataDir = yield* Effect.acquireRelease(

@@ -1,7 +1,9 @@
 import type { Figure, Outcome, Summary } from "./Figures.ts"
 import { median } from "./Statistics.ts"
 
-/** Each figure over the repetitions, in the order of its first appearance. An aim is reached when the median reaches it. */
+/**
+ * Each figure over the repetitions, in the order of its first appearance. An aim is reached when the median reaches it.
+ */
 export const summarise = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Summary> =>
   [...Map.groupBy(outcomes.flatMap(namedFigures), ([name]) => name)].flatMap(([name, entries]) => {
     const figures = entries.map(([, figure]) => figure)

@@ -29,9 +29,6 @@ const transitions: Readonly<Record<RunStatus, ReadonlyArray<RunStatus>>> = {
 
 export const isTerminal = (status: RunStatus): status is TerminalRunStatus => transitions[status].length === 0
 
-/** Statuses of runs that an observer must be watching (http-details section 5.5: `queued` included). */
-export const nonTerminalStatuses: ReadonlyArray<RunStatus> = RunStatus.literals.filter((status) => !isTerminal(status))
-
 export type TransitionDecision = "apply" | "no-op" | "reject"
 
 /**
@@ -42,23 +39,4 @@ export type TransitionDecision = "apply" | "no-op" | "reject"
 export const decideTransition = (from: RunStatus, to: RunStatus): TransitionDecision => {
   if (from === to || (isTerminal(from) && isTerminal(to))) return "no-op"
   return transitions[from].includes(to) ? "apply" : "reject"
-}
-
-/**
- * The statuses to step through to bring a run from one status to another, the target last: a session that ended before
- * the run was bound walks the run forward (http-details section 5.3). Undefined when no such path exists.
- */
-export const pathTo = (from: RunStatus, to: RunStatus): ReadonlyArray<RunStatus> | undefined => {
-  if (from === to) return []
-  const queue: Array<ReadonlyArray<RunStatus>> = transitions[from].map((next) => [next])
-  const seen = new Set<RunStatus>([from])
-  while (queue.length > 0) {
-    const path = queue.shift()
-    const last = path?.at(-1)
-    if (path === undefined || last === undefined || seen.has(last)) continue
-    if (last === to) return path
-    seen.add(last)
-    for (const next of transitions[last]) queue.push([...path, next])
-  }
-  return undefined
 }

@@ -92,5 +92,3 @@ export type RawFrame =
   | { readonly kind: "stream-inline-error"; readonly error: InlineError }
   /** `ambient` envelopes come from WatchSignals: no ordinal, and their message ids need not be unique. */
   | { readonly kind: "stream-envelope"; readonly envelope: RawEnvelope; readonly ambient: boolean }
-
-export type RawFrameKind = RawFrame["kind"]

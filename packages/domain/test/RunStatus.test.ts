@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decideTransition, isTerminal, nonTerminalStatuses, pathTo, RunStatus } from "@runplane/domain"
+import { decideTransition, isTerminal, RunStatus } from "@runplane/domain"
 
 const allowed: Readonly<Record<RunStatus, ReadonlyArray<RunStatus>>> = {
   queued: ["starting", "failed", "cancelled"],
@@ -22,33 +22,5 @@ describe("RunStatus", () => {
 
   it("calls exactly completed, failed and cancelled terminal", () => {
     assert.deepStrictEqual(RunStatus.literals.filter(isTerminal), terminal)
-    assert.deepStrictEqual(
-      nonTerminalStatuses,
-      RunStatus.literals.filter((status) => !terminal.includes(status))
-    )
-  })
-
-  it.each(pairs)("walks from $from to $to over allowed steps only, or not at all", ({ from, to }) => {
-    const path = pathTo(from, to)
-    if (path === undefined) return
-    let current = from
-    for (const step of path) {
-      assert.strictEqual(decideTransition(current, step), "apply")
-      current = step
-    }
-    assert.strictEqual(current, to)
-  })
-
-  it("walks a queued run forward to completed through every status in between", () => {
-    assert.deepStrictEqual(pathTo("queued", "completed"), ["starting", "binding_session", "running", "completed"])
-  })
-
-  it("takes the direct step to failed from anywhere that is not terminal", () => {
-    for (const status of nonTerminalStatuses) assert.deepStrictEqual(pathTo(status, "failed"), ["failed"])
-  })
-
-  it("finds no way out of a terminal status and none back to queued", () => {
-    assert.isUndefined(pathTo("completed", "running"))
-    assert.isUndefined(pathTo("running", "queued"))
   })
 })

@@ -38,7 +38,8 @@ interface Cast {
 
 /**
  * The example flow (launch-details section 5.3): compile, start the agents one at a time with the initiator first, and
- * meanwhile submit the run to the control plane. When an agent does not attach, the run's other agents are stopped again.
+ * meanwhile submit the run to the control plane. When an agent does not attach, the run's other agents are stopped
+ * again.
  */
 export class ExampleRuns extends Context.Service<
   ExampleRuns,
@@ -82,8 +83,8 @@ export class ExampleRuns extends Context.Service<
           },
           { concurrency: "unbounded" }
         ).pipe(
-          // A caller that goes away, like a failure, leaves no half-started run behind. A run that the control plane has
-          // accepted by then stays there, and ends when somebody cancels it or its time is over.
+          // A caller that goes away, like a failure, leaves no half-started run behind. A run that the control plane
+          // has accepted by then stays there, and ends when somebody cancels it or its time is over.
           Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : host.stopRun(compiled.sessionId)))
         )
         return {
@@ -196,8 +197,9 @@ const withOverrides = (
 }
 
 /**
- * The descriptor as it is submitted: it tells the control plane where to ask the initiator for a cancellation (launch-details
- * section 7.3). The answer to our own caller does not, because of the bearer. A callback of the pack's own is left alone.
+ * The descriptor as it is submitted: it tells the control plane where to ask the initiator for a cancellation
+ * (launch-details section 7.3). The answer to our own caller does not, because of the bearer. A callback of the pack's
+ * own is left alone.
  */
 const withCancelCallback = (
   { initiator, runDescriptor }: CompileLaunchResult,

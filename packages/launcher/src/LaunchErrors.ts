@@ -3,7 +3,8 @@ import type { JsonObject } from "./Json.ts"
 
 /**
  * What can go wrong between a launch request and its answer (scenario-launch-service "Errors"). Messages are those of
- * launch-details section 10.2; the HTTP handlers translate each error into the class of packages/api with the same code.
+ * launch-details section 10.2; the HTTP handlers translate each error into the class of packages/api with the same
+ * code.
  */
 export class InvalidScenarioRef extends Data.TaggedError("InvalidScenarioRef")<{
   readonly scenarioRef: string

@@ -20,7 +20,9 @@ import { type LauncherOptions, LauncherSettings } from "./LauncherSettings.ts"
 import { PolicyRegistration } from "./PolicyRegistration.ts"
 import { RunSubmission } from "./RunSubmission.ts"
 
-/** How long open requests may go on when the service stops; a launch that has not answered by then is taken back, ms. */
+/**
+ * How long open requests may go on when the service stops; a launch that has not answered by then is taken back, ms.
+ */
 const SHUTDOWN_GRACE_MS = 1_000
 
 export interface ListenOptions {
@@ -55,7 +57,7 @@ export class Launcher extends Context.Service<
 }
 
 /** What the handlers stand on; exported for tests that serve the routes in memory. */
-export const launcherCapabilities = ExampleRuns.layer.pipe(
+const launcherCapabilities = ExampleRuns.layer.pipe(
   Layer.provideMerge(LaunchCompiler.layer),
   Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer)),
   Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, CancelCallbacks.layer, RunSubmission.layer)),

@@ -8,7 +8,9 @@ import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import { InvalidConfig } from "./LaunchErrors.ts"
 
-/** The launch service's settings after reading (launch-details section 10.5). All times in ms unless the name says so. */
+/**
+ * The launch service's settings after reading (launch-details section 10.5). All times in ms unless the name says so.
+ */
 export interface LauncherSettingsShape {
   /** Name of this service: `service` of /healthz, `source` of session metadata, default requester. */
   readonly serviceName: string
@@ -104,7 +106,9 @@ const defaults = {
   runtimeAllowInsecure: false
 }
 
-/** What a caller that composes the service itself may set; the rest takes its default. Relative paths start at the cwd. */
+/**
+ * What a caller that composes the service itself may set; the rest takes its default. Relative paths start at the cwd.
+ */
 export type LauncherOptions = Partial<LauncherSettingsShape>
 
 /** The settings as a service, read once. */
@@ -204,8 +208,8 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
 })
 
 /**
- * A service without an auth service does not start (scenario-launch-service "Errors"), unless it is said that its agents may
- * present development credentials, which a runtime with real authentication refuses.
+ * A service without an auth service does not start (scenario-launch-service "Errors"), unless it is said that its
+ * agents may present development credentials, which a runtime with real authentication refuses.
  */
 const authServiceUrl = Effect.gen(function* () {
   const url = yield* address("PROTO_AUTH_SERVICE_URL")

@@ -27,7 +27,7 @@ export interface PackPolicy {
   readonly schemaVersion: 1 | 2 | 3
 }
 
-/** A file that holds no policy. */
+/** A file that holds no policy, or the folder itself. */
 export interface BrokenPolicy {
   readonly file: string
   readonly reason: string
@@ -36,15 +36,20 @@ export interface BrokenPolicy {
 const decodeFile = Schema.decodeUnknownEffect(Schema.fromJsonString(PolicyFile))
 
 /**
- * The policies of a folder in the order of its file names, without `policy.default`, which the runtime has and nobody may
- * replace. A broken file concerns only the launches that name its policy, so it is told beside the others.
+ * The policies of a folder in the order of its file names, without `policy.default`, which the runtime has and nobody
+ * may replace. A broken file concerns only the launches that name its policy, so it is told beside the others; so is a folder
+ * that cannot be listed. Without a folder there are none.
  */
 export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const exists = yield* Effect.orElseSucceed(fs.exists(directory), () => false)
-  const names = exists ? yield* Effect.orElseSucceed(fs.readDirectory(directory), () => []) : []
-  const files = names.filter((name) => name.endsWith(".json")).toSorted(compareTexts)
+  const listing = exists ? yield* Effect.result(fs.readDirectory(directory)) : Result.succeed([])
+  if (Result.isFailure(listing)) {
+    const reason = `cannot be read: ${listing.failure.reason._tag}`
+    return { policies: [], broken: [{ file: path.basename(directory), reason }] }
+  }
+  const files = listing.success.filter((name) => name.endsWith(".json")).toSorted(compareTexts)
   const read = yield* Effect.forEach(files, (file) =>
     fs
       .readFileString(path.join(directory, file))

@@ -33,7 +33,9 @@ export type PolicyOutcome =
 export class PolicyRegistration extends Context.Service<
   PolicyRegistration,
   {
-    /** One entry a policy file, as things stand. Empty without a control plane, or when registration is switched off. */
+    /**
+     * One entry a policy file, as things stand. Empty without a control plane, or when registration is switched off.
+     */
     readonly outcomes: Effect.Effect<ReadonlyArray<PolicyOutcome>>
     /** The same once no policy is pending. Waits for as long as the control plane does not answer. */
     readonly settled: Effect.Effect<ReadonlyArray<PolicyOutcome>>

@@ -10,8 +10,8 @@ import { type ControlPlaneSettings, LauncherSettings } from "./LauncherSettings.
 type Descriptor = CompileLaunchResult["runDescriptor"]
 
 /**
- * Hands run descriptors to the control plane (launch-details section 10.4). One attempt, no retry; whatever goes wrong is
- * logged and answered with none, because a control plane in trouble must not fail an example run.
+ * Hands run descriptors to the control plane (launch-details section 10.4). One attempt, no retry; whatever goes wrong
+ * is logged and answered with none, because a control plane in trouble must not fail an example run.
  */
 export class RunSubmission extends Context.Service<
   RunSubmission,

@@ -120,6 +120,16 @@ describe("registration of the packs' policies (launch-details section 8)", () =>
     })
   )
 
+  it.effect("says that the folder of the policies cannot be listed", () =>
+    Effect.gen(function* () {
+      const policiesDir = "/packs/_policies/notes.txt"
+      const { policies, warnings } = yield* register([], { ...on, policiesDir })
+      const reason = "cannot be read: NotFound"
+      assert.deepStrictEqual(yield* policies.settled, [{ policy: "notes.txt", state: "refused", reason }])
+      assert.deepStrictEqual(warnings, [`policy file notes.txt left out: ${reason}`])
+    })
+  )
+
   it.effect("finds its policies in a registry that is read-only", () =>
     Effect.gen(function* () {
       const { policies } = yield* register([failure(405, "REGISTRY_READ_ONLY", "registry is read-only"), held()])

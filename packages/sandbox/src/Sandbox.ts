@@ -38,8 +38,8 @@ export class Sandbox extends Context.Service<
     /** The state of a session's mode as plain JSON, undefined when the session is unknown. */
     readonly modeState: (sessionId: string) => Effect.Effect<Readonly<Record<string, unknown>> | undefined>
     /**
-     * Sends an envelope as `sender` without a connection, at the speed of the kernel: for load that should measure a client
-     * of the runtime and not the sending of messages. The envelope must not be used again.
+     * Sends an envelope as `sender` without a connection, at the speed of the kernel: for load that should measure a
+     * client of the runtime and not the sending of messages. The envelope must not be used again.
      */
     readonly submit: (envelope: Envelope, sender: string) => Effect.Effect<Ack>
     /** Registers a policy without a call. */

@@ -35,8 +35,8 @@ export interface SandboxOptions {
   /** Show cancel, suspend and resume as envelopes on the stream, which no release up to the pinned one does. */
   readonly annotateStream: boolean
   /**
-   * Let a policy denial escape as the status FAILED_PRECONDITION with its details in the trailer, on Send and StreamSession,
-   * instead of an acknowledgement or an inline frame (runtime-wire section 7.5).
+   * Let a policy denial escape as the status FAILED_PRECONDITION with its details in the trailer, on Send and
+   * StreamSession, instead of an acknowledgement or an inline frame (runtime-wire section 7.5).
    */
   readonly denialsAsStatus: boolean
   /** Development credentials: whether the identities of `observers` may observe. Real runtimes let nobody. */

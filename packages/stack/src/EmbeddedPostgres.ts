@@ -25,10 +25,10 @@ export interface EmbeddedPostgresOptions {
 }
 
 /** Not the port of a server that is installed on the machine. */
-export const DEFAULT_POSTGRES_PORT = 54_329
+const DEFAULT_POSTGRES_PORT = 54_329
 
 /** The database of the services. */
-export const DATABASE_NAME = "runplane"
+const DATABASE_NAME = "runplane"
 
 const PORT_USE = { purpose: "embedded PostgreSQL", setting: "RUNPLANE_POSTGRES_PORT" }
 
@@ -41,8 +41,8 @@ export type EmbeddedPostgresProblem =
   | PostgresStartFailed
 
 /**
- * A PostgreSQL server of our own on the loopback, for as long as its scope lives. Writes reach the disk (`fsync`) and stay
- * in the data folder; the password is made with it.
+ * A PostgreSQL server of our own on the loopback, for as long as its scope lives. Writes reach the disk (`fsync`) and
+ * stay in the data folder; the password is made with it.
  */
 export class EmbeddedPostgres extends Context.Service<
   EmbeddedPostgres,

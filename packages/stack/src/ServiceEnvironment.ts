@@ -11,7 +11,8 @@ export interface Neighbours {
 }
 
 /**
- * Ports from here on are those that agents listen on for cancel requests: below what systems give to outgoing connections.
+ * Ports from here on are those that agents listen on for cancel requests: below what systems give to outgoing
+ * connections.
  */
 export const CANCEL_CALLBACK_PORT_BASE = 23_000
 
@@ -30,7 +31,8 @@ const NAMES: Environment = {
 
 /**
  * Both services mint at our auth service; nothing else counts as a credential, so that a token which is refused is not
- * covered up by a name. The control plane may write policies: the launch service registers those of the packs through it.
+ * covered up by a name. The control plane may write policies: the launch service registers those of the packs through
+ * it.
  */
 const tokens = (authUrl: string): Environment => ({
   PROTO_AUTH_SERVICE_URL: authUrl,
@@ -66,8 +68,8 @@ const cancelCallbacks = (given: Environment): Environment => ({
 
 /**
  * The settings with which the services would run as processes of their own: those of this process, completed with where
- * their neighbours are. All other settings of the services stay what the user gave; a runtime of somebody else's is spoken
- * to as they say.
+ * their neighbours are. All other settings of the services stay what the user gave; a runtime of somebody else's is
+ * spoken to as they say.
  */
 export const serviceEnvironment = (
   given: Readonly<Record<string, string | undefined>>,

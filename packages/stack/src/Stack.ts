@@ -54,16 +54,16 @@ export class PacksUnusable extends Data.TaggedError("PacksUnusable")<{ readonly 
 }
 
 /**
- * Everything on one machine, in this process (design.md, "One machine, and more"): database, auth service, runtime, control
- * plane and launch service. Ready when the policies of the packs have been registered or refused and the packs are known to
- * be good.
+ * Everything on one machine, in this process (design.md, "One machine, and more"): database, auth service, runtime,
+ * control plane and launch service. Ready when the policies of the packs have been registered or refused and the packs
+ * are known to be good.
  */
 export class Stack extends Context.Service<Stack, Addresses>()("runplane/stack/Stack") {
   static readonly layer = (settings: StackSettings) => Layer.effect(Stack, start(settings))
 
   /**
-   * The typed clients of both services, aimed at the stack. Not on `fetch`: when a stream is cut its pool opens a connection
-   * in reserve, and the server at the other end of this process would wait for that at shutdown.
+   * The typed clients of both services, aimed at the stack. Not on `fetch`: when a stream is cut its pool opens a
+   * connection in reserve, and the server at the other end of this process would wait for that at shutdown.
    */
   static readonly layerClients = (settings: StackSettings) =>
     Layer.unwrap(

@@ -9,6 +9,7 @@ import type { StackProcess } from "./support/StackProcess.ts"
 import {
   cancel,
   createRun,
+  LABELS,
   launch,
   MODE,
   Running,
@@ -71,7 +72,12 @@ layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 se
           strangers.map(({ status }) => status),
           [401, 401, 401]
         )
-        assert.strictEqual((yield* runOf(id)).status, "running")
+        const run = yield* runOf(id)
+        assert.strictEqual(run.status, "running")
+        // As asked for in POST /examples/run (scenario-launch-service).
+        assert.includeMembers([...run.tags], ["example", "incident", ...LABELS.tags])
+        assert.deepInclude(run.metadata, { runLabel: LABELS.runLabel })
+        assert.deepNestedInclude(run.metadata, { "executionRequest.execution.requester": LABELS.requester })
 
         yield* cancel(id, "wrong region")
         yield* reached(id, "run.cancelled")

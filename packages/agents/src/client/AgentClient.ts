@@ -36,7 +36,7 @@ const LONGEST_BACKOFF_MS = 2_000
 const SESSION_POLL_MS = 100
 
 /** PROTO_SESSION_WAIT_MS: milliseconds that a session may take to open, and a lost runtime to come back. */
-export const SESSION_WAIT_MS = 60_000
+const SESSION_WAIT_MS = 60_000
 
 /** Milliseconds that a cancellation waits for a session that is just being opened; its caller waits 5,000. */
 const CANCEL_WAIT_MS = 3_000
@@ -64,9 +64,9 @@ export class AgentClient extends Context.Service<
     /** Any message of the session, for types without a method of their own. */
     readonly send: (messageType: string, payload: Uint8Array<ArrayBuffer>) => Effect.Effect<Ack, AgentFailure>
     /**
-     * Every accepted envelope from the first, waiting for the session to appear: for as long as PROTO_SESSION_WAIT_MS says,
-     * because an initiator that is gone never opens it. It goes on from the last one seen when the connection breaks, and
-     * does not end with the session.
+     * Every accepted envelope from the first, waiting for the session to appear: for as long as PROTO_SESSION_WAIT_MS
+     * says, because an initiator that is gone never opens it. It goes on from the last one seen when the connection
+     * breaks, and does not end with the session.
      */
     readonly envelopes: Stream.Stream<Envelope, RuntimeCallFailed>
     /** Waits until the session has ended, however it did. */
@@ -266,8 +266,8 @@ const awaitEnd = (connection: RuntimeConnection, sessionId: string): Effect.Effe
     .call("GetSession", (options) => connection.client.getSession({ sessionId }, options))
     .pipe(
       Effect.map(({ metadata }) => metadata?.state ?? SessionState.UNSPECIFIED),
-      // Not there yet, or the runtime restarts: look again. A session that was dropped after its end is the same to an agent
-      // as one that never came, and its stream is what waits for that.
+      // Not there yet, or the runtime restarts: look again. A session that was dropped after its end is the same to an
+      // agent as one that never came, and its stream is what waits for that.
       Effect.catchIf(
         (failure) => failure.isTransport || failure.status === "not_found",
         () => Effect.succeed(SessionState.UNSPECIFIED)

@@ -21,7 +21,10 @@ export type ExampleAgent = Effect.Effect<
   AgentClient | Bootstrap
 >
 
-/** Plays a strategy until the control plane asks it to stop; the initiator cancels the session first, on its own authority. */
+/**
+ * Plays a strategy until the control plane asks it to stop; the initiator cancels the session first, on its own
+ * authority.
+ */
 const agentOf = (agentRef: string, strategy: Strategy): ExampleAgent =>
   play(strategy).pipe(
     Effect.raceFirst(cancelRequested(cancelOwnSession)),

@@ -28,8 +28,8 @@ export interface Rehearsed {
 const MOST_TURNS = 200
 
 /**
- * Lets the agents of a play talk to each other without a runtime: every message is accepted, and they are asked in turn.
- * When all of them wait, the time of the initiator's wait has passed.
+ * Lets the agents of a play talk to each other without a runtime: every message is accepted, and they are asked in
+ * turn. When all of them wait, the time of the initiator's wait has passed.
  */
 export const rehearse = (play: Play): Rehearsed => {
   const participants = play.cast.map(([participant]) => participant)

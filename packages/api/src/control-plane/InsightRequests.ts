@@ -50,4 +50,3 @@ export const exportQuery = querySchema({
     "json"
   )
 })
-export type ExportQuery = typeof exportQuery.schema.Type

@@ -56,7 +56,6 @@ export type ReplayStreamQuery = typeof replayStreamQuery.schema.Type
 export const replayStateQuery = querySchema({
   seq: described(optional(queryInteger({ min: 0 })), "The state after this event; after all of them unless said", 50)
 })
-export type ReplayStateQuery = typeof replayStateQuery.schema.Type
 
 /** Where a replay can be read (http-details section 9). */
 export const ReplayDescriptor = Schema.Struct({

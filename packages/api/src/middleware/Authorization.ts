@@ -6,7 +6,7 @@ import { Unauthenticated } from "../errors/ControlPlaneErrors.ts"
 
 /** Who makes the request: written into audit entries (http-details sections 3.4 and 13.1). */
 export interface Actor {
-  /** `key:<8 hex of the key's SHA-256>`, or `anonymous` when authentication is off. */
+  /** The key's name, else `key:<8 hex of the key's SHA-256>`; `anonymous` when authentication is off. */
   readonly actorId: string
   readonly actorType: "api-key" | "anonymous"
 }

@@ -5,7 +5,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import { unauthenticated } from "../errors/Failures.ts"
 import { Authorization, anonymousActor, CurrentActor } from "../middleware/Authorization.ts"
-import { actorsOf, apiKeys, indexOfKey } from "./ApiKeys.ts"
+import { actorsOf, apiKeyNames, apiKeys, indexOfKey } from "./ApiKeys.ts"
 import * as Settings from "./Settings.ts"
 
 /** Environments that may run without keys. */
@@ -30,7 +30,7 @@ export const layerAuthorization = Layer.effect(
   Authorization,
   Effect.gen(function* () {
     const keys = yield* keysOrRefusal
-    const actors = yield* Effect.orDie(actorsOf(keys))
+    const actors = yield* Effect.orDie(actorsOf(keys, yield* apiKeyNames))
 
     const actorOf = (header: string | undefined) => {
       if (keys.length === 0) return Effect.succeed(anonymousActor)

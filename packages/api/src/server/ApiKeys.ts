@@ -1,3 +1,4 @@
+import * as Config from "effect/Config"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import type { Actor } from "../middleware/Authorization.ts"
@@ -6,16 +7,39 @@ import * as Settings from "./Settings.ts"
 /** The accepted API keys, separated by commas (http-details section 3.4, "Key formats"). Empty: authentication is off. */
 export const apiKeys = Settings.list("AUTH_API_KEYS")
 
+/**
+ * What may stand in `AUTH_API_KEY_NAMES`: neither `anonymous` nor anything like the hash of a key. The same form is checked
+ * with all other settings before a start.
+ */
+export const API_KEY_NAME = /^(?!anonymous$)[A-Za-z0-9][\w.@-]{0,63}$/
+
+/**
+ * Names for the keys, in their order, under which they are audited; a key whose place is empty or missing has none. Names are for
+ * readers of the audit log: a key that is replaced keeps its name there. Keys of one name share one rate budget.
+ */
+export const apiKeyNames = Config.flatMap(Settings.text("AUTH_API_KEY_NAMES", ""), (value) => {
+  const names = value.split(",").map((name) => name.trim())
+  return names.every((name) => name === "" || API_KEY_NAME.test(name))
+    ? Config.succeed(names)
+    : Settings.refused(
+        "AUTH_API_KEY_NAMES",
+        "must be names of letters, digits and . _ @ - for the keys, in their order"
+      )
+})
+
 const ACTOR_HASH_BYTES = 4
 
-/** The actor of each key: `key:` and the first 8 hexadecimal digits of its SHA-256, so that no key shows up in records. */
-export const actorsOf = (keys: ReadonlyArray<string>) =>
+/**
+ * The actor of each key: its name, or `key:` and the first 8 hexadecimal digits of its SHA-256, so that no key shows up in
+ * records (http-details section 3.4, "Actor").
+ */
+export const actorsOf = (keys: ReadonlyArray<string>, names: ReadonlyArray<string> = []) =>
   Effect.gen(function* () {
     const digest = yield* Digest.Digest
-    return yield* Effect.forEach(keys, (key) =>
+    return yield* Effect.forEach(keys, (key, index) =>
       Effect.map(digest.digest(Digest.sha256, new TextEncoder().encode(key)), (hash): Actor => {
         const digits = Array.from(hash.slice(0, ACTOR_HASH_BYTES), (byte) => byte.toString(16).padStart(2, "0"))
-        return { actorId: `key:${digits.join("")}`, actorType: "api-key" }
+        return { actorId: names[index] || `key:${digits.join("")}`, actorType: "api-key" }
       })
     )
   })

@@ -4,7 +4,7 @@ import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { layerAuthorization } from "../../src/server/ApiKeyAuthorization.ts"
-import { actorsOf, apiKeys, indexOfKey } from "../../src/server/ApiKeys.ts"
+import { actorsOf, apiKeyNames, apiKeys, indexOfKey } from "../../src/server/ApiKeys.ts"
 import { layerRateLimit } from "../../src/server/RateLimiting.ts"
 
 const withEnv = (env: Record<string, string>) => ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
@@ -32,6 +32,16 @@ describe("API keys", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* actorsOf(["abc"]), [{ actorId: "key:ba7816bf", actorType: "api-key" }])
     }).pipe(Effect.provide(Digest.layerWebCrypto))
+  )
+
+  it.effect("name an actor as they are named themselves, in their order", () =>
+    Effect.gen(function* () {
+      const actors = yield* actorsOf(["abc", "b", "c"], yield* apiKeyNames)
+      assert.deepStrictEqual(
+        actors.map(({ actorId }) => actorId),
+        ["key:ba7816bf", "ci", "ops@console"]
+      )
+    }).pipe(Effect.provide([Digest.layerWebCrypto, withEnv({ AUTH_API_KEY_NAMES: " , ci, ops@console" })]))
   )
 })
 
@@ -62,6 +72,13 @@ describe("settings of the edge", () => {
   ])("stop the start with the name of the setting: %j", (env) =>
     Effect.gen(function* () {
       assert.include(yield* startsWith(layerRateLimit, env), Object.keys(env).join())
+    })
+  )
+
+  it.effect.each(["key:1234abcd", "anonymous", "two words"])("refuse %j as the name of a key", (name) =>
+    Effect.gen(function* () {
+      const env = { AUTH_API_KEYS: "a,b", AUTH_API_KEY_NAMES: `ci,${name}` }
+      assert.include(yield* startsWith(layerAuthorization, env), "AUTH_API_KEY_NAMES")
     })
   )
 

@@ -260,7 +260,9 @@ layer(server(), { excludeTestServices: true })("the control plane's edge", (it) 
   )
 })
 
-layer(server({ AUTH_API_KEYS: " first-key , second-key,," }), { excludeTestServices: true })("with API keys", (it) => {
+const KEYS = { AUTH_API_KEYS: " first-key , second-key,,", AUTH_API_KEY_NAMES: ",ops" }
+
+layer(server(KEYS), { excludeTestServices: true })("with API keys", (it) => {
   const refused = (headers: Readonly<Record<string, string>>, message: string) =>
     Effect.gen(function* () {
       const answer = yield* ask("/runs", { headers })
@@ -284,7 +286,7 @@ layer(server({ AUTH_API_KEYS: " first-key , second-key,," }), { excludeTestServi
     })
   )
 
-  it.effect("takes a bearer token or the bare key, and names the actor by a hash", () =>
+  it.effect("takes a bearer token or the bare key, and names the actor by a hash, or by its name", () =>
     Effect.gen(function* () {
       for (const authorization of ["Bearer first-key", "first-key"]) {
         const answer = yield* ask("/runs", { ...post(descriptor), headers: { authorization } })
@@ -293,6 +295,8 @@ layer(server({ AUTH_API_KEYS: " first-key , second-key,," }), { excludeTestServi
       const actors = (yield* Seen).actors
       assert.match(actors.at(-1)?.actorId ?? "", /^key:[0-9a-f]{8}$/)
       assert.deepStrictEqual(actors.at(-1), actors.at(-2))
+      yield* ask("/runs", { ...post(descriptor), headers: { authorization: "Bearer second-key" } })
+      assert.deepStrictEqual((yield* Seen).actors.at(-1), { actorId: "ops", actorType: "api-key" })
     })
   )
 

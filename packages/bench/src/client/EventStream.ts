@@ -20,15 +20,17 @@ export interface EventStream {
   readonly bytes: () => number
 }
 
-/** Told of each event with the bytes of its frame and the microsecond of the machine's monotonic clock at which it came. */
+/**
+ * Told of each event with the bytes of its frame and the microsecond of the machine's monotonic clock at which it came.
+ */
 export type EventListener = (frame: Buffer, receivedMicros: number) => void
 
 const OK = 200
 const NANOS_PER_MICRO = 1_000n
 
 /**
- * Follows `GET /runs/:id/stream` over the real port, on a connection of its own, until the scope closes. Answers when the first
- * frame has come, from when on nothing is missed.
+ * Follows `GET /runs/:id/stream` over the real port, on a connection of its own, until the scope closes. Answers when
+ * the first frame has come, from when on nothing is missed.
  */
 export const openEventStream = Effect.fnUntraced(function* (runId: string, listener: EventListener = () => {}) {
   const { headers, url } = yield* ControlPlaneProcess

@@ -35,7 +35,9 @@ export interface ChildOptions<Reply> {
   readonly reply: Schema.Decoder<Reply>
 }
 
-/** Runs a file of this package as a process of its own until the scope closes, and talks to it over Node's IPC channel. */
+/**
+ * Runs a file of this package as a process of its own until the scope closes, and talks to it over Node's IPC channel.
+ */
 export const startChild = Effect.fn("ChildProcess.start")(function* <Command extends object, Reply>({
   entry,
   environment,

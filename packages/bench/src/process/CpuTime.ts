@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 const TICKS_PER_SECOND = 100
 
 /**
- * CPU seconds that a server has used with all its children, the ones that have ended included: what a PostgreSQL postmaster
- * and its backends cost. Undefined where /proc does not tell.
+ * CPU seconds that a server has used with all its children, the ones that have ended included: what a PostgreSQL
+ * postmaster and its backends cost. Undefined where /proc does not tell.
  */
 export const cpuSecondsOfTree = (pid: number): Effect.Effect<number | undefined> =>
   Effect.sync(() => {
@@ -22,15 +22,18 @@ export const cpuSecondsOfTree = (pid: number): Effect.Effect<number | undefined>
   })
 
 /**
- * CPU seconds that the machine has spent on anything since it started, hypervisor's theft included. Undefined where /proc does
- * not tell.
+ * CPU seconds that the machine has spent on anything since it started, hypervisor's theft included. Undefined where
+ * /proc does not tell.
  */
 export const machineCpuSeconds: Effect.Effect<number | undefined> = Effect.sync(() => {
   const line = readIfThere("/proc/stat")?.split("\n", 1)[0]
   return line === undefined ? undefined : busyTicks(line) / TICKS_PER_SECOND
 })
 
-/** The first line of /proc/stat without the idle times, which are the fourth and the fifth, and without the guests, who are counted twice. */
+/**
+ * The first line of /proc/stat without the idle times, which are the fourth and the fifth, and without the guests, who
+ * are counted twice.
+ */
 export const busyTicks = (line: string): number =>
   line
     .trim()

@@ -6,8 +6,8 @@ import * as Schema from "effect/Schema"
 const COMMANDS = 8
 
 /**
- * The child's end of `startChild`: greets, answers each command in turn, and returns when the parent is gone, so that no
- * process outlives a bench that was killed.
+ * The child's end of `startChild`: greets, answers each command in turn, and returns when the parent is gone, so that
+ * no process outlives a bench that was killed.
  */
 export const serveParent = Effect.fn("ParentLink.serve")(function* <Command, Reply extends object, E, R>(options: {
   readonly greeting: Reply

@@ -11,11 +11,13 @@ const ENVELOPES_PER_PROPOSAL = 25
 const PROPOSALS = 8
 
 const RATIONALE =
-  "The counterparty is within its limits, settlement risk is covered by the collateral, and the price is in line with the desk's model."
+  "The counterparty is within its limits, settlement risk is covered by the collateral, " +
+  "and the price is in line with the desk's model."
 
 /**
- * Envelope number `ordinal` (from 1) of a session's history. The first one is the SessionStart and becomes one canonical
- * event; each of the others becomes two, message.received and what it means (http-details sections 6.3 and 6.4).
+ * Envelope number `ordinal` (from 1) of a session's history. The first one is the SessionStart and becomes one
+ * canonical event; each of the others becomes two, message.received and what it means (http-details sections 6.3 and
+ * 6.4).
  */
 export const historyEnvelope = (sessionId: string, ordinal: number) => {
   const { messageType, payload } = ordinal === 1 ? start : contribution(ordinal)
@@ -49,8 +51,8 @@ const stampOf = (micros: number) => `${STAMP}${Math.trunc(micros)}`
 const STAMP_DIGITS = 20
 
 /**
- * When the envelope was made that these bytes tell about: microseconds of the machine's monotonic clock, which all its processes
- * share. Undefined when they bear no stamp.
+ * When the envelope was made that these bytes tell about: microseconds of the machine's monotonic clock, which all its
+ * processes share. Undefined when they bear no stamp.
  */
 export const readStamp = (bytes: Buffer): number | undefined => {
   const at = bytes.indexOf(STAMP)

@@ -17,7 +17,10 @@ export interface CreationFound {
   readonly cost: Cost
 }
 
-/** Creates runs at once, round after round; their sessions are open, so each is bound and subscribed while the next ones come. */
+/**
+ * Creates runs at once, round after round; their sessions are open, so each is bound and subscribed while the next ones
+ * come.
+ */
 export const creation = Effect.fn("Creation.measure")(function* (load: CreationLoad) {
   const { cost, value } = yield* measured(
     Effect.forEach(Array.from({ length: load.rounds }), () => createRound(load.atOnce))

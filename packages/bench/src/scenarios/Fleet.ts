@@ -15,8 +15,8 @@ export interface Fleet {
 const LOOK_EVERY_MS = 4
 
 /**
- * Opens sessions with prepared histories of this length, creates a run for each through the service, and waits until the service
- * follows them all. Nothing of the histories has been accepted yet.
+ * Opens sessions with prepared histories of this length, creates a run for each through the service, and waits until
+ * the service follows them all. Nothing of the histories has been accepted yet.
  */
 export const openFleet = Effect.fn("Fleet.open")(function* (size: number, envelopes: number) {
   const runtime = yield* RuntimeProcess
@@ -28,7 +28,9 @@ export const openFleet = Effect.fn("Fleet.open")(function* (size: number, envelo
   return { sessions, runIds: created.map(({ runId }) => runId) } satisfies Fleet
 })
 
-/** Resolves the sessions and waits until all runs are completed, so that nothing of them goes on beside what comes next. */
+/**
+ * Resolves the sessions and waits until all runs are completed, so that nothing of them goes on beside what comes next.
+ */
 export const closeFleet = Effect.fn("Fleet.close")(function* (fleet: Fleet) {
   const sql = yield* PgClient.PgClient
   const runtime = yield* RuntimeProcess

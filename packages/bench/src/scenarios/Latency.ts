@@ -11,7 +11,10 @@ import { closeFleet, openFleet } from "./Fleet.ts"
 
 export interface LatencyFound {
   readonly load: LatencyLoad
-  /** Milliseconds from the moment an envelope is made in the runtime to its event at a subscriber; one for each delivery. */
+  /**
+   * Milliseconds from the moment an envelope is made in the runtime to its event at a subscriber; one for each
+   * delivery.
+   */
   readonly millis: Spread
   readonly bytes: number
   readonly cost: Cost
@@ -20,7 +23,10 @@ export interface LatencyFound {
 const MICROS_PER_MILLI = 1_000
 const BYTES_PER_MEGABYTE = 1e6
 
-/** Lets the runtime make envelopes at an even pace and measures when each event reaches each subscriber, over the real port. */
+/**
+ * Lets the runtime make envelopes at an even pace and measures when each event reaches each subscriber, over the real
+ * port.
+ */
 export const latency = Effect.fn("Latency.measure")(
   function* (load: LatencyLoad) {
     const runtime = yield* RuntimeProcess
@@ -66,7 +72,8 @@ export const latencyOutcome = ({ bytes, cost, load, millis }: LatencyFound): Out
   ]
   const scenario = `latency ${eventsPerSecond}/s, ${runs} x ${subscribers} SSE`
   const line =
-    `${scenario}: p50 ${number(millis.p50)}, p95 ${number(millis.p95)}, p99 ${number(millis.p99)}, max ${number(millis.max)} ms ` +
+    `${scenario}: p50 ${number(millis.p50)}, p95 ${number(millis.p95)}, p99 ${number(millis.p99)}, ` +
+    `max ${number(millis.max)} ms ` +
     `over ${number(millis.count)} deliveries in ${number(cost.seconds)} s ` +
     `(${number(bytes / BYTES_PER_MEGABYTE / cost.seconds)} MB/s), ${costInWords(cost)}`
   return { scenario, line, figures }

@@ -15,9 +15,9 @@ const ROUNDS = 5
 const TABLES = ["canonical_events", "raw_events", "outbound_messages"] as const
 
 /**
- * The ceiling that the service is measured against: the very rows that it wrote, inserted by the same SQL client on one connection
- * into empty copies of the tables, 500 rows a statement, each statement its own transaction. No decoding, no folding, no locks, no
- * heads, no projections. Answers rows per second.
+ * The ceiling that the service is measured against: the very rows that it wrote, inserted by the same SQL client on one
+ * connection into empty copies of the tables, 500 rows a statement, each statement its own transaction. No decoding, no
+ * folding, no locks, no heads, no projections. Answers rows per second.
  */
 export const measureRawCeiling = Effect.fn("RawCeiling.measure")(function* (rows: WrittenRows) {
   const sql = yield* PgClient.PgClient

@@ -23,8 +23,9 @@ export interface ThroughputFound {
 }
 
 /**
- * Releases whole histories at once and takes the time until their last envelope is committed, and until every subscriber has been
- * sent its last event. The runs are created, bound and subscribed before. Then puts the raw ceiling beside it, with the same rows.
+ * Releases whole histories at once and takes the time until their last envelope is committed, and until every
+ * subscriber has been sent its last event. The runs are created, bound and subscribed before. Then puts the raw ceiling
+ * beside it, with the same rows.
  */
 export const throughput = Effect.fn("Throughput.measure")(
   function* (load: ThroughputLoad) {
@@ -86,7 +87,8 @@ export const throughputOutcome = ({
   ]
   const scenario = `throughput ${runs} x ${load.envelopes}${subscribers === 0 ? "" : `, ${subscribers} SSE each`}`
   const line =
-    `${scenario}: ${number(cost.seconds)} s in ${transactions} transactions, ${number(envelopeRate)} envelopes/s, ${number(events / cost.seconds)} events/s, ` +
+    `${scenario}: ${number(cost.seconds)} s in ${transactions} transactions, ` +
+    `${number(envelopeRate)} envelopes/s, ${number(events / cost.seconds)} events/s, ` +
     `${number(rowRate)} rows/s = ${number(ratio)} of raw (${number(rawRowsPerSecond)} rows/s), ${costInWords(cost)}`
   return { scenario, line, figures }
 }

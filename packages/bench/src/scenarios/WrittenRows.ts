@@ -38,13 +38,16 @@ export const eventCounts = Effect.fn("WrittenRows.eventCounts")(function* (runId
   return new Map(heads.map((head) => [head.run_id, head.last_index]))
 })
 
-/** What the service wrote for these runs, without the events that they had before (`eventCounts`), in the order of the writing. */
+/**
+ * What the service wrote for these runs, without the events that they had before (`eventCounts`), in the order of the
+ * writing.
+ */
 export const readWrittenRows = Effect.fn("WrittenRows.read")(function* (before: ReadonlyMap<string, number>) {
   const sql = yield* PgClient.PgClient
   const runIds = [...before.keys()]
   const events = yield* sql<WrittenRows["events"][number]>`
-    SELECT e.seq, e.run_id::text AS run_id, e.index, e.ts::text AS ts, e.type, e.event::text AS event, e.gate::text AS gate,
-           e.xmin::text AS writer
+    SELECT e.seq, e.run_id::text AS run_id, e.index, e.ts::text AS ts, e.type, e.event::text AS event,
+           e.gate::text AS gate, e.xmin::text AS writer
     FROM canonical_events e
     JOIN unnest(${runIds}::text[]::uuid[], ${[...before.values()]}::int[]) AS b (run_id, index)
       ON e.run_id = b.run_id AND e.index > b.index

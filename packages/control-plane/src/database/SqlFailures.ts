@@ -52,6 +52,9 @@ export const isOutage = (error: SqlError): boolean => {
   return OUTAGES.test(state) || OUTAGE_STATES.has(state)
 }
 
+/** Whether a function was asked about something that it cannot know. */
+export const isBadArgument = (error: SqlError): boolean => sqlStateOf(error) === "22023"
+
 /** Whether the transaction lost against another and would do well when made again from its beginning. */
 export const isContention = ({ reason: { _tag } }: SqlError): boolean =>
   _tag === "DeadlockError" || _tag === "SerializationError" || _tag === "LockTimeoutError"

@@ -2,6 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { RunId, type RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { type EventTally, emptyTally } from "../dashboard/EventTally.ts"
+import { isBadArgument } from "../database/SqlFailures.ts"
 import type { CommittedEvent, LockedRun } from "./AppendRequest.ts"
 
 /** The rows that the log writes, column by column: each array is one parameter of one `unnest`. */
@@ -238,11 +239,14 @@ export const makeLogRows = Effect.gen(function* () {
         stream_disconnected_at = CASE WHEN NOT ${connected}::boolean THEN ${at}::timestamptz ELSE stream_disconnected_at END
     WHERE run_id = ${runId}::uuid`
 
-  /** Where a transaction stands of which nobody has heard the end; null when it is too long ago. */
+  /**
+   * Where a transaction stands of which nobody has heard the end. Undefined when the server knows nothing of it: it is too long ago,
+   * or the server has crashed since and forgotten that it gave the id away.
+   */
   const transactionStatus = (transactionId: string) =>
-    Effect.map(
-      sql<{ readonly status: string | null }>`SELECT pg_xact_status(${transactionId}::text::xid8) AS status`,
-      ([row]) => row?.status
+    sql<{ readonly status: string | null }>`SELECT pg_xact_status(${transactionId}::text::xid8) AS status`.pipe(
+      Effect.map(([row]) => row?.status ?? undefined),
+      Effect.catchIf(isBadArgument, () => Effect.undefined)
     )
 
   /** Whether the log holds this very event. */

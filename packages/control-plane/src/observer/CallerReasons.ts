@@ -23,18 +23,21 @@ export class CallerReasons extends Context.Service<
   }
 >()("runplane/control-plane/CallerReasons") {
   static readonly layer = Layer.sync(CallerReasons, () => {
-    const reasons = new Map<string, string>()
+    const reasons = new Map<string, { readonly reason: string }>()
     const keyOf = (runId: RunId, to: AskedStatus) => `${runId} ${to}`
     return CallerReasons.of({
       during: (runId, to, reason) => (effect) => {
         if (reason === undefined) return effect
         const key = keyOf(runId, to)
         return Effect.suspend(() => {
-          reasons.set(key, reason)
-          return effect
-        }).pipe(Effect.ensuring(Effect.sync(() => reasons.delete(key))))
+          const own = { reason }
+          reasons.set(key, own)
+          // Another caller may have asked for the same since, and still be at it.
+          const forget = Effect.sync(() => reasons.get(key) === own && reasons.delete(key))
+          return Effect.ensuring(effect, forget)
+        })
       },
-      of: (runId, to) => reasons.get(keyOf(runId, to))
+      of: (runId, to) => reasons.get(keyOf(runId, to))?.reason
     })
   })
 }

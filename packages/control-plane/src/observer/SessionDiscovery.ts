@@ -37,10 +37,12 @@ export class SessionDiscovery extends Context.Service<
       const refused = new Set<string>()
       /** One line for a session: the watch tells of it again whenever it is opened anew. */
       const refuse = Effect.fnUntraced(function* (sessionId: string) {
-        if (refused.has(sessionId)) return
+        // What is shown of it is what is kept: the id itself may be as long as a message of the runtime.
+        const shown = shownSessionId(sessionId)
+        if (refused.has(shown)) return
         if (refused.size >= REMEMBERED_REFUSALS) refused.clear()
-        refused.add(sessionId)
-        yield* Effect.logWarning(`session ${shownSessionId(sessionId)} is not observed: no run can have such an id`)
+        refused.add(shown)
+        yield* Effect.logWarning(`session ${shown} is not observed: no run can have such an id`)
       })
 
       const discover = Effect.fn("SessionDiscovery.discover")(

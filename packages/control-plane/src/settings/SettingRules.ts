@@ -1,3 +1,4 @@
+import { API_KEY_NAME } from "@runplane/api"
 import { LOG_LEVELS } from "../telemetry/Logging.ts"
 import { integerFault } from "./StrictInteger.ts"
 
@@ -50,6 +51,14 @@ const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).
 const secret: SettingRule = (value) =>
   /^[\x20-\x7e]+$/.test(value) ? undefined : "must consist of printable ASCII characters"
 
+/** The value itself is not told: somebody may have mistaken it for the keys. */
+const keyNames: SettingRule = (value) => {
+  const names = value.split(",").map((entry) => entry.trim())
+  return names.every((name) => name === "" || API_KEY_NAME.test(name))
+    ? undefined
+    : "must be names of letters, digits and . _ @ - for the keys, in their order"
+}
+
 const word: SettingRule = (value) => (/^[\x21-\x7e]+$/.test(value) ? undefined : `must be one word, got "${value}"`)
 
 const http = address("http:", "https:")
@@ -59,6 +68,7 @@ export const rules: Readonly<Record<string, SettingRule>> = {
   HOST: host,
   CORS_ORIGIN: origins,
   AUTH_API_KEYS: secret,
+  AUTH_API_KEY_NAMES: keyNames,
   DATABASE_URL: address("postgres:", "postgresql:"),
   REDIS_URL: address("redis:", "rediss:"),
   LOG_LEVEL: logLevel,

@@ -48,6 +48,10 @@ const deploymentFaults = (values: Values): ReadonlyArray<SettingFault> => {
       problem: `must hold at least one key when NODE_ENV is ${environment}`
     })
   }
+  const names = values.get("AUTH_API_KEY_NAMES")?.split(",") ?? []
+  if (keys.length > 0 && names.length > keys.length) {
+    faults.push({ variable: "AUTH_API_KEY_NAMES", problem: "names more keys than AUTH_API_KEYS holds" })
+  }
   if (environment !== "production") return faults
   const pool = Number(values.get("DB_POOL_MAX") ?? MIN_PRODUCTION_POOL)
   // What is below 1 is refused everywhere.

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import type { EventDraft, RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { RunUpkeep } from "../../src/runs/RunUpkeep.ts"
@@ -393,6 +394,32 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
         readonly marks: number
       }>`SELECT count(*)::int AS marks FROM event_marks WHERE run_id = ${first}::uuid`
       assert.strictEqual(left?.marks, 0)
+    })
+  )
+})
+
+layer(layerTestService(), { excludeTestServices: true })("the dashboard", (it) => {
+  it.effect("reads nothing of the event log", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const log = yield* EventLog
+      const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+      const { runId } = yield* log.append({
+        runId: yield* createRun(),
+        events: [signal(now, "agent://a", 1), decision(now, true), messageDraft(1)]
+      })
+      for (const table of ["canonical_events", "raw_events", "event_blocks"]) {
+        yield* sql.unsafe(`ALTER TABLE ${table} RENAME TO ${table}_away`).unprepared
+      }
+      assert.strictEqual((yield* call("GET", `/runs/${runId}/events`)).status, 500, "the log is out of reach")
+      for (const query of ["", "?window=30d", "?scenarioRef=s&environment=e"]) {
+        const { body, status } = yield* call("GET", `/dashboard/overview${query}`)
+        assert.strictEqual(status, 200, query)
+        assert.hasAllKeys(body.charts, CHARTS)
+      }
+      const { body } = yield* call("GET", "/dashboard/overview")
+      assert.deepStrictEqual([body.kpis.totalSignals, body.charts.decisionOutcome.data], [1, [1]])
+      assert.lengthOf((yield* call("GET", "/dashboard/agents/metrics")).body, 2)
     })
   )
 })

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type { AppendRequest } from "../../src/events/AppendRequest.ts"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { LiveEvents } from "../../src/events/LiveEvents.ts"
+import { makeLogRows } from "../../src/events/LogRows.ts"
 import { messageDraft } from "../support/Appends.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
@@ -105,6 +106,29 @@ layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a C
       assert.strictEqual(line.cuts(), before + 1)
       const { decoded } = yield* assertLogIsExact(runId)
       assert.deepStrictEqual([decoded.length, decoded.at(-1)?.seq], [2, appended.lastSeq])
+    })
+  )
+})
+
+layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("the fate of a transaction", (it) => {
+  it.effect("is known while it is open and after it has ended", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { transactionStatus } = yield* makeLogRows
+      const open = Effect.gen(function* () {
+        const [row] = yield* sql<{ readonly id: string }>`SELECT pg_current_xact_id()::text AS id`
+        const id = row?.id ?? assert.fail()
+        assert.strictEqual(yield* transactionStatus(id), "in progress")
+        return id
+      })
+      assert.strictEqual(yield* transactionStatus(yield* sql.withTransaction(open)), "committed")
+    })
+  )
+
+  it.effect("is not waited for when the server has crashed and forgotten its id", () =>
+    Effect.gen(function* () {
+      const { transactionStatus } = yield* makeLogRows
+      assert.isUndefined(yield* transactionStatus("9000000000000000"))
     })
   )
 })

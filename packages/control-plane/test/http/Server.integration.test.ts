@@ -87,7 +87,12 @@ layer(layerTestService({ settings: { NODE_ENV: "development" } }), { excludeTest
         const { body, status } = yield* call("GET", "/docs-json")
         assert.strictEqual(status, 200)
         assert.property(body.paths, "/runs/{id}/stream")
-        assert.strictEqual((yield* call("GET", "/docs")).status, 200)
+        const page = yield* call("GET", "/docs")
+        assert.strictEqual(page.status, 200)
+        // It has to work without any network.
+        const loads = page.text.matchAll(/<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="([^"]*)"/g)
+        for (const [, address] of loads) assert.match(address ?? "", /^data:/)
+        assert.notMatch(page.text.slice(0, page.text.indexOf("<script")), /@import|url\((?!["']?data:)/)
       })
     )
   }

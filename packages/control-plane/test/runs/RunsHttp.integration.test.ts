@@ -110,7 +110,7 @@ layer(layerTestService(), { excludeTestServices: true })("runs over HTTP", (it) 
     Effect.gen(function* () {
       const execution = { idempotencyKey: randomUUID() }
       const answers = yield* Effect.all(
-        Array.from({ length: 20 }, () => create({ execution })),
+        Array.from({ length: 50 }, () => create({ execution })),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual([...new Set(answers.map((answer) => answer.status))], [202])

@@ -18,6 +18,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
     'must be origins such as https://console.example, got "https://bad.example/"'
   ],
   AUTH_API_KEYS: [`${PASSWORD}\u0007`, "must consist of printable ASCII characters"],
+  AUTH_API_KEY_NAMES: [`${PASSWORD}!`, "must be names of letters, digits and . _ @ - for the keys, in their order"],
   DATABASE_URL: [
     `mysql://user:${PASSWORD}@host/database`,
     "must be an address starting with postgres:// or postgresql://"

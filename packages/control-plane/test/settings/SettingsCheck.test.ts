@@ -30,6 +30,12 @@ describe("the check of the settings", () => {
       ["AUTH_API_KEYS must hold at least one key when NODE_ENV is staging"]
     ],
     [
+      "more names than keys",
+      { AUTH_API_KEYS: "a, ,b", AUTH_API_KEY_NAMES: "ci,,ops" },
+      ["AUTH_API_KEY_NAMES names more keys than AUTH_API_KEYS holds"]
+    ],
+    ["fewer names than keys", { AUTH_API_KEYS: "a,b", AUTH_API_KEY_NAMES: "ci" }, []],
+    [
       "production in plain text",
       { ...production, RUNTIME_TLS: "" },
       ["RUNTIME_TLS must be true in production, unless RUNTIME_ALLOW_INSECURE is true"]

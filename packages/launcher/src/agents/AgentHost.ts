@@ -31,9 +31,9 @@ export interface AttachedAgent {
 }
 
 /**
- * Keeps example agents running as processes of this machine (launch-details sections 5.4 and 5.6). An agent is known by its
- * run and participant; it belongs to the host until it exits, its run is stopped, or the host's layer closes, and takes its
- * bootstrap file with it. Exited agents are not restarted.
+ * Keeps example agents running as processes of this machine (launch-details sections 5.4 and 5.6). An agent is known by
+ * its run and participant; it belongs to the host until it exits, its run is stopped, or the host's layer closes, and
+ * takes its bootstrap file with it. Exited agents are not restarted.
  */
 export class AgentHost extends Context.Service<
   AgentHost,

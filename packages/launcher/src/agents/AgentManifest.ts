@@ -15,11 +15,13 @@ export interface AgentManifest {
 }
 
 export type HostedFramework = "langgraph" | "langchain" | "crewai" | "custom"
-/** `command`, an addition of ours, is any executable: the value is its path or name, without an interpreter before it. */
+/**
+ * `command`, an addition of ours, is any executable: the value is its path or name, without an interpreter before it.
+ */
 export type EntrypointType = "python_module" | "python_file" | "node_file" | "command" | "container"
 
 /** Longest time that a manifest may give its agent to get ready, ms. */
-export const MAX_STARTUP_TIMEOUT_MS = 600_000
+const MAX_STARTUP_TIMEOUT_MS = 600_000
 
 const HostBlock = Schema.Struct({
   /** Interpreters; when absent the service's settings decide. */
@@ -34,8 +36,8 @@ const HostBlock = Schema.Struct({
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_STARTUP_TIMEOUT_MS }))
   ),
   /**
-   * An addition of ours for agents that are slow to start: a text in a line of their standard output that says that they
-   * are attached. Without it an agent counts as attached when it has lived for the confirmation time.
+   * An addition of ours for agents that are slow to start: a text in a line of their standard output that says that
+   * they are attached. Without it an agent counts as attached when it has lived for the confirmation time.
    */
   readyText: Schema.optionalKey(Schema.NonEmptyString)
 })

@@ -33,8 +33,8 @@ export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly mess
  * Starts a process that lives as long as the scope: closing it sends SIGTERM, and SIGKILL after its grace. It gets
  * a process group of its own, so that a Ctrl-C meant for the service does not reach it directly.
  *
- * Its standard input is a pipe that is never written to. The operating system closes it when this process ends in whatever
- * way, `kill -9` included: an agent that exits at the end of its input cannot outlive the service.
+ * Its standard input is a pipe that is never written to. The operating system closes it when this process ends in
+ * whatever way, `kill -9` included: an agent that exits at the end of its input cannot outlive the service.
  */
 export const spawnAgent = (command: ProcessCommand) =>
   Effect.acquireRelease(start(command), ({ child, exit }) => stop(child, exit, command.stopGraceMs)).pipe(

@@ -31,8 +31,8 @@ export interface TokenRequest {
 
 /**
  * The agents' credentials at the runtime (launch-details section 6). With an auth service configured every agent gets a
- * token minted for it, without retry and without fallback. Without one, the development bearer of a runtime that trusts its
- * callers is used: the participant id itself. A runtime with real authentication refuses that bearer.
+ * token minted for it, without retry and without fallback. Without one, the development bearer of a runtime that trusts
+ * its callers is used: the participant id itself. A runtime with real authentication refuses that bearer.
  */
 export class AgentTokens extends Context.Service<
   AgentTokens,

@@ -10,7 +10,9 @@ import { isRunning, ownIdentity, ProcessIdentity } from "./ProcessIdentity.ts"
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 
-/** A file that does not say whose it is was not written to its end, or not by us; after this time nobody reads it, ms. */
+/**
+ * A file that does not say whose it is was not written to its end, or not by us; after this time nobody reads it, ms.
+ */
 export const UNKNOWN_FILE_LIFE_MS = 86_400_000
 
 const SWEEP_CONCURRENCY = 8

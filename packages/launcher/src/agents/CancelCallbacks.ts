@@ -9,15 +9,17 @@ import type { Json } from "../Json.ts"
 import { type CancelCallbackSettings, LauncherSettings } from "../LauncherSettings.ts"
 
 /** Ports above the base that callbacks are spread over (launch-details section 7.3). */
-export const CALLBACK_PORT_SPREAD = 1024
+const CALLBACK_PORT_SPREAD = 1024
 
 /** How long a port counts as taken after it was assigned, ms: its agent has to start before it listens there. */
-export const PORT_HOLD_MS = 60_000
+const PORT_HOLD_MS = 60_000
 
 const HIGHEST_PORT = 65_535
 const BEARER_BYTES = 24
 
-/** Where one agent listens for a cancel request, and what a caller has to show: `cancel_callback` of its bootstrap file. */
+/**
+ * Where one agent listens for a cancel request, and what a caller has to show: `cancel_callback` of its bootstrap file.
+ */
 export type CancelCallback = {
   readonly host: string
   /** 0 = a port of the agent's own choosing, which nobody else knows. */
@@ -68,8 +70,8 @@ export class CancelCallbacks extends Context.Service<
 }
 
 /**
- * What `session.metadata.cancelCallback` of the submitted descriptor says (run-control-plane, RunDescriptor); undefined when
- * nobody could reach the agent.
+ * What `session.metadata.cancelCallback` of the submitted descriptor says (run-control-plane, RunDescriptor); undefined
+ * when nobody could reach the agent.
  */
 export const publishedCallback = ({
   bearer,

@@ -29,7 +29,9 @@ export interface HostCommand {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What a TypeScript entrypoint below `src/` is built to (launch-details section 5.4): started instead when it exists. */
+/**
+ * What a TypeScript entrypoint below `src/` is built to (launch-details section 5.4): started instead when it exists.
+ */
 export const builtEntrypoint = ({ entrypoint: { type, value } }: AgentManifest): string | undefined =>
   type === "node_file" && /^src\/.+\.ts$/.test(value)
     ? value.replace(/^src\//, "dist/").replace(/\.ts$/, ".js")

@@ -19,14 +19,17 @@ export const logLines = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.S
   })
 
 /** The complete lines of a text, and what stays open behind the last line end. */
-export const splitLines = (text: string): { readonly lines: ReadonlyArray<string>; readonly rest: string } => {
+const splitLines = (text: string): { readonly lines: ReadonlyArray<string>; readonly rest: string } => {
   const parts = text.split(/\r\n|\r|\n/).map(piecesOf)
   const open = parts.pop() ?? []
   const rest = open.pop() ?? ""
   return { lines: [...parts.flat(), ...open], rest }
 }
 
-/** A line as a log may hold it: control characters, which could repaint a terminal or forge other lines, are written out. */
+/**
+ * A line as a log may hold it: control characters, which could repaint a terminal or forge other lines, are written
+ * out.
+ */
 export const printable = (line: string): string =>
   line.replace(
     /(?!\t)[\p{Cc}\u2028\u2029]/gu,

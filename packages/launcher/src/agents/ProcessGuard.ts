@@ -2,12 +2,14 @@ import { type ChildProcess, spawn } from "node:child_process"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/** Seconds that processes get to end by themselves after SIGTERM, as at an ordinary stop (launch-details section 5.6). */
+/**
+ * Seconds that processes get to end by themselves after SIGTERM, as at an ordinary stop (launch-details section 5.6).
+ */
 const GRACE_SECONDS = 5
 
 /**
- * Keeps a list of process groups from its input, and ends them when the input ends. The list of those still there is made
- * again every second, so that nothing waits for what is gone.
+ * Keeps a list of process groups from its input, and ends them when the input ends. The list of those still there is
+ * made again every second, so that nothing waits for what is gone.
  */
 const SCRIPT = `
 groups=
@@ -37,9 +39,9 @@ export interface ProcessGuard {
 }
 
 /**
- * Ends processes after this one had no chance to do it (`kill -9`). Our own agents notice by their standard input, but a
- * manifest may name any executable. A shell waits on a pipe that only this process holds open; where there is no shell,
- * agents that do not watch their input stay.
+ * Ends processes after this one had no chance to do it (`kill -9`). Our own agents notice by their standard input, but
+ * a manifest may name any executable. A shell waits on a pipe that only this process holds open; where there is no
+ * shell, agents that do not watch their input stay.
  */
 export const makeProcessGuard: Effect.Effect<ProcessGuard, never, Scope.Scope> = Effect.gen(function* () {
   const shell = yield* Effect.acquireRelease(Effect.sync(startShell), stopShell)

@@ -16,6 +16,7 @@ import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { parseScenarioRef } from "../compile/ScenarioRef.ts"
 import { answerOf } from "../http/FailureAnswers.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
+import { checkManifests } from "./AgentChecks.ts"
 import { countOf, errorIn, type Finding } from "./Finding.ts"
 import { lintPacks } from "./Lint.ts"
 import { openPacks } from "./PacksFolder.ts"
@@ -55,7 +56,9 @@ const settings = Effect.map(packs, ({ agentsDir, packsRoot, policiesDir }) =>
   LauncherSettings.layerOptions({ packsDir: packsRoot, agentsDir, policiesDir })
 )
 
-/** The catalog of agents, or the reason why there is none; then every agent counts as known, so that it is said once. */
+/**
+ * The catalog of agents, or the reason why there is none; then every agent counts as known, so that it is said once.
+ */
 const knownAgents = Effect.gen(function* () {
   const catalog = AgentCatalog.layer.pipe(Layer.provide(yield* settings))
   return yield* AgentCatalog.pipe(
@@ -113,7 +116,7 @@ const lint = Command.make(
   Effect.fn("Packs.lint")(function* ({ target }) {
     const path = yield* Path.Path
     const root = yield* requirePacks
-    const { policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
+    const { agentsDir, policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
     const folder = yield* openPacks(root)
     const single = Option.filter(target, (name) => path.resolve(name) !== path.resolve(root))
     const all = yield* folder.list(path.resolve(root))
@@ -136,6 +139,7 @@ const lint = Command.make(
     })
     const found = [
       ...agents.findings,
+      ...(yield* checkManifests(root, agentsDir, agents.profiles)),
       ...findings,
       ...(count === 0
         ? [

@@ -21,8 +21,8 @@ export interface LintResult {
 export const KEBAB_CASE = /^[a-z0-9][a-z0-9-]*$/
 
 /**
- * Every check of `validate` on every scenario of the given pack directories, and what only shows from above: pack files,
- * names, policies and data nobody includes (launch-details section 9, "lint check").
+ * Every check of `validate` on every scenario of the given pack directories, and what only shows from above: pack
+ * files, names, policies and data nobody includes (launch-details section 9, "lint check").
  */
 export const lintPacks = Effect.fn("Lint.packs")(function* (
   packs: PacksFolder,
@@ -74,7 +74,7 @@ const lintScenarios = Effect.fnUntraced(function* (
 })
 
 /** One scenario version as `lint` sees it. Pure. */
-export const lintScenario = (
+const lintScenario = (
   folder: ScenarioFolder,
   packSlug: string | undefined,
   context: LintContext

@@ -24,8 +24,8 @@ export const AgentProfile = Schema.Struct({
 export type AgentProfile = typeof AgentProfile.Type
 
 /**
- * The example agents that this service knows, in file-name order. The profiles are read when the layer is built: a broken
- * one fails it with INVALID_CONFIG.
+ * The example agents that this service knows, in file-name order. The profiles are read when the layer is built: a
+ * broken one fails it with INVALID_CONFIG.
  */
 export class AgentCatalog extends Context.Service<
   AgentCatalog,

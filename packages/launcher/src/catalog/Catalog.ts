@@ -4,7 +4,9 @@ import { type LookupFailure, PackNotFound, ScenarioNotFound, VersionNotFound } f
 import type { InputValidator } from "./InputSchema.ts"
 import type { ExecutionBlock, LaunchBlock, PackDocument, RuntimeBlock, ScenarioDocument } from "./PackDocuments.ts"
 
-/** One reading of the packs directory. Everything in it has been checked: what is left to fail depends on the inputs. */
+/**
+ * One reading of the packs directory. Everything in it has been checked: what is left to fail depends on the inputs.
+ */
 export interface Catalog {
   readonly packs: ReadonlyArray<CatalogPack>
 }
@@ -63,7 +65,7 @@ export interface ScenarioSummary {
 export const scenarioRefOf = (version: ScenarioVersion): string =>
   `${version.pack}/${version.scenario}@${version.version}`
 
-export const latestOf = (scenario: CatalogScenario): ScenarioVersion =>
+const latestOf = (scenario: CatalogScenario): ScenarioVersion =>
   scenario.versions[scenario.versions.length - 1] ?? scenario.versions[0]
 
 export const findPack = (catalog: Catalog, slug: string): Result.Result<CatalogPack, PackNotFound> =>
@@ -103,7 +105,9 @@ export const summarise = (scenario: CatalogScenario): ScenarioSummary => {
   }
 }
 
-/** For each agent the scenario references that name it, in scan order, templates left out (launch-details section 5.1). */
+/**
+ * For each agent the scenario references that name it, in scan order, templates left out (launch-details section 5.1).
+ */
 export const scenariosByAgent = (catalog: Catalog): ReadonlyMap<string, ReadonlyArray<string>> => {
   const byAgent = new Map<string, Array<string>>()
   for (const version of allVersions(catalog)) {

@@ -5,8 +5,10 @@ import * as Result from "effect/Result"
 import type { JsonObject } from "../Json.ts"
 import { isJsonObject } from "../Json.ts"
 
-/** Compiled input schemas kept for reuse; a catalog that is read anew for every request must not compile anew as well. */
-export const MAX_CACHED_VALIDATORS = 256
+/**
+ * Compiled input schemas kept for reuse; a catalog that is read anew for every request must not compile anew as well.
+ */
+const MAX_CACHED_VALIDATORS = 256
 
 /** Errors of one validation that are told; inputs of a megabyte may break a rule half a million times. */
 export const MAX_REPORTED_ERRORS = 1_000
@@ -45,7 +47,9 @@ export const schemaDefaults = (schema: JsonObject): JsonObject => {
   )
 }
 
-/** The validator's own defaults where they only log: a schema may, say, require a key in one of several alternatives. */
+/**
+ * The validator's own defaults where they only log: a schema may, say, require a key in one of several alternatives.
+ */
 const options: Options = {
   allErrors: true,
   strictSchema: true,

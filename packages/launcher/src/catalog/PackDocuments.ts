@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from "../Json.ts"
 import { InvalidPackData } from "../LaunchErrors.ts"
 
 /** The only `apiVersion` of pack files. */
-export const PACK_API_VERSION = "scenarios.macp.dev/v1"
+const PACK_API_VERSION = "scenarios.macp.dev/v1"
 
 /** Longest session that the runtime accepts, ms (runtime-wire section 2.5). */
 export const MAX_TTL_MS = 86_400_000
@@ -129,8 +129,8 @@ export const decodePack = (document: JsonObject, file: string): Result.Result<Pa
 }
 
 /**
- * Decodes one block of a pack file. `prefix` is where the block sits (`spec.launch.`), so that the message names the key
- * as the author wrote it.
+ * Decodes one block of a pack file. `prefix` is where the block sits (`spec.launch.`), so that the message names the
+ * key as the author wrote it.
  */
 export const decodePart = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,

@@ -14,15 +14,20 @@ import { IncludeTag, lineOfPath, parseYaml } from "./YamlText.ts"
 /** Mebibytes of one pack file. */
 export const MAX_FILE_MIB = 4
 
-/** Most values that one pack file may hold with its includes and aliases written out; more is an alias or include bomb. */
-export const MAX_DOCUMENT_VALUES = 200_000
+/**
+ * Most values that one pack file may hold with its includes and aliases written out; more is an alias or include bomb.
+ */
+const MAX_DOCUMENT_VALUES = 200_000
 
 const INCLUDABLE = new Set([".yaml", ".yml", ".json"])
 
 export interface PackFiles {
   /** Reads a YAML or JSON file with all its includes resolved; `undefined` when it holds no document. */
   readonly read: (file: string) => Effect.Effect<Json | undefined, InvalidPackData | PlatformError.PlatformError>
-  /** The line, from 1, where a YAML file holds the value at a path of keys, or would have to; none where it cannot be told. */
+  /**
+   * The line, from 1, where a YAML file holds the value at a path of keys, or would have to; none where it cannot be
+   * told.
+   */
   readonly lineOf: (file: string, path: ReadonlyArray<string>) => Effect.Effect<number | undefined>
   /** The file's path relative to the packs directory, for messages. */
   readonly nameOf: (file: string) => string
@@ -142,7 +147,10 @@ export const makePackFiles = Effect.fn("PackFiles.make")(function* (packsDir: st
 
 const invalid = (file: string, message: string) => new InvalidPackData({ file, message })
 
-/** The YAML dialect yields only JSON scalars, except numbers too large for JSON, which become null as JSON.stringify says. */
+/**
+ * The YAML dialect yields only JSON scalars, except numbers too large for JSON, which become null as JSON.stringify
+ * says.
+ */
 const scalar = (value: unknown): Json => {
   if (typeof value === "string" || typeof value === "boolean") return value
   return typeof value === "number" && Number.isFinite(value) ? value : null

@@ -24,8 +24,8 @@ export interface LoadedCatalog {
 type LoadFailure = InvalidPackData | PlatformError.PlatformError
 
 /**
- * Reads a whole packs directory (launch-details sections 1.1 to 1.7). Malformed pack data fails the load; a directory that
- * is no pack, an empty file or a file that cannot be read only leaves its pack out, with a warning.
+ * Reads a whole packs directory (launch-details sections 1.1 to 1.7). Malformed pack data fails the load; a directory
+ * that is no pack, an empty file or a file that cannot be read only leaves its pack out, with a warning.
  */
 export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
   packsDir: string,

@@ -15,10 +15,11 @@ import { loadCatalog } from "./PackLoader.ts"
 import { type TracedFiles, traceFiles } from "./TracedFiles.ts"
 
 /**
- * The catalog of scenario packs (launch-details section 1.1, last row). With a cache time of 0 ms every call sees the files
- * as they are now; otherwise one reading is served for that long. Calls that arrive during a reading share it, and a failed
- * reading is not kept. Files that have not changed since the last reading are looked at but not read again, nor is its
- * outcome worked out again. Fails with INVALID_PACK_DATA when any pack file is malformed (section 1.7).
+ * The catalog of scenario packs (launch-details section 1.1, last row). With a cache time of 0 ms every call sees the
+ * files as they are now; otherwise one reading is served for that long. Calls that arrive during a reading share it,
+ * and a failed reading is not kept. Files that have not changed since the last reading are looked at but not read
+ * again, nor is its outcome worked out again. Fails with INVALID_PACK_DATA when any pack file is malformed (section
+ * 1.7).
  */
 export class PackRegistry extends Context.Service<
   PackRegistry,
@@ -66,8 +67,9 @@ const unlessUnchanged = <A, E>(
 }
 
 /**
- * Serves one success for `ttlMs` milliseconds. Callers that arrive during a reading share its outcome; a failure is then
- * forgotten. The reading has a fiber of its own, so a caller that is interrupted does not take it away from the others.
+ * Serves one success for `ttlMs` milliseconds. Callers that arrive during a reading share its outcome; a failure is
+ * then forgotten. The reading has a fiber of its own, so a caller that is interrupted does not take it away from the
+ * others.
  */
 const reuse = Effect.fnUntraced(function* <A, E>(read: Effect.Effect<A, E>, ttlMs: number) {
   const scope = yield* Effect.scope

@@ -5,13 +5,13 @@ import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 
 /**
- * A file that was changed less than this before it was looked at may change again without a new time stamp, because file
- * systems count time in steps: what is known about it is not relied on, ms.
+ * A file that was changed less than this before it was looked at may change again without a new time stamp, because
+ * file systems count time in steps: what is known about it is not relied on, ms.
  */
 export const SETTLING_MS = 2_000
 
 /** Paths that are remembered at most; a reading that needed more is not recognised again. */
-export const MAX_TRACED_PATHS = 50_000
+const MAX_TRACED_PATHS = 50_000
 
 export interface TracedFiles {
   /** The same file system; every path that is asked for through it is remembered with its state before the question. */

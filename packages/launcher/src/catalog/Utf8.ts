@@ -9,7 +9,10 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
 
 const LINE_FEED = 0x0a
 
-/** The first line, from 1, that is no UTF-8. A line feed never is a part of another character, so lines can be told apart. */
+/**
+ * The first line, from 1, that is no UTF-8. A line feed never is a part of another character, so lines can be told
+ * apart.
+ */
 export const firstBrokenLine = (bytes: Uint8Array): number => {
   let line = 1
   let start = 0

@@ -3,8 +3,8 @@ import * as Result from "effect/Result"
 import * as SemVer from "effect/SemVer"
 
 /**
- * Ascending order of scenario versions: semantic versions by precedence, anything else by text and before them, so that the
- * "latest" version, the last one, is a semantic version whenever there is one (launch-details section 1.1).
+ * Ascending order of scenario versions: semantic versions by precedence, anything else by text and before them, so that
+ * the "latest" version, the last one, is a semantic version whenever there is one (launch-details section 1.1).
  */
 export const compareVersions = (left: string, right: string): Ordering.Ordering => {
   const a = SemVer.parse(left)

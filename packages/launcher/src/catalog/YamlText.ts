@@ -20,9 +20,9 @@ export class IncludeTag {
 }
 
 /**
- * Parses one YAML file in the dialect of launch-details section 1.6: the JSON schema (no timestamps, no yes/no booleans, no
- * merge keys), anchors and aliases, plus the `!include` tag. `undefined` means "no document": an empty file, only
- * comments, or only `---`.
+ * Parses one YAML file in the dialect of launch-details section 1.6: the JSON schema (no timestamps, no yes/no
+ * booleans, no merge keys), anchors and aliases, plus the `!include` tag. `undefined` means "no document": an empty
+ * file, only comments, or only `---`.
  */
 export const parseYaml = (text: string, file: string): Result.Result<unknown, InvalidPackData> =>
   Result.try({
@@ -35,8 +35,8 @@ export const parseYaml = (text: string, file: string): Result.Result<unknown, In
   })
 
 /**
- * The line, from 1, of the value at a path of mapping keys and sequence indexes. Where the path leads further than the text,
- * because the key is missing or comes from an include, it is the line of what is there of it.
+ * The line, from 1, of the value at a path of mapping keys and sequence indexes. Where the path leads further than the
+ * text, because the key is missing or comes from an include, it is the line of what is there of it.
  */
 export const lineOfPath = (text: string, path: ReadonlyArray<string>): number | undefined => {
   const events = parseEvents(text, {})

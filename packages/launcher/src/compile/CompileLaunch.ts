@@ -22,8 +22,8 @@ export interface CompileContext {
 const EXAMPLE_TAG = "example"
 
 /**
- * Compiles one scenario version with a user's inputs (launch-details section 3, steps 4 to 9, and the field map of section
- * 3.2). Pure: the session id comes from the caller.
+ * Compiles one scenario version with a user's inputs (launch-details section 3, steps 4 to 9, and the field map of
+ * section 3.2). Pure: the session id comes from the caller.
  */
 export const compileLaunch = (
   scenario: ScenarioVersion,
@@ -89,7 +89,9 @@ export const compileLaunch = (
     return compiled
   })
 
-/** The named template; none when no name, or an empty one, is given. A template called `default` has no special meaning. */
+/**
+ * The named template; none when no name, or an empty one, is given. A template called `default` has no special meaning.
+ */
 export const findTemplate = (
   scenario: ScenarioVersion,
   slug: string | undefined
@@ -157,7 +159,10 @@ const initiatorOf = (
   }
 }
 
-/** Launch-details section 4, "kickoffTemplate": which of the places the message type, payload type and payload come from. */
+/**
+ * Launch-details section 4, "kickoffTemplate": which of the places the message type, payload type and payload come
+ * from.
+ */
 const kickoffOf = (entry: KickoffEntry, modeName: string): NonNullable<LaunchInitiator["kickoff"]> => {
   const proto = entry.payloadEnvelope?.proto
   const messageType = entry.messageType ?? (entry.kind === "proposal" ? "Proposal" : "Signal")

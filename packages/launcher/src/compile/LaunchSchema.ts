@@ -7,8 +7,8 @@ import type { TemplateNotFound } from "../LaunchErrors.ts"
 import { defaultsOf, findTemplate } from "./CompileLaunch.ts"
 
 /**
- * What a form needs to offer a launch (launch-details section 3.3), without the agents' profiles: the version as declared,
- * with a template's changes when one is named.
+ * What a form needs to offer a launch (launch-details section 3.3), without the agents' profiles: the version as
+ * declared, with a template's changes when one is named.
  */
 export const launchSchemaOf = (
   scenario: ScenarioVersion,

@@ -8,8 +8,8 @@ const WHOLE = new RegExp(`^${PATH}$`)
 
 /**
  * Replaces the `{{ inputs.x }}` placeholders in every text of an object (launch-details section 2). A text that is one
- * placeholder becomes the value itself, type kept; inside other text the value is written out. Keys are left alone, results
- * are not scanned again, and only own members of the inputs can be reached.
+ * placeholder becomes the value itself, type kept; inside other text the value is written out. Keys are left alone,
+ * results are not scanned again, and only own members of the inputs can be reached.
  */
 export const interpolate = (template: JsonObject, inputs: JsonObject): Result.Result<JsonObject, CompilationFailed> => {
   const missing: Array<string> = []

@@ -7,7 +7,10 @@ export interface ScenarioRef {
   readonly version: string
 }
 
-/** `<pack>/<scenario>@<version>`: split at the last `@`, then at the first `/` before it (launch-details section 3, step 1). */
+/**
+ * `<pack>/<scenario>@<version>`: split at the last `@`, then at the first `/` before it (launch-details section 3, step
+ * 1).
+ */
 export const parseScenarioRef = (scenarioRef: string): Result.Result<ScenarioRef, InvalidScenarioRef> => {
   const refuse = (problem: InvalidScenarioRef["problem"]) =>
     Result.fail(new InvalidScenarioRef({ scenarioRef, problem }))

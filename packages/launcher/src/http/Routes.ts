@@ -8,7 +8,10 @@ import { LauncherSettings } from "../LauncherSettings.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
 import { HealthHttp, LaunchHttp } from "./LaunchHttp.ts"
 
-/** The documents belong to development: there the contract and a page to try it are served, elsewhere they are unknown routes. */
+/**
+ * The documents belong to development: there the contract and a page to try it are served, elsewhere they are unknown
+ * routes.
+ */
 const DEVELOPMENT = "development"
 
 const handlers = Layer.mergeAll(CatalogHttp, LaunchHttp, HealthHttp)

@@ -12,7 +12,10 @@ import { writeTree } from "../fixtures/DiskTree.ts"
 import { eventually, gone, makeHost, platform } from "../fixtures/HostStage.ts"
 import { isAlive } from "../fixtures/Roots.ts"
 
-/** A language that agents of python frameworks can be written in here: python, or where there is none the shell in its place. */
+/**
+ * A language that agents of python frameworks can be written in here: python, or where there is none the shell in its
+ * place.
+ */
 const python =
   spawnSync("python3", ["--version"]).status === 0
     ? {

@@ -36,6 +36,12 @@ const packs = async (...args: ReadonlyArray<string>) => {
   )
   return { ok: Exit.isSuccess(exit), ...lines }
 }
+/** The indented block of the guide for authors that holds a text. */
+const guideBlock = (text: string) => {
+  const guide = readFileSync(join(REPOSITORY, "packs/README.md"), "utf8")
+  const block = guide.match(/(?:^ {4}.*\n)+/gm)?.find((candidate) => candidate.includes(text))
+  return block?.replaceAll(/^ {4}/gm, "") ?? assert.fail(`the guide shows no ${text}`)
+}
 const at = (path: string) => join(folder, "packs", path)
 
 describe("npm run packs", () => {
@@ -95,6 +101,42 @@ describe("npm run packs", () => {
     assert.isFalse(ok)
     assert.match(err, /^ {2}FAIL {2}incident\/pack\.yaml: invalid YAML in incident\/pack\.yaml: .* \(line \d+\)\n$/)
     assert.match(out, /1 error\(s\)/)
+  })
+
+  it("says which agents could not be started", async () => {
+    const manifest = (name: string) => at(`_agents/manifests/${name}.json`)
+    const [gone, wrong] = [manifest("panel-agent"), manifest("panel-lead-agent")]
+    const texts = [readFileSync(gone, "utf8"), readFileSync(wrong, "utf8")] as const
+    rmSync(gone)
+    writeFileSync(wrong, '{ "id": "panel-lead-agent", "name": "Lead", "framework": "custom" }')
+    const { err, ok } = await packs("lint")
+    writeFileSync(gone, texts[0])
+    writeFileSync(wrong, texts[1])
+    assert.isFalse(ok)
+    assert.deepStrictEqual(err.split("\n"), [
+      "  FAIL  _agents/manifests/panel-agent.json: there is none, but panel-agent is attached by starting it",
+      "  FAIL  _agents/manifests/panel-lead-agent.json: manifest.entrypoint is required",
+      ""
+    ])
+  })
+
+  it("takes the policy and the agent of the guide as they are printed there", async () => {
+    const files = {
+      "_policies/policy.my-team.unanimous.json": guideBlock('"policy_id": "policy.my-team.unanimous"'),
+      "_agents/profiles/clerk-agent.json": guideBlock('"transportIdentity": "agent://clerk-agent"'),
+      "_agents/manifests/clerk-agent.json": guideBlock('"entrypoint": { "type": "python_file"')
+    }
+    for (const [file, text] of Object.entries(files)) writeFileSync(at(file), text)
+    const agents = "panel-lead-agent,panel-agent,clerk-agent"
+    const made = await packs("new", "guided", "with-clerk", "--agents", agents)
+    const scenario = at("guided/scenarios/with-clerk/1.0.0/scenario.yaml")
+    const text = readFileSync(scenario, "utf8")
+    writeFileSync(scenario, text.replace("policyVersion: policy.default", "policyVersion: policy.my-team.unanimous"))
+    const linted = await packs("lint")
+    for (const file of Object.keys(files)) rmSync(at(file))
+    rmSync(at("guided"), { recursive: true })
+    assert.deepStrictEqual([made.ok, linted.ok, linted.err], [true, true, ""])
+    assert.include(linted.out, "0 warning(s)")
   })
 
   it("answers a launch that cannot be compiled as the service would", async () => {

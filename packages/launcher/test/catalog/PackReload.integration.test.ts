@@ -14,7 +14,9 @@ import { settingsLayer } from "../fixtures/Settings.ts"
 const VERSION = "packs/demo/scenarios/one/1.0.0"
 const LONG_AGO = new Date("2026-01-01T00:00:00Z")
 
-/** The small pack on disk, settled, behind a registry without a cache time; `reads` counts the files that were opened. */
+/**
+ * The small pack on disk, settled, behind a registry without a cache time; `reads` counts the files that were opened.
+ */
 const makeStage = Effect.gen(function* () {
   const root = yield* makeTree({
     ...smallPack(),

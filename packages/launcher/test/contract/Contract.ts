@@ -83,7 +83,9 @@ export const contract = (section: string, statements: ReadonlyArray<Statement>, 
 
 export const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** The body of the service's own errors: these keys and, without metadata, no others (scenario-launch-service "Errors"). */
+/**
+ * The body of the service's own errors: these keys and, without metadata, no others (scenario-launch-service "Errors").
+ */
 export const errorBody = (statusCode: number, errorCode: string, message: unknown, metadata?: unknown) => ({
   statusCode,
   errorCode,

@@ -26,7 +26,10 @@ const parsed = (text: string): ReturnType<typeof JSON.parse> => {
 const isMessage = (message: unknown) =>
   typeof message === "string" || (Array.isArray(message) && message.every((text) => typeof text === "string"))
 
-/** What is wrong with an error answer: it has one of the two forms of launch-details section 10.1, and is nobody's fault but the caller's. */
+/**
+ * What is wrong with an error answer: it has one of the two forms of launch-details section 10.1, and is nobody's fault
+ * but the caller's.
+ */
 const faultOfError = ({ body: text, status }: RawAnswer): string | undefined => {
   const body = parsed(text)
   if (body === undefined) return "an error that is no JSON"

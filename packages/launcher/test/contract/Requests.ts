@@ -22,7 +22,10 @@ export const refused = (status: number, errorCode: string, message: string | Reg
   answer: errorBody(status, errorCode, message, metadata)
 })
 
-/** A request for `POST /examples/run` of a scenario of the pack `cast`; of a body only what differs from one that passes. */
+/**
+ * A request for `POST /examples/run` of a scenario of the pack `cast`; of a body only what differs from one that
+ * passes.
+ */
 export const run = (
   says: string,
   slug: string,

@@ -70,8 +70,8 @@ export class Authenticator extends Context.Service<
   }
 
   /**
-   * Signed tokens, recognised by their dots, and static ones beside them. A credential that is one kind and fails is not
-   * tried as the other; `x-macp-token` never holds a signed one (runtime-wire section 6.1).
+   * Signed tokens, recognised by their dots, and static ones beside them. A credential that is one kind and fails is
+   * not tried as the other; `x-macp-token` never holds a signed one (runtime-wire section 6.1).
    */
   static readonly layerSigned = (options: SignedTokenOptions): Layer.Layer<Authenticator, never, KeySource> => {
     const { algorithms = DEFAULT_ALGORITHMS, audience = DEFAULT_AUDIENCE, issuer, tokens = [] } = options

@@ -14,6 +14,8 @@ export const mayCommit = (sender: string, binding: SessionBinding, policyAuthori
   }
 }
 
-/** Who may cancel, suspend and resume: whoever may commit, and the initiator always (runtime-wire sections 5.3, 9.4). */
+/**
+ * Who may cancel, suspend and resume: whoever may commit, and the initiator always (runtime-wire sections 5.3, 9.4).
+ */
 export const mayControl = (sender: string, binding: SessionBinding, policyAuthority: boolean): boolean =>
   sender === binding.initiator || mayCommit(sender, binding, policyAuthority)

@@ -10,8 +10,8 @@ export interface DecisionRecord {
 }
 
 /**
- * Evaluates a decision's policy when a Commitment arrives (runtime-wire section 9.5): every reason to refuse, empty when
- * the commitment is allowed. Pure: rules, history, participants and outcome decide alone.
+ * Evaluates a decision's policy when a Commitment arrives (runtime-wire section 9.5): every reason to refuse, empty
+ * when the commitment is allowed. Pure: rules, history, participants and outcome decide alone.
  */
 export const denyDecision = (
   policy: BoundPolicy,

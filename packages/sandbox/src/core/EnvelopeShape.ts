@@ -7,8 +7,8 @@ export const PROTOCOL_VERSION = "1.0"
 export const DEFAULT_MAX_PAYLOAD_BYTES = 1_048_576
 
 /**
- * The checks made before anybody is authenticated, in their order (runtime-wire section 2.1). Undefined when the shape is
- * fine. `maxPayloadBytes` bounds `Envelope.payload`.
+ * The checks made before anybody is authenticated, in their order (runtime-wire section 2.1). Undefined when the shape
+ * is fine. `maxPayloadBytes` bounds `Envelope.payload`.
  */
 export const checkShape = (envelope: Envelope, maxPayloadBytes: number): Rejection | undefined => {
   if (envelope.macpVersion !== PROTOCOL_VERSION) return InvalidProtocolVersion
@@ -26,8 +26,8 @@ export const isTelemetry = (envelope: Envelope): boolean =>
   envelope.messageType === "Signal" || envelope.messageType === "Progress"
 
 /**
- * A session id is either a lowercase hyphenated UUID of version 4 or 7, or at least 22 base64url characters. A string that
- * parses as a UUID but is not canonical is refused and never tried as base64url (runtime-wire section 2.2).
+ * A session id is either a lowercase hyphenated UUID of version 4 or 7, or at least 22 base64url characters. A string
+ * that parses as a UUID but is not canonical is refused and never tried as base64url (runtime-wire section 2.2).
  */
 export const isSessionId = (text: string): boolean =>
   UUID_SHAPE.test(text) ? CANONICAL_UUID.test(text) : OPAQUE_ID.test(text)

@@ -78,7 +78,9 @@ export interface ModeRules<State> {
   readonly apply: (state: State, message: ModeMessage, binding: SessionBinding) => Result.Result<State, Rejection>
   /** Whether an id is kept for messages of the runtime's own (runtime-wire section 8.5). Most modes keep none. */
   readonly reservesId?: (messageId: string, binding: SessionBinding) => boolean
-  /** Messages that are due by themselves at `activeNow`, Unix milliseconds less suspended time. Most modes have none. */
+  /**
+   * Messages that are due by themselves at `activeNow`, Unix milliseconds less suspended time. Most modes have none.
+   */
   readonly due?: (state: State, binding: SessionBinding, activeNow: number) => ReadonlyArray<RuntimeMessage>
   /** What the passing of time alone changed, applied when a Commitment arrives. Most modes have nothing. */
   readonly settle?: (state: State, binding: SessionBinding, now: number) => State

@@ -4,9 +4,9 @@ import type { PolicyRules } from "./PolicyRules.ts"
 import { isFrom, type Release } from "./Release.ts"
 
 /**
- * What is wrong with rules whose shape is fine: values that contradict each other, or lie outside what they mean (runtime-wire
- * section 9.3). `text` is the JSON they were read from, because a rule that is written down may be refused where its absence
- * is not. Undefined when nothing is wrong.
+ * What is wrong with rules whose shape is fine: values that contradict each other, or lie outside what they mean
+ * (runtime-wire section 9.3). `text` is the JSON they were read from, because a rule that is written down may be
+ * refused where its absence is not. Undefined when nothing is wrong.
  */
 export const domainProblem = (rules: PolicyRules, text: string, release: Release): string | undefined => {
   const { commitment, threshold, voting } = rules

@@ -36,9 +36,9 @@ const decodeObject = Schema.decodeUnknownOption(Schema.Record(Schema.String, Sch
 const decodeText = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 /**
- * The keys of a rules text that the target mode does not have, as paths; a policy for every mode (`*`) may use those of any.
- * Keys that begin with `_` or `$` are annotations and legal at every level, except among weights, where every key is a
- * participant (runtime-wire section 9.6).
+ * The keys of a rules text that the target mode does not have, as paths; a policy for every mode (`*`) may use those of
+ * any. Keys that begin with `_` or `$` are annotations and legal at every level, except among weights, where every key
+ * is a participant (runtime-wire section 9.6).
  */
 export const unknownRuleKeys = (rules: string, mode: string): ReadonlyArray<string> => {
   const known = mode === "*" ? Object.values(BY_MODE) : [BY_MODE[mode] ?? {}]

@@ -53,8 +53,8 @@ const Evaluation = Schema.Struct({
 })
 
 /**
- * The rules of a policy with every default applied (runtime-wire section 9.3). One schema holds the sections of all modes:
- * each mode reads its own. Unknown keys are ignored; `unknownRuleKeys` finds them for releases that refuse them.
+ * The rules of a policy with every default applied (runtime-wire section 9.3). One schema holds the sections of all
+ * modes: each mode reads its own. Unknown keys are ignored; `unknownRuleKeys` finds them for releases that refuse them.
  */
 export const PolicyRules = Schema.Struct({
   commitment: Commitment.pipe(Schema.withDecodingDefault(Effect.succeed({}))),
@@ -97,8 +97,8 @@ export interface BoundPolicy {
 }
 
 /**
- * Reads and checks the `rules` text of a descriptor (runtime-wire sections 9.1 to 9.3). The failure is the text that goes
- * into the registration's answer.
+ * Reads and checks the `rules` text of a descriptor (runtime-wire sections 9.1 to 9.3). The failure is the text that
+ * goes into the registration's answer.
  */
 export const parsePolicyRules = (
   text: string,

@@ -1,6 +1,6 @@
 /**
- * Why a message is refused: the registry code that travels in `Ack.error.code` (runtime-wire section 7.2) and the variant
- * name that travels as its text.
+ * Why a message is refused: the registry code that travels in `Ack.error.code` (runtime-wire section 7.2) and the
+ * variant name that travels as its text.
  */
 export type RegistryCode =
   | "UNAUTHENTICATED"

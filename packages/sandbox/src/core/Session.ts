@@ -54,9 +54,9 @@ const STATE_AFTER: Readonly<Record<Transition, SessionState>> = {
 const ANNOTATIONS = new Set(["SessionCancel", "SessionSuspend", "SessionResume"])
 
 /**
- * One session: bindings, history, idempotency, activity, state and time (runtime-wire sections 2.3, 5 and 8.1). It holds no
- * clock and does no I/O: the same calls with the same times give the same session. Calls are synchronous, which is what
- * serialises acceptance within a session.
+ * One session: bindings, history, idempotency, activity, state and time (runtime-wire sections 2.3, 5 and 8.1). It
+ * holds no clock and does no I/O: the same calls with the same times give the same session. Calls are synchronous,
+ * which is what serialises acceptance within a session.
  */
 export class Session {
   readonly binding: SessionBinding
@@ -138,8 +138,8 @@ export class Session {
   }
 
   /**
-   * Notices a passed deadline, or a suspension over its cap; strictly greater, so the last millisecond still counts. In an
-   * open session it then writes the messages that are due by themselves.
+   * Notices a passed deadline, or a suspension over its cap; strictly greater, so the last millisecond still counts. In
+   * an open session it then writes the messages that are due by themselves.
    */
   refresh(now: number): "EXPIRED" | undefined {
     if (this.#isRecorded) return undefined
@@ -262,8 +262,8 @@ export class Session {
   }
 
   /**
-   * A message of the runtime in a participant's name, dated when it was due. It is nobody's activity. Should the rules refuse
-   * it after all, nothing happened.
+   * A message of the runtime in a participant's name, dated when it was due. It is nobody's activity. Should the rules
+   * refuse it after all, nothing happened.
    */
   #write({ dueAt, messageId, payload, sender, type }: RuntimeMessage): void {
     const at = dueAt + this.#suspendedTotal

@@ -7,11 +7,12 @@ export interface AcceptedEnvelope {
 }
 
 /**
- * The accepted envelopes of a session in acceptance order, and the subscribers that wait for the next one. The n-th accepted
- * envelope has ordinal n; `base` ordinals before the first entry were dropped by compaction (runtime-wire section 3.4).
+ * The accepted envelopes of a session in acceptance order, and the subscribers that wait for the next one. The n-th
+ * accepted envelope has ordinal n; `base` ordinals before the first entry were dropped by compaction (runtime-wire
+ * section 3.4).
  *
- * A subscriber reads the log by ordinal instead of keeping a copy of what it has not sent yet: replay and live are the same
- * read, so nothing can be lost or doubled between them.
+ * A subscriber reads the log by ordinal instead of keeping a copy of what it has not sent yet: replay and live are the
+ * same read, so nothing can be lost or doubled between them.
  */
 export class SessionLog {
   /** Ordinals before the first entry. */
@@ -54,8 +55,8 @@ export class SessionLog {
   }
 
   /**
-   * Wakes the listeners when something was appended since the last time. Separate from `append`, because WatchSessions is
-   * told of an ending before the stream is (runtime-wire section 3.6).
+   * Wakes the listeners when something was appended since the last time. Separate from `append`, because WatchSessions
+   * is told of an ending before the stream is (runtime-wire section 3.6).
    */
   notify(): void {
     if (!this.#unannounced) return

@@ -36,8 +36,8 @@ export const FaultStatus = Schema.Literals([
 export type FaultStatus = typeof FaultStatus.Type
 
 /**
- * One thing that goes wrong on purpose, for tests of clients. Sessions themselves stay sound: a fault is about what reaches
- * a receiver, never about what was accepted.
+ * One thing that goes wrong on purpose, for tests of clients. Sessions themselves stay sound: a fault is about what
+ * reaches a receiver, never about what was accepted.
  */
 export const Fault = Schema.Union([
   /** The frame is never delivered. */

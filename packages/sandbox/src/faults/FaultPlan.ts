@@ -30,8 +30,8 @@ interface Entry {
 }
 
 /**
- * The faults in force, asked for every frame. Without faults that costs one comparison. It is shared by all streams of a
- * sandbox and changes while they run.
+ * The faults in force, asked for every frame. Without faults that costs one comparison. It is shared by all streams of
+ * a sandbox and changes while they run.
  */
 export class FaultPlan {
   #entries: ReadonlyArray<Entry> = []

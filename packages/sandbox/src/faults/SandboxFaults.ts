@@ -17,8 +17,8 @@ export class SandboxFaults extends Context.Service<
     readonly clear: Effect.Effect<void>
     readonly active: Effect.Effect<ReadonlyArray<ActiveFault>>
     /**
-     * Makes everything a session has accepted so far unavailable to later subscriptions, as a compacting store does at a
-     * terminal state (runtime-wire section 3.5). Open subscriptions are not touched.
+     * Makes everything a session has accepted so far unavailable to later subscriptions, as a compacting store does at
+     * a terminal state (runtime-wire section 3.5). Open subscriptions are not touched.
      */
     readonly compactHistory: (sessionId: string) => Effect.Effect<void, SessionNotFound>
     /** What the streams ask about every frame. */

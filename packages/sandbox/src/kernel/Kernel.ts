@@ -48,7 +48,10 @@ export interface LifecycleEvent {
 
 export type ControlKind = "cancel" | "suspend" | "resume"
 
-/** The sessions of the runtime and everything that changes them. Each method runs without yielding, so calls never interleave. */
+/**
+ * The sessions of the runtime and everything that changes them. Each method runs without yielding, so calls never
+ * interleave.
+ */
 export class Kernel extends Context.Service<
   Kernel,
   {

@@ -4,9 +4,9 @@ export class ReceiverLagged extends Error {
 }
 
 /**
- * A bounded buffer between the kernel, which never waits, and one watcher, which reads at the speed of its connection. A
- * full buffer ends the watch instead of holding the kernel up or growing. It is read as an async iterable because that is
- * what the gRPC server consumes; a fiber per item would only add cost.
+ * A bounded buffer between the kernel, which never waits, and one watcher, which reads at the speed of its connection.
+ * A full buffer ends the watch instead of holding the kernel up or growing. It is read as an async iterable because
+ * that is what the gRPC server consumes; a fiber per item would only add cost.
  */
 export class Mailbox<A> {
   readonly #capacity: number

@@ -66,7 +66,10 @@ export const readBundle = (bundle: unknown): Result.Result<RecordedRun, BundleUn
     )
   )
 
-/** The states among the frames, which keep their order whatever the clock did; of the same millisecond the frame comes first. */
+/**
+ * The states among the frames, which keep their order whatever the clock did; of the same millisecond the frame comes
+ * first.
+ */
 const merge = (
   frames: ReadonlyArray<RecordedStep>,
   states: ReadonlyArray<RecordedStep>

@@ -37,6 +37,13 @@ export interface Listener {
 /** Bytes of a request around its payload (runtime-wire section 1.12). */
 const ENVELOPE_OVERHEAD_BYTES = 65_536
 
+/**
+ * Megabytes of HTTP/2 state per connection. A connection above it refuses all further calls, and a frame that its
+ * receiver does not take counts for a while: with Node's own 10, one oversized frame would make a client blind to all
+ * its sessions.
+ */
+const SESSION_MEMORY_MB = 1_024
+
 /** Serves the handlers over HTTP/2 without TLS until the scope closes. */
 export const listen = (
   handlers: ServiceImpl<typeof MACPRuntimeService>,
@@ -52,7 +59,7 @@ const open = (
     const shutdown = new AbortController()
     const connections = new Set<ServerHttp2Session>()
     const server = createServer(
-      { settings: { maxConcurrentStreams: options.maxConcurrentStreams } },
+      { settings: { maxConcurrentStreams: options.maxConcurrentStreams }, maxSessionMemory: SESSION_MEMORY_MB },
       connectNodeAdapter({
         routes: (router) => serveHealth(router.service(MACPRuntimeService, handlers)),
         grpc: true,

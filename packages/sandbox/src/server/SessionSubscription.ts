@@ -14,8 +14,8 @@ import type { FaultyFrames } from "../faults/FaultyFrames.ts"
 const INLINE_CAPACITY = 16
 
 /**
- * The sending side of one StreamSession: follows a session's log by ordinal, mixes in inline errors, and ends when told to
- * or when the receiver lags more than `bound` envelopes behind (runtime-wire section 3).
+ * The sending side of one StreamSession: follows a session's log by ordinal, mixes in inline errors, and ends when told
+ * to or when the receiver lags more than `bound` envelopes behind (runtime-wire section 3).
  */
 export class SessionSubscription {
   readonly #bound: number

@@ -82,7 +82,9 @@ export const makeWatches = (context: Context.Context<HandlerServices>, options: 
 
 type LifecycleFrame = MessageInitShape<typeof WatchSessionsResponseSchema>
 
-/** Every known session as CREATED, then what happens. Subscribed before the snapshot, in one turn: nothing is missed. */
+/**
+ * Every known session as CREATED, then what happens. Subscribed before the snapshot, in one turn: nothing is missed.
+ */
 const lifecycleFrames = (kernel: Kernel["Service"], signal: AbortSignal): AsyncGenerator<LifecycleFrame> => {
   const live = kernel.lifecycle.subscribe(signal)
   const known = kernel.sessions().map((session) => session.metadata())

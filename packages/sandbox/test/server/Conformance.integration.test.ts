@@ -6,7 +6,7 @@ import { ownFixtures, playOnSandbox, sharedFixtures } from "../support/Conforman
 /** Fixtures that contradict the rules they test, with the reason. They are checked to fail, so that none is stale. */
 const CANNOT_PASS: Readonly<Record<string, string>> = {
   "spec-2026-07/multi_round_happy_path.json":
-    "its coordinator is a participant who never contributes, so the values never converge; the other set has it corrected"
+    "its coordinator never contributes, so the values never converge; the other set has it corrected"
 }
 
 describe("the conformance fixtures", () => {

@@ -11,7 +11,9 @@ import {
   sharedFixtures
 } from "../support/Conformance.ts"
 
-/** Where a runtime of the pinned release takes names for credentials, and where its sources are: `npm run test:runtime`. */
+/**
+ * Where a runtime of the pinned release takes names for credentials, and where its sources are: `npm run test:runtime`.
+ */
 const address = process.env["RUNTIME_UNDER_TEST"] ?? ""
 const sources = process.env["MACP_RUNTIME_SOURCES"] ?? ""
 

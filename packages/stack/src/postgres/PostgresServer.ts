@@ -20,7 +20,10 @@ export class PostgresStartFailed extends Data.TaggedError("PostgresStartFailed")
 /** A cluster of this age and size recovers from a power cut in far less. */
 const START_TIMEOUT = Duration.seconds(60)
 
-/** Time for a fast shutdown with its checkpoint; after it the server is told to stop at once and recovers at the next start. */
+/**
+ * Time for a fast shutdown with its checkpoint; after it the server is told to stop at once and recovers at the next
+ * start.
+ */
 const STOP_TIMEOUT = Duration.millis(1_200)
 
 /** How long the server of a stack that was killed a moment ago may take to go away. */
@@ -68,7 +71,8 @@ const flags = ({ cluster, port }: ServerOptions) => [
   "unix_socket_directories=",
   "-c",
   "fsync=on",
-  // A new log segment is not filled with zeros first: that would hold up, for tens of milliseconds, the commit that needs it.
+  // A new log segment is not filled with zeros first: that would hold up, for tens of milliseconds, the commit that
+  // needs it.
   "-c",
   "wal_init_zero=off"
 ]
@@ -94,8 +98,8 @@ const ended = (child: ChildProcess, signal: NodeJS.Signals) =>
   })
 
 /**
- * Lets a shell wait for the end of this process, to stop the server when it had no chance to do that itself (`kill -9`).
- * It waits on a pipe that only this process holds open.
+ * Lets a shell wait for the end of this process, to stop the server when it had no chance to do that itself (`kill
+ * -9`). It waits on a pipe that only this process holds open.
  */
 const guard = (pid: number) =>
   Effect.acquireRelease(
@@ -113,8 +117,8 @@ const guard = (pid: number) =>
   )
 
 /**
- * Removes the lock file of a server that is gone. PostgreSQL does that too, but not when another process of the user has
- * the old process id by now, which is the rule after a restart of a container.
+ * Removes the lock file of a server that is gone. PostgreSQL does that too, but not when another process of the user
+ * has the old process id by now, which is the rule after a restart of a container.
  */
 const removeStaleLock = Effect.fn("PostgresServer.removeStaleLock")(function* (cluster: string) {
   const file = join(cluster, "postmaster.pid")

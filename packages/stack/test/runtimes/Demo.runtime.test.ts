@@ -5,7 +5,10 @@ import { startStack } from "../support/StackProcess.ts"
 import { temporaryFolder } from "../support/TemporaryFolder.ts"
 import { startRuntime } from "./RealRuntime.ts"
 
-/** What the demo says about its outcome. Tokens are not among it: what the agents say, and thus pay for, names the session. */
+/**
+ * What the demo says about its outcome. Tokens are not among it: what the agents say, and thus pay for, names the
+ * session.
+ */
 const OUTCOME = ["Decision", "Because", "Votes"]
 
 const outcomeOf = (stdout: ReadonlyArray<string>) =>

@@ -31,7 +31,10 @@ const SHARED_MEMORY = "/dev/shm"
 /** Where the binary is; `npm run test:runtime` says so. */
 export const RUNTIME_BINARY = process.env["MACP_RUNTIME_BINARY"]
 
-/** Runs the program that is its argument until its input ends, so that nothing stays behind should this process be killed. */
+/**
+ * Runs the program that is its argument until its input ends, so that nothing stays behind should this process be
+ * killed.
+ */
 const UNTIL_INPUT_ENDS = 'exec 3<&0; "$0" </dev/null & pid=$!; (cat <&3 >/dev/null; kill -9 $pid) & wait $pid'
 
 /** Runs macp-runtime on a free port of the loopback until the scope closes. Its data is in a folder of its own. */

@@ -42,8 +42,9 @@ class Plays extends Context.Service<Plays, ReadonlyMap<string, Fiber.Fiber<RunId
 }
 
 /**
- * Plays every scenario through a whole control plane against the runtime of the layer, and compares what log, projection and
- * status of each run end up with: with what the scenario says, and with the account that is recorded for all runtimes.
+ * Plays every scenario through a whole control plane against the runtime of the layer, and compares what log,
+ * projection and status of each run end up with: with what the scenario says, and with the account that is recorded for
+ * all runtimes.
  */
 export const runtimeSuite = <E>(
   name: string,

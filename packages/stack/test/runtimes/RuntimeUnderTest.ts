@@ -11,7 +11,9 @@ export interface RuntimeAddress {
   readonly credentialOf: (participant: string, modeName: string) => Effect.Effect<string>
   /** What a control plane is told of this runtime, besides its address. */
   readonly settings: Readonly<Record<string, string>>
-  /** Whether the history of an ended session can still be read; durable stores compact it (runtime-wire section 3.5). */
+  /**
+   * Whether the history of an ended session can still be read; durable stores compact it (runtime-wire section 3.5).
+   */
   readonly keepsHistory: boolean
 }
 

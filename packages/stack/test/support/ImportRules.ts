@@ -33,7 +33,9 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   bench: ["api", "domain", "runtime", "agents", "sandbox", "control-plane", "launcher", "stack"]
 }
 
-/** What the tests of a package may import besides: the example agents are tested against the runtime they are made for. */
+/**
+ * What the tests of a package may import besides: the example agents are tested against the runtime they are made for.
+ */
 export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = { agents: ["sandbox"] }
 
 interface ModuleRule {

@@ -13,6 +13,12 @@ import { createDatabase } from "./TestDatabase.ts"
 
 /** The example that is launched. */
 const SCENARIO = "incident/region-failover@1.0.0"
+/** How the launch wants its run to be known. */
+export const LABELS = {
+  runLabel: "rehearsal",
+  tags: ["tested"],
+  requester: { actorId: "tester", actorType: "user" }
+} as const
 export const MODE = "macp.mode.decision.v1"
 
 /** A running stack; its services are there as their clients call them. */
@@ -42,7 +48,7 @@ export const runningWith = <E>(stack: Effect.Effect<StackProcess, E, Scope.Scope
 export const launch = Effect.gen(function* () {
   const launcher = yield* LauncherClient
   const { controlPlaneRun, hostedAgents } = yield* launcher.launch.runExample({
-    payload: { scenarioRef: SCENARIO, inputs: {}, bootstrapAgents: true }
+    payload: { scenarioRef: SCENARIO, inputs: {}, bootstrapAgents: true, ...LABELS }
   })
   const pids = new Map(
     hostedAgents.map(({ agentRef, participantMetadata }) => [agentRef, participantMetadata?.pid ?? 0])

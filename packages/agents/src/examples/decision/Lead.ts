@@ -21,8 +21,8 @@ export interface Leadership {
 }
 
 /**
- * The initiator of a decision (launch-details section 7.2): opens the session, puts the proposal, waits for all votes or for
- * as long as it has patience, votes and commits. Whether that is enough, the policy decides.
+ * The initiator of a decision (launch-details section 7.2): opens the session, puts the proposal, waits for all votes
+ * or for as long as it has patience, votes and commits. Whether that is enough, the policy decides.
  */
 export const lead = ({ calledOff, group, scope }: Leadership) =>
   leading(Decision.Proposal, ({ brief, overdue, session }, kickoff) => {

@@ -8,7 +8,10 @@ export type Assess = (incident: IncidentContext, seed: string) => Assessment
 /** Hundredths by which two sessions about the same facts may differ in confidence. */
 const CONFIDENCE_VARIES = 3
 
-/** Seconds of replication lag from which the data specialist hesitates, refuses, and calls it critical on a cold standby. */
+/**
+ * Seconds of replication lag from which the data specialist hesitates, refuses, and calls it critical on a cold
+ * standby.
+ */
 const LAG_DOUBTFUL_S = 10
 const LAG_HIGH_S = 30
 const LAG_CRITICAL_S = 60

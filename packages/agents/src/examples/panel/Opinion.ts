@@ -10,8 +10,8 @@ const NOT_REFUSING = 80
 const CONFIDENCE_VARIES = 12
 
 /**
- * What a member of a panel thinks of any topic at all. It knows nothing about it, so here, unlike in the other packs, the
- * seed decides: seed, participant and facts give the same opinion each time.
+ * What a member of a panel thinks of any topic at all. It knows nothing about it, so here, unlike in the other packs,
+ * the seed decides: seed, participant and facts give the same opinion each time.
  */
 export const opinionOf = ({ context, role, seed, self }: Brief): Assessment => {
   const about = `${seed}:${self}:${JSON.stringify(context)}`

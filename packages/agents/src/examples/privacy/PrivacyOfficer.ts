@@ -11,8 +11,8 @@ const REPORT_WAIT_MS = 60_000
 const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 250 }
 
 /**
- * The initiator of an erasure: requests the task, waits for its report and commits it. When nobody takes the task who may,
- * or when the policy refuses a report without proof, the session is cancelled and the request stays open.
+ * The initiator of an erasure: requests the task, waits for its report and commits it. When nobody takes the task who
+ * may, or when the policy refuses a report without proof, the session is cancelled and the request stays open.
  */
 export const privacyOfficer = leading(Task.Request, ({ brief, overdue, session }, kickoff) => {
   const { participants, self } = brief

@@ -16,8 +16,8 @@ const HASTIEST = 70
 const MOST_PATIENT = 150
 
 /**
- * What a side offers with its n-th offer, counted from 0, when it makes `of` offers at most: it starts at its opening and
- * gives in towards its limit, the hasty early, the patient late. The seed sets the temperament.
+ * What a side offers with its n-th offer, counted from 0, when it makes `of` offers at most: it starts at its opening
+ * and gives in towards its limit, the hasty early, the patient late. The seed sets the temperament.
  */
 export const offerOf = (side: Side, n: number, of: number, seed: string): Terms => {
   const { opening, limitPrice, settleDays } = side
@@ -34,6 +34,8 @@ export const offerOf = (side: Side, n: number, of: number, seed: string): Terms 
 export const isAffordable = ({ limitPrice, wants }: Side, price: number): boolean =>
   wants === "lower" ? price <= limitPrice : price >= limitPrice
 
-/** Whether a price is at least as good as what the side would offer itself next: then there is no point in offering it. */
+/**
+ * Whether a price is at least as good as what the side would offer itself next: then there is no point in offering it.
+ */
 export const isGoodEnough = (side: Side, price: number, next: Terms): boolean =>
   isAffordable(side, price) && (side.wants === "lower" ? price <= next.unitPrice : price >= next.unitPrice)

@@ -9,7 +9,9 @@ import { type SourcingContext, sourcingOf } from "./SourcingContext.ts"
 
 const MODEL: Model = { model: "vendor2-3-sonnet", provider: "vendor2", baseLatencyMs: 450 }
 
-/** The other side of the table: starts from its list price and stops at its floor; it will not be liable beyond its cap. */
+/**
+ * The other side of the table: starts from its list price and stops at its floor; it will not be liable beyond its cap.
+ */
 export const supplier: Strategy = ({ brief, session }) => {
   const sourcing = sourcingOf(brief.context)
   const table = tableOf(session, sourcing.rules.rejectionIsFinal)

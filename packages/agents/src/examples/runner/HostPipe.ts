@@ -2,8 +2,8 @@ import { fstatSync } from "node:fs"
 import * as Effect from "effect/Effect"
 
 /**
- * Waits for the end of standard input when it is a pipe: the process that started the agent holds the other end, so its end is
- * that process's end. Never ends for a terminal, a file or /dev/null.
+ * Waits for the end of standard input when it is a pipe: the process that started the agent holds the other end, so its
+ * end is that process's end. Never ends for a terminal, a file or /dev/null.
  */
 export const hostGone: Effect.Effect<void> = Effect.callback((resume) => {
   const { stdin } = process

@@ -14,8 +14,8 @@ import type { Action, Outcome, Strategy } from "./Strategy.ts"
 export class AgentUnable extends Data.TaggedError("AgentUnable")<{ readonly message: string }> {}
 
 /**
- * Takes part in the session of the bootstrap file as a strategy says, until its part is over or the session is. A session
- * that ends while the agent waits or speaks ends the agent without a failure: it could not have done better.
+ * Takes part in the session of the bootstrap file as a strategy says, until its part is over or the session is. A
+ * session that ends while the agent waits or speaks ends the agent without a failure: it could not have done better.
  */
 export const play = (strategy: Strategy): Effect.Effect<void, AgentFailure | AgentUnable, AgentClient | Bootstrap> =>
   takePart(strategy).pipe(

@@ -74,8 +74,8 @@ export const say = <Desc extends DescMessage>(
 ): Action => ({ _tag: "Say", messageType, payload: toBinary(schema, create(schema, payload)) })
 
 /**
- * A strategy for the initiator, which is told what to say first: `play` gets the kickoff of the scenario as a message of
- * this kind. An agent that was not told so is unable to lead.
+ * A strategy for the initiator, which is told what to say first: `play` gets the kickoff of the scenario as a message
+ * of this kind. An agent that was not told so is unable to lead.
  */
 export const leading =
   <Desc extends DescMessage>(

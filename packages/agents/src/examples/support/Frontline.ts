@@ -28,9 +28,9 @@ const SILENCE_MARGIN_MS = 200
 const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 230 }
 
 /**
- * The initiator of an escalation: offers the case and what is known about it to one colleague after the other, the one the
- * scenario names first, until somebody takes it or everybody has declined. A customer who writes that the problem is gone
- * ends it without a handoff.
+ * The initiator of an escalation: offers the case and what is known about it to one colleague after the other, the one
+ * the scenario names first, until somebody takes it or everybody has declined. A customer who writes that the problem
+ * is gone ends it without a handoff.
  */
 export const frontline = leading(Handoff.Offer, ({ brief, overdue, session }, kickoff) => {
   const context = supportOf(brief.context)

@@ -41,7 +41,9 @@ const bootstrap = bootstrapFor(SELF, {
 const refused = (messageType: string, code: string) =>
   new MessageRefused({ messageType, code, detail: "no", reasons: [] })
 
-/** A runtime that accepts everything but what `refusal` names, and shows what was accepted only when it is `delivered`. */
+/**
+ * A runtime that accepts everything but what `refusal` names, and shows what was accepted only when it is `delivered`.
+ */
 const stage = Effect.fnUntraced(function* (
   refusal: (messageType: string) => AgentFailure | undefined = () => undefined
 ) {

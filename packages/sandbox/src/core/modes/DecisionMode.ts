@@ -17,8 +17,8 @@ import { InvalidPayload, type Rejection } from "../Rejection.ts"
 import { isFrom, type Release } from "../Release.ts"
 
 /**
- * Decision mode (runtime-wire section 8.2): proposals open the evaluation, the first vote closes proposals, evaluations and
- * objections for good, and a Commitment ends the session once one proposal exists and the policy agrees.
+ * Decision mode (runtime-wire section 8.2): proposals open the evaluation, the first vote closes proposals, evaluations
+ * and objections for good, and a Commitment ends the session once one proposal exists and the policy agrees.
  */
 export interface DecisionState {
   readonly phase: "Proposal" | "Evaluation" | "Voting" | "Committed"

@@ -19,8 +19,8 @@ import { Forbidden, InvalidPayload, type Rejection } from "../Rejection.ts"
 import { isFrom, unsupportedVersion } from "../Release.ts"
 
 /**
- * Handoff mode (runtime-wire section 8.5): the initiator offers its responsibility to one participant at a time, who accepts
- * or declines; silence can be an acceptance when the policy says so.
+ * Handoff mode (runtime-wire section 8.5): the initiator offers its responsibility to one participant at a time, who
+ * accepts or declines; silence can be an acceptance when the policy says so.
  */
 export interface HandoffState {
   readonly offers: HashMap.HashMap<string, Offer>

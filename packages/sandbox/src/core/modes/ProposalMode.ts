@@ -17,8 +17,9 @@ import { Forbidden, InvalidPayload } from "../Rejection.ts"
 import { unsupportedVersion } from "../Release.ts"
 
 /**
- * Proposal mode (runtime-wire section 8.3): offers and counter-offers, until one is accepted as the policy asks or somebody
- * rejects for good. Everything stays legal until the Commitment, so the phase is computed anew after every message.
+ * Proposal mode (runtime-wire section 8.3): offers and counter-offers, until one is accepted as the policy asks or
+ * somebody rejects for good. Everything stays legal until the Commitment, so the phase is computed anew after every
+ * message.
  */
 export interface ProposalState {
   readonly phase: "Negotiating" | "Converged" | "TerminalRejected" | "Committed"

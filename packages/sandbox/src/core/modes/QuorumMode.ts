@@ -16,8 +16,8 @@ import { InvalidPayload } from "../Rejection.ts"
 import { isFrom, type Release, unsupportedVersion } from "../Release.ts"
 
 /**
- * Quorum mode (runtime-wire section 8.6): one request, one ballot per participant, and an outcome as soon as the approvals
- * reach the threshold or can no longer reach it.
+ * Quorum mode (runtime-wire section 8.6): one request, one ballot per participant, and an outcome as soon as the
+ * approvals reach the threshold or can no longer reach it.
  */
 export interface QuorumState {
   readonly request: { readonly requestId: string; readonly requiredApprovals: number } | undefined

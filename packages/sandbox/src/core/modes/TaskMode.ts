@@ -16,8 +16,8 @@ import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "../Reje
 import { isFrom, unsupportedVersion } from "../Release.ts"
 
 /**
- * Task mode (runtime-wire section 8.4): the initiator asks for one task, one assignee takes it, works and reports its end;
- * then the session may be committed.
+ * Task mode (runtime-wire section 8.4): the initiator asks for one task, one assignee takes it, works and reports its
+ * end; then the session may be committed.
  */
 export interface TaskState {
   readonly task: { readonly taskId: string; readonly requestedAssignee: string } | undefined

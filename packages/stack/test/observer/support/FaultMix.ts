@@ -11,9 +11,9 @@ export interface Trouble {
   /** The history is compacted somewhere in the session. */
   readonly compacts?: true
   /**
-   * Absent: the log equals the history. `late`: it holds the whole history, but dropped envelopes come behind those that were
-   * delivered before it was noticed. The others name what the runtime never delivers: the log is the history without that, and
-   * the run is marked with a gap where that makes a difference.
+   * Absent: the log equals the history. `late`: it holds the whole history, but dropped envelopes come behind those
+   * that were delivered before it was noticed. The others name what the runtime never delivers: the log is the history
+   * without that, and the run is marked with a gap where that makes a difference.
    */
   readonly loses?: "late" | "one type" | "the rest" | "anything"
 }

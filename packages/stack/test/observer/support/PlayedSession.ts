@@ -102,8 +102,8 @@ const signalAbout = (sessionId: string, messageId: string): Envelope =>
   })
 
 /**
- * Plays a script on the sandbox and answers what was accepted. A message that comes too late for a session that has expired
- * meanwhile is refused, which is as good.
+ * Plays a script on the sandbox and answers what was accepted. A message that comes too late for a session that has
+ * expired meanwhile is refused, which is as good.
  */
 export const playSession = Effect.fnUntraced(function* (sessionId: string, script: SessionScript) {
   const sandbox = yield* Sandbox

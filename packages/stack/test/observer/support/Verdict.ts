@@ -63,7 +63,10 @@ export const assertSound = (runId: string, { canonicalEvents, metrics, projectio
   assert.strictEqual(JSON.stringify(metrics), JSON.stringify(canonicalEvents.reduce(measure, emptyRunMetrics(id))))
 }
 
-/** One accepted envelope as the runtime has it and as the log has it; the time is the sandbox's when the sender gave none. */
+/**
+ * One accepted envelope as the runtime has it and as the log has it; the time is the sandbox's when the sender gave
+ * none.
+ */
 interface Line {
   readonly messageId: string
   readonly messageType: string
@@ -135,8 +138,8 @@ export const assertConverged = (
 }
 
 /**
- * Newer runtimes write a SessionCancel after they have told of the cancellation, and count it nowhere. The observer waits a moment
- * for it, which is all it can do, so it may be missing.
+ * Newer runtimes write a SessionCancel after they have told of the cancellation, and count it nowhere. The observer
+ * waits a moment for it, which is all it can do, so it may be missing.
  */
 const lastWordApart = (history: ReadonlyArray<Line>, lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {
   const last = history.at(-1)

@@ -37,7 +37,9 @@ class Endings extends Context.Service<Endings, ReadonlyMap<string, ReadonlyArray
   )
 }
 
-/** Every fixture of every pack, from the launch service's compiler to the end of the session, on one kind of runtime. */
+/**
+ * Every fixture of every pack, from the launch service's compiler to the end of the session, on one kind of runtime.
+ */
 export const packSuite = <E>(name: string, venue: Layer.Layer<Venue, E>) =>
   layer(Layer.provide(Endings.layer, Layer.provideMerge(launchService, venue)), {
     excludeTestServices: true,

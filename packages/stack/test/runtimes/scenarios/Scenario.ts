@@ -12,6 +12,8 @@ export type Surroundings = ControlPlaneClient | ControlPlaneUnderTest | RuntimeU
 export interface Scenario {
   /** A sentence; the account of the run is kept under it. */
   readonly name: string
-  /** Plays it, and answers the run whose account must be as recorded; undefined when the scenario itself has seen to it. */
+  /**
+   * Plays it, and answers the run whose account must be as recorded; undefined when the scenario itself has seen to it.
+   */
   readonly play: Effect.Effect<RunId | undefined, unknown, Surroundings>
 }

@@ -40,7 +40,7 @@ const LOOK_INTERVAL = Duration.millis(150)
 const LOOKS = 20
 
 /**
- * Runs the example as any client would: starts it through the launch service, follows it over the public SSE stream,
+ * Runs the example as every client would: starts it through the launch service, follows it over the public SSE stream,
  * and reads its state and metrics at the end. `onEvent` gets every event of the run once and in order.
  */
 export const runDemo = Effect.fn("Demo.run")(

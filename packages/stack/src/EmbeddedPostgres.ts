@@ -27,6 +27,11 @@ export interface EmbeddedPostgresOptions {
 /** Not the port of a server that is installed on the machine. */
 const DEFAULT_POSTGRES_PORT = 54_329
 
+/** Ports that are tried when any will do. */
+const PORT_ATTEMPTS = 5
+
+const HOST = "127.0.0.1"
+
 /** The database of the services. */
 const DATABASE_NAME = "runplane"
 
@@ -65,21 +70,42 @@ const make = Effect.fn("EmbeddedPostgres.make")(function* (options: EmbeddedPost
   const binaries = yield* findPostgresBinaries
   const user = yield* chooseServerUser(folder, [binaries.postgres, folder])
   if (!(yield* holdsCluster(folder))) yield* initialise(folder, binaries, user)
-  const port = yield* choosePort(options.port)
   const password = yield* readPassword(folder)
-  const pid = yield* startServer({ cluster: folder, port, binaries, user })
+  const startOn = (port: number) =>
+    Effect.map(startServer({ cluster: folder, port, binaries, user }), (pid) => ({ pid, port }))
+  const { pid, port } = yield* options.port === undefined
+    ? startOnFreePort(startOn, PORT_ATTEMPTS)
+    : Effect.flatMap(probePort(HOST, options.port, PORT_USE), startOn)
   const address = (database: string) =>
-    `postgresql://${SUPERUSER}:${Redacted.value(password)}@127.0.0.1:${port}/${database}`
+    `postgresql://${SUPERUSER}:${Redacted.value(password)}@${HOST}:${port}/${database}`
   yield* ensureDatabase(address("postgres"))
   return EmbeddedPostgres.of({ url: address(DATABASE_NAME), port, pid, folder })
 })
 
-const choosePort = (wanted: number | undefined) =>
-  wanted === undefined
-    ? probePort("127.0.0.1", DEFAULT_POSTGRES_PORT, PORT_USE).pipe(
-        Effect.catchTag("PortUnavailable", () => probePort("127.0.0.1", 0, PORT_USE))
+interface StartedServer {
+  readonly pid: number
+  readonly port: number
+}
+
+/** Somebody else may take the port between our look at it and the server's own: then the server goes to another one. */
+const startOnFreePort = <R>(
+  startOn: (port: number) => Effect.Effect<StartedServer, PostgresStartFailed, R>,
+  attempts: number
+): Effect.Effect<StartedServer, PostgresStartFailed | PortUnavailable, R> =>
+  Effect.flatMap(freePort, (port) =>
+    startOn(port).pipe(
+      Effect.catchTag("PostgresStartFailed", (failure) =>
+        Effect.matchEffect(probePort(HOST, port, PORT_USE), {
+          onSuccess: () => Effect.fail(failure),
+          onFailure: () => (attempts > 1 ? startOnFreePort(startOn, attempts - 1) : Effect.fail(failure))
+        })
       )
-    : probePort("127.0.0.1", wanted, PORT_USE)
+    )
+  )
+
+const freePort = probePort(HOST, DEFAULT_POSTGRES_PORT, PORT_USE).pipe(
+  Effect.catchTag("PortUnavailable", () => probePort(HOST, 0, PORT_USE))
+)
 
 const ensureDatabase = (url: string) =>
   Effect.gen(function* () {

@@ -69,9 +69,15 @@ layer(Layer.empty, { excludeTestServices: true })("embedded PostgreSQL", (it) =>
         yield* refusal({ dataDir, port: taken.port }),
         `port ${taken.port} for the embedded PostgreSQL is already in use; set RUNPLANE_POSTGRES_PORT to another one`
       )
-      const one = yield* serverOf({ dataDir })
-      const other = yield* serverOf({ dataDir: join(dataDir, "other") })
-      assert.notStrictEqual(one.port, other.port)
+      // Each finds the same port free before the first of them listens there.
+      const servers = yield* Effect.forEach(
+        ["one", "two", "three"],
+        (name) => serverOf({ dataDir: join(dataDir, name) }),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      assert.strictEqual(new Set(servers.map(({ port }) => port)).size, 3)
     })
   )
 

@@ -18,12 +18,21 @@ export interface TestServiceOptions {
   readonly port?: number
 }
 
+/** Longer than any test: a run that a test puts into the database stays unobserved unless somebody adopts it. Milliseconds. */
+const NO_TAKE_OVER_MS = 3_600_000
+
 /** The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. */
 export const layerTestService = ({ observer, port, settings }: TestServiceOptions = {}) =>
   layerHttp({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provideMerge(layerCapabilities),
     Layer.provideMerge(
-      layerTestObservation({ discoveryEnabled: false, endCheckDelayMs: 50, drainTimeoutMs: 100, ...observer })
+      layerTestObservation({
+        discoveryEnabled: false,
+        endCheckDelayMs: 50,
+        drainTimeoutMs: 100,
+        takeOverIntervalMs: NO_TAKE_OVER_MS,
+        ...observer
+      })
     ),
     Layer.provideMerge(CircuitBreaker.layerMemory()),
     Layer.provide(layerMeters.pipe(Layer.provideMerge(Metrics.layer))),

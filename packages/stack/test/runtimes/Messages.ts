@@ -1,13 +1,6 @@
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf"
-import {
-  CommitmentPayloadSchema,
-  DecisionMode,
-  HandoffMode,
-  ProgressPayloadSchema,
-  ProposalMode,
-  QuorumMode,
-  TaskMode
-} from "@runplane/runtime"
+import { Decision, Handoff, type MessageKind, Negotiation, Quorum, Task } from "@runplane/agents"
+import { CommitmentPayloadSchema, ProgressPayloadSchema } from "@runplane/runtime"
 
 /** A message of a session: its type, and its payload as it travels. */
 export interface Message {
@@ -16,56 +9,53 @@ export interface Message {
 }
 
 const of =
-  <Desc extends DescMessage>(messageType: string, schema: Desc) =>
+  <Desc extends DescMessage>({ messageType, schema }: MessageKind<Desc>) =>
   (init: MessageInitShape<Desc>): Message => ({ messageType, payload: toBinary(schema, create(schema, init)) })
 
 /** The messages of the five standard modes (runtime-wire section 1.11). */
 export const decision = {
-  proposal: of("Proposal", DecisionMode.ProposalPayloadSchema),
-  evaluation: of("Evaluation", DecisionMode.EvaluationPayloadSchema),
-  objection: of("Objection", DecisionMode.ObjectionPayloadSchema),
-  vote: of("Vote", DecisionMode.VotePayloadSchema)
+  proposal: of(Decision.Proposal),
+  evaluation: of(Decision.Evaluation),
+  objection: of(Decision.Objection),
+  vote: of(Decision.Vote)
 }
 
 export const proposal = {
-  proposal: of("Proposal", ProposalMode.ProposalPayloadSchema),
-  counter: of("CounterProposal", ProposalMode.CounterProposalPayloadSchema),
-  accept: of("Accept", ProposalMode.AcceptPayloadSchema),
-  reject: of("Reject", ProposalMode.RejectPayloadSchema),
-  withdraw: of("Withdraw", ProposalMode.WithdrawPayloadSchema)
+  proposal: of(Negotiation.Proposal),
+  counter: of(Negotiation.CounterProposal),
+  accept: of(Negotiation.Accept),
+  reject: of(Negotiation.Reject),
+  withdraw: of(Negotiation.Withdraw)
 }
 
 export const task = {
-  request: of("TaskRequest", TaskMode.TaskRequestPayloadSchema),
-  accept: of("TaskAccept", TaskMode.TaskAcceptPayloadSchema),
-  reject: of("TaskReject", TaskMode.TaskRejectPayloadSchema),
-  update: of("TaskUpdate", TaskMode.TaskUpdatePayloadSchema),
-  complete: of("TaskComplete", TaskMode.TaskCompletePayloadSchema),
-  fail: of("TaskFail", TaskMode.TaskFailPayloadSchema)
+  request: of(Task.Request),
+  accept: of(Task.Accept),
+  reject: of(Task.Reject),
+  update: of(Task.Update),
+  complete: of(Task.Complete),
+  fail: of(Task.Fail)
 }
 
 export const handoff = {
-  offer: of("HandoffOffer", HandoffMode.HandoffOfferPayloadSchema),
-  context: of("HandoffContext", HandoffMode.HandoffContextPayloadSchema),
-  accept: of("HandoffAccept", HandoffMode.HandoffAcceptPayloadSchema),
-  decline: of("HandoffDecline", HandoffMode.HandoffDeclinePayloadSchema)
+  offer: of(Handoff.Offer),
+  context: of(Handoff.Context),
+  accept: of(Handoff.Accept),
+  decline: of(Handoff.Decline)
 }
 
 export const quorum = {
-  request: of("ApprovalRequest", QuorumMode.ApprovalRequestPayloadSchema),
-  approve: of("Approve", QuorumMode.ApprovePayloadSchema),
-  reject: of("Reject", QuorumMode.RejectPayloadSchema),
-  abstain: of("Abstain", QuorumMode.AbstainPayloadSchema)
+  request: of(Quorum.ApprovalRequest),
+  approve: of(Quorum.Approve),
+  reject: of(Quorum.Reject),
+  abstain: of(Quorum.Abstain)
 }
 
-export const progress = of("Progress", ProgressPayloadSchema)
+export const progress = of({ messageType: "Progress", schema: ProgressPayloadSchema })
 
 /** The end of a session that was started as `Stage` starts it. */
 export const commitment = (action: string, outcomePositive: boolean, policyVersion: string): Message =>
-  of(
-    "Commitment",
-    CommitmentPayloadSchema
-  )({
+  of({ messageType: "Commitment", schema: CommitmentPayloadSchema })({
     commitmentId: "c1",
     action,
     authorityScope: "suite",

@@ -1,0 +1,107 @@
+import { connect } from "node:net"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+
+/** A request byte for byte: what HTTP clients refuse to send can be sent. */
+export interface WireRequest {
+  /** Request line and headers, one byte a character; without the empty line. */
+  readonly head: string
+  readonly body?: Buffer | string
+  /** The bytes are not a whole request: the client leaves in the middle of it. */
+  readonly leaves?: boolean
+}
+
+export interface WireAnswer {
+  readonly status: number
+  /** By lower-case name; of a name that comes twice, the last. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  /** The text parsed, undefined when it is not JSON; of the parser's type, so that tests can look into it. */
+  readonly json: ReturnType<typeof JSON.parse>
+}
+
+/** The connection failed before an answer came. */
+export class ExchangeFailed extends Data.TaggedError("ExchangeFailed")<{ readonly message: string }> {}
+
+const HEAD_END = "\r\n\r\n"
+
+/** Milliseconds of silence after which an answer no longer counts as under way; longer than any test lasts. */
+const SILENCE_LIMIT_MS = 120_000
+
+/**
+ * Sends the bytes over a connection of its own and answers with what comes back until the server closes; undefined when
+ * it hangs up without a word. Of an event stream only the head is awaited, then the client leaves.
+ */
+export const exchange = (
+  port: number,
+  { body = "", head, leaves = false }: WireRequest
+): Effect.Effect<WireAnswer | undefined, ExchangeFailed> =>
+  Effect.callback((resume) => {
+    const socket = connect({ host: "127.0.0.1", port })
+    const chunks: Array<Buffer> = []
+    let failure: NodeJS.ErrnoException | undefined
+    let opened = false
+    socket.setTimeout(SILENCE_LIMIT_MS, () => socket.destroy(new Error(`no answer within ${SILENCE_LIMIT_MS} ms`)))
+    socket.on("data", (chunk: Buffer) => {
+      chunks.push(chunk)
+      if (opened) return
+      const answer = answerIn(Buffer.concat(chunks))
+      if (answer === undefined) return
+      opened = true
+      const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") === true
+      if (isStream && answer.status < 400) socket.destroy()
+    })
+    socket.on("error", (error) => {
+      failure = error
+    })
+    socket.on("close", () => {
+      const answer = answerIn(Buffer.concat(chunks))
+      // The server may close its side while we still write: what it said before counts.
+      const hungUp = failure === undefined || ["ECONNRESET", "EPIPE"].includes(failure.code ?? "")
+      if (answer !== undefined || hungUp) resume(Effect.succeed(answer))
+      else resume(Effect.fail(new ExchangeFailed({ message: failure?.message ?? "" })))
+    })
+    socket.write(Buffer.concat([Buffer.from(`${head}${HEAD_END}`, "latin1"), Buffer.from(body)]))
+    if (leaves) socket.end()
+    return Effect.sync(() => socket.destroy())
+  })
+
+const answerIn = (bytes: Buffer): WireAnswer | undefined => {
+  const end = bytes.indexOf(HEAD_END)
+  if (end < 0) return undefined
+  const [statusLine = "", ...lines] = bytes.subarray(0, end).toString("latin1").split("\r\n")
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1])
+  const rest = bytes.subarray(end + HEAD_END.length)
+  // The permission to go on sending comes before the answer.
+  if (status < 200) return answerIn(rest)
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(":")
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+    })
+  )
+  const text = (headers["transfer-encoding"] === "chunked" ? unchunked(rest) : rest).toString("utf8")
+  return { status, headers, text, json: jsonOf(text) }
+}
+
+const unchunked = (bytes: Buffer): Buffer => {
+  const parts: Array<Buffer> = []
+  let at = 0
+  while (at < bytes.length) {
+    const lineEnd = bytes.indexOf("\r\n", at)
+    if (lineEnd < 0) break
+    const size = Number.parseInt(bytes.subarray(at, lineEnd).toString("latin1"), 16)
+    if (!(size > 0)) break
+    parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size))
+    at = lineEnd + 2 + size + 2
+  }
+  return Buffer.concat(parts)
+}
+
+const jsonOf = (text: string): ReturnType<typeof JSON.parse> => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,13 @@
+import * as Postgres from "@runplane/postgres"
+import * as Effect from "effect/Effect"
+import { inject } from "vitest"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Of the server's own database, with the password. */
+    readonly postgresUrl: string
+  }
+}
+
+/** Makes an empty database on the server of the tests; answers its URL. */
+export const createDatabase = Effect.suspend(() => Postgres.createDatabase(inject("postgresUrl")))

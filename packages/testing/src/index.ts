@@ -1,0 +1,8 @@
+export { type Answer, type Call, request } from "./HttpRequest.ts"
+export { connectSilently, freePorts, listenAnywhere, listening, onLoopback } from "./Loopback.ts"
+export { type Ended, type Program, startProgram } from "./Program.ts"
+export { exchange, type WireAnswer, type WireRequest } from "./RawHttp.ts"
+export { slowness } from "./Slowness.ts"
+export { followSse, openSse, type SseFollower, type SseFrame, StreamCut } from "./SseReader.ts"
+export { createDatabase } from "./TestDatabase.ts"
+export { until } from "./Until.ts"

@@ -7,8 +7,8 @@ export const MAX_JSON_DEPTH = 64
 const REPLACEMENT = "\uFFFD"
 
 /**
- * Makes text storable: lone surrogates and U+0000 become U+FFFD, because neither survives UTF-8 and a PostgreSQL `text`.
- * Returns the same string when there is nothing to replace.
+ * Makes text storable: lone surrogates and U+0000 become U+FFFD, because neither survives UTF-8 and a PostgreSQL
+ * `text`. Returns the same string when there is nothing to replace.
  */
 export const cleanText = (text: string): string =>
   text.isWellFormed() && !text.includes("\u0000") ? text : text.toWellFormed().replaceAll("\u0000", REPLACEMENT)
@@ -18,9 +18,9 @@ export const cleanNumber = (value: number, fallback = 0): number =>
   Number.isFinite(value) ? (value === 0 ? 0 : value) : fallback
 
 /**
- * Rebuilds a value of unknown origin as JSON that round-trips through text: clean strings and keys, finite numbers (others
- * become null), no undefined members, at most `MAX_JSON_DEPTH` levels (deeper ones become null), and no `__proto__` key,
- * which an assignment somewhere later would take for the prototype.
+ * Rebuilds a value of unknown origin as JSON that round-trips through text: clean strings and keys, finite numbers
+ * (others become null), no undefined members, at most `MAX_JSON_DEPTH` levels (deeper ones become null), and no
+ * `__proto__` key, which an assignment somewhere later would take for the prototype.
  */
 export const cleanJson = (value: unknown, depth = 0): Schema.Json => {
   switch (typeof value) {
@@ -53,5 +53,6 @@ export const cleanObject = (object: object, depth = 0): JsonObject => {
 export const isDeeperThan = (value: unknown, levels: number): boolean => {
   if (typeof value !== "object" || value === null) return false
   if (levels === 0) return true
-  return Object.values(value).some((member) => isDeeperThan(member, levels - 1))
+  for (const member of Object.values(value)) if (isDeeperThan(member, levels - 1)) return true
+  return false
 }

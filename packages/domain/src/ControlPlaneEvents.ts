@@ -1,15 +1,18 @@
-import type { EventDraft } from "./CanonicalEvent.ts"
 import { cleanNumber, cleanText } from "./CleanJson.ts"
+import { draftEvent, type EventDraft } from "./events/CanonicalEvent.ts"
+import type { CanonicalEventType } from "./events/CanonicalEventType.ts"
+import type { DraftHead } from "./events/EventType.ts"
+import type { EventSource, SubjectKind } from "./events/RecordedEvent.ts"
 import type { JsonObject } from "./PayloadDecoder.ts"
 import type { RunStatus } from "./RunStatus.ts"
 import type { SessionSnapshot, StreamStatus } from "./RuntimeFrames.ts"
 
 /**
- * The events that the control plane emits itself (http-details section 6.2). All times are given by the caller, as ISO text;
- * optional values that are undefined leave their key out.
+ * The events that the control plane emits itself. All times are given by the caller, as ISO text; optional values that
+ * are undefined leave their key out.
  */
 
-/** Which part of the control plane speaks: the `source.name` of the event (http-details section 6.1). */
+/** Which part of the control plane speaks: the `source.name` of the event. */
 export type ControlPlaneSource =
   | "run-manager"
   | "run-executor"
@@ -68,12 +71,8 @@ export const runSuspended = (event: RunPause): EventDraft =>
 export const runResumed = (event: RunPause): EventDraft => runEvent("run.resumed", event, pauseData("running", event))
 
 /** The session that an observer bound to, as the runtime describes it; without a policy it is `policy.default`. */
-export const sessionBound = (ts: string, session: SessionSnapshot): EventDraft => ({
-  ts,
-  type: "session.bound",
-  subject: { kind: "session", id: cleanText(session.sessionId) },
-  source: source("run-executor"),
-  data: {
+export const sessionBound = (ts: string, session: SessionSnapshot): EventDraft =>
+  draftEvent("session.bound", headOf(ts, "session", session.sessionId, "run-executor"), {
     sessionId: cleanText(session.sessionId),
     initiator: cleanText(session.initiator),
     state: session.state,
@@ -83,42 +82,36 @@ export const sessionBound = (ts: string, session: SessionSnapshot): EventDraft =
     policyVersion: session.policyVersion === "" ? "policy.default" : cleanText(session.policyVersion),
     participants: session.participants.map(cleanText),
     ...contextData(session)
-  }
-})
+  })
 
 /** A state of the session, either known by itself (after binding, from WatchSessions) or with the whole snapshot. */
 export const sessionStateChanged = (
   ts: string,
   session: Pick<SessionSnapshot, "sessionId" | "state"> | SessionSnapshot
-): EventDraft => ({
-  ts,
-  type: "session.state.changed",
-  subject: { kind: "session", id: cleanText(session.sessionId) },
-  source: source("run-executor"),
-  data:
+): EventDraft =>
+  draftEvent(
+    "session.state.changed",
+    headOf(ts, "session", session.sessionId, "run-executor"),
     "mode" in session ? sessionStateData(session) : { sessionId: cleanText(session.sessionId), state: session.state }
-})
+  )
 
 export const streamOpened = (
   ts: string,
   sessionId: string,
   stream: { readonly status: StreamStatus; readonly detail?: string; readonly requestedAfter?: number }
-): EventDraft => ({
-  ts,
-  type: "session.stream.opened",
-  subject: { kind: "session", id: cleanText(sessionId) },
-  source: source(stream.status === "recovered" ? "run-recovery" : "stream-consumer"),
-  data: streamOpenedData(stream)
-})
+): EventDraft =>
+  draftEvent(
+    "session.stream.opened",
+    headOf(ts, "session", sessionId, stream.status === "recovered" ? "run-recovery" : "stream-consumer"),
+    streamOpenedData(stream)
+  )
 
-/** A participant declared at binding, not heard of yet. */
-export const participantSeen = (ts: string, participantId: string): EventDraft => ({
-  ts,
-  type: "participant.seen",
-  subject: { kind: "participant", id: cleanText(participantId) },
-  source: source("run-executor"),
-  data: { participantId: cleanText(participantId), status: "idle" }
-})
+/** A participant that was declared when the session was bound, and has sent nothing so far. */
+export const participantSeen = (ts: string, participantId: string): EventDraft =>
+  draftEvent("participant.seen", headOf(ts, "participant", participantId, "run-executor"), {
+    participantId: cleanText(participantId),
+    status: "idle"
+  })
 
 export const artifactCreated = (
   ts: string,
@@ -132,13 +125,11 @@ export const artifactCreated = (
   sourceName: ControlPlaneSource
 ): EventDraft => {
   const { artifactId, kind, label, uri, traceId } = artifact
-  return {
-    ts,
-    type: "artifact.created",
-    subject: { kind: "artifact", id: artifactId },
-    source: source(sourceName),
-    data: present({ kind, label, artifactId, uri, traceId })
-  }
+  return draftEvent(
+    "artifact.created",
+    { ts, subject: { kind: "artifact", id: artifactId }, source: source(sourceName) },
+    present({ kind, label, artifactId, uri, traceId })
+  )
 }
 
 /** The data of session.state.changed from a snapshot: what the runtime left empty is absent. */
@@ -169,7 +160,13 @@ const contextData = (session: SessionSnapshot): JsonObject => ({
   ...(session.extensionKeys.length > 0 && { extensionKeys: session.extensionKeys.map(cleanText) })
 })
 
-const source = (name: ControlPlaneSource): EventDraft["source"] => ({ kind: "control-plane", name })
+const source = (name: ControlPlaneSource): EventSource => ({ kind: "control-plane", name })
+
+const headOf = (ts: string, kind: SubjectKind, id: string, name: ControlPlaneSource): DraftHead => ({
+  ts,
+  subject: { kind, id: cleanText(id) },
+  source: source(name)
+})
 
 const endData = (status: RunStatus, { endedAt, runtimeSessionId, traceId }: RunEnd) => ({
   status,
@@ -186,16 +183,11 @@ const pauseData = (status: RunStatus, { reason, runtimeSessionId, traceId }: Run
 })
 
 const runEvent = (
-  type: EventDraft["type"],
+  type: CanonicalEventType,
   { runId, ts }: RunEvent,
   data: Readonly<Record<string, string | undefined>>
-): EventDraft => ({
-  ts,
-  type,
-  subject: { kind: "run", id: runId },
-  source: source("run-manager"),
-  data: present(data)
-})
+): EventDraft =>
+  draftEvent(type, { ts, subject: { kind: "run", id: runId }, source: source("run-manager") }, present(data))
 
 const present = (data: Readonly<Record<string, string | undefined>>): JsonObject => {
   const entries: Record<string, string> = {}

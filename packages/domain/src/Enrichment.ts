@@ -14,8 +14,8 @@ export interface RunEnrichment {
 }
 
 /**
- * What a completed or failed run's metadata is enriched with (run-control-plane "Run metadata enrichment", http-details
- * section 4.1). A key is there only when its value is, and is not zero. `run` holds the ISO times of the run record.
+ * What a completed or failed run's metadata is enriched with. A key is there only when its value is, and is not zero.
+ * `run` holds the ISO times of the run record.
  */
 export const enrichMetadata = (
   state: RunState,

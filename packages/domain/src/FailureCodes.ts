@@ -1,4 +1,6 @@
-/** Codes of the runtime that a run's failure takes over when the error text names them (http-details section 5.1). */
+/**
+ * Codes of the runtime that a run's failure takes over when the error text names them (docs/events.md#failure-codes).
+ */
 export const RUNTIME_FAILURE_CODES = [
   "UNKNOWN_POLICY_VERSION",
   "POLICY_DENIED",
@@ -8,6 +10,6 @@ export const RUNTIME_FAILURE_CODES = [
 
 export type RuntimeFailureCode = (typeof RUNTIME_FAILURE_CODES)[number]
 
-/** The code that a failure text contains ("failure text match", http-details section 5.1), the first of the list if several. */
+/** The code that a failure text contains; the first of the list if several. */
 export const failureCodeIn = (text: string): RuntimeFailureCode | undefined =>
   RUNTIME_FAILURE_CODES.find((code) => text.includes(code))

@@ -16,12 +16,12 @@ export type RunId = typeof RunId.Type
 export const isUuid = (text: string): boolean => UUID_ANY_CASE.test(text)
 
 /**
- * The form of a session id that a descriptor may carry: UUID v4, UUID v7, or base64url of 22 to 512 characters. A UUID of
- * another version, or one not in canonical lower case, is refused although it also fits the base64url form, because the
- * runtime refuses it (http-details sections 4.2 and 15, runtime-wire section 2.2).
+ * The form of a session id that a descriptor may carry: UUID v4, UUID v7, or base64url of 22 to 512 characters. A UUID
+ * of another version, or one not in canonical lower case, is refused although it also fits the base64url form, because
+ * the runtime refuses it.
  */
 export const isSessionId = (text: string): boolean =>
   UUID_ANY_CASE.test(text) ? UUID_V4_OR_V7.test(text) : BASE64URL_22.test(text)
 
-/** Whether a session id can be the run's id as well (http-details section 15, "run id = session id"). */
+/** Whether a session id can be the run's id as well. */
 export const isUuidSessionId = (text: string): boolean => UUID_V4_OR_V7.test(text)

@@ -10,7 +10,7 @@ export const MAX_TOKENS_PER_CALL = 1_000_000_000
 /** US dollars that one call may claim. */
 export const MAX_COST_USD_PER_CALL = 1_000_000
 
-/** What an agent said about one call of a language model (run-control-plane "LLM call record"). */
+/** What an agent said about one call of a language model. */
 export interface LlmUsage {
   readonly model?: string
   readonly promptTokens: number
@@ -26,13 +26,13 @@ export interface LlmUsage {
   readonly artifactId?: string
 }
 
-/** Signal type under which the example agents report their calls (runtime-wire section 10). */
+/** Signal type under which the example agents report their calls. */
 const LLM_SIGNAL_TYPE = "llm.call.completed"
 
 /**
- * Finds the LLM usage in a decoded payload. The places, in order: `llmCall`, `metadata.llmCall`, `tokenUsage`,
- * `metadata.tokenUsage`, and for a Signal of type `llm.call.completed` the JSON in its `data`, then that JSON's `tokenUsage`
- * (http-details section 6.3). A place without tokens, model, prompt and response is passed over.
+ * Finds the LLM usage in a decoded payload (docs/events.md#llm-usage). The places, in order: `llmCall`,
+ * `metadata.llmCall`, `tokenUsage`, `metadata.tokenUsage`, and for a Signal of type `llm.call.completed` the JSON in
+ * its `data`, then that JSON's `tokenUsage`. A place without tokens, model, prompt and response is passed over.
  */
 export const extractLlmUsage = (messageType: string, payload: JsonObject): LlmUsage | undefined => {
   const metadata = objectAt(payload, "metadata")
@@ -45,7 +45,9 @@ export const extractLlmUsage = (messageType: string, payload: JsonObject): LlmUs
   )
 }
 
-/** The JSON object that a Signal carries in `data`: base64 when decoded from protobuf, text or an object when from JSON. */
+/**
+ * The JSON object that a Signal carries in `data`: base64 when decoded from protobuf, text or an object when from JSON.
+ */
 export const signalDataOf = (payload: JsonObject): JsonObject | undefined => {
   const data = payload["data"]
   if (isJsonObject(data)) return data

@@ -1,10 +1,8 @@
-import type { CanonicalEvent } from "./CanonicalEvent.ts"
+import type { CanonicalEvent, EventData } from "./events/CanonicalEvent.ts"
 import type { RunId } from "./Ids.ts"
-import { numberAt, objectAt, textAt } from "./JsonReader.ts"
-import type { JsonObject } from "./PayloadDecoder.ts"
 import type { RunMetrics } from "./RunMetrics.ts"
 
-/** The counters of a run without events: every number is there and is 0 (http-details section 4.10). */
+/** The counters of a run without events: every number is there and is 0. */
 export const emptyRunMetrics = (runId: RunId): RunMetrics => ({
   runId,
   eventCount: 0,
@@ -21,13 +19,12 @@ export const emptyRunMetrics = (runId: RunId): RunMetrics => ({
 })
 
 /**
- * Counts one event (http-details section 4.10). Tokens are counted from llm.call.completed alone, of which an envelope has one
- * at most. When the run has ended, further events are counted but no longer move `lastEventAt` and `durationMs`.
+ * Counts one event. Tokens are counted from llm.call.completed alone, of which an envelope has one at most. When the
+ * run has ended, further events are counted but no longer move `lastEventAt` and `durationMs`.
  */
 export const measure = (metrics: RunMetrics, event: CanonicalEvent): RunMetrics => {
-  const { data, ts, type } = event
   const next = { ...metrics, eventCount: metrics.eventCount + 1, ...clockOf(metrics, event) }
-  switch (type) {
+  switch (event.type) {
     case "message.sent":
     case "message.received":
     case "message.send_failed":
@@ -44,26 +41,27 @@ export const measure = (metrics: RunMetrics, event: CanonicalEvent): RunMetrics 
     case "decision.proposed":
       return { ...next, decisionCount: metrics.decisionCount + 1 }
     case "session.stream.opened":
-      return data["status"] === "reconnecting"
+      return event.data.status === "reconnecting"
         ? { ...next, streamReconnectCount: metrics.streamReconnectCount + 1 }
         : next
     case "session.state.changed": {
-      const sessionState = textAt(data, "state")
+      const sessionState = event.data.state
       return sessionState === undefined ? next : { ...next, sessionState }
     }
     case "llm.call.completed":
-      return { ...next, ...tokensOf(metrics, objectAt(data, "decodedPayload") ?? {}) }
+      return { ...next, ...tokensOf(metrics, event.data) }
     case "run.completed":
     case "run.failed":
     case "run.cancelled":
-      return { ...next, endedAt: metrics.endedAt ?? ts }
+      return { ...next, endedAt: metrics.endedAt ?? event.ts }
     default:
       return next
   }
 }
 
 const clockOf = (metrics: RunMetrics, { ts }: CanonicalEvent) => {
-  if (metrics.endedAt !== undefined) return {}
+  // The events of one frame bear one time.
+  if (metrics.endedAt !== undefined || metrics.lastEventAt === ts) return {}
   const firstEventAt = metrics.firstEventAt ?? ts
   const durationMs = Date.parse(ts) - Date.parse(firstEventAt)
   return {
@@ -73,13 +71,9 @@ const clockOf = (metrics: RunMetrics, { ts }: CanonicalEvent) => {
   }
 }
 
-const tokensOf = (metrics: RunMetrics, usage: JsonObject) => {
-  const promptTokens = numberAt(usage, "promptTokens") ?? 0
-  const completionTokens = numberAt(usage, "completionTokens") ?? 0
-  return {
-    promptTokens: metrics.promptTokens + promptTokens,
-    completionTokens: metrics.completionTokens + completionTokens,
-    totalTokens: metrics.totalTokens + (numberAt(usage, "totalTokens") ?? promptTokens + completionTokens),
-    estimatedCostUsd: metrics.estimatedCostUsd + (numberAt(usage, "estimatedCostUsd") ?? 0)
-  }
-}
+const tokensOf = (metrics: RunMetrics, usage: EventData<"llm.call.completed">) => ({
+  promptTokens: metrics.promptTokens + usage.promptTokens,
+  completionTokens: metrics.completionTokens + usage.completionTokens,
+  totalTokens: metrics.totalTokens + usage.totalTokens,
+  estimatedCostUsd: metrics.estimatedCostUsd + (usage.estimatedCostUsd ?? 0)
+})

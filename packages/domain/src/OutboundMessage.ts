@@ -7,7 +7,7 @@ export const OutboundMessageStatus = Schema.Literals(["queued", "accepted", "rej
 export type OutboundMessageStatus = typeof OutboundMessageStatus.Type
 
 /**
- * A message of an observed agent as the log captures it: the record of http-details section 4.10 before the store gives it
+ * A message of an observed agent as the log captures it, before the store gives it
  * its `id` and `runId`. At most one per message id is kept.
  */
 export const OutboundMessageDraft = Schema.Struct({

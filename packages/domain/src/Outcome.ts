@@ -6,8 +6,7 @@ const NEGATIVE: ReadonlySet<string> = new Set(["reject", "rejected", "decline", 
 
 /**
  * Infers from an action whether the decision was positive, null when the action does not tell (`step_up`). The last
- * dot-separated part counts, in any case, because the runtime sends `decision.approved`
- * (run-control-plane "Projection rules" 7, http-details section 7 "outcome inference").
+ * dot-separated part counts, in any case, because the runtime sends `decision.approved`.
  */
 export const inferOutcome = (action: string): boolean | null => {
   const word = action.slice(action.lastIndexOf(".") + 1).toLowerCase()
@@ -27,11 +26,11 @@ const ALLOW_TYPES: ReadonlySet<string> = new Set(["Accept", "Approve", "TaskAcce
 const DENY_TYPES: ReadonlySet<string> = new Set(["Reject", "TaskReject", "HandoffDecline"])
 
 /**
- * The vote that a contribution casts: from its `vote` or `recommendation` in any case, else from its message type;
- * undefined for an abstention, a REVIEW and whatever casts none (http-details section 7, "contribution.vote").
+ * The vote that a contribution casts: from the vote or recommendation that it states, in any case, else from its
+ * message type; undefined for an abstention, a REVIEW and whatever casts none.
  */
-export const voteOf = (messageType: string, payload: JsonObject): Vote | undefined => {
-  const word = textAt(payload, "vote", "recommendation")?.trim().toUpperCase()
+export const voteOf = (messageType: string, stated: string | undefined): Vote | undefined => {
+  const word = stated?.trim().toUpperCase()
   if (word !== undefined) {
     if (ALLOW_WORDS.has(word)) return "allow"
     if (DENY_WORDS.has(word)) return "deny"

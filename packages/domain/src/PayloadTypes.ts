@@ -38,7 +38,7 @@ const typesByMode: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map([
 
 /**
  * Full protobuf name of the payload that a message carries, undefined when the pair is not known. The same message type
- * means different payloads in different modes, so both are needed (runtime-wire section 1.11).
+ * means different payloads in different modes, so both are needed.
  */
 export const payloadTypeName = (mode: string, messageType: string): string | undefined =>
   typesByMode.get(mode)?.get(messageType) ?? coreTypes.get(messageType)
@@ -57,12 +57,12 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 const lossyUtf8 = new TextDecoder()
 
 /**
- * Decodes the payload of an envelope (http-details section 6.4, "Decoding"): the protobuf message of its (mode, message
- * type), else UTF-8 JSON (an object as it is, any other value as `{json, encoding: "json"}`), else
- * `{text, encoding: "text", payloadBase64}`, else, for bytes that are no text, `{payloadBase64}`.
+ * Decodes the payload of an envelope (docs/events.md#payload-decoding): the protobuf message of its (mode, message
+ * type), else UTF-8 JSON (an object as it is, any other value as `{json, encoding: "json"}`), else `{text, encoding:
+ * "text", payloadBase64}`, else, for bytes that are not text, `{payloadBase64}`.
  *
- * Bytes that start with `{` are tried as JSON first. That is the rule of the multi_round mode, and safe in every mode: the
- * byte would be the tag of a group numbered 15, which no payload message has.
+ * Bytes that start with `{` are tried as JSON first. That is the rule of the multi_round mode, and safe in every mode:
+ * the byte would be the tag of a group numbered 15, which no payload message has.
  */
 export const decodePayload = (decode: PayloadDecoder, envelope: RawEnvelope): DecodedPayload => {
   const bytes = envelope.payload

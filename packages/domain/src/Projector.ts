@@ -1,15 +1,23 @@
-import type { CanonicalEvent } from "./CanonicalEvent.ts"
+import type { CanonicalEvent } from "./events/CanonicalEvent.ts"
 import { foldDecision } from "./projector/Decision.ts"
 import { viewOf } from "./projector/EventView.ts"
 import { foldGraph } from "./projector/Graph.ts"
 import { foldParticipants, recipientsOf, sweepParticipants } from "./projector/Participants.ts"
 import { foldPolicy, sweepPolicy } from "./projector/Policy.ts"
 import { foldRun } from "./projector/Run.ts"
-import { foldLlm, foldOutbound, foldProgress, foldSignals, foldTimeline, foldTrace } from "./projector/Telemetry.ts"
+import {
+  countUnknown,
+  foldLlm,
+  foldOutbound,
+  foldProgress,
+  foldSignals,
+  foldTimeline,
+  foldTrace
+} from "./projector/Telemetry.ts"
 import type { RunState } from "./RunState.ts"
 import { isTerminal } from "./RunStatus.ts"
 
-/** The state of a run without events: every section is there (http-details section 7). */
+/** The state of a run without events: every section is there. */
 export const emptyRunState = (runId: string): RunState => ({
   run: { runId, status: "queued" },
   participants: [],
@@ -28,30 +36,32 @@ export const emptyRunState = (runId: string): RunState => ({
 })
 
 /**
- * Folds one event into the state (run-control-plane "Projection rules", http-details section 7). Pure, immutable and total:
- * the live path, the rebuild and the replay call this one function and agree byte for byte, for which the events must be
- * applied in the order of `index`. Sections that an event does not touch stay the same objects.
+ * Folds one event into the state (docs/events.md#fold). Pure, immutable and total: the live path, the rebuild and the
+ * replay call this one function and agree byte for byte, for which the events must be applied in the order of `index`.
+ * Sections that an event does not touch stay the same objects. An event of an unknown type counts in the timeline and
+ * changes nothing else.
  */
 export const project = (state: RunState, event: CanonicalEvent): RunState => {
+  if (event.type === "unknown") return { ...state, timeline: countUnknown(state.timeline, event) }
   const view = viewOf(event)
-  const run = foldRun(state.run, view)
-  const recipients = recipientsOf(view, state.participants)
-  const heard = foldParticipants(state.participants, view, recipients, run.status)
-  const policy = foldPolicy(state.policy, view, heard)
+  const run = foldRun(state.run, event)
+  const recipients = recipientsOf(event, state.participants)
+  const observed = foldParticipants(state.participants, view, recipients, run.status)
+  const policy = foldPolicy(state.policy, event, observed)
   const hasEnded = isTerminal(run.status) && !isTerminal(state.run.status)
-  const participants = hasEnded ? sweepParticipants(heard, run.status) : heard
+  const participants = hasEnded ? sweepParticipants(observed, run.status) : observed
   return {
     run,
     participants,
     graph: foldGraph(state.graph, view, recipients, participants, state.participants),
-    decision: foldDecision(state.decision, view, run.initiator),
-    signals: foldSignals(state.signals, view),
-    progress: foldProgress(state.progress, view),
-    timeline: foldTimeline(state.timeline, view),
-    trace: foldTrace(state.trace, view),
-    outboundMessages: foldOutbound(state.outboundMessages, view),
+    decision: foldDecision(state.decision, event, run.initiator),
+    signals: foldSignals(state.signals, event),
+    progress: foldProgress(state.progress, event),
+    timeline: foldTimeline(state.timeline, event),
+    trace: foldTrace(state.trace, event),
+    outboundMessages: foldOutbound(state.outboundMessages, event),
     policy: hasEnded ? sweepPolicy(policy, run.status) : policy,
-    llm: foldLlm(state.llm, view)
+    llm: foldLlm(state.llm, event)
   }
 }
 

@@ -9,14 +9,14 @@ import { lossyTextOf } from "./PayloadTypes.ts"
 export const REDACTED = "[REDACTED]"
 
 /**
- * Characters of text that one search of a pattern sees. A pattern such as `.*token` takes quadratic time on one long line;
- * longer text is searched window by window, which bounds that.
+ * Characters of text that one search of a pattern sees. A pattern such as `.*token` takes quadratic time on one long
+ * line; longer text is searched window by window, which bounds that.
  */
 export const REDACTION_WINDOW_CHARS = 8_192
 /** Characters that neighbouring windows share: a match up to this long is found wherever it lies (a PEM key fits). */
 export const REDACTION_OVERLAP_CHARS = 4_096
 
-/** Replaces what the configured patterns match by `[REDACTED]` (run-control-plane "Redaction"). */
+/** Replaces what the configured patterns match by `[REDACTED]`. */
 export interface Redactor {
   /** False when there are no patterns: both functions are then the identity. */
   readonly enabled: boolean
@@ -28,7 +28,7 @@ export interface Redactor {
   readonly payload: (payload: JsonObject) => JsonObject
 }
 
-/** Names of the payload members that are bytes on the wire and base64 text here (runtime-wire sections 1.2, 1.4 to 1.9). */
+/** Names of the payload members that are bytes on the wire and base64 text here. */
 const BYTES_MEMBERS: ReadonlySet<string> = new Set([
   "data",
   "supportingData",
@@ -43,9 +43,9 @@ const BYTES_MEMBERS: ReadonlySet<string> = new Set([
 const BYTES_MAP = "extensions"
 
 /**
- * Reads `PROTO_REDACT_PATTERNS`: JavaScript regular expressions separated by commas. A comma inside a quantifier (`{2,4}`)
- * does not separate, nor does one inside a class or group that only together with the next piece makes a valid
- * pattern. Invalid patterns are reported, for the caller to log, and the others still apply.
+ * Reads `PROTO_REDACT_PATTERNS`: JavaScript regular expressions separated by commas. A comma inside a quantifier
+ * (`{2,4}`) does not separate, nor does one inside a class or group that only together with the next piece makes a
+ * valid pattern. Invalid patterns are reported, for the caller to log, and the others still apply.
  */
 export const makeRedactor = (
   patternsText: string
@@ -88,9 +88,9 @@ const compile = (source: string, flags = "g"): RegExp | undefined => {
 }
 
 /**
- * Puts an invalid piece together with those after it until they are a pattern. Only when the last piece is no pattern of
- * its own, so that a broken pattern never swallows a good one; the Unicode mode judges that, since it refuses a lone
- * bracket.
+ * Puts an invalid piece together with those after it until they are a pattern. Only when the last piece is not a
+ * pattern of its own, so that a broken pattern never swallows a good one; the Unicode mode judges that, since it
+ * refuses a lone bracket.
  */
 const compileJoined = (pieces: ReadonlyArray<string>, first: number) => {
   let source = pieces[first] ?? ""

@@ -3,7 +3,7 @@ import { Field } from "./Field.ts"
 
 export const RunMode = Schema.Literals(["live", "sandbox"]).annotate({
   identifier: "RunMode",
-  description: "Whether a run is meant in earnest; a sandbox run gets the tag sandbox"
+  description: "`live` for a real run, `sandbox` for a trial, which gets the tag sandbox"
 })
 export type RunMode = typeof RunMode.Type
 
@@ -17,40 +17,90 @@ export type Requester = typeof Requester.Type
 
 export const MAX_PARTICIPANTS = 1000
 export const MAX_IDEMPOTENCY_KEY_LENGTH = 255
-/** Unicode code units of a text that runs or policies are found by: the database's indexes hold no text of any length. */
+/**
+ * Unicode code units of a text that runs or policies are found by: the database's indexes hold no text of any length.
+ */
 export const MAX_NAME_LENGTH = 512
 
+const required = (description: string, example: string) => Field.text(description, example).check(Schema.isMinLength(1))
+
+/** The metadata that runs are found by. */
+const INDEXED_METADATA = ["environment", "scenarioRef", "source", "sourceRef"]
+
+const tooLongMetadata = (metadata: Schema.JsonObject) =>
+  INDEXED_METADATA.filter((key) => {
+    const text = metadata[key]
+    return typeof text === "string" && text.length > MAX_NAME_LENGTH
+  }).map((key) => ({
+    path: [key],
+    issue: `must be shorter than or equal to ${MAX_NAME_LENGTH} characters`
+  }))
+
 export const SessionDescriptor = Schema.Struct({
-  sessionId: Schema.optionalKey(Field.text("UUID v4, UUID v7, or base64url of 22 to 512 characters")),
-  modeName: Field.text("Session mode", "macp.mode.decision.v1"),
-  modeVersion: Field.text("Version of the mode", "1.0.0"),
-  configurationVersion: Field.text("Version of the configuration", "config.default"),
-  policyVersion: Schema.optionalKey(Field.text("Id of the governance policy; the runtime's registry must know it")),
-  ttlMs: Field.integer("Time-to-live of the session, milliseconds", 300_000),
-  participants: Schema.Array(Schema.Struct({ id: Field.text("Id of the participant", "impact-analyst") })).annotate({
-    description: "Declared participants"
-  }),
-  metadata: Schema.optionalKey(Field.object("Any JSON, kept with the run"))
-}).annotate({ identifier: "SessionDescriptor", description: "The session that a run is about" })
+  sessionId: Schema.optionalKey(
+    Field.text(
+      "UUID v4, UUID v7, or base64url of 22 to 512 characters; allocated when absent. A UUID is the run's id as well"
+    )
+  ),
+  modeName: required("Session mode", "macp.mode.decision.v1"),
+  modeVersion: required("Version of the mode", "1.0.0"),
+  configurationVersion: required("Version of the configuration", "config.default"),
+  policyVersion: Schema.optionalKey(
+    Field.text("Id of the governance policy; the runtime's registry must know it when the session starts")
+  ),
+  // A document for integers: greater than 0 is at least 1.
+  ttlMs: Field.integer("Time-to-live of the session, milliseconds", 300_000).check(
+    Schema.isGreaterThan(0, { toJsonSchema: () => ({ minimum: 1 }) })
+  ),
+  participants: Schema.Array(
+    Schema.Struct({
+      id: required("Id of the participant", "impact-analyst").check(Schema.isMaxLength(MAX_NAME_LENGTH))
+    })
+  )
+    .annotate({ description: "Declared participants" })
+    .check(
+      Schema.isMinLength(1),
+      Schema.isMaxLength(MAX_PARTICIPANTS, { message: `Maximum ${MAX_PARTICIPANTS} participants per session` })
+    ),
+  metadata: Schema.optionalKey(
+    Field.object(
+      "Any JSON, kept with the run. cancelCallback ({url, bearer?}) or cancellationDelegated (true) make the run " +
+        "cancellable; environment, scenarioRef, source and sourceRef are what runs are found by"
+    ).check(Schema.makeFilter(tooLongMetadata))
+  )
+}).annotate({ identifier: "SessionDescriptor", description: "The session that the run is about" })
 export type SessionDescriptor = typeof SessionDescriptor.Type
 
 /**
- * The scenario-agnostic body of `POST /runs` (run-control-plane "RunDescriptor"). This is the shape of an accepted
- * descriptor; the field rules and their messages are those of `validateRunDescriptor` in packages/api.
+ * What to run and on which runtime, in terms that no scenario knows: what the launch service compiles, and the body of
+ * `POST /runs`. The field rules apply to what callers send; a stored descriptor is read with `disableChecks`.
  */
 export const RunDescriptor = Schema.Struct({
   mode: RunMode,
   runtime: Schema.Struct({
     kind: Field.text("Registered kind of runtime", "rust"),
-    version: Schema.optionalKey(Field.text("Version of the runtime"))
+    version: Schema.optionalKey(Field.text("Version of the runtime, kept with the run"))
   }).annotate({ description: "The runtime that hosts the session" }),
   session: SessionDescriptor,
   execution: Schema.optionalKey(
     Schema.Struct({
-      idempotencyKey: Schema.optionalKey(Field.text("A second request with the same key answers with the first run")),
-      tags: Schema.optionalKey(Field.texts("Tags of the run")),
+      idempotencyKey: Schema.optionalKey(
+        Field.text(
+          "A second request with the same key answers with the first run, as it is by then; nothing is started"
+        ).check(Schema.isMaxLength(MAX_IDEMPOTENCY_KEY_LENGTH))
+      ),
+      tags: Schema.optionalKey(
+        Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_NAME_LENGTH))).annotate({
+          description: "Tags of the run",
+          examples: [["nightly"]]
+        })
+      ),
       requester: Schema.optionalKey(Requester)
     }).annotate({ description: "How the run is created, apart from its session" })
   )
-}).annotate({ identifier: "RunDescriptor", description: "A run to be created, in terms that no scenario knows" })
+}).annotate({
+  identifier: "RunDescriptor",
+  description:
+    "What to run and on which runtime, in terms that no scenario knows; unknown keys are refused at every level"
+})
 export type RunDescriptor = typeof RunDescriptor.Type

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { Field } from "./Field.ts"
 import { RunId } from "./Ids.ts"
 
-/** Counters of one run (run-control-plane "Run metrics"; counting rules in http-details section 4.10). */
+/** Counters of one run (docs/events.md#metrics). */
 export const RunMetrics = Schema.Struct({
   runId: RunId,
   eventCount: Field.integer("Canonical events of any type"),

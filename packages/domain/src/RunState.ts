@@ -1,9 +1,11 @@
 import * as Schema from "effect/Schema"
-import { CanonicalEventType, Subject } from "./CanonicalEvent.ts"
+import { CanonicalEventType } from "./events/CanonicalEventType.ts"
+import { Subject } from "./events/RecordedEvent.ts"
 import { Field } from "./Field.ts"
+import { ParticipantStatus } from "./ParticipantStatus.ts"
 import { RunStatus } from "./RunStatus.ts"
 
-/** Caps of the projection (run-control-plane "Limits"; http-details section 7). */
+/** Caps of the projection: the last so many of each. */
 export const MAX_DECISION_PROPOSALS = 50
 export const MAX_COMMITMENT_EVALUATIONS = 50
 export const MAX_LLM_CALLS = 100
@@ -11,22 +13,15 @@ export const MAX_SIGNALS = 200
 export const MAX_PROGRESS_ENTRIES = 100
 export const MAX_TIMELINE_RECENT = 50
 export const MAX_GRAPH_EDGES = 300
-/** Bounds of ours on what the specification leaves open; a session declares at most 1000 participants. */
+/** Further bounds, so that no run grows without end; a session declares at most 1000 participants. */
 export const MAX_TRACKED_PARTICIPANTS = 2000
 export const MAX_VOTE_TALLIES = 200
-export const MAX_EXPECTED_COMMITMENTS = 200
 export const MAX_LINKED_ARTIFACTS = 1000
 
 const optional = Schema.optionalKey
 
 const literals = <const Words extends ReadonlyArray<string>>(words: Words, description: string) =>
   Schema.Literals(words).annotate({ description })
-
-export const ParticipantStatus = literals(
-  ["idle", "active", "waiting", "completed", "failed", "skipped"],
-  "skipped: declared, but nothing was heard of it until the run ended"
-)
-export type ParticipantStatus = typeof ParticipantStatus.Type
 
 export const ParticipantState = Schema.Struct({
   participantId: Field.text("Id of the participant", "impact-analyst"),
@@ -172,7 +167,7 @@ export type QuorumStatus = typeof QuorumStatus.Type
 
 const latest = (cap: number, what: string) => ({ description: `The last ${cap} ${what}, oldest first` })
 
-/** The projected state of a run: what `GET /runs/:id/state` answers (run-control-plane "Projected run state"). */
+/** The projected state of a run: what `GET /runs/:id/state` answers. */
 export const RunState = Schema.Struct({
   run: Schema.Struct({
     runId: Field.text("Id of the run"),

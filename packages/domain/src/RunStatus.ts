@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** The statuses of a run (run-control-plane, "Run record"). */
+/** The statuses of a run. */
 export const RunStatus = Schema.Literals([
   "queued",
   "starting",
@@ -15,7 +15,7 @@ export type RunStatus = typeof RunStatus.Type
 
 export type TerminalRunStatus = "completed" | "failed" | "cancelled"
 
-/** The transition table of http-details section 5.1: from -> allowed next statuses. */
+/** The transition table (docs/events.md#transitions): from -> allowed next statuses. */
 const transitions: Readonly<Record<RunStatus, ReadonlyArray<RunStatus>>> = {
   queued: ["starting", "failed", "cancelled"],
   starting: ["binding_session", "failed", "cancelled"],
@@ -34,7 +34,7 @@ export type TransitionDecision = "apply" | "no-op" | "reject"
 /**
  * Decides what a change of a run's status does. Setting the current status again, and marking a terminal run
  * terminal again, change nothing and emit nothing; whatever the table lacks is rejected
- * (409 `INVALID_STATE_TRANSITION` for callers, a logged no-op for races). http-details section 5.1.
+ * (409 `INVALID_STATE_TRANSITION` for callers, a logged no-op for races).
  */
 export const decideTransition = (from: RunStatus, to: RunStatus): TransitionDecision => {
   if (from === to || (isTerminal(from) && isTerminal(to))) return "no-op"

@@ -1,6 +1,6 @@
 /**
- * What the runtime tells an observer, as plain values: the input of the normaliser. `packages/runtime` produces these from
- * gRPC messages (runtime-wire sections 1.1, 1.2), so nothing here knows about protobuf except that a payload is bytes.
+ * What the runtime tells an observer, as plain values: the input of the normaliser. `packages/runtime` produces these
+ * from gRPC messages, so nothing here knows about protobuf except that a payload is bytes.
  */
 
 export type RuntimeSessionState = "UNSPECIFIED" | "OPEN" | "RESOLVED" | "EXPIRED" | "SUSPENDED" | "CANCELLED"
@@ -20,7 +20,7 @@ export interface RawEnvelope {
 export interface ParticipantActivity {
   readonly participantId: string
   readonly lastMessageAtUnixMs: number
-  /** Accepted messages of this sender; the SessionStart is not counted (runtime-wire 1.2). */
+  /** Accepted messages of this sender; the SessionStart is not counted. */
   readonly messageCount: number
 }
 
@@ -41,7 +41,7 @@ export interface SessionSnapshot {
   readonly extensionKeys: ReadonlyArray<string>
 }
 
-/** An application error frame of StreamSession; the stream stays open (runtime-wire 7.4). */
+/** An application error frame of StreamSession; the stream stays open. */
 export interface InlineError {
   readonly code: string
   readonly message: string
@@ -63,7 +63,7 @@ export interface SendAck {
 
 export type SessionLifecycleType = "CREATED" | "RESOLVED" | "EXPIRED" | "SUSPENDED" | "RESUMED" | "CANCELLED"
 
-/** One event of WatchSessions. `session` is absent when the runtime has already evicted it (runtime-wire section 4). */
+/** One event of WatchSessions. `session` is absent when the runtime has already evicted it. */
 export interface SessionLifecycleEvent {
   readonly type: SessionLifecycleType
   readonly session?: SessionSnapshot
@@ -75,9 +75,11 @@ export type SessionStreamFrame =
   | { readonly _tag: "Envelope"; readonly envelope: RawEnvelope }
   | { readonly _tag: "InlineError"; readonly error: InlineError }
 
-export type StreamStatus = "opened" | "reconnecting" | "closed" | "recovered" | "gap"
+/** How it goes with the stream of a session; after `gap`, envelopes are missing that the runtime no longer has. */
+export const STREAM_STATUSES = ["opened", "reconnecting", "closed", "recovered", "gap"] as const
+export type StreamStatus = (typeof STREAM_STATUSES)[number]
 
-/** Everything the normaliser turns into canonical events (http-details section 6.3). */
+/** Everything the normaliser turns into canonical events. */
 export type RawFrame =
   | {
       readonly kind: "stream-status"

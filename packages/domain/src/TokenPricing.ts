@@ -18,7 +18,7 @@ export interface TokenPricing {
 
 const TOKENS_PER_PRICE = 1_000_000
 
-/** The built-in rates (run-control-plane "Token usage and cost"). */
+/** The built-in rates. */
 export const builtinTokenPricing: TokenPricing = {
   models: new Map([
     ["vendor1-4o", { prompt: 2.5, completion: 10 }],
@@ -35,7 +35,7 @@ export const builtinTokenPricing: TokenPricing = {
 const Price = Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
 const PriceEntry = Schema.Struct({ prompt: Price, completion: Price })
 
-/** The pricing file named by `PROTO_TOKEN_PRICING_FILE` (http-details section 15, "cost table"). */
+/** The pricing file named by `PROTO_TOKEN_PRICING_FILE`. */
 export const TokenPricingFile = Schema.Struct({
   models: Schema.optionalKey(Schema.Record(Schema.String, PriceEntry)),
   aliases: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
@@ -52,8 +52,8 @@ export class TokenPricingInvalid extends Data.TaggedError("TokenPricingInvalid")
 const decodeFile = Schema.decodeUnknownResult(TokenPricingFile, { onExcessProperty: "error" })
 
 /**
- * Reads the parsed JSON of a pricing file, `{models?: {id: {prompt, completion}}, aliases?: {name: id}, fallback?}` with
- * prices in US dollars per 1,000,000 tokens. Its entries come on top of the built-in table and win over it.
+ * Reads the parsed JSON of a pricing file, `{models?: {id: {prompt, completion}}, aliases?: {name: id}, fallback?}`
+ * with prices in US dollars per 1,000,000 tokens. Its entries come on top of the built-in table and win over it.
  */
 export const parseTokenPricing = (json: unknown): Result.Result<TokenPricing, TokenPricingInvalid> => {
   const file = decodeFile(json)

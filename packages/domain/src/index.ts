@@ -1,5 +1,4 @@
-export * from "./CanonicalEvent.ts"
-export { cleanJson, cleanNumber, cleanObject, cleanText, MAX_JSON_DEPTH } from "./CleanJson.ts"
+export { cleanJson, cleanNumber, cleanObject, cleanText, isDeeperThan, MAX_JSON_DEPTH } from "./CleanJson.ts"
 export {
   artifactCreated,
   type ControlPlaneSource,
@@ -16,8 +15,32 @@ export {
   streamOpened
 } from "./ControlPlaneEvents.ts"
 export * from "./Enrichment.ts"
+export {
+  CanonicalEvent,
+  decodeEvent,
+  decodeEventText,
+  draftEvent,
+  type EventData,
+  type EventDraft,
+  type EventOf,
+  type EventPlace,
+  EventUnreadable,
+  type KnownEvent,
+  placeEvent,
+  type UnknownEvent
+} from "./events/CanonicalEvent.ts"
+export * from "./events/CanonicalEventType.ts"
+export type { DraftHead } from "./events/EventType.ts"
+export {
+  EVENT_SCHEMA_VERSION,
+  EventSource,
+  EventTrace,
+  RecordedEvent,
+  Subject,
+  SubjectKind
+} from "./events/RecordedEvent.ts"
 export * from "./FailureCodes.ts"
-export { Field } from "./Field.ts"
+export { about, Field } from "./Field.ts"
 export * from "./Ids.ts"
 export * from "./JsonReader.ts"
 export * from "./LlmUsage.ts"
@@ -25,10 +48,25 @@ export * from "./Metrics.ts"
 export * from "./Normaliser.ts"
 export * from "./OutboundMessage.ts"
 export * from "./Outcome.ts"
+export * from "./ParticipantStatus.ts"
 export * from "./PayloadDecoder.ts"
 export { type DecodedPayload, decodePayload, payloadTypeName } from "./PayloadTypes.ts"
 export * from "./Projector.ts"
-export { policyRuleFaults } from "./policies/PolicyRules.ts"
+export {
+  denyCommitment,
+  isAgreed,
+  isReadyToCommit,
+  mayCommit,
+  policyThreshold,
+  refusesUnwinnableQuorum
+} from "./policies/Evaluation.ts"
+export * from "./policies/Policy.ts"
+export * from "./policies/PolicyFile.ts"
+export * from "./policies/PolicyMode.ts"
+export { isReleaseFrom, PINNED_RELEASE, RELEASES, type Release } from "./policies/Release.ts"
+export { policyRuleFaults } from "./policies/RuleFaults.ts"
+export { PolicyRules } from "./policies/RuleSchemas.ts"
+export type * from "./policies/SessionRecord.ts"
 export * from "./Redaction.ts"
 export * from "./RunDescriptor.ts"
 export * from "./RunMetrics.ts"

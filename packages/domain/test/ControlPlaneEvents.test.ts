@@ -13,6 +13,7 @@ import {
   sessionStateChanged,
   streamOpened
 } from "@runplane/domain"
+import { recordedDraft } from "./support/events.ts"
 import { NOW, snapshot } from "./support/frames.ts"
 
 const run = { ts: NOW, runId: "run-1", traceId: "trace-1" }
@@ -28,55 +29,60 @@ const runEvent = (type: string, data: object) => ({
 describe("ControlPlaneEvents", () => {
   it("describes the steps of a run and leaves absent values out", () => {
     const modeName = "macp.mode.decision.v1"
-    assert.deepStrictEqual(
-      runCreated({ ...run, modeName, runtimeKind: "rust", runtimeVersion: undefined, sessionId: "session-1" }),
+    assert.deepStrictEqual<object>(
+      recordedDraft(
+        runCreated({ ...run, modeName, runtimeKind: "rust", runtimeVersion: undefined, sessionId: "session-1" })
+      ),
       runEvent("run.created", {
         status: "queued",
         modeName,
         runtimeKind: "rust",
         sessionId: "session-1",
         traceId: "trace-1"
-      }) as never
+      })
     )
-    assert.deepStrictEqual(
-      runStarted({ ...run, startedAt: NOW, modeName, runtimeKind: "rust" }),
+    assert.deepStrictEqual<object>(
+      recordedDraft(runStarted({ ...run, startedAt: NOW, modeName, runtimeKind: "rust" })),
       runEvent("run.started", {
         status: "starting",
         startedAt: NOW,
         modeName,
         runtimeKind: "rust",
         traceId: "trace-1"
-      }) as never
+      })
     )
     const ended = { endedAt: NOW, runtimeSessionId: "session-1", traceId: "trace-1" }
-    assert.deepStrictEqual(runCompleted(end).data, { status: "completed", ...ended })
-    assert.deepStrictEqual(runFailed({ ...end, error: "boom", errorCode: "RUNTIME_TIMEOUT" }).data, {
+    assert.deepStrictEqual(runCompleted(end).recorded.data, { status: "completed", ...ended })
+    assert.deepStrictEqual(runFailed({ ...end, error: "boom", errorCode: "RUNTIME_TIMEOUT" }).recorded.data, {
       status: "failed",
       ...ended,
       error: "boom",
       errorCode: "RUNTIME_TIMEOUT"
     })
-    assert.deepStrictEqual(runCancelled({ ...end, reason: "enough" }).data, {
+    assert.deepStrictEqual(runCancelled({ ...end, reason: "enough" }).recorded.data, {
       status: "cancelled",
       ...ended,
       reason: "enough"
     })
-    assert.deepStrictEqual(runCancelled(end).data, { status: "cancelled", ...ended })
+    assert.deepStrictEqual(runCancelled(end).recorded.data, { status: "cancelled", ...ended })
   })
 
   it("describes suspend and resume with the status they lead to", () => {
     const pause = { ...run, runtimeSessionId: "session-1" }
     const common = { runtimeSessionId: "session-1", traceId: "trace-1" }
-    assert.deepStrictEqual(
-      runSuspended({ ...pause, reason: "lunch" }),
-      runEvent("run.suspended", { status: "suspended", ...common, reason: "lunch" }) as never
+    assert.deepStrictEqual<object>(
+      recordedDraft(runSuspended({ ...pause, reason: "lunch" })),
+      runEvent("run.suspended", { status: "suspended", ...common, reason: "lunch" })
     )
-    assert.deepStrictEqual(runResumed(pause), runEvent("run.resumed", { status: "running", ...common }) as never)
+    assert.deepStrictEqual<object>(
+      recordedDraft(runResumed(pause)),
+      runEvent("run.resumed", { status: "running", ...common })
+    )
   })
 
   it("describes a bound session, whose policy is policy.default when it names none", () => {
     const event = sessionBound(NOW, snapshot({ policyVersion: "", contextId: "ctx", extensionKeys: ["x"] }))
-    assert.deepStrictEqual(event, {
+    assert.deepStrictEqual<object>(recordedDraft(event), {
       ts: NOW,
       type: "session.bound",
       subject: { kind: "session", id: "session-1" },
@@ -97,32 +103,38 @@ describe("ControlPlaneEvents", () => {
   })
 
   it("describes a session state alone, or with the snapshot it came from", () => {
-    assert.deepStrictEqual(sessionStateChanged(NOW, { sessionId: "session-1", state: "OPEN" }).data, {
+    assert.deepStrictEqual(sessionStateChanged(NOW, { sessionId: "session-1", state: "OPEN" }).recorded.data, {
       sessionId: "session-1",
       state: "OPEN"
     })
-    assert.deepStrictEqual(sessionStateChanged(NOW, snapshot({ state: "RESOLVED", startedAtUnixMs: 0 })).data, {
-      sessionId: "session-1",
-      state: "RESOLVED",
-      expiresAtUnixMs: 1_790_000_060_000,
-      modeName: "macp.mode.decision.v1",
-      modeVersion: "1.0.0",
-      configurationVersion: "config.default",
-      policyVersion: "policy.default"
-    })
+    assert.deepStrictEqual(
+      sessionStateChanged(NOW, snapshot({ state: "RESOLVED", startedAtUnixMs: 0 })).recorded.data,
+      {
+        sessionId: "session-1",
+        state: "RESOLVED",
+        expiresAtUnixMs: 1_790_000_060_000,
+        modeName: "macp.mode.decision.v1",
+        modeVersion: "1.0.0",
+        configurationVersion: "config.default",
+        policyVersion: "policy.default"
+      }
+    )
   })
 
   it("says which part of the control plane opened the stream", () => {
     const reconnecting = streamOpened(NOW, "session-1", { status: "reconnecting", detail: "try 2", requestedAfter: 4 })
-    assert.deepStrictEqual(reconnecting.data, { status: "reconnecting", detail: "try 2", requestedAfter: 4 })
+    assert.deepStrictEqual(reconnecting.recorded.data, { status: "reconnecting", detail: "try 2", requestedAfter: 4 })
     assert.strictEqual(reconnecting.source.name, "stream-consumer")
     assert.strictEqual(streamOpened(NOW, "session-1", { status: "recovered" }).source.name, "run-recovery")
   })
 
   it("describes declared participants and artifacts", () => {
-    assert.deepStrictEqual(participantSeen(NOW, "agent://a").data, { participantId: "agent://a", status: "idle" })
+    assert.deepStrictEqual(participantSeen(NOW, "agent://a").recorded.data, {
+      participantId: "agent://a",
+      status: "idle"
+    })
     const artifact = { artifactId: "a1", kind: "trace", label: "Root run trace", traceId: "trace-1" }
-    assert.deepStrictEqual(artifactCreated(NOW, artifact, "run-executor"), {
+    assert.deepStrictEqual<object>(recordedDraft(artifactCreated(NOW, artifact, "run-executor")), {
       ts: NOW,
       type: "artifact.created",
       subject: { kind: "artifact", id: "a1" },

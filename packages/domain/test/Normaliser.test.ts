@@ -7,6 +7,7 @@ import {
   makeRedactor,
   type RawFrame
 } from "@runplane/domain"
+import { recordedDraft } from "./support/events.ts"
 import {
   ack,
   base64,
@@ -31,7 +32,7 @@ const only = (drafts: ReadonlyArray<EventDraft>, type: EventDraft["type"]): Even
   return draft
 }
 
-const decodedOf = (draft: EventDraft) => draft.data["decodedPayload"] as JsonObject
+const decodedOf = (draft: EventDraft) => draft.recorded.data["decodedPayload"] as JsonObject
 
 describe("Normaliser: envelopes", () => {
   it("emits participant.seen, message.received, llm.call.completed, the derived event and progress in this order", () => {
@@ -48,7 +49,7 @@ describe("Normaliser: envelopes", () => {
     ])
     assert.strictEqual(seenParticipant, "agent://new")
     assert.isTrue(drafts.every(({ ts }) => ts === NOW))
-    assert.deepStrictEqual(drafts[0]?.data, { participantId: "agent://new" })
+    assert.deepStrictEqual(drafts[0]?.recorded.data, { participantId: "agent://new" })
   })
 
   it("does not announce a known sender, nor an absent one", () => {
@@ -61,7 +62,7 @@ describe("Normaliser: envelopes", () => {
 
   it("describes a received message with its decoded payload", () => {
     const { drafts } = normalise(envelopeFrame("Custom", json({ a: 1 })))
-    assert.deepStrictEqual(drafts, [
+    assert.deepStrictEqual<object>(drafts.map(recordedDraft), [
       {
         ts: NOW,
         type: "message.received",
@@ -82,7 +83,7 @@ describe("Normaliser: envelopes", () => {
   it("correlates an ambient signal to the session that its payload names", () => {
     const payload = proto({ signalType: "s", data: "", confidence: 0, correlationSessionId: "session-9" })
     const { drafts, message, raw } = normalise(envelopeFrame("Signal", payload, { sessionId: "", mode: "" }))
-    assert.strictEqual(drafts[0]?.data["sessionId"], "session-9")
+    assert.strictEqual(drafts[0]?.recorded.data["sessionId"], "session-9")
     assert.strictEqual(message?.runtimeSessionId, "session-9")
     assert.strictEqual(message?.category, "signal")
     assert.strictEqual(raw.payload["ambient"], true)
@@ -157,7 +158,7 @@ describe("Normaliser: LLM usage", () => {
   it("prices the call by the model's built-in rates", () => {
     const event = usageOf({ llmCall: { model: "vendor1-4o", promptTokens: 1000, completionTokens: 100 } })
     assert.deepStrictEqual(event.subject, { kind: "message", id: "m1" })
-    assert.deepStrictEqual(event.data, {
+    assert.deepStrictEqual(event.recorded.data, {
       modeName: DECISION,
       messageType: "Evaluation",
       messageId: "m1",
@@ -248,20 +249,19 @@ describe("Normaliser: redaction", () => {
 describe("Normaliser: other frames", () => {
   it("turns a stream status into session.stream.opened", () => {
     const frame: RawFrame = { kind: "stream-status", status: "gap", detail: "compacted", requestedAfter: 3 }
-    assert.deepStrictEqual(normalise(frame), {
-      drafts: [
-        {
-          ts: NOW,
-          type: "session.stream.opened",
-          source: { kind: "runtime", name: "rust-runtime", rawType: "stream-status" },
-          data: { status: "gap", detail: "compacted", requestedAfter: 3 }
-        }
-      ],
-      raw: {
-        kind: "stream-status",
-        sourceName: "rust-runtime",
-        payload: { status: "gap", detail: "compacted", requestedAfter: 3 }
+    const { drafts, raw } = normalise(frame)
+    assert.deepStrictEqual<object>(drafts.map(recordedDraft), [
+      {
+        ts: NOW,
+        type: "session.stream.opened",
+        source: { kind: "runtime", name: "rust-runtime", rawType: "stream-status" },
+        data: { status: "gap", detail: "compacted", requestedAfter: 3 }
       }
+    ])
+    assert.deepStrictEqual(raw, {
+      kind: "stream-status",
+      sourceName: "rust-runtime",
+      payload: { status: "gap", detail: "compacted", requestedAfter: 3 }
     })
     const [event] = normalise({ kind: "stream-status", status: "opened", sessionId: "session-1" }).drafts
     assert.deepStrictEqual(event?.subject, { kind: "session", id: "session-1" })
@@ -271,7 +271,7 @@ describe("Normaliser: other frames", () => {
     const frame = { kind: "session-snapshot" as const, snapshot: snapshot({ state: "SUSPENDED", modeVersion: "" }) }
     const { drafts, raw } = normalise(frame)
     assert.deepStrictEqual(drafts[0]?.subject, { kind: "session", id: "session-1" })
-    assert.deepStrictEqual(drafts[0]?.data, {
+    assert.deepStrictEqual(drafts[0]?.recorded.data, {
       sessionId: "session-1",
       state: "SUSPENDED",
       startedAtUnixMs: 1_790_000_000_000,
@@ -285,7 +285,7 @@ describe("Normaliser: other frames", () => {
 
   it("turns an acknowledgement into message.sent and captures nothing, the envelope itself being captured", () => {
     const result = normalise({ kind: "send-ack", ack: ack({ duplicate: true }) })
-    assert.deepStrictEqual(result.drafts, [
+    assert.deepStrictEqual<object>(result.drafts.map(recordedDraft), [
       {
         ts: NOW,
         type: "message.sent",
@@ -318,7 +318,7 @@ describe("Normaliser: other frames", () => {
     const error = { code: "InvalidPayload", message: "bad", sessionId: "s", messageId: "m7", details: new Uint8Array() }
     const { drafts, message } = normalise({ kind: "stream-inline-error", error })
     assert.deepStrictEqual(typesOf(drafts), ["message.send_failed"])
-    assert.deepStrictEqual(drafts[0]?.data, {
+    assert.deepStrictEqual(drafts[0]?.recorded.data, {
       errorCode: "InvalidPayload",
       errorMessage: "bad",
       sessionId: "s",

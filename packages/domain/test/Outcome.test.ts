@@ -12,25 +12,25 @@ describe("Outcome", () => {
   })
 
   it.each([
-    ["Vote", { vote: "approve" }, "allow"],
-    ["Vote", { vote: "YES" }, "allow"],
-    ["Vote", { vote: " Reject " }, "deny"],
-    ["Vote", { vote: "no" }, "deny"],
-    ["Vote", { vote: "ABSTAIN" }, undefined],
-    ["Evaluation", { recommendation: "APPROVE" }, "allow"],
-    ["Evaluation", { recommendation: "BLOCK" }, "deny"],
-    ["Evaluation", { recommendation: "REVIEW" }, undefined],
-    ["Accept", {}, "allow"],
-    ["Approve", {}, "allow"],
-    ["TaskAccept", {}, "allow"],
-    ["HandoffAccept", {}, "allow"],
-    ["Reject", {}, "deny"],
-    ["TaskReject", {}, "deny"],
-    ["HandoffDecline", {}, "deny"],
-    ["Abstain", {}, undefined],
-    ["Objection", { severity: "critical" }, undefined],
-    ["Withdraw", {}, undefined]
-  ] as const)("reads the vote of a %s with %j as %s", (messageType, payload, vote) => {
-    assert.strictEqual(voteOf(messageType, payload), vote)
+    ["Vote", "approve", "allow"],
+    ["Vote", "YES", "allow"],
+    ["Vote", " Reject ", "deny"],
+    ["Vote", "no", "deny"],
+    ["Vote", "ABSTAIN", undefined],
+    ["Evaluation", "APPROVE", "allow"],
+    ["Evaluation", "BLOCK", "deny"],
+    ["Evaluation", "REVIEW", undefined],
+    ["Accept", undefined, "allow"],
+    ["Approve", undefined, "allow"],
+    ["TaskAccept", undefined, "allow"],
+    ["HandoffAccept", undefined, "allow"],
+    ["Reject", undefined, "deny"],
+    ["TaskReject", undefined, "deny"],
+    ["HandoffDecline", undefined, "deny"],
+    ["Abstain", undefined, undefined],
+    ["Objection", undefined, undefined],
+    ["Withdraw", undefined, undefined]
+  ] as const)("reads the vote of a %s that states %s as %s", (messageType, stated, vote) => {
+    assert.strictEqual(voteOf(messageType, stated), vote)
   })
 })

@@ -1,13 +1,15 @@
-import type { CanonicalEventType, EventDraft, SubjectKind } from "../CanonicalEvent.ts"
+import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
+import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
+import type { SubjectKind } from "../events/RecordedEvent.ts"
 import { numberAt, textAt } from "../JsonReader.ts"
 import { signalDataOf } from "../LlmUsage.ts"
 import { outcomeOf } from "../Outcome.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
-import { derivedData, type EnvelopeContext, runtimeSource } from "./EnvelopeContext.ts"
+import { derivedData, type EnvelopeContext, headOf } from "./EnvelopeContext.ts"
 import { denialOfEnvelope } from "./PolicyDenial.ts"
 
 /**
- * The event that a message means beyond having been received (http-details section 6.4): one at most, none for
+ * The event that a message means beyond having been received (docs/events.md#message-types): one at most, none for
  * SessionStart and for types that say nothing to us.
  */
 export const derivedEvent = (context: EnvelopeContext): EventDraft | undefined => {
@@ -15,7 +17,7 @@ export const derivedEvent = (context: EnvelopeContext): EventDraft | undefined =
   return (byType.get(context.messageType) ?? byLowerCaseType.get(context.messageType.toLowerCase()))?.(context)
 }
 
-/** progress.reported for the messages of the task mode, in addition to their derived event (http-details section 6.4). */
+/** progress.reported for the messages of the task mode, in addition to their derived event. */
 export const taskProgressEvent = (context: EnvelopeContext): EventDraft | undefined => {
   const { payload } = context
   switch (context.messageType) {
@@ -42,13 +44,7 @@ const event = (
   kind: SubjectKind,
   id: string,
   decodedPayload = context.payload
-): EventDraft => ({
-  ts: context.ts,
-  type,
-  subject: { kind, id },
-  source: runtimeSource(context.messageType),
-  data: derivedData(context, decodedPayload)
-})
+): EventDraft => draftEvent(type, headOf(context, kind, id), derivedData(context, decodedPayload))
 
 const proposalIdOf = ({ payload, messageId }: EnvelopeContext): string =>
   textAt(payload, "proposalId", "proposal_id") ??
@@ -69,8 +65,8 @@ const decisionFinalized: Derivation = (context) => {
 }
 
 /**
- * Adds the outcome in the specification's spelling. A protobuf `false` is the same as no flag at all, so it is taken out
- * and the action decides; a `false` in JSON is a statement.
+ * Adds the outcome in the specification's spelling. A protobuf `false` is the same as no flag at all, so it is taken
+ * out and the action decides; a `false` in JSON is a statement.
  */
 const withOutcome = ({ payload, payloadTypeName }: EnvelopeContext): JsonObject => {
   const { outcomePositive, ...unstated } = payload
@@ -117,7 +113,7 @@ const progressReported: Derivation = (context) => {
   })
 }
 
-/** Agents report either 0..1, or an amount out of a total (runtime-wire section 10). */
+/** Agents report either 0..1, or an amount out of a total. */
 const fractionOf = (progress: number, total: number | undefined): number =>
   progress > 1 && total !== undefined && total >= progress ? progress / total : progress
 
@@ -125,8 +121,10 @@ const policyResolved: Derivation = (context) => {
   const { payload } = context
   const policyId = textAt(payload, "policyId", "policy_id")
   const policyVersion = textAt(payload, "policyVersion", "policy_version") ?? policyId
-  const resolved = event(context, "policy.resolved", "policy", policyId ?? policyVersion ?? context.messageId)
-  return policyVersion === undefined ? resolved : { ...resolved, data: { ...resolved.data, policyVersion } }
+  return draftEvent("policy.resolved", headOf(context, "policy", policyId ?? policyVersion ?? context.messageId), {
+    ...derivedData(context, payload),
+    ...(policyVersion !== undefined && { policyVersion })
+  })
 }
 
 const policyCommitmentEvaluated: Derivation = (context) =>

@@ -1,14 +1,17 @@
-import type { EventDraft } from "../CanonicalEvent.ts"
 import { cleanText } from "../CleanJson.ts"
+import type { DraftHead } from "../events/EventType.ts"
+import type { EventSource, SubjectKind } from "../events/RecordedEvent.ts"
 import { textAt } from "../JsonReader.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
 import type { DecodedPayload } from "../PayloadTypes.ts"
 import type { RawEnvelope } from "../RuntimeFrames.ts"
 
-/** Name under which events and raw events say that they come from the runtime (http-details section 6.1). */
+/** Name under which events and raw events say that they come from the runtime. */
 export const RUNTIME_SOURCE_NAME = "rust-runtime"
 
-/** An envelope with everything that its events share: clean header texts, and the payload, decoded and redacted once. */
+/**
+ * An envelope with everything that its events share: clean header texts, and the payload, decoded and redacted once.
+ */
 export interface EnvelopeContext {
   readonly ts: string
   readonly modeName: string
@@ -43,13 +46,20 @@ export const makeEnvelopeContext = (
   payloadTypeName: decoded.payloadTypeName
 })
 
-export const runtimeSource = (rawType: string): EventDraft["source"] => ({
+export const runtimeSource = (rawType: string): EventSource => ({
   kind: "runtime",
   name: RUNTIME_SOURCE_NAME,
   rawType
 })
 
-/** The data keys of every event derived from an envelope (http-details section 6.4). */
+/** The head of an event of the envelope. */
+export const headOf = ({ messageType, ts }: EnvelopeContext, kind: SubjectKind, id: string): DraftHead => ({
+  ts,
+  subject: { kind, id },
+  source: runtimeSource(messageType)
+})
+
+/** The data keys of every event derived from an envelope. */
 export const derivedData = (context: EnvelopeContext, decodedPayload: JsonObject): JsonObject => ({
   modeName: context.modeName,
   messageType: context.messageType,
@@ -61,7 +71,7 @@ export const derivedData = (context: EnvelopeContext, decodedPayload: JsonObject
   ...(context.payloadTypeName !== undefined && { payloadTypeName: context.payloadTypeName })
 })
 
-/** Members of a payload that a console summarises an event from, at the top level of `data` (http-details section 6.4, end). */
+/** Members of a payload from which a console summarises an event; they stand at the top level of `data` as well. */
 const SUMMARY_KEYS = [
   ["signalType", "signal_type"],
   ["name"],

@@ -1,13 +1,17 @@
-import type { EventDraft } from "../CanonicalEvent.ts"
 import { cleanText } from "../CleanJson.ts"
+import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
+import type { DraftHead } from "../events/EventType.ts"
 import { objectAt, textAt, textsAt } from "../JsonReader.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
 import { parseJsonObject, textOf } from "../PayloadTypes.ts"
 import type { Redactor } from "../Redaction.ts"
 import type { InlineError } from "../RuntimeFrames.ts"
-import { type EnvelopeContext, runtimeSource } from "./EnvelopeContext.ts"
+import { type EnvelopeContext, headOf, runtimeSource } from "./EnvelopeContext.ts"
 
-/** The event `policy.denied` in its three cases (run-control-plane "Event payload shapes", http-details section 6.3). */
+/**
+ * The event `policy.denied` in its three cases: a message, an acknowledgement, an inline error
+ * (docs/events.md#policy-denied).
+ */
 
 export const POLICY_DENIED = "POLICY_DENIED"
 
@@ -24,23 +28,17 @@ export const denialOfEnvelope = (context: EnvelopeContext): EventDraft => {
   const listed = textsAt(payload, "reasons")
   const reasons = listed.length > 0 ? listed : textsAt(error ?? {}, "reasons")
   const errorMessage = stated ?? (reasons.length > 0 ? reasons.join("; ") : DEFAULT_MESSAGE)
-  return {
-    ts: context.ts,
-    type: "policy.denied",
-    subject: { kind: "policy", id: commitmentId ?? context.messageId },
-    source: runtimeSource(context.messageType),
-    data: {
-      modeName: context.modeName,
-      messageType: "PolicyDenied",
-      messageId: context.messageId,
-      sessionId: context.sessionId,
-      ...(context.sender !== "" && { sender: context.sender }),
-      ...(commitmentId !== undefined && { commitmentId }),
-      errorCode: POLICY_DENIED,
-      errorMessage,
-      decodedPayload: denied(reasons.length > 0 ? reasons : [errorMessage])
-    }
-  }
+  return draftEvent("policy.denied", headOf(context, "policy", commitmentId ?? context.messageId), {
+    modeName: context.modeName,
+    messageType: "PolicyDenied",
+    messageId: context.messageId,
+    sessionId: context.sessionId,
+    ...(context.sender !== "" && { sender: context.sender }),
+    ...(commitmentId !== undefined && { commitmentId }),
+    errorCode: POLICY_DENIED,
+    errorMessage,
+    decodedPayload: denied(reasons.length > 0 ? reasons : [errorMessage])
+  })
 }
 
 /** Case 2: an acknowledgement on the stream that carries the error code POLICY_DENIED. */
@@ -53,48 +51,38 @@ export const denialOfAck = (
 ): EventDraft => {
   const errorMessage = redactor.text(cleanText(error.message === "" ? DEFAULT_MESSAGE : error.message))
   const reasons = reasonsOfDetails(error.details).map(redactor.text)
-  return {
-    ts,
-    type: "policy.denied",
-    subject: { kind: "policy", id: messageId },
-    source: runtimeSource("send-ack"),
-    data: {
-      messageType: "PolicyDenied",
-      messageId,
-      sessionId,
-      errorCode: POLICY_DENIED,
-      errorMessage,
-      decodedPayload: denied(reasons.length > 0 ? reasons : [errorMessage])
-    }
-  }
+  const head: DraftHead = { ts, subject: { kind: "policy", id: messageId }, source: runtimeSource("send-ack") }
+  return draftEvent("policy.denied", head, {
+    messageType: "PolicyDenied",
+    messageId,
+    sessionId,
+    errorCode: POLICY_DENIED,
+    errorMessage,
+    decodedPayload: denied(reasons.length > 0 ? reasons : [errorMessage])
+  })
 }
 
 /** Whether an inline error frame reports a denial: by its text, which repeats the runtime's status, or by its code. */
 export const isInlineDenial = (error: InlineError): boolean =>
   error.code === POLICY_DENIED || INLINE_PREFIX.test(error.code) || INLINE_PREFIX.test(error.message)
 
-/** Case 3: an inline error frame. It names no message (runtime-wire section 7.4), so the subject id is empty. */
+/** Case 3: an inline error frame. It names no message, so the subject id is empty. */
 export const denialOfInlineError = (ts: string, error: InlineError, redactor: Redactor): EventDraft => {
   const text = redactor.text(cleanText(error.message === "" ? error.code : error.message))
-  return {
-    ts,
-    type: "policy.denied",
-    subject: { kind: "policy", id: "" },
-    source: runtimeSource("stream-inline-error"),
-    data: {
-      messageType: "PolicyDenied",
-      messageId: cleanText(error.messageId),
-      sessionId: cleanText(error.sessionId),
-      errorCode: POLICY_DENIED,
-      errorMessage: text,
-      decodedPayload: denied(reasonsOfText(text))
-    }
-  }
+  const head: DraftHead = { ts, subject: { kind: "policy", id: "" }, source: runtimeSource("stream-inline-error") }
+  return draftEvent("policy.denied", head, {
+    messageType: "PolicyDenied",
+    messageId: cleanText(error.messageId),
+    sessionId: cleanText(error.sessionId),
+    errorCode: POLICY_DENIED,
+    errorMessage: text,
+    decodedPayload: denied(reasonsOfText(text))
+  })
 }
 
 const denied = (reasons: ReadonlyArray<string>): JsonObject => ({ decision: "deny", reasons })
 
-/** Details are UTF-8 JSON `{"reasons": [...]}` (runtime-wire section 7.5). */
+/** Details are UTF-8 JSON `{"reasons": [...]}`. */
 const reasonsOfDetails = (details: Uint8Array): ReadonlyArray<string> =>
   details.length === 0 ? [] : textsAt(parseJsonObject(textOf(details)) ?? {}, "reasons")
 

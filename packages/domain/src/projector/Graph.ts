@@ -1,4 +1,5 @@
-import { type GraphEdge, type GraphNode, MAX_GRAPH_EDGES, type ParticipantStatus, type RunState } from "../RunState.ts"
+import type { ParticipantStatus } from "../ParticipantStatus.ts"
+import { type GraphEdge, type GraphNode, MAX_GRAPH_EDGES, type RunState } from "../RunState.ts"
 import { replaceAt } from "./Capped.ts"
 import type { EventView } from "./EventView.ts"
 
@@ -26,8 +27,8 @@ const RANKS: Readonly<Record<ParticipantStatus, number>> = {
 }
 
 /**
- * Folds the section `graph` (http-details section 7, "graph.nodes[]" to "edges by message"): messages add edges and move the
- * life-cycle nodes, participant nodes follow the participants' statuses.
+ * Folds the section `graph`: messages add edges and move the life-cycle nodes, participant nodes follow the
+ * participants' statuses.
  */
 export const foldGraph = (
   graph: Graph,
@@ -40,7 +41,7 @@ export const foldGraph = (
   if (!isMessage && participants === before) return graph
   const synced = participants === before ? graph.nodes : syncParticipants(graph.nodes, participants)
   const nodes = isMessage ? moveNodes(synced, view.messageType) : synced
-  const edges = isMessage ? upsertEdges(graph.edges, edgesOf(view, recipients), view.ts) : graph.edges
+  const edges = isMessage ? upsertEdges(graph.edges, edgesOf(view, recipients), view.event.ts) : graph.edges
   return nodes === graph.nodes && edges === graph.edges ? graph : { nodes, edges }
 }
 

@@ -1,5 +1,6 @@
-import { textAt, textsAt } from "../JsonReader.ts"
-import { MAX_TRACKED_PARTICIPANTS, type ParticipantState, ParticipantStatus, type RunState } from "../RunState.ts"
+import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
+import type { ParticipantStatus } from "../ParticipantStatus.ts"
+import { MAX_TRACKED_PARTICIPANTS, type ParticipantState, type RunState } from "../RunState.ts"
 import { isTerminal, type RunStatus } from "../RunStatus.ts"
 import { replaceAt } from "./Capped.ts"
 import type { EventView } from "./EventView.ts"
@@ -7,9 +8,8 @@ import type { EventView } from "./EventView.ts"
 type Participants = RunState["participants"]
 
 /**
- * Folds the section `participants`, in order of first sight: a sender is active, the recipients of a message wait
- * (http-details section 7, "participants[]"). `runStatus` is the status after the event: in an ended run nobody becomes
- * active or waiting again.
+ * Folds the section `participants`, in order of first sight: a sender is active, the recipients of a message
+ * wait. `runStatus` is the status after the event: in an ended run nobody becomes active or waiting again.
  */
 export const foldParticipants = (
   participants: Participants,
@@ -18,20 +18,20 @@ export const foldParticipants = (
   runStatus: RunStatus
 ): Participants => {
   const isOver = isTerminal(runStatus)
-  let next = view.event.type === "participant.seen" ? withSeen(participants, view) : participants
+  let next = view.event.type === "participant.seen" ? withSeen(participants, view.event) : participants
   if (view.sender !== "") next = withSender(next, view, isOver)
   return recipients.length > 0 && !isOver ? withRecipients(next, recipients) : next
 }
 
-/** Who a message.received is for: `data.to`, or what its type implies (http-details section 7, "recipients"). */
-export const recipientsOf = (view: EventView, participants: Participants): ReadonlyArray<string> => {
-  const { data, messageType, payload, sender } = view
-  if (view.event.type !== "message.received") return []
-  const to = textAt(data, "to")
-  if (to !== undefined) return to === sender ? [] : [to]
-  const listed = textsAt(data, "to")
-  if (listed.length > 0) return others(listed, sender)
-  if (messageType === "SessionStart") return others(textsAt(payload, "participants"), sender)
+/**
+ * The participants that a message.received is for: those it names, else all declared ones for a SessionStart and all
+ * others for a Proposal.
+ */
+export const recipientsOf = (event: KnownEvent, participants: Participants): ReadonlyArray<string> => {
+  if (event.type !== "message.received") return []
+  const { messageType, sender, sessionStart, to } = event.data
+  if (to.length > 0) return others(to, sender)
+  if (sessionStart !== undefined) return others(sessionStart.participants, sender)
   if (messageType !== "Proposal") return []
   return others(
     participants.map(({ participantId }) => participantId),
@@ -40,8 +40,8 @@ export const recipientsOf = (view: EventView, participants: Participants): Reado
 }
 
 /**
- * Settles every participant when the run ends (run-control-plane "Projection rules" 8): who was heard of has completed, who
- * was not is skipped, and when the run failed the last one active has failed.
+ * Settles every participant when the run ends: one that has sent something has completed, one that has not is skipped,
+ * and when the run failed the last one active has failed.
  */
 export const sweepParticipants = (participants: Participants, runStatus: RunStatus): Participants => {
   const culprit = runStatus === "failed" ? lastActive(participants) : undefined
@@ -75,35 +75,36 @@ const indexOf = (participants: Participants, id: string): number =>
 const added = (participants: Participants, participant: ParticipantState): Participants =>
   participants.length >= MAX_TRACKED_PARTICIPANTS ? participants : [...participants, participant]
 
-const withSeen = (participants: Participants, { data, subjectId }: EventView): Participants => {
-  const participantId = textAt(data, "participantId") ?? subjectId
+const withSeen = (participants: Participants, { data }: EventOf<"participant.seen">): Participants => {
+  const { participantId, role, status } = data
   if (participantId === "") return participants
-  const role = textAt(data, "role")
   const at = indexOf(participants, participantId)
-  const known = participants[at]
-  if (known !== undefined) {
-    return role === undefined || known.role === role ? participants : replaceAt(participants, at, { ...known, role })
+  const current = participants[at]
+  if (current !== undefined) {
+    return role === undefined || current.role === role
+      ? participants
+      : replaceAt(participants, at, { ...current, role })
   }
-  const stated = ParticipantStatus.literals.find((status) => status === data["status"])
-  return added(participants, { participantId, ...(role !== undefined && { role }), status: stated ?? "idle" })
+  return added(participants, { participantId, ...(role !== undefined && { role }), status: status ?? "idle" })
 }
 
 const withSender = (participants: Participants, view: EventView, isOver: boolean): Participants => {
-  const { messageType, sender, ts } = view
+  const { event, messageType, sender } = view
+  const { ts } = event
   const at = indexOf(participants, sender)
-  const known = participants[at]
-  if (known === undefined) {
+  const current = participants[at]
+  if (current === undefined) {
     const summary = messageType === "" ? {} : { latestSummary: messageType }
     const status = isOver ? "completed" : "active"
     return added(participants, { participantId: sender, status, latestActivityAt: ts, ...summary })
   }
-  const status = isOver ? (isSettled(known.status) ? known.status : "completed") : "active"
-  const latestSummary = messageType === "" ? known.latestSummary : messageType
-  if (known.status === status && known.latestActivityAt === ts && known.latestSummary === latestSummary) {
+  const status = isOver ? (isSettled(current.status) ? current.status : "completed") : "active"
+  const latestSummary = messageType === "" ? current.latestSummary : messageType
+  if (current.status === status && current.latestActivityAt === ts && current.latestSummary === latestSummary) {
     return participants
   }
   return replaceAt(participants, at, {
-    ...known,
+    ...current,
     status,
     latestActivityAt: ts,
     ...(latestSummary !== undefined && { latestSummary })

@@ -1,88 +1,69 @@
-import { arrayAt, isJsonObject, textAt, textsAt } from "../JsonReader.ts"
-import { outcomeOf, voteOf } from "../Outcome.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import type { EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
+import { voteOf } from "../Outcome.ts"
 import {
-  type CommitmentEvaluation,
   type ExpectedCommitment,
   MAX_COMMITMENT_EVALUATIONS,
-  MAX_EXPECTED_COMMITMENTS,
   MAX_VOTE_TALLIES,
   type RunState,
   type VoteTallyEntry
 } from "../RunState.ts"
 import type { RunStatus } from "../RunStatus.ts"
 import { appendCapped, replaceAt } from "./Capped.ts"
-import { proposalIdOf } from "./Decision.ts"
-import type { EventView } from "./EventView.ts"
 
 type Policy = RunState["policy"]
 type Participants = RunState["participants"]
 
 const VOTER_ROLE = "voter"
 const TALLIED_TYPES: ReadonlySet<string> = new Set(["Vote", "Approve", "Reject", "Accept", "Evaluation"])
-const ALLOWING = /^(?:allow|allowed|approve|approved)$/i
 
-/** Folds the section `policy` (run-control-plane "Projection rules" 4 to 7; http-details section 7). */
-export const foldPolicy = (policy: Policy, view: EventView, participants: Participants): Policy => {
-  switch (view.event.type) {
+/** Folds the section `policy`: what governs the session, what it expects, and how the votes stand. */
+export const foldPolicy = (policy: Policy, event: KnownEvent, participants: Participants): Policy => {
+  switch (event.type) {
     case "session.bound":
     case "session.state.changed":
-      return bound(policy, view)
+      return bound(policy, event)
     case "policy.resolved":
-      return resolved(policy, view)
+      return resolved(policy, event)
     case "policy.commitment.evaluated":
-      return evaluated(policy, view)
+      return evaluated(policy, event)
     case "proposal.updated":
-      return voted(policy, view, participants)
+      return voted(policy, event, participants)
     case "decision.finalized":
-      return finalized(policy, view)
+      return finalized(policy, event)
     default:
       return policy
   }
 }
 
-/** A run that failed or was cancelled before its commitment was allowed has missed its quorum (rule 6). */
+/** A run that failed or was cancelled before its commitment was allowed has missed its quorum. */
 export const sweepPolicy = (policy: Policy, runStatus: RunStatus): Policy =>
   runStatus === "completed" || policy.quorumStatus === "reached" ? policy : { ...policy, quorumStatus: "failed" }
 
-const bound = (policy: Policy, { data }: EventView): Policy => {
-  const policyVersion = textAt(data, "policyVersion")
+const bound = (policy: Policy, { data }: EventOf<"session.bound" | "session.state.changed">): Policy => {
+  const { policyVersion } = data
   return policyVersion === undefined || policy.policyVersion !== "" ? policy : { ...policy, policyVersion }
 }
 
-const resolved = (policy: Policy, { data, payload, ts }: EventView): Policy => {
-  const policyVersion =
-    textAt(data, "policyVersion") ??
-    textAt(payload, "policyVersion", "policy_version", "policyId", "policy_id") ??
-    policy.policyVersion
-  const policyDescription = textAt(payload, "description") ?? policy.policyDescription
-  const expected = expectedCommitmentsOf(payload)
+const resolved = (policy: Policy, { data, ts }: EventOf<"policy.resolved">): Policy => {
+  const { expectedCommitments, policyVersion = policy.policyVersion, resolvedAt = ts } = data
+  const policyDescription = data.description ?? policy.policyDescription
   return {
     ...policy,
     policyVersion,
     ...(policyDescription !== undefined && { policyDescription }),
-    resolvedAt: textAt(payload, "resolvedAt", "resolved_at") ?? ts,
-    ...(expected !== undefined && { expectedCommitments: expected }),
+    resolvedAt,
+    ...(expectedCommitments !== undefined && { expectedCommitments: expectedCommitments.map(expectedCommitmentOf) }),
     quorumStatus: policy.quorumStatus ?? "pending"
   }
 }
 
-const expectedCommitmentsOf = (payload: JsonObject): ReadonlyArray<ExpectedCommitment> | undefined => {
-  const listed = arrayAt(payload, "expectedCommitments", "expected_commitments")?.filter(isJsonObject)
-  return listed?.slice(0, MAX_EXPECTED_COMMITMENTS).flatMap((item) => {
-    const id = textAt(item, "commitmentId", "commitment_id", "id")
-    return id === undefined ? [] : [expectedCommitmentOf(id, item)]
-  })
-}
+type Expectation = NonNullable<EventData<"policy.resolved">["expectedCommitments"]>[number]
 
-const expectedCommitmentOf = (id: string, item: JsonObject): ExpectedCommitment => {
-  const title = textAt(item, "title")
-  const description = textAt(item, "description")
-  const requiredRoles = textsAt(item, "requiredRoles", "required_roles")
-  const policyRef = textAt(item, "policyRef", "policy_ref")
+const expectedCommitmentOf = (expected: Expectation): ExpectedCommitment => {
+  const { commitmentId, description, id, policyRef, requiredRoles, title } = expected
   return {
-    id: textAt(item, "id") ?? id,
-    commitmentId: id,
+    id,
+    commitmentId,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(requiredRoles.length > 0 && { requiredRoles }),
@@ -90,14 +71,9 @@ const expectedCommitmentOf = (id: string, item: JsonObject): ExpectedCommitment 
   }
 }
 
-const evaluated = (policy: Policy, { payload, subjectId, ts }: EventView): Policy => {
-  const decision = ALLOWING.test(textAt(payload, "decision") ?? "") ? "allow" : "deny"
-  const evaluation: CommitmentEvaluation = {
-    commitmentId: textAt(payload, "commitmentId", "commitment_id") ?? subjectId,
-    decision,
-    reasons: textsAt(payload, "reasons"),
-    ts
-  }
+const evaluated = (policy: Policy, { data, ts }: EventOf<"policy.commitment.evaluated">): Policy => {
+  const { commitmentId, decision, reasons } = data
+  const evaluation = { commitmentId, decision, reasons, ts }
   return {
     ...policy,
     commitmentEvaluations: appendCapped(policy.commitmentEvaluations, evaluation, MAX_COMMITMENT_EVALUATIONS),
@@ -105,10 +81,10 @@ const evaluated = (policy: Policy, { payload, subjectId, ts }: EventView): Polic
   }
 }
 
-const voted = (policy: Policy, view: EventView, participants: Participants): Policy => {
-  const vote = TALLIED_TYPES.has(view.messageType) ? voteOf(view.messageType, view.payload) : undefined
+const voted = (policy: Policy, { data }: EventOf<"proposal.updated">, participants: Participants): Policy => {
+  const { messageType, proposalId: commitmentId, recommendation, vote: stated } = data
+  const vote = TALLIED_TYPES.has(messageType) ? voteOf(messageType, stated ?? recommendation) : undefined
   if (vote === undefined) return policy
-  const commitmentId = proposalIdOf(view)
   const tally = policy.voteTally ?? []
   const at = tally.findIndex((entry) => entry.commitmentId === commitmentId)
   const previous = tally[at]
@@ -137,24 +113,23 @@ const requiredVotes = (participants: Participants): number => {
 
 /**
  * A commitment settles the policy too. Real runtimes send no evaluation of a commitment, so an open quorum follows the
- * outcome (http-details section 15, "quorumStatus from a bare Commitment").
+ * outcome.
  */
-const finalized = (policy: Policy, view: EventView): Policy => {
-  const outcomePositive = outcomeOf(view.payload)
+const finalized = (policy: Policy, { data, ts }: EventOf<"decision.finalized">): Policy => {
+  const { outcomePositive } = data
   const isOpen = policy.quorumStatus === undefined || policy.quorumStatus === "pending"
   const derived = outcomePositive === false ? "failed" : "reached"
   return {
-    ...withCommitmentId(policy, view.payload),
+    ...withCommitmentId(policy, data),
     outcomePositive,
-    resolvedAt: policy.resolvedAt ?? view.ts,
+    resolvedAt: policy.resolvedAt ?? ts,
     quorumStatus: isOpen ? derived : (policy.quorumStatus ?? derived)
   }
 }
 
-/** Until now a tally went by its proposal; a commitment that names the proposal gives it its own id (rule 5). */
-const withCommitmentId = (policy: Policy, payload: JsonObject): Policy => {
-  const proposalId = textAt(payload, "proposalId", "proposal_id")
-  const commitmentId = textAt(payload, "commitmentId", "commitment_id")
+/** Until now a tally went by its proposal; a commitment that names the proposal gives it its own id. */
+const withCommitmentId = (policy: Policy, data: EventData<"decision.finalized">): Policy => {
+  const { commitmentId, proposalId } = data
   if (policy.voteTally === undefined || proposalId === undefined || commitmentId === undefined) return policy
   const at = policy.voteTally.findIndex((entry) => entry.commitmentId === proposalId)
   const entry = policy.voteTally[at]

@@ -1,62 +1,64 @@
-import { numberAt, textAt, textsAt } from "../JsonReader.ts"
+import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import type { RunState } from "../RunState.ts"
 import { isTerminal, type RunStatus } from "../RunStatus.ts"
-import type { EventView } from "./EventView.ts"
 
 type Run = RunState["run"]
 
 /**
- * Folds the section `run` (http-details section 7, "run", "run.status"). The run.* events say the status of the record; the
- * session's states move it in between and never out of a terminal status.
+ * Folds the section `run`. The run.* events say the status of the record; the session's states move it in between and
+ * never out of a terminal status.
  */
-export const foldRun = (run: Run, view: EventView): Run => {
-  const { data, ts } = view
-  switch (view.event.type) {
+export const foldRun = (run: Run, event: KnownEvent): Run => {
+  switch (event.type) {
     case "run.created":
-      return { ...withIdentity(run, view), status: openStatus(run.status, "queued") }
+      return { ...withIdentity(run, event), status: openStatus(run.status, "queued") }
     case "run.started":
       return {
-        ...withIdentity(run, view),
+        ...withIdentity(run, event),
         status: openStatus(run.status, "starting"),
-        startedAt: textAt(data, "startedAt") ?? ts
+        startedAt: event.data.startedAt ?? event.ts
       }
     case "run.completed":
-      return ended(run, view, "completed")
+      return ended(run, event, "completed")
     case "run.failed":
-      return ended(run, view, "failed")
+      return ended(run, event, "failed")
     case "run.cancelled":
-      return ended(run, view, "cancelled")
+      return ended(run, event, "cancelled")
     case "run.suspended":
       return withStatus(run, openStatus(run.status, "suspended"))
     case "run.resumed":
       return withStatus(run, openStatus(run.status, "running"))
     case "session.bound":
-      return bound(run, view)
+      return bound(run, event)
     case "session.state.changed":
-      return withContext(withStatus(run, statusOfSession(run.status, view)), view, ts)
+      return withContext(withStatus(run, statusOfSession(run.status, event.data.state)), event)
     case "session.stream.opened":
-      return streamed(run, view)
+      return streamed(run, event)
     case "message.received":
-      return view.messageType === "SessionStart" ? sessionStarted(run, view) : run
+      return sessionStarted(run, event)
     default:
       return run
   }
 }
 
+type EndEvent = EventOf<"run.completed" | "run.failed" | "run.cancelled">
+type IdentityEvent = EventOf<"run.created" | "run.started"> | EndEvent
+type SessionEvent = EventOf<"session.bound" | "session.state.changed">
+
 const openStatus = (current: RunStatus, next: RunStatus): RunStatus => (isTerminal(current) ? current : next)
 
 const withStatus = (run: Run, status: RunStatus): Run => (run.status === status ? run : { ...run, status })
 
-const ended = (run: Run, view: EventView, status: RunStatus): Run => ({
-  ...withIdentity(run, view),
+const ended = (run: Run, event: EndEvent, status: RunStatus): Run => ({
+  ...withIdentity(run, event),
   status,
-  endedAt: textAt(view.data, "endedAt") ?? view.ts
+  endedAt: event.data.endedAt ?? event.ts
 })
 
-const withIdentity = (run: Run, { data, event }: EventView): Run => {
-  const modeName = textAt(data, "modeName") ?? run.modeName
-  const runtimeSessionId = textAt(data, "runtimeSessionId", "sessionId") ?? run.runtimeSessionId
-  const traceId = textAt(data, "traceId") ?? event.trace?.traceId ?? run.traceId
+const withIdentity = (run: Run, { data, trace }: IdentityEvent): Run => {
+  const modeName = data.modeName ?? run.modeName
+  const runtimeSessionId = data.runtimeSessionId ?? run.runtimeSessionId
+  const traceId = data.traceId ?? trace?.traceId ?? run.traceId
   return {
     ...run,
     ...(modeName !== undefined && { modeName }),
@@ -65,27 +67,24 @@ const withIdentity = (run: Run, { data, event }: EventView): Run => {
   }
 }
 
-const bound = (run: Run, view: EventView): Run => {
-  const modeName = textAt(view.data, "modeName")
-  const runtimeSessionId = textAt(view.data, "sessionId")
-  const initiator = textAt(view.data, "initiator")
+const bound = (run: Run, event: EventOf<"session.bound">): Run => {
+  const { initiator, modeName, sessionId } = event.data
   const isBinding = run.status === "queued" || run.status === "starting"
   return withContext(
     {
       ...run,
       status: isBinding ? "binding_session" : run.status,
       ...(modeName !== undefined && { modeName }),
-      ...(runtimeSessionId !== undefined && { runtimeSessionId }),
+      ...(sessionId !== undefined && { runtimeSessionId: sessionId }),
       ...(initiator !== undefined && { initiator })
     },
-    view,
-    view.ts
+    event
   )
 }
 
-const statusOfSession = (current: RunStatus, view: EventView): RunStatus => {
+const statusOfSession = (current: RunStatus, state: string | undefined): RunStatus => {
   if (isTerminal(current)) return current
-  switch (textAt(view.data, "state")?.replace(/^SESSION_STATE_/, "")) {
+  switch (state) {
     case "OPEN":
       return "running"
     case "SUSPENDED":
@@ -102,9 +101,8 @@ const statusOfSession = (current: RunStatus, view: EventView): RunStatus => {
 }
 
 /** Takes over the session's context and, when its state just ended the run, the time of the end. */
-const withContext = (run: Run, { data }: EventView, ts: string): Run => {
-  const contextId = textAt(data, "contextId")
-  const extensionKeys = textsAt(data, "extensionKeys")
+const withContext = (run: Run, { data, ts }: SessionEvent): Run => {
+  const { contextId, extensionKeys } = data
   const endedAt = isTerminal(run.status) && run.endedAt === undefined ? ts : undefined
   if (contextId === undefined && extensionKeys.length === 0 && endedAt === undefined) return run
   return {
@@ -115,16 +113,16 @@ const withContext = (run: Run, { data }: EventView, ts: string): Run => {
   }
 }
 
-/** Watching a bound session is running, also when its OPEN state was never reported to us (http-details section 5.1). */
-const streamed = (run: Run, view: EventView): Run => {
-  const status = textAt(view.data, "status")
+/** Watching a bound session is running, also when its OPEN state was never reported to us. */
+const streamed = (run: Run, { data: { status } }: EventOf<"session.stream.opened">): Run => {
   if (status === "gap") return run.historyGap === true ? run : { ...run, historyGap: true }
   const isWatching = status === "opened" || status === "recovered"
   return isWatching && run.status === "binding_session" ? { ...run, status: "running" } : run
 }
 
-const sessionStarted = (run: Run, { payload, sender }: EventView): Run => {
-  const maxSuspendMs = numberAt(payload, "maxSuspendMs", "max_suspend_ms")
+const sessionStarted = (run: Run, { data: { sender, sessionStart } }: EventOf<"message.received">): Run => {
+  if (sessionStart === undefined) return run
+  const { maxSuspendMs } = sessionStart
   const initiator = run.initiator === undefined && sender !== "" ? sender : undefined
   if (initiator === undefined && (maxSuspendMs === undefined || maxSuspendMs <= 0)) return run
   return {

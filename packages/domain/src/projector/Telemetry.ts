@@ -1,4 +1,4 @@
-import { numberAt, textAt } from "../JsonReader.ts"
+import type { EventData, EventOf, KnownEvent, UnknownEvent } from "../events/CanonicalEvent.ts"
 import {
   type LlmCall,
   MAX_LINKED_ARTIFACTS,
@@ -6,38 +6,36 @@ import {
   MAX_PROGRESS_ENTRIES,
   MAX_SIGNALS,
   MAX_TIMELINE_RECENT,
-  type ProgressEntry,
   type RunState,
   type SignalEntry
 } from "../RunState.ts"
 import { appendCapped, replaceAt } from "./Capped.ts"
-import type { EventView } from "./EventView.ts"
 
 /** The sections that only collect what was observed: signals, progress, timeline, trace, outbound messages, llm. */
 
-/** Folds `signals` (run-control-plane "Projection rules" 9): an acknowledgement is filled into the entry it matches. */
-export const foldSignals = (section: RunState["signals"], view: EventView): RunState["signals"] => {
-  switch (view.event.type) {
+/** Folds `signals`: an acknowledgement is filled into the entry it matches, the first one only. */
+export const foldSignals = (section: RunState["signals"], event: KnownEvent): RunState["signals"] => {
+  switch (event.type) {
     case "signal.emitted":
-      return { signals: appendCapped(section.signals, signalOf(view), MAX_SIGNALS) }
+      return { signals: appendCapped(section.signals, signalOf(event), MAX_SIGNALS) }
     case "signal.acknowledged": {
-      const at = section.signals.findLastIndex(({ id }) => id === view.subjectId)
+      const { sender, signalId } = event.data
+      const at = section.signals.findLastIndex(({ id }) => id === signalId)
       const entry = section.signals[at]
       if (entry === undefined || entry.acknowledgedAt !== undefined) return section
-      const acknowledgedBy = view.sender === "" ? {} : { acknowledgedBy: view.sender }
-      return { signals: replaceAt(section.signals, at, { ...entry, acknowledgedAt: view.ts, ...acknowledgedBy }) }
+      const acknowledgedBy = sender === "" ? {} : { acknowledgedBy: sender }
+      return { signals: replaceAt(section.signals, at, { ...entry, acknowledgedAt: event.ts, ...acknowledgedBy }) }
     }
     default:
       return section
   }
 }
 
-const signalOf = ({ messageType, payload, sender, subjectId, ts }: EventView): SignalEntry => {
-  const severity = textAt(payload, "severity")
-  const confidence = numberAt(payload, "confidence")
+const signalOf = ({ data, subject, ts }: EventOf<"signal.emitted">): SignalEntry => {
+  const { confidence, messageType, payload, sender, severity, signalType } = data
   return {
-    id: subjectId,
-    name: textAt(payload, "signalType", "signal_type") ?? messageType,
+    id: subject?.id ?? "",
+    name: signalType ?? messageType,
     ...(severity !== undefined && { severity }),
     ...(sender !== "" && { sourceParticipantId: sender }),
     ...(confidence !== undefined && { confidence }),
@@ -47,20 +45,15 @@ const signalOf = ({ messageType, payload, sender, subjectId, ts }: EventView): S
 }
 
 /** Folds `progress`. */
-export const foldProgress = (section: RunState["progress"], view: EventView): RunState["progress"] => {
-  if (view.event.type !== "progress.reported") return section
-  const percentage = numberAt(view.payload, "percentage")
-  const entry: ProgressEntry = {
-    participantId: view.sender,
-    ...(percentage !== undefined && { percentage }),
-    message: textAt(view.payload, "message") ?? "",
-    ts: view.ts
-  }
+export const foldProgress = (section: RunState["progress"], event: KnownEvent): RunState["progress"] => {
+  if (event.type !== "progress.reported") return section
+  const { message, percentage, sender } = event.data
+  const entry = { participantId: sender, ...(percentage !== undefined && { percentage }), message, ts: event.ts }
   return { entries: appendCapped(section.entries, entry, MAX_PROGRESS_ENTRIES) }
 }
 
 /** Folds `timeline`: every event counts, the last ones are listed. */
-export const foldTimeline = (section: RunState["timeline"], { event }: EventView): RunState["timeline"] => ({
+export const foldTimeline = (section: RunState["timeline"], event: KnownEvent): RunState["timeline"] => ({
   latestSeq: event.seq,
   latestIndex: event.index,
   totalEvents: section.totalEvents + 1,
@@ -77,11 +70,19 @@ export const foldTimeline = (section: RunState["timeline"], { event }: EventView
   )
 })
 
+/** An event of an unknown type counts; the list is of types that its readers know. */
+export const countUnknown = (section: RunState["timeline"], event: UnknownEvent): RunState["timeline"] => ({
+  ...section,
+  latestSeq: event.seq,
+  latestIndex: event.index,
+  totalEvents: section.totalEvents + 1
+})
+
 /** Folds `trace`. */
-export const foldTrace = (section: RunState["trace"], { data, event, subjectId }: EventView): RunState["trace"] => {
+export const foldTrace = (section: RunState["trace"], event: KnownEvent): RunState["trace"] => {
   const traceId = event.trace?.traceId
   const spanId = event.trace?.spanId
-  const artifactId = event.type === "artifact.created" ? (textAt(data, "artifactId") ?? subjectId) : ""
+  const artifactId = event.type === "artifact.created" ? event.data.artifactId : ""
   const isNewArtifact = artifactId !== "" && !section.linkedArtifacts.includes(artifactId)
   if (traceId === undefined && spanId === undefined && !isNewArtifact) return section
   const { lastSpanId, linkedArtifacts, spanCount, traceId: previous } = section
@@ -96,15 +97,18 @@ export const foldTrace = (section: RunState["trace"], { data, event, subjectId }
 }
 
 /**
- * Folds `outboundMessages`: the counts of the captured messages (http-details section 4.10), that is every envelope with an
- * id, and every acknowledgement and failure (section 7).
+ * Folds `outboundMessages`, the counts of the captured messages: every envelope with an id, every acknowledgement and
+ * every failure.
  */
-export const foldOutbound = (section: RunState["outboundMessages"], view: EventView): RunState["outboundMessages"] => {
-  switch (view.event.type) {
+export const foldOutbound = (
+  section: RunState["outboundMessages"],
+  event: KnownEvent
+): RunState["outboundMessages"] => {
+  switch (event.type) {
     case "message.received":
-      return textAt(view.data, "messageId") === undefined ? section : counted(section, true)
+      return event.data.messageId === "" ? section : counted(section, true)
     case "message.sent":
-      return counted(section, view.data["ok"] === true)
+      return counted(section, event.data.ok)
     case "message.send_failed":
       return counted(section, false)
     default:
@@ -120,36 +124,30 @@ const counted = (section: RunState["outboundMessages"], isAccepted: boolean): Ru
 })
 
 /** Folds `llm`: the last calls, and totals over all of them. */
-export const foldLlm = (section: RunState["llm"], view: EventView): RunState["llm"] => {
-  if (view.event.type !== "llm.call.completed") return section
-  const call = llmCallOf(view)
+export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["llm"] => {
+  if (event.type !== "llm.call.completed") return section
+  const { completionTokens, estimatedCostUsd = 0, promptTokens, totalTokens } = event.data
   const { totals } = section
   return {
-    calls: appendCapped(section.calls, call, MAX_LLM_CALLS),
+    calls: appendCapped(section.calls, llmCallOf(event.data, event.ts), MAX_LLM_CALLS),
     totals: {
       callCount: totals.callCount + 1,
-      promptTokens: totals.promptTokens + call.promptTokens,
-      completionTokens: totals.completionTokens + call.completionTokens,
-      totalTokens: totals.totalTokens + call.totalTokens,
-      estimatedCostUsd: totals.estimatedCostUsd + (call.estimatedCostUsd ?? 0)
+      promptTokens: totals.promptTokens + promptTokens,
+      completionTokens: totals.completionTokens + completionTokens,
+      totalTokens: totals.totalTokens + totalTokens,
+      estimatedCostUsd: totals.estimatedCostUsd + estimatedCostUsd
     }
   }
 }
 
-const llmCallOf = ({ data, payload, sender, subjectId, ts }: EventView): LlmCall => {
-  const promptTokens = numberAt(payload, "promptTokens") ?? 0
-  const completionTokens = numberAt(payload, "completionTokens") ?? 0
-  const model = textAt(payload, "model")
-  const latencyMs = numberAt(payload, "latencyMs")
-  const messageId = textAt(data, "messageId") ?? subjectId
-  const artifactId = textAt(payload, "artifactId")
-  const estimatedCostUsd = numberAt(payload, "estimatedCostUsd")
+const llmCallOf = (data: EventData<"llm.call.completed">, ts: string): LlmCall => {
+  const { artifactId, completionTokens, estimatedCostUsd, latencyMs, messageId, model, promptTokens, sender } = data
   return {
     participantId: sender,
     ...(model !== undefined && { model }),
     promptTokens,
     completionTokens,
-    totalTokens: numberAt(payload, "totalTokens") ?? promptTokens + completionTokens,
+    totalTokens: data.totalTokens,
     ...(latencyMs !== undefined && { latencyMs }),
     ts,
     ...(messageId !== "" && { messageId }),

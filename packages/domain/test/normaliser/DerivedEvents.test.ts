@@ -93,7 +93,7 @@ describe("derived events", () => {
 
   it("carries the common data, the decoded payload, its type, and a summary at the top", () => {
     const payload = { proposalId: "p1", recommendation: "APPROVE", confidence: 0.9, reason: "ok" }
-    assert.deepStrictEqual(derivedOf("Evaluation", proto(payload))[0]?.data, {
+    assert.deepStrictEqual(derivedOf("Evaluation", proto(payload))[0]?.recorded.data, {
       modeName: DECISION,
       messageType: "Evaluation",
       messageId: "m1",
@@ -104,12 +104,12 @@ describe("derived events", () => {
       decodedPayload: payload,
       payloadTypeName: "macp.modes.decision.v1.EvaluationPayload"
     })
-    assert.notProperty(derivedOf("Evaluation", json(payload))[0]?.data, "payloadTypeName")
+    assert.notProperty(derivedOf("Evaluation", json(payload))[0]?.recorded.data, "payloadTypeName")
   })
 })
 
 const payloadOf = (messageType: string, payload: Uint8Array, mode?: string) =>
-  derivedOf(messageType, payload, mode)[0]?.data["decodedPayload"] as JsonObject
+  derivedOf(messageType, payload, mode)[0]?.recorded.data["decodedPayload"] as JsonObject
 
 describe("decision.finalized", () => {
   it.each([
@@ -143,8 +143,8 @@ describe("signal.emitted", () => {
     const data = base64({ severity: "high" })
     const payload = proto({ signalType: "alert", data, confidence: 0, correlationSessionId: "" })
     const [event] = derivedOf("Signal", payload)
-    assert.deepStrictEqual(event?.data["decodedPayload"], { signalType: "alert", data, severity: "high" })
-    assert.deepInclude(event?.data, { signalType: "alert", name: "alert", severity: "high" })
+    assert.deepStrictEqual(event?.recorded.data["decodedPayload"], { signalType: "alert", data, severity: "high" })
+    assert.deepInclude(event?.recorded.data, { signalType: "alert", name: "alert", severity: "high" })
   })
 
   it("keeps what is stated", () => {
@@ -176,7 +176,7 @@ describe("progress.reported", () => {
     const [event] = derivedOf("Progress", proto(payload))
     assert.strictEqual(event?.type, "progress.reported")
     assert.deepStrictEqual(event?.subject, { kind: "participant", id: "agent://a" })
-    assert.deepStrictEqual(event?.data["decodedPayload"], expected)
+    assert.deepStrictEqual(event?.recorded.data["decodedPayload"], expected)
   })
 
   const task = (messageType: string, payload: Uint8Array) => derivedOf(messageType, payload, "macp.mode.task.v1")
@@ -195,7 +195,7 @@ describe("progress.reported", () => {
       ["proposal.updated", "progress.reported"]
     )
     assert.deepStrictEqual(drafts[1]?.subject, { kind: "message", id: "m1" })
-    assert.deepStrictEqual(drafts[1]?.data["decodedPayload"], expected)
+    assert.deepStrictEqual(drafts[1]?.recorded.data["decodedPayload"], expected)
   })
 
   it("reports no progress that a TaskUpdate does not have", () => {
@@ -206,11 +206,11 @@ describe("progress.reported", () => {
 
 describe("policy.resolved", () => {
   it("has the policy version at the top, which is the policy id when none is given", () => {
-    assert.strictEqual(derivedOf("PolicyResolved", json({ policy_id: "p" }))[0]?.data["policyVersion"], "p")
+    assert.strictEqual(derivedOf("PolicyResolved", json({ policy_id: "p" }))[0]?.recorded.data["policyVersion"], "p")
     assert.strictEqual(
-      derivedOf("PolicyResolved", json({ policyId: "p", policyVersion: "v" }))[0]?.data["policyVersion"],
+      derivedOf("PolicyResolved", json({ policyId: "p", policyVersion: "v" }))[0]?.recorded.data["policyVersion"],
       "v"
     )
-    assert.notProperty(derivedOf("PolicyResolved", json({}))[0]?.data, "policyVersion")
+    assert.notProperty(derivedOf("PolicyResolved", json({}))[0]?.recorded.data, "policyVersion")
   })
 })

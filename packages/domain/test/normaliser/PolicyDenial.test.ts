@@ -14,7 +14,7 @@ describe("policy.denied from a message", () => {
   it("carries the commitment, the reasons and the sender", () => {
     const denial = denialOf(envelopeFrame("PolicyDenied", json({ commitment_id: "c1", reasons: ["r1", "r2"] })))
     assert.deepStrictEqual(denial?.subject, { kind: "policy", id: "c1" })
-    assert.deepStrictEqual(denial?.data, {
+    assert.deepStrictEqual(denial?.recorded.data, {
       modeName: "macp.mode.decision.v1",
       messageType: "PolicyDenied",
       messageId: "m1",
@@ -33,10 +33,10 @@ describe("policy.denied from a message", () => {
     [{}, ["policy denied"], "policy denied"]
   ])("finds the reasons of %j: %j", (payload, reasons, message) => {
     const denial = denialOf(envelopeFrame("PolicyDenied", json(payload), { sender: "" }))
-    assert.deepStrictEqual(denial?.data["decodedPayload"], { decision: "deny", reasons })
-    assert.strictEqual(denial?.data["errorMessage"], message)
+    assert.deepStrictEqual(denial?.recorded.data["decodedPayload"], { decision: "deny", reasons })
+    assert.strictEqual(denial?.recorded.data["errorMessage"], message)
     assert.strictEqual(denial?.subject?.id, "m1")
-    assert.notProperty(denial?.data, "sender")
+    assert.notProperty(denial?.recorded.data, "sender")
   })
 
   it("replaces the derived event of any message whose payload says policyDenied, and has an empty subject without ids", () => {
@@ -47,7 +47,7 @@ describe("policy.denied from a message", () => {
       ["message.received", "policy.denied"]
     )
     assert.strictEqual(drafts[1]?.subject?.id, "")
-    assert.strictEqual(drafts[1]?.data["messageType"], "PolicyDenied")
+    assert.strictEqual(drafts[1]?.recorded.data["messageType"], "PolicyDenied")
   })
 })
 
@@ -59,16 +59,19 @@ describe("policy.denied from an acknowledgement", () => {
   it("takes the reasons from the details", () => {
     const denial = denied(json({ reasons: ["a", "b"] }))
     assert.deepStrictEqual(denial?.subject, { kind: "policy", id: "m1" })
-    assert.deepStrictEqual(denial?.data["decodedPayload"], { decision: "deny", reasons: ["a", "b"] })
-    assert.strictEqual(denial?.data["messageId"], "m1")
-    assert.strictEqual(denial?.data["sessionId"], "session-1")
-    assert.notProperty(denial?.data, "sender")
+    assert.deepStrictEqual(denial?.recorded.data["decodedPayload"], { decision: "deny", reasons: ["a", "b"] })
+    assert.strictEqual(denial?.recorded.data["messageId"], "m1")
+    assert.strictEqual(denial?.recorded.data["sessionId"], "session-1")
+    assert.notProperty(denial?.recorded.data, "sender")
   })
 
   it.each([new Uint8Array(), json({ reasons: [] }), Uint8Array.of(0xff), json([1])])(
     "falls back to the message when the details hold no reasons",
     (details) => {
-      assert.deepStrictEqual(denied(details)?.data["decodedPayload"], { decision: "deny", reasons: ["denied"] })
+      assert.deepStrictEqual(denied(details)?.recorded.data["decodedPayload"], {
+        decision: "deny",
+        reasons: ["denied"]
+      })
     }
   )
 
@@ -88,9 +91,9 @@ describe("policy.denied from an inline error", () => {
   ])("splits the text %j into reasons", (text, reasons) => {
     const denial = inline(text, text, "m9")
     assert.deepStrictEqual(denial?.subject, { kind: "policy", id: "" })
-    assert.deepStrictEqual(denial?.data["decodedPayload"], { decision: "deny", reasons })
-    assert.strictEqual(denial?.data["errorCode"], "POLICY_DENIED")
-    assert.strictEqual(denial?.data["errorMessage"], text)
+    assert.deepStrictEqual(denial?.recorded.data["decodedPayload"], { decision: "deny", reasons })
+    assert.strictEqual(denial?.recorded.data["errorCode"], "POLICY_DENIED")
+    assert.strictEqual(denial?.recorded.data["errorMessage"], text)
   })
 
   it("recognises the denial by code or by message", () => {

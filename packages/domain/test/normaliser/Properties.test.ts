@@ -1,23 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   builtinTokenPricing,
-  CanonicalEvent,
   makeNormaliser,
   makeRedactor,
   noRedactor,
   OutboundMessageDraft,
-  projectAll
+  projectAll,
+  RecordedEvent
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { arbitraryFrame } from "../support/arbitraries.ts"
-import { RUN_ID, stored } from "../support/events.ts"
+import { RUN_ID, recordedDraft, reread, stored } from "../support/events.ts"
 import { fakeDecoder, NOW } from "../support/frames.ts"
 
 const options = { decode: fakeDecoder, redactor: noRedactor, pricing: builtinTokenPricing }
 const plain = makeNormaliser(options)
 const redacting = makeNormaliser({ ...options, redactor: makeRedactor("[ab]\\w*,\\d+").redactor })
-const isEvent = Schema.is(CanonicalEvent)
+const isEvent = Schema.is(RecordedEvent)
 const isMessage = Schema.is(OutboundMessageDraft)
 
 /** A reviver that looks at every key and every string. */
@@ -28,7 +28,7 @@ const assertStorable = (key: string, value: unknown) => {
   return value
 }
 
-const RUNS = { arbitrary: { runs: 300 } }
+const RUNS = { arbitrary: { runs: 300 }, timeout: 30_000 }
 
 describe("properties of the normaliser", () => {
   for (const [name, normaliser] of [
@@ -40,10 +40,11 @@ describe("properties of the normaliser", () => {
       { frame: arbitraryFrame },
       ({ frame }) => {
         const result = normaliser.normalise(new Set(["agent://a"]), frame, NOW)
-        assert.deepStrictEqual(JSON.parse(JSON.stringify(result), assertStorable), result)
+        const recorded = { ...result, drafts: result.drafts.map(recordedDraft) }
+        assert.deepStrictEqual(JSON.parse(JSON.stringify(recorded), assertStorable), recorded)
         assert.isAtLeast(result.drafts.length, 1)
         result.drafts.forEach((draft, place) => {
-          assert.isTrue(isEvent(stored(draft, place + 1)))
+          assert.isTrue(isEvent(stored(draft, place + 1).recorded))
         })
         if (result.message !== undefined) {
           assert.isTrue(isMessage(result.message))
@@ -66,10 +67,7 @@ describe("properties of the normaliser", () => {
       })
       const events = drafts.map((draft, place) => stored(draft, place + 1))
       const state = projectAll(RUN_ID, events)
-      const rebuilt = projectAll(
-        RUN_ID,
-        events.map((event) => JSON.parse(JSON.stringify(event)))
-      )
+      const rebuilt = projectAll(RUN_ID, events.map(reread))
       assert.strictEqual(JSON.stringify(rebuilt), JSON.stringify(state))
       assert.deepStrictEqual(
         new Set(state.participants.map(({ participantId }) => participantId).filter((id) => known.has(id))),

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  type CanonicalEvent,
   emptyRunMetrics,
   emptyRunState,
   MAX_COMMITMENT_EVALUATIONS,
@@ -19,7 +18,7 @@ import {
 } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { arbitraryDrafts } from "../support/arbitraries.ts"
-import { derived, fold, number, RUN_ID, received, seen } from "../support/events.ts"
+import { derived, fold, number, RUN_ID, received, reread, seen } from "../support/events.ts"
 
 const isState = Schema.is(RunState)
 const isMetrics = Schema.is(RunMetrics)
@@ -36,10 +35,10 @@ describe("properties of the fold", () => {
       let resumed = emptyRunState(RUN_ID)
       events.forEach((event, place) => {
         live = project(live, event)
-        resumed = project(throughJson(resumed), throughJson(event))
+        resumed = project(throughJson(resumed), reread(event))
         assert.strictEqual(text(projectAll(RUN_ID, events.slice(0, place + 1))), text(live))
       })
-      assert.strictEqual(text(projectAll(RUN_ID, events.map(throughJson))), text(live))
+      assert.strictEqual(text(projectAll(RUN_ID, events.map(reread))), text(live))
       assert.strictEqual(text(resumed), text(live))
     }
   )
@@ -54,9 +53,9 @@ describe("properties of the fold", () => {
 
   it.prop("measures the same live and from stored events", { drafts: arbitraryDrafts }, ({ drafts }) => {
     const empty = emptyRunMetrics(Schema.decodeUnknownSync(RunMetrics.fields.runId)(RUN_ID))
-    const live = number(drafts).reduce(measure, empty)
+    const live = number(drafts).reduce<RunMetrics>(measure, empty)
     const stored = number(drafts)
-      .map(throughJson<CanonicalEvent>)
+      .map(reread)
       .reduce((metrics, event) => measure(throughJson(metrics), event), empty)
     assert.strictEqual(text(stored), text(live))
     assert.isTrue(isMetrics(live))

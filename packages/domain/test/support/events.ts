@@ -1,5 +1,6 @@
-import type { CanonicalEvent, CanonicalEventType, EventDraft, JsonObject, RunState } from "@runplane/domain"
-import { emptyRunState, project } from "@runplane/domain"
+import type { CanonicalEvent, CanonicalEventType, EventDraft, JsonObject, KnownEvent, RunState } from "@runplane/domain"
+import { decodeEventText, draftEvent, emptyRunState, placeEvent, project, RunId } from "@runplane/domain"
+import * as Result from "effect/Result"
 
 export const RUN_ID = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
 const START_MS = Date.UTC(2026, 6, 1, 10)
@@ -8,23 +9,29 @@ const START_MS = Date.UTC(2026, 6, 1, 10)
 export const at = (index: number): string => new Date(START_MS + index * 1000).toISOString()
 
 /** A draft as the log would number it. */
-export const stored = (draft: EventDraft, index: number): CanonicalEvent => ({
-  id: `event-${index}`,
-  runId: RUN_ID as CanonicalEvent["runId"],
-  seq: index * 10,
-  index,
-  schemaVersion: 3,
-  ...draft
-})
+export const stored = (draft: EventDraft, index: number): KnownEvent =>
+  placeEvent(draft, { id: `event-${index}`, runId: RunId.make(RUN_ID), seq: index * 10, index })
+
+/** The text that the log keeps of an event. */
+export const textOf = ({ recorded }: CanonicalEvent): string => JSON.stringify(recorded)
+
+/** An event as it is read from that text. */
+export const reread = (event: CanonicalEvent): CanonicalEvent => Result.getOrThrow(decodeEventText(textOf(event)))
+
+/** A draft as it will be recorded. */
+export const recordedDraft = ({ data: _, recorded, ...head }: EventDraft) => ({ ...head, ...recorded })
 
 /** An event of the runtime, as the normaliser would draft it. */
-export const draft = (type: CanonicalEventType, data: JsonObject, subjectId = "s1"): EventDraft => ({
-  ts: at(0),
-  type,
-  subject: { kind: "message", id: subjectId },
-  source: { kind: "runtime", name: "rust-runtime", rawType: type },
-  data
-})
+export const draft = (type: CanonicalEventType, data: JsonObject, subjectId = "s1"): EventDraft =>
+  draftEvent(
+    type,
+    {
+      ts: at(0),
+      subject: { kind: "message", id: subjectId },
+      source: { kind: "runtime", name: "rust-runtime", rawType: type }
+    },
+    data
+  )
 
 /** An event derived from a message. */
 export const derived = (
@@ -41,11 +48,11 @@ export const received = (messageType: string, sender: string, payload: JsonObjec
 export const seen = (participantId: string, role?: string): EventDraft =>
   draft("participant.seen", { participantId, status: "idle", ...(role !== undefined && { role }) }, participantId)
 
-export const number = (drafts: ReadonlyArray<EventDraft>): ReadonlyArray<CanonicalEvent> =>
+export const number = (drafts: ReadonlyArray<EventDraft>): ReadonlyArray<KnownEvent> =>
   drafts.map((item, place) => stored({ ...item, ts: at(place + 1) }, place + 1))
 
 export const fold = (drafts: ReadonlyArray<EventDraft>): RunState =>
-  number(drafts).reduce(project, emptyRunState(RUN_ID))
+  number(drafts).reduce<RunState>(project, emptyRunState(RUN_ID))
 
 /** given(past).when(now): the state after the past and the events that happen now; the n-th event happens at(n). */
 export const given = (...past: ReadonlyArray<EventDraft>) => ({

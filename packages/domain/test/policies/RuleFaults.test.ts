@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as Schema from "effect/Schema"
-import { policyRuleFaults } from "../../src/policies/PolicyRules.ts"
+import { policyRuleFaults } from "../../src/policies/RuleFaults.ts"
 
 const decision = "macp.mode.decision.v1"
 

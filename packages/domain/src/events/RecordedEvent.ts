@@ -1,0 +1,127 @@
+import * as Schema from "effect/Schema"
+import { Field } from "../Field.ts"
+import { RunId } from "../Ids.ts"
+import { CanonicalEventType } from "./CanonicalEventType.ts"
+
+export const SubjectKind = Schema.Literals([
+  "run",
+  "session",
+  "participant",
+  "message",
+  "signal",
+  "proposal",
+  "decision",
+  "tool",
+  "artifact",
+  "trace",
+  "policy"
+]).annotate({ description: "Kind of the thing" })
+export type SubjectKind = typeof SubjectKind.Type
+
+export const Subject = Schema.Struct({
+  kind: SubjectKind,
+  id: Field.text("Id of the thing; empty when the runtime named none", "go-no-go")
+}).annotate({ identifier: "EventSubject", description: "The thing an event is about" })
+export type Subject = typeof Subject.Type
+
+export const EventSource = Schema.Struct({
+  kind: Schema.Literals(["runtime", "control-plane", "replay"]).annotate({ description: "Where the event was made" }),
+  name: Field.text("The part that made it", "rust-runtime"),
+  rawType: Schema.optionalKey(Field.text("Message type, or kind of frame, that the event was derived from", "Vote"))
+}).annotate({ identifier: "EventSource", description: "Who made an event" })
+export type EventSource = typeof EventSource.Type
+
+export const EventTrace = Schema.Struct({
+  traceId: Schema.optionalKey(Field.text("W3C trace id: 32 hex digits")),
+  spanId: Schema.optionalKey(Field.text("Span id: 16 hex digits")),
+  parentSpanId: Schema.optionalKey(Field.text("Id of the span around it: 16 hex digits"))
+}).annotate({ identifier: "EventTrace", description: "Where an event stands in the distributed trace of its run" })
+export type EventTrace = typeof EventTrace.Type
+
+/** Version of the event envelope that is written now. */
+export const EVENT_SCHEMA_VERSION = 3
+
+/** Members that recorded and typed events share: everything around `type` and `data`. */
+export const envelopeFields = {
+  id: Field.text("Id of the event: UUID"),
+  runId: RunId,
+  seq: Field.integer(
+    "Place in the log of all runs, ascending and with gaps within a run; the resume cursor everywhere"
+  ),
+  index: Field.integer("Place in the run: 1, 2, 3, ... without gaps, so a reader can prove that it missed nothing"),
+  ts: Field.time("When the service received or made it"),
+  schemaVersion: Field.integer("Version of this envelope", EVENT_SCHEMA_VERSION),
+  subject: Schema.optionalKey(Subject),
+  source: EventSource,
+  trace: Schema.optionalKey(EventTrace)
+}
+
+const { id, index, runId, schemaVersion, seq, source, subject, trace, ts } = envelopeFields
+
+/**
+ * An event as the log stores it and as it is served: `data` is the JSON that was recorded, in the senders' own
+ * spellings. The keys are in the order of the stored text.
+ */
+export const RecordedEvent = Schema.Struct({
+  id,
+  runId,
+  seq,
+  index,
+  ts,
+  type: Schema.Union([CanonicalEventType, Schema.String]).annotate({
+    description: "What happened. A reader passes over types that it does not know: later versions may add some"
+  }),
+  schemaVersion,
+  subject,
+  source,
+  trace,
+  data: Field.object("What happened; the keys depend on the type. Events of messages carry decodedPayload")
+}).annotate({ identifier: "CanonicalEvent", description: "One entry of a run's log, in the form all modes share" })
+export type RecordedEvent = typeof RecordedEvent.Type
+
+/** The least that an event must have: a place in the log, a type, and something to say. */
+export type PlacedEvent = Pick<RecordedEvent, "id" | "runId" | "seq" | "index" | "ts" | "type" | "data">
+
+/**
+ * What `Schema.is` says of parsed JSON, in plain code: every event that is read back passes here, and its data, which
+ * is JSON anyway, need not be walked through.
+ */
+export const isPlacedEvent = (json: unknown): json is PlacedEvent => {
+  if (!isObject(json)) return false
+  const { data, id, index, runId, seq, ts, type } = json
+  return (
+    isText(id) && isText(runId) && isInteger(seq) && isInteger(index) && isText(ts) && isText(type) && isObject(data)
+  )
+}
+
+/** Whether this version can read the whole envelope of an event. */
+export const isRecordedEvent = (json: unknown): json is RecordedEvent => {
+  if (!isObject(json)) return false
+  const { schemaVersion, source, subject, trace } = json
+  return isPlacedEvent(json) && isInteger(schemaVersion) && isSource(source) && isSubject(subject) && isTrace(trace)
+}
+
+const sourceKinds: ReadonlySet<unknown> = new Set(EventSource.fields.kind.literals)
+const subjectKinds: ReadonlySet<unknown> = new Set(SubjectKind.literals)
+
+const isSource = (source: unknown): boolean =>
+  isObject(source) && sourceKinds.has(source["kind"]) && isText(source["name"]) && isMaybeText(source["rawType"])
+
+const isSubject = (subject: unknown): boolean =>
+  subject === undefined || (isObject(subject) && subjectKinds.has(subject["kind"]) && isText(subject["id"]))
+
+const isTrace = (trace: unknown): boolean =>
+  trace === undefined ||
+  (isObject(trace) &&
+    isMaybeText(trace["traceId"]) &&
+    isMaybeText(trace["spanId"]) &&
+    isMaybeText(trace["parentSpanId"]))
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown): boolean => typeof value === "string"
+
+const isMaybeText = (value: unknown): boolean => value === undefined || isText(value)
+
+const isInteger = (value: unknown): boolean => Number.isSafeInteger(value)

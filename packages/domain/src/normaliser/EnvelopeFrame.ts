@@ -1,0 +1,143 @@
+import * as Base64 from "effect/encoding/Base64"
+import { cleanNumber, cleanText } from "../CleanJson.ts"
+import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
+import { textAt, textsAt } from "../JsonReader.ts"
+import { extractLlmUsage } from "../LlmUsage.ts"
+import { type OutboundMessageDraft, outboundCategoryOf } from "../OutboundMessage.ts"
+import type { JsonObject, PayloadDecoder } from "../PayloadDecoder.ts"
+import { type DecodedPayload, decodePayload, lossyTextOf } from "../PayloadTypes.ts"
+import type { Redactor } from "../Redaction.ts"
+import type { RawEnvelope } from "../RuntimeFrames.ts"
+import { estimateCostUsd, type TokenPricing } from "../TokenPricing.ts"
+import { derivedEvent, taskProgressEvent } from "./DerivedEvents.ts"
+import { derivedData, type EnvelopeContext, headOf, makeEnvelopeContext } from "./EnvelopeContext.ts"
+import { type NormalisedFrame, type RawEventDraft, rawEvent } from "./NormalisedFrame.ts"
+
+/** What a normaliser needs to know of the runtime and of this service. */
+export interface NormaliserOptions {
+  readonly decode: PayloadDecoder
+  readonly redactor: Redactor
+  readonly pricing: TokenPricing
+}
+
+/**
+ * The events of an accepted or ambient envelope, in this order: the sender when it is new, the message, the call of a
+ * language model that it reports, what it means, and the progress of a task.
+ */
+export const normaliseEnvelope = (
+  { decode, pricing, redactor }: NormaliserOptions,
+  known: ReadonlySet<string>,
+  envelope: RawEnvelope,
+  ambient: boolean,
+  receivedAt: string
+): NormalisedFrame => {
+  const decoded = decodePayload(decode, envelope)
+  const payload = redactor.payload(decoded.payload)
+  const context = makeEnvelopeContext(envelope, decoded, payload, ambient, receivedAt)
+  const isNew = context.sender !== "" && !known.has(context.sender)
+  const derived = derivedEvent(context)
+  const usage = llmEvent(context, pricing)
+  const progress = taskProgressEvent(context)
+  const drafts: Array<EventDraft> = []
+  if (isNew) drafts.push(participantSeenEvent(context))
+  drafts.push(receivedEvent(context))
+  if (usage !== undefined) drafts.push(usage)
+  if (derived !== undefined) drafts.push(derived)
+  if (progress !== undefined) drafts.push(progress)
+  return {
+    drafts,
+    raw: rawEnvelope(context, envelope, decoded, redactor),
+    ...(context.messageId !== "" && { message: acceptedMessage(context, decoded, envelope.payload.length, known) }),
+    ...(isNew && { seenParticipant: context.sender })
+  }
+}
+
+const participantSeenEvent = (context: EnvelopeContext): EventDraft =>
+  draftEvent("participant.seen", headOf(context, "participant", context.sender), { participantId: context.sender })
+
+const receivedEvent = (context: EnvelopeContext): EventDraft =>
+  draftEvent("message.received", headOf(context, "message", context.messageId), {
+    modeName: context.modeName,
+    messageType: context.messageType,
+    messageId: context.messageId,
+    sessionId: context.sessionId,
+    sender: context.sender,
+    payload: context.payload
+  })
+
+/** The cost is in the event, as supplied or as priced now, so that no later fold needs the price table. */
+const llmEvent = (context: EnvelopeContext, pricing: TokenPricing): EventDraft | undefined => {
+  const usage = extractLlmUsage(context.messageType, context.payload)
+  if (usage === undefined) return undefined
+  const estimatedCostUsd =
+    usage.estimatedCostUsd ?? estimateCostUsd(pricing, usage.model, usage.promptTokens, usage.completionTokens)
+  const { payloadTypeName: _, ...data } = derivedData(context, { ...usage, estimatedCostUsd })
+  return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), data)
+}
+
+const acceptedMessage = (
+  context: EnvelopeContext,
+  decoded: DecodedPayload,
+  payloadBytes: number,
+  known: ReadonlySet<string>
+): OutboundMessageDraft => ({
+  runtimeSessionId: context.sessionId,
+  messageId: context.messageId,
+  messageType: context.messageType,
+  category: outboundCategoryOf(context.messageType),
+  sender: context.sender,
+  recipients: recipientsOf(context, known),
+  status: "accepted",
+  payloadDescriptor: {
+    ...(decoded.payloadTypeName !== undefined && { payloadTypeName: decoded.payloadTypeName }),
+    encoding: decoded.encoding,
+    payloadBytes
+  },
+  createdAt: context.ts,
+  acceptedAt: context.ts,
+  updatedAt: context.ts
+})
+
+const recipientsOf = ({ messageType, payload, sender }: EnvelopeContext, known: ReadonlySet<string>) => {
+  if (messageType === "SessionStart") return textsAt(payload, "participants").filter((id) => id !== sender)
+  if (messageType === "Proposal") return [...known].filter((id) => id !== sender)
+  const target =
+    textAt(payload, "requestedAssignee", "requested_assignee") ??
+    textAt(payload, "targetParticipant", "target_participant")
+  return target === undefined ? [] : [target]
+}
+
+/**
+ * The envelope as received. When redaction removed anything, from the decoded payload or from what the bytes say as
+ * text, the bytes are replaced by the redacted payload as JSON and `redacted` says so.
+ */
+const rawEnvelope = (
+  context: EnvelopeContext,
+  envelope: RawEnvelope,
+  decoded: DecodedPayload,
+  redactor: Redactor
+): RawEventDraft => {
+  const redacted = context.payload !== decoded.payload || (redactor.enabled && saysSecrets(redactor, envelope.payload))
+  return rawEvent("stream-envelope", {
+    envelope: {
+      macpVersion: cleanText(envelope.macpVersion),
+      mode: context.modeName,
+      messageType: context.messageType,
+      messageId: context.messageId,
+      sessionId: cleanText(envelope.sessionId),
+      sender: context.sender,
+      timestampUnixMs: cleanNumber(envelope.timestampUnixMs),
+      payloadBase64: redacted ? redactedBase64(context.payload) : Base64.encode(envelope.payload),
+      ...(redacted && { redacted })
+    },
+    ambient: context.ambient
+  })
+}
+
+const saysSecrets = (redactor: Redactor, bytes: Uint8Array): boolean => {
+  const text = lossyTextOf(bytes)
+  return redactor.text(text) !== text
+}
+
+const redactedBase64 = (payload: JsonObject): string =>
+  textAt(payload, "payloadBase64") ?? Base64.encode(JSON.stringify(payload))

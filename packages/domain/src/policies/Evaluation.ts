@@ -1,0 +1,123 @@
+import { denyDecision } from "./DecisionEvaluation.ts"
+import { isReleaseFrom } from "./Release.ts"
+import type { ProposalRecord, QuorumRecord, SessionRecord, SessionTerms, TaskRecord } from "./SessionRecord.ts"
+
+/**
+ * Every reason of the bound policy to refuse a Commitment with this outcome, empty when it allows it: a pure function
+ * of the terms, the accepted messages and the outcome (docs/runtime.md#evaluation). The texts are for display.
+ */
+export const denyCommitment = (
+  terms: SessionTerms,
+  record: SessionRecord,
+  outcomePositive: boolean
+): ReadonlyArray<string> => {
+  const { policy, release } = terms
+  if (policy.schemaVersion > 2 && !isReleaseFrom(release, "0.7.6")) {
+    return [`unsupported policy schema version ${policy.schemaVersion}`]
+  }
+  switch (record.mode) {
+    case "decision":
+      return denyDecision(terms, record, outcomePositive)
+    case "proposal": {
+      const limit = policy.rules.counter_proposal.max_rounds
+      return outcomePositive && limit > 0 && record.counters > limit
+        ? [`${record.counters} counter proposals, the policy allows ${limit}`]
+        : []
+    }
+    case "task": {
+      const isMissing = policy.rules.completion.require_output && (record.report?.outputBytes ?? 0) === 0
+      return outcomePositive && isMissing ? ["policy requires task output before commitment"] : []
+    }
+    case "handoff":
+      return []
+    case "quorum": {
+      const threshold = policyThreshold(terms)
+      return outcomePositive && threshold !== undefined && record.approvals < threshold
+        ? [`${record.approvals} approvals, the policy requires ${threshold}`]
+        : []
+    }
+  }
+}
+
+/** Whether a mode allows a Commitment with this outcome at all yet, whatever the policy then says to it. */
+export const isReadyToCommit = (terms: SessionTerms, record: SessionRecord, outcomePositive: boolean): boolean => {
+  switch (record.mode) {
+    case "decision":
+      return record.proposals > 0
+    case "proposal":
+      return record.isRejected || isAgreed(terms, record)
+    case "task":
+      return record.report !== undefined || (!outcomePositive && noAssigneeIsLeft(terms, record))
+    case "handoff":
+      // From 0.14 on a positive outcome needs an acceptance; before, any answer would do.
+      return isReleaseFrom(terms.release, "0.14.0") && outcomePositive ? record.isAccepted : record.isAnswered
+    case "quorum":
+      return isSettled(terms, record, outcomePositive)
+  }
+}
+
+/** Whether every participant whose word counts under the policy has accepted the same live proposal. */
+export const isAgreed = ({ initiator, participants, policy }: SessionTerms, record: ProposalRecord): boolean => {
+  for (const { proposalId, proposer } of record.live) {
+    const accepts = (participant: string) => record.acceptedBy(participant) === proposalId
+    switch (policy.rules.acceptance.criterion) {
+      case "all_parties":
+        if (participants.every(accepts)) return true
+        break
+      case "counterparty":
+        if (participants.every((participant) => participant === proposer || accepts(participant))) return true
+        break
+      case "initiator":
+        if (accepts(initiator)) return true
+    }
+  }
+  return false
+}
+
+/** From 0.13.0 on: the only participant that was asked has declined, so no assignee is left. */
+const noAssigneeIsLeft = (
+  { release }: SessionTerms,
+  { assignee, rejections, requestedAssignee }: TaskRecord
+): boolean =>
+  isReleaseFrom(release, "0.13.0") &&
+  assignee === undefined &&
+  [...rejections].some(({ by, whileAssigned }) => by === requestedAssignee && !whileAssigned)
+
+/** The policy's threshold of a quorum as a number of approvals, undefined when it sets none. */
+export const policyThreshold = ({ participants, policy }: SessionTerms): number | undefined => {
+  const { type, value } = policy.rules.threshold
+  if (value === 0) return undefined
+  return type === "percentage" ? Math.ceil((value * participants.length) / 100) : value
+}
+
+/**
+ * Between these two releases a request that the policy makes unwinnable is refused, and a request cannot be declined
+ * without a ballot.
+ */
+export const refusesUnwinnableQuorum = ({ release }: SessionTerms): boolean =>
+  isReleaseFrom(release, "0.7.6") && !isReleaseFrom(release, "0.13.0")
+
+/** Whether the approvals have reached the threshold, or can no longer reach it. */
+const isSettled = (terms: SessionTerms, record: QuorumRecord, outcomePositive: boolean): boolean => {
+  const { approvals, ballots, requiredApprovals } = record
+  if (requiredApprovals === undefined) return false
+  if (refusesUnwinnableQuorum(terms) && !outcomePositive && ballots === 0) return false
+  const threshold = policyThreshold(terms) ?? requiredApprovals
+  return approvals >= threshold || approvals + terms.participants.length - ballots < threshold
+}
+
+/**
+ * Whether the policy lets a sender commit (docs/runtime.md#authority). "Roles" are ids of senders, compared as they
+ * are.
+ */
+export const mayCommit = (sender: string, { initiator, participants, policy }: SessionTerms): boolean => {
+  const { authority, designated_roles } = policy.rules.commitment
+  switch (authority) {
+    case "initiator_only":
+      return sender === initiator
+    case "any_participant":
+      return sender === initiator || participants.includes(sender)
+    case "designated_role":
+      return designated_roles.includes(sender)
+  }
+}

@@ -1,0 +1,68 @@
+import type { BoundPolicy } from "./Policy.ts"
+import type { Release } from "./Release.ts"
+
+/** What a session is bound to from its start on. Every rule is evaluated against it. */
+export interface SessionTerms {
+  readonly initiator: string
+  readonly participants: ReadonlyArray<string>
+  readonly policy: BoundPolicy
+  /** The release of the runtime whose rules the session follows for its whole life. */
+  readonly release: Release
+}
+
+/**
+ * What the accepted messages of a session amount to so far, as far as rules look at it; one shape for each mode that
+ * has rules. Words are normalised: votes and recommendations in upper case, severities in lower case.
+ */
+export type SessionRecord = DecisionRecord | ProposalRecord | TaskRecord | HandoffRecord | QuorumRecord
+
+/** Over all proposals together. */
+export interface DecisionRecord {
+  readonly mode: "decision"
+  readonly proposals: number
+  readonly evaluations: Iterable<{ readonly recommendation: string; readonly confidence: number }>
+  readonly objections: Iterable<{ readonly severity: string }>
+  /** The one that counts of each voter and proposal. */
+  readonly votes: Iterable<{ readonly voter: string; readonly vote: string }>
+}
+
+export interface ProposalRecord {
+  readonly mode: "proposal"
+  /** Offers and counter-offers that were not withdrawn. */
+  readonly live: Iterable<{ readonly proposalId: string; readonly proposer: string }>
+  readonly counters: number
+  /** The proposal that a participant accepts now. */
+  readonly acceptedBy: (participant: string) => string | undefined
+  /** Whether somebody has rejected for good. */
+  readonly isRejected: boolean
+}
+
+export interface TaskRecord {
+  readonly mode: "task"
+  /** The participant that the request names; empty when it names none. */
+  readonly requestedAssignee: string
+  readonly assignee: string | undefined
+  readonly rejections: Iterable<TaskRejection>
+  /** How the task ended; a failure has no output. */
+  readonly report: { readonly outputBytes: number } | undefined
+}
+
+export interface TaskRejection {
+  readonly by: string
+  /** Whether the task was given back by the participant who had it, or refused before it had an assignee. */
+  readonly whileAssigned: boolean
+}
+
+export interface HandoffRecord {
+  readonly mode: "handoff"
+  readonly isAnswered: boolean
+  readonly isAccepted: boolean
+}
+
+export interface QuorumRecord {
+  readonly mode: "quorum"
+  /** The approvals that the request asks for; undefined before there is one. */
+  readonly requiredApprovals: number | undefined
+  readonly ballots: number
+  readonly approvals: number
+}

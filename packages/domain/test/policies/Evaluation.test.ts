@@ -1,0 +1,400 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import { denyCommitment, isReadyToCommit, mayCommit } from "../../src/policies/Evaluation.ts"
+import { parsePolicyRules } from "../../src/policies/Policy.ts"
+import { PINNED_RELEASE, type Release } from "../../src/policies/Release.ts"
+import type { DecisionRecord, QuorumRecord, SessionRecord, SessionTerms } from "../../src/policies/SessionRecord.ts"
+
+const terms = (rules: object, schemaVersion = 1, release: Release = PINNED_RELEASE): SessionTerms => ({
+  initiator: "a",
+  participants: ["a", "b", "c", "d"],
+  policy: {
+    policyId: "policy.test.rules",
+    schemaVersion,
+    rules: Result.getOrThrow(parsePolicyRules(JSON.stringify(rules), schemaVersion, release))
+  },
+  release
+})
+
+interface Said {
+  readonly evaluations?: DecisionRecord["evaluations"]
+  readonly criticalObjections?: number
+}
+
+/** Votes as letters per voter a, b, c...: A approve, R reject, `-` abstain, space none. */
+const record = (votes: string, { criticalObjections = 0, evaluations = [] }: Said = {}): DecisionRecord => ({
+  mode: "decision",
+  proposals: 1,
+  evaluations,
+  objections: [...Array(criticalObjections).fill({ severity: "critical" }), { severity: "high" }],
+  votes: [...votes].flatMap((letter, index) => {
+    const choice = { A: "APPROVE", R: "REJECT", "-": "ABSTAIN" }[letter]
+    return choice === undefined ? [] : [{ voter: "abcd"[index] ?? "", vote: choice }]
+  })
+})
+
+interface Case {
+  readonly name: string
+  readonly rules: object
+  readonly given: DecisionRecord
+  readonly version?: number
+  readonly release?: Release
+  /** Whether a positive and a negative outcome are allowed. */
+  readonly allows: readonly [positive: boolean, negative: boolean]
+}
+
+const voting = (algorithm: string, rest: object = {}, commitment: object = {}) => ({
+  voting: { algorithm, ...rest },
+  commitment
+})
+const quorum = (type: string, value: number) => ({
+  voting: { quorum: { type, value } },
+  commitment: { require_vote_quorum: true }
+})
+const veto = (critical_objection_action: string, veto_threshold = 1, rest: object = {}) => ({
+  objection_handling: { critical_severity_vetoes: true, veto_threshold, critical_objection_action },
+  ...rest
+})
+const needsEvaluation = (minimum_confidence: number) => ({
+  evaluation: { required_before_voting: true, minimum_confidence }
+})
+const evaluations = (...list: ReadonlyArray<readonly [string, number]>) => ({
+  evaluations: list.map(([recommendation, confidence]) => ({ recommendation, confidence }))
+})
+
+const cases: ReadonlyArray<Case> = [
+  { name: "none takes any outcome at face value", rules: {}, given: record("RR"), allows: [true, true] },
+  { name: "majority passes a tie", rules: voting("majority"), given: record("AR"), allows: [true, false] },
+  {
+    name: "majority fails below the threshold",
+    rules: voting("majority"),
+    given: record("ARR"),
+    allows: [false, true]
+  },
+  { name: "majority excludes abstentions", rules: voting("majority"), given: record("A--"), allows: [true, false] },
+  {
+    name: "majority honours its threshold",
+    rules: voting("majority", { threshold: 0.7 }),
+    given: record("AAR"),
+    allows: [false, true]
+  },
+  {
+    name: "a decline over approval can be allowed",
+    rules: voting("majority", {}, { allow_decline_over_approval: true }),
+    given: record("AAR"),
+    version: 2,
+    allows: [true, true]
+  },
+  {
+    name: "a decline over approval needs somebody who rejects",
+    rules: voting("majority", {}, { allow_decline_over_approval: true }),
+    given: record("AA"),
+    version: 2,
+    allows: [true, false]
+  },
+  {
+    name: "a decline over approval needed nobody in older releases",
+    rules: voting("majority", {}, { allow_decline_over_approval: true }),
+    given: record("AA"),
+    version: 2,
+    release: "0.6.1",
+    allows: [true, true]
+  },
+  {
+    name: "supermajority defaults to two thirds",
+    rules: voting("supermajority"),
+    given: record("AAR"),
+    release: "0.6.1",
+    allows: [true, false]
+  },
+  {
+    name: "supermajority fails below two thirds",
+    rules: voting("supermajority"),
+    given: record("AAARR"),
+    release: "0.6.1",
+    allows: [false, true]
+  },
+  {
+    name: "supermajority 0.67 fails at two thirds",
+    rules: voting("supermajority", { threshold: 0.67 }),
+    given: record("AAR"),
+    allows: [false, true]
+  },
+  {
+    name: "unanimous needs every participant",
+    rules: voting("unanimous"),
+    given: record("AAA"),
+    allows: [false, false]
+  },
+  {
+    name: "unanimous passes when all approve",
+    rules: voting("unanimous"),
+    given: record("AAAA"),
+    allows: [true, false]
+  },
+  { name: "unanimous fails on one reject", rules: voting("unanimous"), given: record("AAAR"), allows: [false, true] },
+  { name: "plurality needs more approvals", rules: voting("plurality"), given: record("AR"), allows: [false, true] },
+  {
+    name: "plurality passes with more approvals",
+    rules: voting("plurality"),
+    given: record("AAR"),
+    allows: [true, false]
+  },
+  {
+    name: "weights decide",
+    rules: voting("weighted", { weights: { a: 3, b: 1 } }),
+    given: record("AR"),
+    allows: [true, false]
+  },
+  {
+    name: "an unlisted voter weighs nothing",
+    rules: voting("weighted", { weights: { a: 1 } }),
+    given: record("ARR"),
+    allows: [true, false]
+  },
+  {
+    name: "an unlisted voter weighs one in 0.6.1",
+    rules: voting("weighted", { weights: { a: 1 } }),
+    given: record("ARR"),
+    release: "0.6.1",
+    allows: [false, true]
+  },
+  {
+    name: "without votes versions 1 and 2 fail open",
+    rules: voting("majority"),
+    given: record(""),
+    allows: [true, false]
+  },
+  {
+    name: "without votes a required quorum denies",
+    rules: voting("majority", {}, { require_vote_quorum: true }),
+    given: record(""),
+    allows: [false, false]
+  },
+  {
+    name: "without votes version 3 denies",
+    rules: voting("majority"),
+    given: record(""),
+    version: 3,
+    allows: [false, false]
+  },
+  {
+    name: "abstentions alone are no decisive vote",
+    rules: voting("majority"),
+    given: record("--"),
+    version: 3,
+    allows: [false, false]
+  },
+  {
+    name: "version 3 is refused in 0.6.1",
+    rules: {},
+    given: record("A"),
+    version: 3,
+    release: "0.6.1",
+    allows: [false, false]
+  },
+  { name: "a count quorum counts voters", rules: quorum("count", 2), given: record("A-"), allows: [true, true] },
+  { name: "a count quorum is missed", rules: quorum("count", 3), given: record("AA"), allows: [false, false] },
+  {
+    name: "a percentage quorum is 0 to 100",
+    rules: quorum("percentage", 50),
+    given: record("AA"),
+    allows: [true, true]
+  },
+  {
+    name: "a percentage quorum is missed",
+    rules: quorum("percentage", 51),
+    given: record("AA"),
+    allows: [false, false]
+  },
+  {
+    name: "a quorum that is not required is ignored",
+    rules: { voting: { quorum: { type: "count", value: 4 } } },
+    given: record(""),
+    allows: [true, true]
+  },
+  {
+    name: "a veto denies both outcomes",
+    rules: veto("deny"),
+    given: record("", { criticalObjections: 1 }),
+    allows: [false, false]
+  },
+  {
+    name: "a held session denies both outcomes",
+    rules: veto("hold"),
+    given: record("", { criticalObjections: 1 }),
+    allows: [false, false]
+  },
+  {
+    name: "below the veto threshold nothing happens",
+    rules: veto("deny", 2),
+    given: record("", { criticalObjections: 1 }),
+    allows: [true, true]
+  },
+  {
+    name: "finalize_decline refuses only the positive outcome",
+    rules: veto("finalize_decline"),
+    given: record("", { criticalObjections: 1 }),
+    allows: [false, true]
+  },
+  {
+    name: "a decline by veto needs no votes",
+    rules: veto("finalize_decline", 1, voting("majority", {}, { require_vote_quorum: true })),
+    given: record("AA", { criticalObjections: 1 }),
+    version: 2,
+    allows: [false, true]
+  },
+  {
+    name: "a decline by veto still needs votes in 0.6.1",
+    rules: veto("finalize_decline", 1, voting("majority")),
+    given: record("AA", { criticalObjections: 1 }),
+    version: 2,
+    release: "0.6.1",
+    allows: [false, false]
+  },
+  {
+    name: "critical objections without the rule do not matter",
+    rules: {},
+    given: record("", { criticalObjections: 5 }),
+    allows: [true, true]
+  },
+  { name: "a required evaluation is missing", rules: needsEvaluation(0), given: record(""), allows: [false, false] },
+  {
+    name: "REVIEW does not count as an evaluation",
+    rules: needsEvaluation(0),
+    given: record("", evaluations(["REVIEW", 1])),
+    allows: [false, false]
+  },
+  {
+    name: "any other evaluation is enough",
+    rules: needsEvaluation(0),
+    given: record("", evaluations(["BLOCK", 0])),
+    allows: [true, true]
+  },
+  {
+    name: "one evaluation must reach the confidence",
+    rules: needsEvaluation(0.6),
+    given: record("", evaluations(["APPROVE", 0.5])),
+    allows: [false, false]
+  },
+  {
+    name: "one evaluation reaches the confidence",
+    rules: needsEvaluation(0.6),
+    given: record("", evaluations(["APPROVE", 0.5], ["BLOCK", 0.6])),
+    allows: [true, true]
+  },
+  {
+    name: "a minimum confidence alone does nothing",
+    rules: { evaluation: { minimum_confidence: 0.9 } },
+    given: record(""),
+    allows: [true, true]
+  }
+]
+
+describe("a decision's policy", () => {
+  for (const { allows, given, name, rules, release, version } of cases) {
+    it(name, () => {
+      const [positive, negative] = [true, false].map(
+        (outcome) => denyCommitment(terms(rules, version, release), given, outcome).length === 0
+      )
+      assert.deepStrictEqual([positive, negative], [...allows])
+    })
+  }
+
+  it("collects every reason", () => {
+    const rules = { ...quorum("percentage", 60), ...needsEvaluation(0), ...veto("deny") }
+    const given = record("A", { criticalObjections: 1 })
+    assert.deepStrictEqual(denyCommitment({ ...terms(rules), participants: ["a", "b", "c"] }, given, true), [
+      "an evaluation is required before voting",
+      "deny: 1 critical of 1 needed to veto",
+      "vote quorum not met: 1 voters of 3 participants (quorum: 60 percentage)"
+    ])
+  })
+})
+
+const offers = (rest: Partial<Extract<SessionRecord, { mode: "proposal" }>> = {}): SessionRecord => ({
+  mode: "proposal",
+  live: [{ proposalId: "p1", proposer: "b" }],
+  counters: 0,
+  acceptedBy: () => undefined,
+  isRejected: false,
+  ...rest
+})
+const acceptedBy = (names: string) => offers({ acceptedBy: (who) => (names.includes(who) ? "p1" : undefined) })
+const task = (rest: Partial<Extract<SessionRecord, { mode: "task" }>> = {}): SessionRecord => ({
+  mode: "task",
+  requestedAssignee: "b",
+  assignee: undefined,
+  rejections: [],
+  report: undefined,
+  ...rest
+})
+const handoff = (isAccepted: boolean): SessionRecord => ({ mode: "handoff", isAnswered: true, isAccepted })
+const ballots = (approvals: number, rejects: number): QuorumRecord => ({
+  mode: "quorum",
+  requiredApprovals: 2,
+  ballots: approvals + rejects,
+  approvals
+})
+const accepts = (criterion: string) => ({ acceptance: { criterion } })
+
+/** What becomes of a Commitment: too early, denied, or accepted. */
+const verdict = (given: SessionTerms, session: SessionRecord, positive: boolean) => {
+  if (!isReadyToCommit(given, session, positive)) return "early"
+  return denyCommitment(given, session, positive).length > 0 ? "denied" : "accepted"
+}
+
+describe("a commitment", () => {
+  const verdicts: ReadonlyArray<
+    readonly [string, object, SessionRecord, positive: string, negative: string, Release?]
+  > = [
+    ["waits for a proposal", {}, { ...record("A"), proposals: 0 }, "early", "early"],
+    ["waits for every party", {}, acceptedBy("abc"), "early", "early"],
+    ["follows from all parties", {}, acceptedBy("abcd"), "accepted", "accepted"],
+    ["does not wait for the proposer", accepts("counterparty"), acceptedBy("acd"), "accepted", "accepted"],
+    ["follows from the initiator's word", accepts("initiator"), acceptedBy("a"), "accepted", "accepted"],
+    ["follows from a final rejection", {}, offers({ isRejected: true }), "accepted", "accepted"],
+    ["waits for a task to end", {}, task(), "early", "early"],
+    ["follows from a report", {}, task({ report: { outputBytes: 0 } }), "accepted", "accepted"],
+    [
+      "asks for output",
+      { completion: { require_output: true } },
+      task({ report: { outputBytes: 0 } }),
+      "denied",
+      "accepted"
+    ],
+    [
+      "declines a task that nobody is left for",
+      {},
+      task({ rejections: [{ by: "b", whileAssigned: false }] }),
+      "early",
+      "accepted"
+    ],
+    ["follows from any answer to a handoff", {}, handoff(false), "accepted", "accepted"],
+    ["needs an acceptance from 0.14.0", {}, handoff(false), "early", "accepted", "0.14.0"],
+    ["waits for an approval request", {}, { ...ballots(0, 0), requiredApprovals: undefined }, "early", "early"],
+    ["waits while the threshold is open", {}, ballots(1, 2), "early", "early"],
+    ["follows when the threshold is reached", {}, ballots(2, 0), "accepted", "accepted"],
+    ["follows when it is out of reach", {}, ballots(0, 3), "accepted", "accepted"],
+    ["asks for the policy's approvals", { threshold: { value: 3 } }, ballots(2, 2), "denied", "accepted"],
+    ["counts in percent", { threshold: { type: "percentage", value: 60 } }, ballots(3, 0), "accepted", "accepted"]
+  ]
+  for (const [name, rules, given, positive, negative, release] of verdicts) {
+    it(name, () => {
+      const bound = terms(rules, 1, release)
+      assert.deepStrictEqual([verdict(bound, given, true), verdict(bound, given, false)], [positive, negative])
+    })
+  }
+
+  const authorities: ReadonlyArray<readonly [rules: object, allowed: string]> = [
+    [{}, "a"],
+    [{ authority: "any_participant" }, "abcd"],
+    [{ authority: "designated_role", designated_roles: ["b", "x"] }, "bx"]
+  ]
+  for (const [commitment, allowed] of authorities) {
+    it(`may come from ${[...allowed].join(", ")} under ${JSON.stringify(commitment)}`, () => {
+      const may = [..."abcdx"].filter((sender) => mayCommit(sender, terms({ commitment })))
+      assert.strictEqual(may.join(""), allowed)
+    })
+  }
+})

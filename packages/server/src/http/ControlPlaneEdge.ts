@@ -1,0 +1,15 @@
+import * as Layer from "effect/Layer"
+import { layerAuthorization } from "./ApiKeyAuthorization.ts"
+import { layerEdge } from "./Edge.ts"
+import { controlPlaneForm } from "./EdgeForm.ts"
+import { layerRateLimit } from "./RateLimiting.ts"
+import { layerRequestValidation } from "./Validation.ts"
+
+/** The edge of the control plane; its settings are read when the layers are built. */
+export const ControlPlaneEdge = {
+  /** Around every route; to be merged with the routes. */
+  layer: layerEdge(controlPlaneForm),
+  // Fresh: two services in one process must not share one budget.
+  /** The middleware that ControlPlaneApi declares; to be provided to the routes. */
+  layerMiddleware: Layer.mergeAll(layerAuthorization, Layer.fresh(layerRateLimit), layerRequestValidation)
+}

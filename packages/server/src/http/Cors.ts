@@ -1,0 +1,54 @@
+export const ALLOWED_METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE"
+
+type HeaderFields = Readonly<Record<string, string>>
+
+export interface Cors {
+  /** The headers of every answer to a request of this origin. */
+  readonly headers: (origin: string | undefined) => HeaderFields
+  /** The headers of a preflight answer, which has status 204. */
+  readonly preflight: (origin: string | undefined, requestedHeaders: string | undefined) => HeaderFields
+}
+
+/**
+ * Cross-origin rules. A single plain origin is always answered with; a list, or a `*` inside an entry, is matched, and
+ * only a matching origin is reflected. Not `HttpMiddleware.cors` of effect: it writes the methods in another form, and
+ * an empty Access-Control-Allow-Headers when a preflight asks for none.
+ */
+export const makeCors = (origins: ReadonlyArray<string>): Cors => {
+  const [only, ...others] = origins
+  const allowOrigin: (origin: string | undefined) => HeaderFields =
+    only !== undefined && others.length === 0 && !only.includes("*")
+      ? () => ({ "access-control-allow-origin": only })
+      : reflectMatching(origins.map(pattern))
+  const headers = (origin: string | undefined): HeaderFields => ({
+    vary: "Origin",
+    "access-control-allow-credentials": "true",
+    ...allowOrigin(origin)
+  })
+  return {
+    headers,
+    preflight: (origin, requestedHeaders) => ({
+      ...headers(origin),
+      "access-control-allow-methods": ALLOWED_METHODS,
+      ...(requestedHeaders === undefined
+        ? {}
+        : { "access-control-allow-headers": requestedHeaders, vary: "Origin, Access-Control-Request-Headers" })
+    })
+  }
+}
+
+const reflectMatching =
+  (patterns: ReadonlyArray<RegExp>) =>
+  (origin: string | undefined): HeaderFields =>
+    origin !== undefined && patterns.some((allowed) => allowed.test(origin))
+      ? { "access-control-allow-origin": origin }
+      : {}
+
+/** `*` stands for any run of characters. */
+const pattern = (origin: string) =>
+  new RegExp(
+    `^${origin
+      .split("*")
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+      .join(".*")}$`
+  )

@@ -1,0 +1,111 @@
+import * as ByteSize from "effect/ByteSize"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { readSetting } from "../settings/ReadSettings.ts"
+import { ServiceSettings } from "../settings/ServiceSettings.ts"
+import { withJsonBody } from "./BodyRules.ts"
+import { makeCors } from "./Cors.ts"
+import type { EdgeForm } from "./EdgeForm.ts"
+import { HttpObserver, RequestId } from "./HttpObserver.ts"
+
+/** Largest request body, mebibytes. */
+export const MAX_BODY_MIB = 1
+
+/** Characters of a path parameter; a longer one matches no route. */
+export const MAX_PARAM_LENGTH = 512
+
+/** What must sit outside of `HttpRouter.serve`: the limits on bodies and path parameters. */
+export const edgeServices = Layer.mergeAll(
+  Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.mebibytes(MAX_BODY_MIB)),
+  Layer.succeed(HttpRouter.RouterConfig, { maxParamLength: MAX_PARAM_LENGTH })
+)
+
+/** A request id of a caller is used when it is plain visible ASCII of a sane length. */
+const ACCEPTED_REQUEST_ID = /^[\x21-\x7e]{1,128}$/
+
+/**
+ * What surrounds every route of a service: request id, cross-origin headers, the answers to unknown routes, oversized
+ * and unreadable bodies and defects, and the observation of every request. No input leads past it.
+ */
+export const layerEdge = (form: EdgeForm) =>
+  HttpRouter.middleware(
+    Effect.gen(function* () {
+      const cors = makeCors(yield* readSetting(ServiceSettings.CORS_ORIGIN))
+      const random = yield* SecureRandom.SecureRandom
+      const observer = yield* HttpObserver
+
+      return (httpEffect) =>
+        Effect.gen(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const given = request.headers["x-request-id"]
+          const requestId = given !== undefined && ACCEPTED_REQUEST_ID.test(given) ? given : yield* random.uuidV4()
+          const origin = request.headers["origin"]
+          if (request.method === "OPTIONS") {
+            const headers = cors.preflight(origin, request.headers["access-control-request-headers"])
+            return HttpServerResponse.empty({ status: 204, headers: { ...headers, "x-request-id": requestId } })
+          }
+          const response = yield* answered(httpEffect, request, form, observer).pipe(
+            Effect.provideService(HttpServerRequest.HttpServerRequest, withJsonBody(request, form.otherBodies)),
+            Effect.provideService(RequestId, requestId),
+            Effect.annotateLogs("requestId", requestId)
+          )
+          return HttpServerResponse.setHeaders(response, { ...cors.headers(origin), "x-request-id": requestId })
+        })
+    }),
+    { global: true }
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+
+const answered = <E, R>(
+  httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  request: HttpServerRequest.HttpServerRequest,
+  form: EdgeForm,
+  observer: typeof HttpObserver.Service
+) =>
+  Effect.gen(function* () {
+    const start = yield* Clock.currentTimeNanos
+    const response = yield* Effect.catchCause(httpEffect, (cause) => fallback(cause, request, form)).pipe(
+      Effect.map((answer) =>
+        answer.status === 415 ? form.unsupportedMediaType(request.headers["content-type"] ?? "") : answer
+      )
+    )
+    // The router leaves the matched route in the context of the request's fiber.
+    const route = yield* Effect.serviceOption(HttpRouter.RouteContext)
+    const seconds = Number((yield* Clock.currentTimeNanos) - start) / 1e9
+    yield* observer.observe({
+      method: request.method,
+      route: Option.match(route, { onNone: () => "unmatched", onSome: (matched) => matched.route.path }),
+      status: response.status,
+      seconds
+    })
+    yield* Effect.logDebug(`${request.method} ${request.url} ${response.status} ${seconds.toFixed(3)}s`)
+    return response
+  })
+
+const fallback = (cause: Cause.Cause<unknown>, request: HttpServerRequest.HttpServerRequest, form: EdgeForm) => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+  const error = Cause.squash(cause)
+  if (HttpServerError.isHttpServerError(error)) {
+    if (error.reason._tag === "RouteNotFound") {
+      return Effect.succeed(form.notFound(request.method, pathOf(request.url)))
+    }
+    if (error.reason._tag === "RequestParseError") {
+      return Effect.succeed(
+        error.reason.reason === "BodyTooLarge"
+          ? form.payloadTooLarge
+          : form.unreadableBody("request body is unreadable")
+      )
+    }
+  }
+  return Effect.as(Effect.logError("request failed", cause), form.internal)
+}
+
+const pathOf = (url: string) => url.split("?")[0] ?? url

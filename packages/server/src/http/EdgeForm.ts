@@ -1,0 +1,76 @@
+import {
+  badRequest,
+  type ControlPlaneErrorCode,
+  INTERNAL_TEXT,
+  internalFailure,
+  launcherError,
+  payloadTooLarge,
+  reasonPhrases,
+  routeNotFound,
+  unsupportedMediaType
+} from "@runplane/api"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+
+/** The answers that no endpoint gives, in the form of one service. */
+export interface EdgeForm {
+  readonly notFound: (method: string, path: string) => HttpServerResponse.HttpServerResponse
+  readonly unreadableBody: (text: string) => HttpServerResponse.HttpServerResponse
+  readonly payloadTooLarge: HttpServerResponse.HttpServerResponse
+  readonly unsupportedMediaType: (contentType: string) => HttpServerResponse.HttpServerResponse
+  readonly internal: HttpServerResponse.HttpServerResponse
+  /** The body for what the server refuses before there is a request. */
+  readonly refusal: (refusal: { status: number; reason: string; kind: RefusalKind; message: string }) => object
+  /** What becomes of a body whose content type is not JSON: refused with 415, or taken for an empty object. */
+  readonly otherBodies: "refuse" | "ignore"
+}
+
+/** Why a server refuses a request by itself: it is no proper one, or too much of one. */
+export type RefusalKind = "invalid" | "too-large"
+
+const refusalCodes: Readonly<Record<RefusalKind, ControlPlaneErrorCode>> = {
+  invalid: "VALIDATION_ERROR",
+  "too-large": "PAYLOAD_TOO_LARGE"
+}
+
+interface ErrorBody {
+  readonly statusCode: number
+  readonly errorCode: string
+  readonly message: string
+  readonly error?: string
+}
+
+const own = ({ statusCode, errorCode, message, error }: ErrorBody) =>
+  HttpServerResponse.jsonUnsafe(
+    { statusCode, errorCode, message, ...(error === undefined ? {} : { error }) },
+    { status: statusCode }
+  )
+
+const framework = (statusCode: keyof typeof reasonPhrases, message: string) =>
+  HttpServerResponse.jsonUnsafe({ message, error: reasonPhrases[statusCode], statusCode }, { status: statusCode })
+
+/** The control plane: every error has an `errorCode` (docs/http.md#error-bodies). */
+export const controlPlaneForm: EdgeForm = {
+  notFound: (method, path) => own(routeNotFound(method, path)),
+  unreadableBody: (text) => own(badRequest(text)),
+  payloadTooLarge: own(payloadTooLarge()),
+  unsupportedMediaType: (contentType) => own(unsupportedMediaType(contentType)),
+  internal: own(internalFailure()),
+  refusal: ({ kind, message, reason, status }) => ({
+    statusCode: status,
+    errorCode: refusalCodes[kind],
+    message,
+    error: reason
+  }),
+  otherBodies: "refuse"
+}
+
+/** The launch service: errors of the edge have the bodies of the framework it replaces, without a code. */
+export const launcherForm: EdgeForm = {
+  notFound: (method, path) => framework(404, `Cannot ${method} ${path}`),
+  unreadableBody: (text) => framework(400, text),
+  payloadTooLarge: framework(413, payloadTooLarge().message),
+  unsupportedMediaType: (contentType) => framework(415, unsupportedMediaType(contentType).message),
+  internal: own(launcherError("INTERNAL_ERROR", INTERNAL_TEXT)),
+  refusal: ({ message, reason, status }) => ({ message, error: reason, statusCode: status }),
+  otherBodies: "ignore"
+}

@@ -1,0 +1,23 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+
+export interface ObservedRequest {
+  readonly method: string
+  /** The template of the matched route (`/runs/:id`), or `unmatched`. */
+  readonly route: string
+  readonly status: number
+  /** Until the answer was ready to be sent; for a stream, until it was opened. */
+  readonly seconds: number
+}
+
+/**
+ * Is told of every answered request. The default does nothing; a service that keeps metrics provides its own outside of
+ * the router (docs/http.md#metrics-endpoint).
+ */
+export const HttpObserver = Context.Reference<{ readonly observe: (request: ObservedRequest) => Effect.Effect<void> }>(
+  "runplane/server/HttpObserver",
+  { defaultValue: () => ({ observe: () => Effect.void }) }
+)
+
+/** The correlation id of the current request (`x-request-id`); empty outside of one. */
+export const RequestId = Context.Reference<string>("runplane/server/RequestId", { defaultValue: () => "" })

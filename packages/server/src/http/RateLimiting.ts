@@ -1,0 +1,73 @@
+import { CurrentActor, RateLimit, rateLimitExceeded } from "@runplane/api"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { readSettings } from "../settings/ReadSettings.ts"
+import { ServiceSettings } from "../settings/ServiceSettings.ts"
+import { makeRequestBudget } from "./RequestBudget.ts"
+
+const settings = {
+  limit: ServiceSettings.THROTTLE_LIMIT,
+  windowMs: ServiceSettings.THROTTLE_TTL_MS,
+  scope: ServiceSettings.THROTTLE_SCOPE,
+  proxies: ServiceSettings.TRUST_PROXY
+}
+
+/**
+ * The budget of each client over all routes together, or with `THROTTLE_SCOPE=route` for each route. The client is the
+ * actor of the API key, else the address.
+ */
+export const layerRateLimit = Layer.effect(
+  RateLimit,
+  Effect.gen(function* () {
+    const { limit, windowMs, scope, proxies } = yield* readSettings(settings)
+    const budget = makeRequestBudget({ limit, windowMs })
+
+    const clientOf = Effect.gen(function* () {
+      const actor = yield* Effect.serviceOption(CurrentActor)
+      if (Option.isSome(actor) && actor.value.actorType === "api-key") return actor.value.actorId
+      const request = yield* HttpServerRequest.HttpServerRequest
+      return addressOf(request, proxies)
+    })
+
+    return RateLimit.of((httpEffect, { endpoint }) =>
+      Effect.gen(function* () {
+        const client = yield* clientOf
+        const key = scope === "client" ? client : `${client} ${endpoint.method} ${endpoint.path}`
+        const spending = budget.spend(key, yield* Clock.currentTimeMillis)
+        if (!spending.allowed) {
+          yield* addHeaders({ "retry-after": seconds(spending.retryAfterMs) })
+          return yield* Effect.fail(rateLimitExceeded())
+        }
+        yield* addHeaders({
+          "x-ratelimit-limit": String(limit),
+          "x-ratelimit-remaining": String(spending.remaining),
+          "x-ratelimit-reset": seconds(spending.resetMs)
+        })
+        return yield* httpEffect
+      })
+    )
+  })
+)
+
+/** The client's address as text; `anonymous` when it is not known. */
+const addressOf = (request: HttpServerRequest.HttpServerRequest, proxies: number): string => {
+  if (proxies > 0) {
+    const hops = (request.headers["x-forwarded-for"] ?? "").split(",").map((hop) => hop.trim())
+    const hop = hops.at(-proxies)
+    if (hop !== undefined && hop !== "") return hop
+  }
+  return Option.getOrElse(request.remoteAddress, () => "anonymous")
+}
+
+const seconds = (milliseconds: number) => String(Math.ceil(milliseconds / 1000))
+
+// Errors become responses outside of this middleware, so the headers are added when the response is sent.
+const addHeaders = (headers: Readonly<Record<string, string>>) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeaders(response, headers))
+  )

@@ -1,0 +1,131 @@
+import type { EdgeForm, RefusalKind } from "./EdgeForm.ts"
+
+/** What a server refuses by itself, before a request exists that the edge could see. */
+interface Refusal {
+  readonly status: number
+  readonly reason: string
+  readonly kind: RefusalKind
+  readonly message: string
+}
+
+const BAD_REQUEST = "Bad Request"
+
+const MALFORMED: Refusal = { status: 400, reason: BAD_REQUEST, kind: "invalid", message: "malformed HTTP request" }
+
+/** By the code of the error that Node.js gives. */
+const refusals: ReadonlyMap<string, Refusal> = new Map([
+  [
+    "HPE_HEADER_OVERFLOW",
+    {
+      status: 431,
+      reason: "Request Header Fields Too Large",
+      kind: "too-large",
+      message: "request head is too large"
+    }
+  ],
+  [
+    "HPE_CHUNK_EXTENSIONS_OVERFLOW",
+    { status: 413, reason: "Payload Too Large", kind: "too-large", message: "chunk extensions are too large" }
+  ],
+  [
+    "ERR_HTTP_REQUEST_TIMEOUT",
+    { status: 408, reason: "Request Timeout", kind: "invalid", message: "request took too long to arrive" }
+  ]
+])
+
+const EXPECTATION: Refusal = {
+  status: 417,
+  reason: "Expectation Failed",
+  kind: "invalid",
+  message: "the only expectation known is 100-continue"
+}
+
+const CONTENT_TYPE = "application/json"
+
+/** What is needed of Node's classes, named here because this package runs without Node.js. */
+interface RefusedSocket {
+  readonly writable: boolean
+  readonly writableEnded: boolean
+  readonly end: (text: string, sent: () => void) => unknown
+  readonly destroy: () => unknown
+}
+
+interface ServerAnswer {
+  readonly headersSent: boolean
+  readonly writableEnded: boolean
+  readonly writeHead: (status: number, headers: Readonly<Record<string, string>>) => unknown
+  readonly end: (text: string) => unknown
+  readonly once: (event: "close", listener: () => void) => unknown
+}
+
+interface ServerRequest {
+  readonly socket: object
+  /** Whether all of it has arrived. */
+  readonly complete: boolean
+}
+
+type RequestListener = (request: ServerRequest, response: ServerAnswer) => void
+
+interface RefusingServer {
+  on(event: "request" | "checkContinue" | "checkExpectation", listener: RequestListener): unknown
+  on(
+    event: "clientError",
+    listener: (error: Error & { readonly code?: string }, socket: RefusedSocket & object) => void
+  ): unknown
+}
+
+/**
+ * Options of a Node.js server that refuses as little as possible by itself: a missing `Host` is not refused, because
+ * nothing here reads it; an `Upgrade` is not followed, and the request is answered as it stands.
+ */
+export const lenientServerOptions = { requireHostHeader: false, shouldUpgradeCallback: () => false }
+
+/**
+ * Gives a Node.js server's own refusals the error form of the service: bytes that are no HTTP, heads that are too
+ * large, requests that do not arrive, expectations that nobody can meet (docs/http.md#error-bodies).
+ */
+export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => {
+  const answers = new WeakMap<object, ServerAnswer>()
+  const remember: RequestListener = (request, response) => {
+    answers.set(request.socket, response)
+    // What is still to come of an answered request, and is broken, must not get a second answer.
+    response.once("close", () => request.complete && answers.delete(request.socket))
+  }
+  server.on("request", remember)
+  server.on("checkContinue", remember)
+  server.on("checkExpectation", (request, response) => {
+    remember(request, response)
+    const body = bodyOf(EXPECTATION, form)
+    response.writeHead(EXPECTATION.status, {
+      "content-type": CONTENT_TYPE,
+      "content-length": bytesOf(body),
+      connection: "close"
+    })
+    response.end(body)
+  })
+  server.on("clientError", (error, socket) => {
+    // Every further piece of a refused request comes by here again.
+    if (socket.writableEnded) return
+    const answer = answers.get(socket)
+    const hangUp = () => socket.destroy()
+    // In the middle of an answer nothing else can be said, and to nobody nothing at all.
+    if (!socket.writable || (answer?.headersSent === true && !answer.writableEnded)) hangUp()
+    else if (answer?.headersSent === true) socket.end("", hangUp)
+    else socket.end(answerOf(refusals.get(error.code ?? "") ?? MALFORMED, form), hangUp)
+  })
+}
+
+const bodyOf = (refusal: Refusal, form: EdgeForm) => JSON.stringify(form.refusal(refusal))
+
+const bytesOf = (body: string) => String(new TextEncoder().encode(body).length)
+
+const answerOf = (refusal: Refusal, form: EdgeForm): string => {
+  const body = bodyOf(refusal, form)
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${refusal.reason}`,
+    `Content-Type: ${CONTENT_TYPE}`,
+    `Content-Length: ${bytesOf(body)}`,
+    "Connection: close"
+  ]
+  return `${head.join("\r\n")}\r\n\r\n${body}`
+}

@@ -1,0 +1,29 @@
+export { ControlPlaneEdge } from "./http/ControlPlaneEdge.ts"
+export { launcherDocument, layerControlPlaneDocs, layerLauncherDocs } from "./http/Docs.ts"
+export { edgeServices } from "./http/Edge.ts"
+export { controlPlaneForm, launcherForm } from "./http/EdgeForm.ts"
+export { HttpObserver, type ObservedRequest, RequestId } from "./http/HttpObserver.ts"
+export { LauncherEdge } from "./http/LauncherEdge.ts"
+export { ListenFailed, type ListenOptions, layerHttpServer } from "./http/Listening.ts"
+export { jsonLine, layerLogging } from "./Logging.ts"
+export { checkSettings, type Judgement, judgeRows, type SettingTexts } from "./settings/CheckSettings.ts"
+export { ControlPlaneSettings } from "./settings/ControlPlaneSettings.ts"
+export { judgeDeployment } from "./settings/DeploymentRules.ts"
+export { LaunchSettings } from "./settings/LaunchSettings.ts"
+export {
+  defaultsOf,
+  readSetting,
+  readSettings,
+  readText,
+  type SettingProblem,
+  SettingsRefused,
+  type SettingValues,
+  settingRefused
+} from "./settings/ReadSettings.ts"
+export { RuntimeSettings } from "./settings/RuntimeSettings.ts"
+export { SandboxSettings } from "./settings/SandboxSettings.ts"
+export { AuditSettings, ServiceSettings } from "./settings/ServiceSettings.ts"
+export { DEVELOPMENT, type Program, type Setting } from "./settings/Setting.ts"
+export { settingNames, settingsOfProgram } from "./settings/SettingsTable.ts"
+export { settingsHelp } from "./settings/SettingTexts.ts"
+export { StackSettings } from "./settings/StackSettings.ts"

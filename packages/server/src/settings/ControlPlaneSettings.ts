@@ -1,0 +1,118 @@
+import { MIN_HEARTBEAT_MS } from "@runplane/api"
+import { developmentRow, row, settingsOf } from "./Setting.ts"
+import { address, flag, httpAddress, listenPort, oneOf, path, text, wholeNumber } from "./SettingTypes.ts"
+
+/** A number of the control plane: a text that is not a number counts as unset. */
+const lenient = (unit: string, min = 0) => wholeNumber({ unit, min, whenBad: "stop-out-of-bounds" })
+const ms = (min = 0) => lenient("milliseconds", min)
+
+/** A day in milliseconds. */
+const DAY = 86_400_000
+
+/** What the control plane reads, beside `ServiceSettings` and `RuntimeSettings`. */
+export const ControlPlaneSettings = settingsOf(["control-plane"], {
+  PORT: row(listenPort("stop-out-of-bounds"), 3001, "Port to listen on; 0 takes a free one."),
+
+  DATABASE_URL: row(
+    address("postgres:", "postgresql:"),
+    "postgresql://postgres@127.0.0.1:5432/runplane",
+    "The PostgreSQL database.",
+    {
+      secret: true
+    }
+  ),
+  DB_POOL_MAX: row(lenient("connections", 1), 20, "Connections in the pool; in production at least 2."),
+  DB_POOL_IDLE_TIMEOUT: row(ms(), 30_000, "How long an unused connection stays open."),
+  DB_POOL_CONNECTION_TIMEOUT: row(ms(1), 5_000, "How long to wait for a connection, be it a free one or a new one."),
+
+  SESSION_POLL_BASE_MS: row(ms(), 100, "First pause between two looks for the session of a run; it doubles."),
+  SESSION_POLL_MAX_MS: row(ms(), 1_000, "Longest pause between two looks for the session of a run."),
+  SESSION_POLL_TIMEOUT_MS: row(ms(), 60_000, "How long a run waits for its initiator to open the session."),
+  SESSION_DISCOVERY_ENABLED: row(flag, true, "Whether sessions that nobody announced become runs."),
+  SESSION_DISCOVERY_GRACE_MS: row(
+    ms(),
+    1_000,
+    "How long an unknown session waits for its `POST /runs` before it becomes a discovered run."
+  ),
+  SESSION_END_CHECK_DELAY_MS: row(
+    ms(),
+    500,
+    "How long after a session's deadline or Commitment the runtime is asked whether it ended."
+  ),
+  RUN_RECOVERY_ENABLED: row(flag, true, "Whether unfinished runs that no process observes are taken over."),
+  RUN_TAKE_OVER_INTERVAL_MS: row(ms(), 5_000, "How often such runs are looked for."),
+
+  STREAM_RESUME_ENABLED: row(flag, true, "Has no effect: a broken stream is always resumed."),
+  STREAM_IDLE_TIMEOUT_MS: row(ms(), 120_000, "Silence of a session after which its stream is opened again."),
+  STREAM_MAX_RETRIES: row(lenient("attempts"), 5, "Attempts in a row to open a stream before its run fails."),
+  STREAM_BACKOFF_BASE_MS: row(ms(), 250, "First pause before a broken stream is opened again; it doubles."),
+  STREAM_BACKOFF_MAX_MS: row(ms(), 30_000, "Longest pause before a broken stream is opened again."),
+  STREAM_DRAIN_TIMEOUT_MS: row(
+    ms(),
+    2_000,
+    "How long an ended session may take over the next frame that its history holds."
+  ),
+  STREAM_LONGEST_DRAIN_MS: row(ms(), 30_000, "How long an ended session that brings nothing new is waited for."),
+  STREAM_SSE_HEARTBEAT_MS: row(
+    ms(MIN_HEARTBEAT_MS),
+    15_000,
+    "Pause between two heartbeats of an event stream, unless its client asks for another."
+  ),
+  STREAM_HUB_STRATEGY: row(
+    oneOf(["memory", "redis"]),
+    "memory",
+    "Has no effect: the instances notify each other through PostgreSQL."
+  ),
+  REDIS_URL: row(
+    address("redis:", "rediss:"),
+    undefined,
+    "Has no effect: the instances notify each other through PostgreSQL.",
+    { secret: true }
+  ),
+  WATCH_RECONNECT_MS: row(ms(), 5_000, "Pause before a broken watch of all sessions or signals is opened again."),
+
+  REPLAY_MAX_DELAY_MS: row(ms(), 2_000, "Longest pause between two events of a timed replay."),
+  REPLAY_BATCH_SIZE: row(lenient("events", 1), 500, "Events that a replay reads at a time."),
+
+  CANCEL_CALLBACK_TIMEOUT_MS: row(ms(1), 5_000, "How long an initiator may take to answer a request to cancel."),
+  CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS: row(
+    flag,
+    true,
+    "Whether cancel requests may go to loopback and private addresses."
+  ),
+
+  WEBHOOK_TIMEOUT_MS: row(ms(1), 10_000, "Time for one attempt, name resolution and connection included."),
+  WEBHOOK_RETRY_BASE_MS: row(ms(1), 1_000, "Pause after the first failed attempt; it doubles."),
+  WEBHOOK_RETRY_MAX_MS: row(ms(1), 3_600_000, "Longest pause between two attempts."),
+  WEBHOOK_RETRY_WINDOW_MS: row(ms(), DAY, "How long a delivery is tried before it is given up."),
+  WEBHOOK_CONCURRENCY: row(lenient("attempts", 1), 64, "Attempts under way at the same time in one process."),
+  WEBHOOK_POLL_MS: row(ms(1), 1_000, "How often a process looks for due deliveries by itself."),
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: developmentRow(flag, "Whether webhooks may go to loopback and private addresses."),
+
+  // A guess here would delete data, so nothing is lenient.
+  DATA_RETENTION_ENABLED: row(flag, false, "Whether old runs, audit entries and deliveries are deleted."),
+  DATA_RETENTION_TTL_DAYS: row(wholeNumber({ unit: "days", min: 1 }), 30, "How long they are kept."),
+  DATA_RETENTION_INTERVAL_HOURS: row(wholeNumber({ unit: "hours", min: 1 }), 24, "Pause between two sweeps."),
+  DATA_RETENTION_BATCH_SIZE: row(wholeNumber({ unit: "runs", min: 1 }), 500, "Most runs that one transaction deletes."),
+
+  PROTO_REDACT_PATTERNS: row(
+    text,
+    "",
+    "Regular expressions between commas of texts to be redacted before they are stored; one that is not valid is skipped."
+  ),
+  PROTO_TOKEN_PRICING_FILE: row(path, undefined, "JSON file with the prices of tokens by model."),
+
+  OTEL_ENABLED: row(flag, false, "Whether traces are exported."),
+  OTEL_SERVICE_NAME: row(text, "run-control-plane", "Name of the service in traces."),
+  OTEL_TRACES_EXPORTER: row(text, "otlp", "Exporters of traces, separated by commas: `otlp`, `console`, `none`."),
+  OTEL_EXPORTER_OTLP_PROTOCOL: row(
+    text,
+    "http/protobuf",
+    "How traces go out over OTLP: `http/protobuf`, `http/json` or `grpc`."
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: row(text, "", "The same for traces alone."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: row(httpAddress, "", "The collector. The other standard `OTEL_*` variables count too.", {
+    shownDefault: "http://localhost:4318, with gRPC http://localhost:4317"
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: row(httpAddress, "", "The collector's address for traces, when it is another.")
+})

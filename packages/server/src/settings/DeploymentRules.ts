@@ -1,0 +1,67 @@
+import type { Judgement, SettingTexts } from "./CheckSettings.ts"
+import { ControlPlaneSettings } from "./ControlPlaneSettings.ts"
+import type { SettingProblem } from "./ReadSettings.ts"
+import { RuntimeSettings } from "./RuntimeSettings.ts"
+import { AuditSettings, ServiceSettings } from "./ServiceSettings.ts"
+import type { Setting } from "./Setting.ts"
+
+/** Environments that may run without API keys. */
+const OPEN_ENVIRONMENTS: ReadonlySet<string> = new Set(["development", "test"])
+
+/** Outside development the control plane does not start without keys. */
+export const keysFault = (keys: ReadonlyArray<string>, environment: string): SettingProblem | undefined =>
+  keys.length > 0 || OPEN_ENVIRONMENTS.has(environment)
+    ? undefined
+    : { variable: "AUTH_API_KEYS", problem: `must hold at least one key when NODE_ENV is ${environment}` }
+
+/** One connection is held for the locks of the runs, so nothing could be read or written with a single one. */
+const MIN_PRODUCTION_POOL = 2
+
+/**
+ * What is wrong with the settings of the control plane taken together: what is meant for production starts safely or
+ * not at all.
+ */
+export const judgeDeployment = (texts: SettingTexts): Judgement => {
+  const faults: Array<SettingProblem> = []
+  const warnings: Array<SettingProblem> = []
+  const environment = settledValue(texts, ServiceSettings.NODE_ENV, "")
+  const value = <A>(setting: Setting<A>) => settledValue(texts, setting, environment)
+
+  const keys = value(ServiceSettings.AUTH_API_KEYS)
+  const missing = keysFault(keys, environment)
+  if (missing !== undefined) faults.push(missing)
+  if (keys.length > 0 && value(AuditSettings.AUTH_API_KEY_NAMES).length > keys.length) {
+    faults.push({ variable: "AUTH_API_KEY_NAMES", problem: "names more keys than AUTH_API_KEYS holds" })
+  }
+  if (environment === "production") {
+    if (value(ControlPlaneSettings.DB_POOL_MAX) < MIN_PRODUCTION_POOL) {
+      faults.push({ variable: "DB_POOL_MAX", problem: `must be at least ${MIN_PRODUCTION_POOL} in production` })
+    }
+    if (!value(RuntimeSettings.RUNTIME_TLS) && !value(RuntimeSettings.RUNTIME_ALLOW_INSECURE)) {
+      const problem = "must be true in production, unless RUNTIME_ALLOW_INSECURE is true"
+      faults.push({ variable: "RUNTIME_TLS", problem })
+    }
+    if (value(RuntimeSettings.RUNTIME_USE_DEV_HEADER) && !texts.has("RUNTIME_BEARER_TOKEN")) {
+      const problem = "is not allowed in production without RUNTIME_BEARER_TOKEN"
+      faults.push({ variable: "RUNTIME_USE_DEV_HEADER", problem })
+    }
+  }
+  if (value(ControlPlaneSettings.STREAM_HUB_STRATEGY) === "redis" || texts.has("REDIS_URL")) {
+    const problem = "changes nothing: the instances tell each other through PostgreSQL"
+    warnings.push({ variable: "STREAM_HUB_STRATEGY", problem })
+  }
+  if (!value(ControlPlaneSettings.STREAM_RESUME_ENABLED)) {
+    const problem = "changes nothing: a broken stream is always resumed"
+    warnings.push({ variable: "STREAM_RESUME_ENABLED", problem })
+  }
+  return { faults, warnings }
+}
+
+/** What the program will go by; a text that stops the start has been reported by its row. */
+const settledValue = <A>(texts: SettingTexts, { fallback, name, type }: Setting<A>, environment: string): A => {
+  const text = texts.get(name)
+  const reading = text === undefined ? undefined : type.read(text)
+  return reading === undefined || reading._tag === "Fault" || reading.value === undefined
+    ? fallback(environment)
+    : reading.value
+}

@@ -1,0 +1,111 @@
+import type { Reading, Row, SettingType } from "./Setting.ts"
+import { row, settingsOf } from "./Setting.ts"
+import { address, flag, listenPort, path, saying, text, wholeNumber } from "./SettingTypes.ts"
+
+/** Timers take no more; what asks for more means "very long". */
+const LONGEST_MS = 2 ** 31 - 1
+
+const ms = wholeNumber({ unit: "milliseconds", whenBad: "default", atMost: LONGEST_MS })
+const number = (unit: string) => wholeNumber({ unit, whenBad: "default", atMost: LONGEST_MS })
+
+const url: SettingType<string> = saying(address("http:", "https:"), "must be an http or https address")
+
+type Scopes = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isScopes = (value: unknown): value is Scopes => isRecord(value) && Object.values(value).every(isRecord)
+
+const scopes: SettingType<Scopes> = {
+  label: "JSON object of objects",
+  read: (given): Reading<Scopes> => {
+    try {
+      const value: unknown = JSON.parse(given)
+      return isScopes(value)
+        ? { _tag: "Value", value }
+        : { _tag: "Fault", problem: "must be an object of objects, keyed by sender" }
+    } catch {
+      return { _tag: "Fault", problem: "is not JSON" }
+    }
+  }
+}
+
+const NO_SCOPES: Scopes = {}
+
+/** Every `PROTO_` name of the launch service has a `MACP_` alias. */
+const withAliases = <Rows extends Readonly<Record<string, Row<unknown>>>>(rows: Rows): Rows =>
+  // The rows keep their types: only their aliases change.
+  Object.fromEntries(
+    Object.entries(rows).map(([name, given]) => [
+      name,
+      name.startsWith("PROTO_") ? { ...given, aliases: [name.replace(/^PROTO_/, "MACP_")] } : given
+    ])
+  ) as Rows
+
+/** What the launch service reads, beside `ServiceSettings`. */
+export const LaunchSettings = settingsOf(
+  ["launcher"],
+  withAliases({
+    PORT: row(saying(listenPort(), "must be a number from 0 to 65535"), 3000, "Port to listen on; 0 takes a free one."),
+    SERVICE_NAME: row(text, "runplane-launcher", "Name of the service in `/healthz` and in the metadata of sessions."),
+    PACKS_DIR: row(path, "packs", "Folder of the scenario packs."),
+    AGENTS_DIR: row(path, "", "Folder of the agents' profiles and manifests.", { shownDefault: "PACKS_DIR/_agents" }),
+    POLICIES_DIR: row(path, "", "Folder of the policies.", { shownDefault: "PACKS_DIR/_policies" }),
+    REGISTER_POLICIES_ON_LAUNCH: row(
+      flag,
+      true,
+      "Whether those policies are registered at the start, through the control plane."
+    ),
+    SERVICE_ROOT: row(path, ".", "Folder at which the relative folders of agents start."),
+    REGISTRY_CACHE_TTL_MS: row(ms, 0, "How long the packs are kept in memory; 0 reads them for every request."),
+    AUTO_BOOTSTRAP_EXAMPLE_AGENTS: row(flag, true, "Whether `POST /examples/run` starts the agents."),
+    EXAMPLE_AGENT_PYTHON_PATH: row(text, "python3", "Interpreter of agents in Python."),
+    EXAMPLE_AGENT_NODE_PATH: row(text, "", "Interpreter of agents in JavaScript and TypeScript.", {
+      shownDefault: "the one that runs the service"
+    }),
+    EXAMPLE_AGENT_ATTACH_CONFIRMATION_MS: row(ms, 400, "How long a started agent must live to count as attached."),
+    EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may take over SIGTERM before it is killed."),
+    PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port), as the agents are told."),
+    PROTO_RUNTIME_TLS: row(flag, true, "Whether the agents call the runtime over TLS."),
+    PROTO_RUNTIME_ALLOW_INSECURE: row(flag, false, "Whether the agents may call the runtime without TLS."),
+    PROTO_AUTH_SERVICE_URL: row(
+      url,
+      "",
+      "Service that mints the agents' credentials; required, unless development credentials are allowed."
+    ),
+    PROTO_AUTH_DEVELOPMENT_CREDENTIALS: row(
+      flag,
+      false,
+      "Whether agents may present their name as the credential, for a runtime that trusts every caller."
+    ),
+    PROTO_AUTH_SERVICE_TIMEOUT_MS: row(ms, 5_000, "Time for one request to that service."),
+    PROTO_AUTH_TOKEN_TTL_SECONDS: row(
+      saying(wholeNumber({ unit: "seconds", min: 1 }), "must be a positive integer"),
+      3_600,
+      "How long a minted credential shall live."
+    ),
+    PROTO_AUTH_SCOPES_JSON: row(
+      scopes,
+      NO_SCOPES,
+      "Scopes that replace the default ones, by sender; `null` removes one."
+    ),
+    PROTO_CANCEL_CALLBACK_HOST: row(
+      text,
+      "127.0.0.1",
+      "Address at which agents take cancel requests; set to nothing, they take none.",
+      {
+        emptyCounts: true
+      }
+    ),
+    PROTO_CANCEL_CALLBACK_PORT_BASE: row(
+      number("port"),
+      0,
+      "Port of the first agent, the others follow; 0 lets each choose."
+    ),
+    PROTO_CANCEL_CALLBACK_PATH: row(text, "/agent/cancel", "Path of cancel requests."),
+    PROTO_CONTROL_PLANE_URL: row(url, "", "The control plane that runs are submitted to; without one, none are."),
+    PROTO_CONTROL_PLANE_TIMEOUT_MS: row(ms, 5_000, "Time for one request to the control plane."),
+    PROTO_CONTROL_PLANE_API_KEY: row(text, "", "API key for the control plane.", { secret: true })
+  })
+)

@@ -1,0 +1,51 @@
+import type { Program, Setting } from "./Setting.ts"
+import { settingsOfProgram, settingsTable } from "./SettingsTable.ts"
+
+const WIDTH = 120
+
+/** The settings of a program as a help page shows them: name, default, meaning. */
+export const settingsHelp = (program: Program): string => {
+  const rows = settingsOfProgram(program)
+  const nameWidth = Math.max(...rows.map(({ name }) => name.length))
+  const defaultWidth = Math.max(...rows.map(({ shownDefault }) => shownDefault.length))
+  const indent = " ".repeat(2 + nameWidth + 2 + defaultWidth + 2)
+  return rows
+    .map(({ meaning, name, shownDefault }) => {
+      const [first = "", ...more] = wrapped(meaning, WIDTH - indent.length)
+      const line = `  ${name.padEnd(nameWidth)}  ${shownDefault.padEnd(defaultWidth)}  ${first}`
+      return [line, ...more.map((rest) => `${indent}${rest}`)].join("\n")
+    })
+    .join("\n")
+}
+
+const wrapped = (text: string, width: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1)
+    if (last !== undefined && `${last} ${word}`.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+/** The whole table in Markdown: `docs/settings.md`. */
+export const settingsDocument = (): string =>
+  `${[
+    "# Settings",
+    "Generated from the table in `packages/server/src/settings` by `npm run generate`. All settings are environment\nvariables. An empty value counts as no value.",
+    "`1`, `true`, `yes` and `on` in any case are true. A value that cannot be used stops the start with a line for each such\nsetting, or gives way to the default with a warning. A name that looks like one of these and is not is reported too.",
+    ...settingsTable.map(({ settings, title }) =>
+      [`## ${title}`, [...HEAD, ...settings.map(lineOf)].join("\n")].join("\n\n")
+    )
+  ].join("\n\n")}\n`
+
+const HEAD = ["| Name | Value | Default | Meaning | Since |", "|---|---|---|---|---|"]
+
+const lineOf = ({ aliases, meaning, name, secret, shownDefault, since, type }: Setting<unknown>) => {
+  const notes = [
+    ...(secret ? [" Secret."] : []),
+    ...(aliases.length > 0 ? [` Older name: ${aliases.map((alias) => `\`${alias}\``).join(", ")}.`] : [])
+  ]
+  const shown = shownDefault === "" ? "" : `\`${shownDefault}\``
+  return `| \`${name}\` | ${type.label} | ${shown} | ${meaning}${notes.join("")} | ${since} |`
+}

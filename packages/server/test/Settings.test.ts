@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import { defaultsOf, readSetting, readSettings } from "../src/settings/ReadSettings.ts"
+import { type Program, row, settingsOf } from "../src/settings/Setting.ts"
+import { settingsOfProgram, settingsTable } from "../src/settings/SettingsTable.ts"
+import { settingsHelp } from "../src/settings/SettingTexts.ts"
+import { flag, text, wholeNumber } from "../src/settings/SettingTypes.ts"
+import { configuredNames, unknownSettings } from "../src/settings/UnknownSettings.ts"
+
+const withEnv = (env: Record<string, string>) =>
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env, preserveEmptyStrings: true }))
+
+const sample = settingsOf(["stack"], {
+  A_NAME: row(text, "none", "A name.", { aliases: ["OLD_NAME"] }),
+  A_LIMIT: row(wholeNumber({ min: 1 }), 5, "A limit."),
+  A_DELAY_MS: row(wholeNumber({ whenBad: "default", atMost: 100 }), 7, "A delay."),
+  A_FLAG: row(flag, true, "A flag."),
+  A_HOST: row(text, "here", "A host, or nothing.", { emptyCounts: true })
+})
+
+const PROGRAMS: ReadonlyArray<Program> = ["control-plane", "launcher", "stack", "sandbox", "agents"]
+
+describe("the reader of settings", () => {
+  it.effect("takes defaults for what is unset or empty", () =>
+    Effect.gen(function* () {
+      const values = yield* readSettings(sample)
+      assert.deepStrictEqual(values, { A_NAME: "none", A_LIMIT: 5, A_DELAY_MS: 7, A_FLAG: true, A_HOST: "" })
+      assert.deepStrictEqual(defaultsOf(sample), { ...values, A_HOST: "here" })
+    }).pipe(withEnv({ A_NAME: " ", A_LIMIT: "", A_HOST: "" }))
+  )
+
+  it.effect("takes an older name when the name itself is not set", () =>
+    Effect.gen(function* () {
+      const read = (env: Record<string, string>) => readSetting(sample.A_NAME).pipe(withEnv(env))
+      assert.strictEqual(yield* read({ OLD_NAME: "old" }), "old")
+      assert.strictEqual(yield* read({ OLD_NAME: "old", A_NAME: "new" }), "new")
+      assert.strictEqual(yield* read({ OLD_NAME: "old", A_NAME: "" }), "none")
+    })
+  )
+
+  it.effect("tells everything that stops the start at once, and is lenient where a row says so", () =>
+    Effect.gen(function* () {
+      const refused = yield* readSettings({ ...sample, other: sample.A_LIMIT }).pipe(
+        withEnv({ A_LIMIT: "0", A_DELAY_MS: "soon", A_FLAG: "maybe" }),
+        Effect.flip
+      )
+      const line = 'A_LIMIT must be a whole number of at least 1, got "0"'
+      assert.strictEqual(refused.message, `${line}\n${line}`)
+      const lenient = yield* readSettings(sample).pipe(withEnv({ A_DELAY_MS: "soon", A_FLAG: "maybe" }))
+      assert.deepInclude(lenient, { A_DELAY_MS: 7, A_FLAG: false })
+      assert.strictEqual(yield* readSetting(sample.A_DELAY_MS).pipe(withEnv({ A_DELAY_MS: "1000" })), 100)
+    })
+  )
+})
+
+describe("the table of settings", () => {
+  it("has a name once for each program, and says what it means", () => {
+    for (const program of PROGRAMS) {
+      const names = settingsOfProgram(program).map(({ name }) => name)
+      assert.isNotEmpty(names)
+      assert.lengthOf(names, new Set(names).size)
+    }
+    for (const { meaning, name } of settingsTable.flatMap(({ settings }) => settings)) {
+      assert.match(meaning, /^[A-Z`h].*\.$/, name)
+    }
+  })
+
+  it("has defaults that its own types accept", () => {
+    for (const { fallback, name, shownDefault, type } of settingsTable.flatMap(({ settings }) => settings)) {
+      const value = fallback("development")
+      if (value === undefined || value === "" || /[ /]/.test(shownDefault) || shownDefault === "") continue
+      assert.notStrictEqual(type.read(shownDefault)._tag, "Fault", name)
+    }
+  })
+
+  it("shows the settings of a program in lines of the page", () => {
+    const help = settingsHelp("stack")
+    for (const { name } of settingsOfProgram("stack")) assert.include(help, `  ${name} `)
+    for (const line of help.split("\n")) assert.isAtMost(line.length, 120)
+  })
+})
+
+describe("names that are not settings", () => {
+  it("are reported with the nearest name when the prefix is ours", () => {
+    assert.deepStrictEqual(unknownSettings(["WEBHOOK_TIMEOUT", "SESSION_MANAGER", "PATH", "WEBHOOK_POLL_MS"]), [
+      { variable: "WEBHOOK_TIMEOUT", problem: "is not a setting; did you mean WEBHOOK_TIMEOUT_MS?" }
+    ])
+  })
+
+  it.effect("are found in the configuration", () =>
+    Effect.gen(function* () {
+      assert.sameMembers([...(yield* configuredNames)], ["PROTO_A", "PROTO_A_B", "LIST_0", "LIST_1"])
+    }).pipe(withEnv({ PROTO_A: "1", PROTO_A_B: "2", LIST_0: "3", LIST_1: "4" }))
+  )
+})

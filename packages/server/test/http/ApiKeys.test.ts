@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Digest from "effect/crypto/Digest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { layerAuthorization } from "../../src/http/ApiKeyAuthorization.ts"
+import { actorsOf, indexOfKey } from "../../src/http/ApiKeys.ts"
+import { layerRateLimit } from "../../src/http/RateLimiting.ts"
+import { readSetting } from "../../src/settings/ReadSettings.ts"
+import { AuditSettings, ServiceSettings } from "../../src/settings/ServiceSettings.ts"
+
+const withEnv = (env: Record<string, string>) => ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+
+describe("API keys", () => {
+  it.effect("are separated by commas, trimmed, the empty ones dropped", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* readSetting(ServiceSettings.AUTH_API_KEYS), ["a", "b c"])
+    }).pipe(Effect.provide(withEnv({ AUTH_API_KEYS: " a ,, b c," })))
+  )
+
+  it("are found only when equal from the first to the last character", () => {
+    const keys = ["alpha", "beta", "alphabet"]
+    assert.deepStrictEqual(
+      keys.map((key) => indexOfKey(keys, key)),
+      [0, 1, 2]
+    )
+    for (const token of ["", "a", "alph", "alphA", "alphabe", "alphabets", "beta "]) {
+      assert.strictEqual(indexOfKey(keys, token), -1)
+    }
+    assert.strictEqual(indexOfKey([], "x"), -1)
+  })
+
+  it.effect("name an actor by eight digits of their hash", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* actorsOf(["abc"]), [{ actorId: "key:ba7816bf", actorType: "api-key" }])
+    }).pipe(Effect.provide(Digest.layerWebCrypto))
+  )
+
+  it.effect("name an actor as they are named themselves, in their order", () =>
+    Effect.gen(function* () {
+      const actors = yield* actorsOf(["abc", "b", "c"], yield* readSetting(AuditSettings.AUTH_API_KEY_NAMES))
+      assert.deepStrictEqual(
+        actors.map(({ actorId }) => actorId),
+        ["key:ba7816bf", "ci", "ops@console"]
+      )
+    }).pipe(Effect.provide([Digest.layerWebCrypto, withEnv({ AUTH_API_KEY_NAMES: " , ci, ops@console" })]))
+  )
+})
+
+describe("settings of the edge", () => {
+  const startsWith = <A, E>(layer: Layer.Layer<A, E>, env: Record<string, string>) =>
+    Effect.scoped(Layer.build(layer)).pipe(
+      Effect.provide(withEnv(env)),
+      Effect.as("started"),
+      Effect.catch((error) => Effect.succeed(String(error)))
+    )
+
+  it.effect("demand keys outside of development", () =>
+    Effect.gen(function* () {
+      assert.include(yield* startsWith(layerAuthorization, { NODE_ENV: "production" }), "AUTH_API_KEYS")
+      assert.strictEqual(yield* startsWith(layerAuthorization, {}), "started")
+      assert.strictEqual(
+        yield* startsWith(layerAuthorization, { NODE_ENV: "production", AUTH_API_KEYS: "k" }),
+        "started"
+      )
+    })
+  )
+
+  it.effect.each([
+    { THROTTLE_LIMIT: "0" },
+    { THROTTLE_TTL_MS: "soon" },
+    { THROTTLE_SCOPE: "planet" },
+    { TRUST_PROXY: "perhaps" }
+  ])("stop the start with the name of the setting: %j", (env) =>
+    Effect.gen(function* () {
+      assert.include(yield* startsWith(layerRateLimit, env), Object.keys(env).join())
+    })
+  )
+
+  it.effect.each(["key:1234abcd", "anonymous", "two words"])("refuse %j as the name of a key", (name) =>
+    Effect.gen(function* () {
+      const env = { AUTH_API_KEYS: "a,b", AUTH_API_KEY_NAMES: `ci,${name}` }
+      assert.include(yield* startsWith(layerAuthorization, env), "AUTH_API_KEY_NAMES")
+    })
+  )
+
+  it.effect("take an empty value for none", () =>
+    Effect.gen(function* () {
+      const env = { THROTTLE_LIMIT: "", THROTTLE_TTL_MS: "", THROTTLE_SCOPE: "", TRUST_PROXY: "", AUTH_API_KEYS: "" }
+      assert.strictEqual(yield* startsWith(layerRateLimit, env), "started")
+      assert.strictEqual(yield* startsWith(layerAuthorization, env), "started")
+    })
+  )
+})

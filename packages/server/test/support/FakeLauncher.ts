@@ -1,0 +1,53 @@
+import { type CompileLaunchResult, LauncherApi, launcherError } from "@runplane/api"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import { HttpRouter } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Layer from "effect/Layer"
+import { edgeServices, LauncherEdge } from "../../src/index.ts"
+import { descriptor } from "./FakeControlPlane.ts"
+
+export const compiled: CompileLaunchResult = {
+  sessionId: "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10",
+  mode: "sandbox",
+  runDescriptor: descriptor,
+  scenarioMeta: {},
+  display: { title: "T", scenarioRef: "a/b@1" },
+  participantBindings: []
+}
+
+const Catalog = HttpApiBuilder.group(LauncherApi, "catalog", (handlers) =>
+  handlers.handleAll({
+    packs: () => Effect.succeed([{ slug: "a", name: "A", description: "", tags: [] }]),
+    packScenarios: ({ params }) => Effect.fail(launcherError("PACK_NOT_FOUND", `pack not found: ${params.packSlug}`)),
+    scenarios: () => Effect.succeed([]),
+    agents: () => Effect.succeed([]),
+    agent: ({ params }) => Effect.fail(launcherError("AGENT_NOT_FOUND", `example agent not found: ${params.agentRef}`)),
+    launchSchema: () => Effect.die(new Error("a handler that is broken"))
+  })
+)
+
+const Launch = HttpApiBuilder.group(LauncherApi, "launch", (handlers) =>
+  handlers.handleAll({
+    compile: ({ payload }) =>
+      payload.inputs["broken"] === true
+        ? Effect.fail(launcherError("VALIDATION_ERROR", "Input validation failed", { errors: [{ keyword: "type" }] }))
+        : Effect.succeed(compiled),
+    runExample: () => Effect.succeed({ compiled, hostedAgents: [] })
+  })
+)
+
+const Health = HttpApiBuilder.group(LauncherApi, "health", (handlers) =>
+  handlers.handle("healthz", () => Effect.succeed({ ok: true as const, service: "launcher" }))
+)
+
+/** The routes of a launch service of fakes; settings as environment variables. */
+export const fakeLauncher = (env: Readonly<Record<string, string>> = {}) =>
+  HttpRouter.serve(
+    HttpApiBuilder.layer(LauncherApi).pipe(
+      Layer.provide([Catalog, Launch, Health]),
+      Layer.provide(LauncherEdge.layerMiddleware),
+      Layer.merge(LauncherEdge.layer)
+    ),
+    { disableLogger: true, disableListenLog: true }
+  ).pipe(Layer.provide(edgeServices), Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))

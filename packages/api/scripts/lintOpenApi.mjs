@@ -1,5 +1,5 @@
-// Lints the committed OpenAPI documents by the rules of redocly.yaml. Works without a network: the documents refer to nothing
-// outside of themselves. Exits 1 on any problem, warnings included.
+// Lints the committed OpenAPI documents by the rules of redocly.yaml. Works without a network: the documents refer to
+// nothing outside of themselves. Exits 1 on any problem, warnings included.
 import { readdirSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"

@@ -1,7 +1,7 @@
-// Records the examples of the OpenAPI documents: plays a client of both services of a running stack, and keeps what they
-// were asked and answered. Long lists are cut. Give the addresses of the two services of a stack that was started with
-// THROTTLE_LIMIT=1000, and with packs (PACKS_DIR) whose policy.incident.balanced lets macp-control-plane commit: a session
-// lets nobody else suspend it.
+// Records the examples of the OpenAPI documents: plays a client of both services of a running stack, and keeps what
+// they were asked and answered. Long lists are cut. Give the addresses of the two services of a stack that was started
+// with THROTTLE_LIMIT=1000, and with packs (PACKS_DIR) whose policy.incident.balanced lets macp-control-plane commit: a
+// session lets nobody else suspend it.
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
@@ -258,7 +258,9 @@ await ask("getMetrics", "GET", "/metrics", {
       .join("\n")}\n`
 })
 
-/** The runtime where it is by default, wherever it was while recording, and the webhook's receiver where one could be. */
+/**
+ * The runtime where it is by default, wherever it was while recording, and the webhook's receiver where one could be.
+ */
 const published = (text: string) =>
   text
     .replaceAll("http://127.0.0.1:9/hooks/runs", "https://example.org/hooks/runs")
@@ -266,9 +268,9 @@ const published = (text: string) =>
     .replaceAll(/connected to 127\.0\.0\.1:\d+/g, "connected to 127.0.0.1:50051")
 
 for (const [file, kept] of [
-  ["ControlPlaneExamples", books.controlPlane],
-  ["LauncherExamples", books.launcher]
+  ["control-plane", books.controlPlane],
+  ["launcher", books.launcher]
 ] as const) {
-  const target = fileURLToPath(new URL(`../src/openapi/${file}.json`, import.meta.url))
+  const target = fileURLToPath(new URL(`../document/examples/${file}.json`, import.meta.url))
   writeFileSync(target, `${published(JSON.stringify(kept, null, 2))}\n`)
 }

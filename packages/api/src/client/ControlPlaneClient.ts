@@ -7,10 +7,9 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
 import { ControlPlaneApi } from "../control-plane/ControlPlaneApi.ts"
-import { type FollowOptions, followRun, type RunStreamFailure } from "./followRun.ts"
+import type { ControlPlaneCalls } from "./ControlPlaneCalls.ts"
+import { type FollowOptions, followRun, type RunStreamFailure } from "./FollowRun.ts"
 import type { RunStreamEvent } from "./RunStreamEvent.ts"
-
-export type ControlPlaneCalls = HttpApiClient.ForApi<typeof ControlPlaneApi>
 
 export interface ClientOptions {
   /** The address of the service, without a path. */
@@ -26,7 +25,7 @@ export class ControlPlaneClient extends Context.Service<
   ControlPlaneClient,
   {
     readonly api: ControlPlaneCalls
-    /** Follows a run to its end (http-details section 8). See `followRun`. */
+    /** Follows a run to its end: see `followRun`. */
     readonly streamRun: (runId: string, options?: FollowOptions) => Stream.Stream<RunStreamEvent, RunStreamFailure>
   }
 >()("runplane/api/ControlPlaneClient") {

@@ -1,7 +1,7 @@
 import { CanonicalEvent, isTerminal, RunState } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
-/** What a heartbeat says: the time, and the last event of the run (http-details section 8). */
+/** What a heartbeat says: the time, and the last event of the run (docs/http.md#stream). */
 export const Heartbeat = Schema.Struct({ ts: Schema.String, seq: Schema.Int, index: Schema.Int })
 
 /** A frame of the run stream, as text. The parser gives an inherited id to frames without one, so ids are not read. */

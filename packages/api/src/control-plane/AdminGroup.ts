@@ -7,9 +7,7 @@ import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
-import { queryString } from "../validation/QueryRules.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
-import { described, optional } from "../validation/Rule.ts"
 
 const CircuitState = Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"]).annotate({
   description: "OPEN refuses calls to the runtime; HALF_OPEN lets one through to try"
@@ -20,7 +18,7 @@ export const CircuitBreakerReset = Schema.Struct({
   state: Schema.Literal("CLOSED").annotate({ description: "The state it is in now" })
 }).annotate({ identifier: "CircuitBreakerReset", description: "The breaker is closed" })
 
-/** States that the breaker of this process entered, oldest first (run-control-plane "Administration"). */
+/** States that the breaker of this process entered, oldest first (docs/http.md#breaker-history). */
 export const CircuitBreakerHistory = Schema.Struct({
   state: CircuitState,
   history: Schema.Array(
@@ -36,7 +34,7 @@ export const CircuitBreakerHistory = Schema.Struct({
 })
 export type CircuitBreakerHistory = typeof CircuitBreakerHistory.Type
 
-/** What the runtime and the run records disagree on (run-control-plane "Administration", drift report). */
+/** What the runtime and the run records disagree on (docs/http.md#drift). */
 export const DriftReport = Schema.Struct({
   complete: Field.flag("False when the listing was cut by its page cap or time-out"),
   runtimeSessionCount: Field.integer("All listed sessions, ended ones included"),
@@ -57,23 +55,21 @@ export const DriftReport = Schema.Struct({
 }).annotate({ identifier: "DriftReport", description: "Differences of sessions and runs; nothing is repaired" })
 export type DriftReport = typeof DriftReport.Type
 
-/** A window that is not known, or a `since` that is no date, filters nothing: the console may send other windows. */
+/** An unknown window, or a `since` that is not a date, filters nothing: the console may send other windows. */
 export const circuitHistoryQuery = querySchema({
-  window: described(optional(queryString()), "1h, 6h, 24h or 7d; another value filters nothing", "24h"),
-  since: described(
-    optional(queryString()),
-    "ISO 8601; wins over window; what is no date filters nothing",
-    "2026-07-01T10:00:00.000Z"
+  window: Schema.optionalKey(Field.text("1h, 6h, 24h or 7d; another value filters nothing", "24h")),
+  since: Schema.optionalKey(
+    Field.text("ISO 8601; wins over window; what is not a date filters nothing", "2026-07-01T10:00:00.000Z")
   )
 })
-export type CircuitHistoryQuery = typeof circuitHistoryQuery.schema.Type
+export type CircuitHistoryQuery = typeof circuitHistoryQuery.Type
 
 const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
 
-/** Drift reports carry these as a detail of SERVICE_UNAVAILABLE (http-details section 15). */
+/** Drift reports carry these as a detail of SERVICE_UNAVAILABLE. */
 const DETAIL_CODES: ReadonlyArray<string> = ["RuntimeUnavailable", "CircuitBreakerOpen"]
 
-/** Operation of the service (run-control-plane "Administration"; http-details sections 13.2, 13.3). */
+/** Operation of the service. */
 export class AdminGroup extends HttpApiGroup.make("admin")
   .add(
     HttpApiEndpoint.post("resetCircuitBreaker", "/admin/circuit-breaker/reset", {
@@ -86,14 +82,13 @@ export class AdminGroup extends HttpApiGroup.make("admin")
       })
     ),
     HttpApiEndpoint.get("circuitBreakerHistory", "/admin/circuit-breaker/history", {
-      query: circuitHistoryQuery.schema,
+      query: circuitHistoryQuery,
       success: CircuitBreakerHistory
     }).annotateMerge(
       operation({
         id: "getCircuitBreakerHistory",
         summary: "Read the states of the circuit breaker",
-        description: "At most the last 200 states that the breaker of this process entered, and the one it is in.",
-        query: circuitHistoryQuery.rule
+        description: "At most the last 200 states that the breaker of this process entered, and the one it is in."
       })
     ),
     HttpApiEndpoint.get("runtimeSessions", "/admin/runtime/sessions", {

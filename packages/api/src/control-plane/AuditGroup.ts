@@ -1,4 +1,4 @@
-import { Field } from "@runplane/domain"
+import { about, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
@@ -6,11 +6,12 @@ import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
-import { queryDate, queryInteger, queryString } from "../validation/QueryRules.ts"
+import { integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
-import { described, optional, withDefault } from "../validation/Rule.ts"
 
-/** Who did what to which thing (http-details section 13.1). */
+const optional = Schema.optionalKey
+
+/** Who did what to which thing (docs/http.md#audit). */
 export const AuditEntry = Schema.Struct({
   id: Field.text("Id of the entry: UUID"),
   actor: Field.text(
@@ -40,38 +41,33 @@ export const DEFAULT_AUDIT_PAGE = 50
 
 /** The query of `GET /audit`. Filters are equality; dates are compared strictly. */
 export const auditQuery = querySchema({
-  actor: described(optional(queryString()), "Only what this actor did", "key:5e884898"),
-  action: described(
-    optional(queryString()),
-    "Only this action; run.archived and run.deleted are accepted for run.archive and run.delete",
-    "run.create"
+  actor: optional(Field.text("Only what this actor did", "key:5e884898")),
+  action: optional(
+    Field.text(
+      "Only this action; run.archived and run.deleted are accepted for run.archive and run.delete",
+      "run.create"
+    )
   ),
-  resource: described(optional(queryString()), "Only what was done to this kind of thing", "run"),
-  resourceId: described(
-    optional(queryString()),
-    "Only what was done to this thing",
-    "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
-  ),
-  createdAfter: described(optional(queryDate()), "Only what was done after this time, exclusive", "2026-07-01"),
-  createdBefore: described(optional(queryDate()), "Only what was done before this time, exclusive", "2026-07-02"),
-  limit: described(
-    withDefault(queryInteger({ min: 1, max: MAX_AUDIT_PAGE }), DEFAULT_AUDIT_PAGE),
-    "Most entries of the page",
+  resource: optional(Field.text("Only what was done to this kind of thing", "run")),
+  resourceId: optional(Field.text("Only what was done to this thing", "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")),
+  createdAfter: optional(isoDate("Only what was done after this time, exclusive", "2026-07-01")),
+  createdBefore: optional(isoDate("Only what was done before this time, exclusive", "2026-07-02")),
+  limit: withDefault(
+    integer({ min: 1, max: MAX_AUDIT_PAGE }).annotate(about("Most entries of the page", DEFAULT_AUDIT_PAGE)),
     DEFAULT_AUDIT_PAGE
   ),
-  offset: described(withDefault(queryInteger({ min: 0 }), 0), "Matches to leave out before the page", 0)
+  offset: withDefault(integer({ min: 0 }).annotate(about("Matches to leave out before the page", 0)), 0)
 })
-export type AuditQuery = typeof auditQuery.schema.Type
+export type AuditQuery = typeof auditQuery.Type
 
-/** The audit log (run-control-plane "Administration"). */
+/** The audit log. */
 export class AuditGroup extends HttpApiGroup.make("audit")
   .add(
-    HttpApiEndpoint.get("list", "/audit", { query: auditQuery.schema, success: AuditPage }).annotateMerge(
+    HttpApiEndpoint.get("list", "/audit", { query: auditQuery, success: AuditPage }).annotateMerge(
       operation({
         id: "listAuditEntries",
         summary: "Read the audit log",
-        description: "Who did what to which thing, the newest first. Filters are equality.",
-        query: auditQuery.rule
+        description: "Who did what to which thing, the newest first. Filters are equality."
       })
     )
   )

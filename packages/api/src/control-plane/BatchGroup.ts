@@ -6,27 +6,26 @@ import { NotFound } from "../errors/ControlPlaneErrors.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
-import { type OperationDescription, operation, tag } from "../openapi/Describe.ts"
+import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { batchRule } from "./ManagementRequests.ts"
+import { RunBatch } from "./ManagementRequests.ts"
 import { RunBundle } from "./RunInsights.ts"
 import { BatchArchived, BatchCancelled, BatchDeleted } from "./RunManagement.ts"
 
 const created = HttpApiSchema.status(201)
-const described = (text: Pick<OperationDescription, "id" | "summary" | "description" | "failures">) =>
-  operation({ ...text, body: { name: "RunBatch", description: "The runs; unknown keys are dropped", rule: batchRule } })
+const payload = bodySchema(RunBatch, { unknownKeys: "drop" })
 
 /**
- * One operation on many runs (http-details section 4.8). Each run succeeds or fails by itself, and the answer is 201 in any case;
- * only an export needs all of its runs.
+ * One operation on many runs (docs/http.md#batch). Each run succeeds or fails by itself, and the answer is 201 in any
+ * case; only an export needs all of its runs.
  */
 export class BatchGroup extends HttpApiGroup.make("batch")
   .add(
     HttpApiEndpoint.post("cancel", "/runs/batch/cancel", {
-      payload: bodySchema(batchRule),
+      payload,
       success: BatchCancelled.pipe(created)
     }).annotateMerge(
-      described({
+      operation({
         id: "cancelRuns",
         summary: "Cancel runs",
         description:
@@ -34,31 +33,31 @@ export class BatchGroup extends HttpApiGroup.make("batch")
       })
     ),
     HttpApiEndpoint.post("archive", "/runs/batch/archive", {
-      payload: bodySchema(batchRule),
+      payload,
       success: BatchArchived.pipe(created)
     }).annotateMerge(
-      described({
+      operation({
         id: "archiveRuns",
         summary: "Archive runs",
         description: "Each as by `archiveRun`. 201 even when all of them fail: see each entry."
       })
     ),
     HttpApiEndpoint.post("remove", "/runs/batch/delete", {
-      payload: bodySchema(batchRule),
+      payload,
       success: BatchDeleted.pipe(created)
     }).annotateMerge(
-      described({
+      operation({
         id: "deleteRuns",
         summary: "Delete ended runs",
         description: "Each as by `deleteRun`. 201 even when all of them fail: see each entry."
       })
     ),
     HttpApiEndpoint.post("export", "/runs/batch/export", {
-      payload: bodySchema(batchRule),
+      payload,
       success: Schema.Array(RunBundle).pipe(created),
       error: NotFound
     }).annotateMerge(
-      described({
+      operation({
         id: "exportRuns",
         summary: "Export runs",
         description:

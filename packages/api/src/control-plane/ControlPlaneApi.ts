@@ -17,7 +17,7 @@ import { RuntimeGroup } from "./RuntimeGroup.ts"
 import { StreamGroup } from "./StreamGroup.ts"
 import { WebhooksGroup } from "./WebhooksGroup.ts"
 
-/** The HTTP contract of the run control plane (run-control-plane "Endpoints"). */
+/** The HTTP contract of the run control plane. */
 export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(RunsGroup)
   .add(EventsGroup)

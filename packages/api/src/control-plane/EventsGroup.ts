@@ -23,13 +23,13 @@ export type EventPage = typeof EventPage.Type
 
 /**
  * The canonical events of a run: a bare array, or the envelope when afterTs, beforeTs or type is given
- * (run-control-plane "Versioning").
+ * (docs/http.md#list-events).
  */
 export class EventsGroup extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("list", "/runs/:id/events", {
       params: { id: RunReference },
-      query: runEventsQuery.schema,
+      query: runEventsQuery,
       success: [Schema.Array(CanonicalEvent), EventPage],
       error: NotFound
     }).annotateMerge(
@@ -39,8 +39,7 @@ export class EventsGroup extends HttpApiGroup.make("events")
         description:
           "Canonical events by `seq`. With afterSeq and limit alone the answer is a bare array, with afterTs, beforeTs or type " +
           "it is a page with `total` and `nextCursor`. A page is read on with the last `seq` as afterSeq.",
-        failures: ["RunNotFound"],
-        query: runEventsQuery.rule
+        failures: ["RunNotFound"]
       })
     )
   )

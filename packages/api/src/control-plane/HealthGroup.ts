@@ -5,7 +5,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { operation, tag } from "../openapi/Describe.ts"
 
-/** Whether the runtime answers (http-details sections 10 and 13.4). */
+/** Whether the runtime answers. */
 export const RuntimeHealth = Schema.Struct({
   ok: Field.flag("Whether the runtime answers"),
   runtimeKind: Field.text("Kind of the runtime", "rust"),
@@ -23,7 +23,7 @@ const checks = {
   })
 }
 
-/** The answer of `GET /readyz`: the checks, and the same values flat for older readers (http-details section 13.4). */
+/** The answer of `GET /readyz`: the checks, and the same values flat for older readers (docs/http.md#readiness). */
 export const Readiness = Schema.Struct({
   status: Schema.Literals(["ok", "degraded"]).annotate({ description: "degraded when a check fails" }),
   checks: Schema.Struct(checks).annotate({ description: "The single checks" }),

@@ -9,13 +9,13 @@ import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { compareRule, exportQuery } from "./InsightRequests.ts"
+import { CompareRuns, exportQuery } from "./InsightRequests.ts"
 import { JSON_LINES_CONTENT_TYPE, RunBundle, RunComparison, RunTraces } from "./RunInsights.ts"
 import { RebuiltProjection } from "./RunManagement.ts"
 
 const id = { id: RunReference }
 
-/** Looking at runs as a whole: traces, comparison, rebuild, export (http-details sections 4.7 to 4.10). */
+/** Looking at runs as a whole: traces, comparison, rebuild, export. */
 export class InsightsGroup extends HttpApiGroup.make("insights")
   .add(
     HttpApiEndpoint.get("traces", "/runs/:id/traces", {
@@ -31,7 +31,7 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
       })
     ),
     HttpApiEndpoint.post("compare", "/runs/compare", {
-      payload: bodySchema(compareRule),
+      payload: bodySchema(CompareRuns, { unknownKeys: "reject" }),
       success: RunComparison.pipe(HttpApiSchema.status(201)),
       error: NotFound
     }).annotateMerge(
@@ -39,8 +39,7 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
         id: "compareRuns",
         summary: "Compare two runs",
         description: "Side by side: status, duration, confidence, participants and signals.",
-        failures: ["RunNotFound"],
-        body: { name: "CompareRuns", description: "The two runs", rule: compareRule }
+        failures: ["RunNotFound"]
       })
     ),
     HttpApiEndpoint.post("rebuild", "/runs/:id/projection/rebuild", {
@@ -58,7 +57,7 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
     ),
     HttpApiEndpoint.get("export", "/runs/:id/export", {
       params: id,
-      query: exportQuery.schema,
+      query: exportQuery,
       success: [RunBundle, Schema.String.pipe(HttpApiSchema.asText({ contentType: JSON_LINES_CONTENT_TYPE }))],
       error: NotFound
     }).annotateMerge(
@@ -68,8 +67,7 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
         description:
           "Everything that belongs to a run: as one JSON bundle, or as lines of JSON, which can be read as they come. A " +
           "connection that is cut before the end means that the run was deleted meanwhile.",
-        failures: ["RunNotFound"],
-        query: exportQuery.rule
+        failures: ["RunNotFound"]
       })
     )
   )

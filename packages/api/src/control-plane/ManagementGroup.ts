@@ -8,19 +8,19 @@ import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { artifactRule, cloneRule } from "./ManagementRequests.ts"
+import { CloneRun, NewArtifact } from "./ManagementRequests.ts"
 import { Run, RunAccepted } from "./Run.ts"
 import { Artifact } from "./RunRecords.ts"
 
 const id = { id: RunReference }
 const created = HttpApiSchema.status(201)
 
-/** What is done with a run apart from its life-cycle (run-control-plane "Runs"; http-details sections 4.7 and 4.10). */
+/** What is done with a run apart from its life-cycle. */
 export class ManagementGroup extends HttpApiGroup.make("management")
   .add(
     HttpApiEndpoint.post("clone", "/runs/:id/clone", {
       params: id,
-      payload: bodySchema(cloneRule),
+      payload: bodySchema(CloneRun, { unknownKeys: "reject" }),
       success: RunAccepted.pipe(created),
       error: [BadRequest, NotFound, Conflict]
     }).annotateMerge(
@@ -30,12 +30,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
         description:
           "The new run has ids and a session of its own; the idempotency key is left out, everything else is as in the " +
           "descriptor of the original.",
-        failures: ["RunNotFound", "NoDescriptor", "SessionAlreadyExists"],
-        body: {
-          name: "CloneRun",
-          description: "What is to be different; the whole body may be absent",
-          rule: cloneRule
-        }
+        failures: ["RunNotFound", "NoDescriptor", "SessionAlreadyExists"]
       })
     ),
     HttpApiEndpoint.post("archive", "/runs/:id/archive", {
@@ -65,7 +60,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
     ),
     HttpApiEndpoint.post("addArtifact", "/runs/:id/artifacts", {
       params: id,
-      payload: bodySchema(artifactRule),
+      payload: bodySchema(NewArtifact, { unknownKeys: "reject" }),
       success: Artifact.pipe(created),
       error: NotFound
     }).annotateMerge(
@@ -73,8 +68,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
         id: "addArtifact",
         summary: "Add an artifact to a run",
         description: "In any status of the run. Emits the event `artifact.created`.",
-        failures: ["RunNotFound"],
-        body: { name: "NewArtifact", description: "The artifact, or where it is", rule: artifactRule }
+        failures: ["RunNotFound"]
       })
     )
   )

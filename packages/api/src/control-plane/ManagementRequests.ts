@@ -1,60 +1,48 @@
-import { MAX_NAME_LENGTH } from "@runplane/domain"
-import { jsonObject, oneOf, string, strings } from "../validation/BodyRules.ts"
-import { object } from "../validation/ObjectRule.ts"
-import { described, isRecord, optional, type Rule, type RuleValue } from "../validation/Rule.ts"
+import { Field, MAX_NAME_LENGTH } from "@runplane/domain"
+import * as Schema from "effect/Schema"
 
-const reject = { unknownKeys: "reject" } as const
+const optional = Schema.optionalKey
 
 /**
- * The body of `POST /runs/:id/clone` (http-details section 4.7). `context` belongs to the agents of a session, which the control
- * plane does not talk to: it is taken for the sake of older callers, and only when it is empty.
+ * `context` belongs to the agents of a session, which the control plane does not talk to: it is taken for the sake of
+ * older callers, and only when it is empty.
  */
-const emptyContext: Rule<Readonly<Record<string, never>>> = {
-  optional: false,
-  jsonSchema: { type: "object", maxProperties: 0 },
-  check: (value, place, report) => {
-    if (jsonObject().check(value, place, report) === undefined) return undefined
-    if (isRecord(value) && Object.keys(value).length === 0) return { value: {} }
-    report("context cannot be overridden: it must be absent or empty")
-    return undefined
-  }
-}
-
-export const cloneRule = object(
-  {
-    tags: described(optional(strings({ maxLength: MAX_NAME_LENGTH })), "Replaces the tags of the original", ["retry"]),
-    context: described(optional(emptyContext), "Accepted only when it is empty; what agents are told is theirs")
-  },
-  reject
+const EmptyContext = Field.object(
+  "Accepted only when it is empty; the context of a session belongs to its agents"
+).check(
+  Schema.makeFilter((context) => Array.isArray(context) || Object.keys(context).length === 0, {
+    message: "context cannot be overridden: it must be absent or empty",
+    toJsonSchema: () => ({ maxProperties: 0 })
+  })
 )
 
-/** The body of `POST /runs/:id/artifacts` (http-details section 4.10). */
-export const artifactRule = object(
-  {
-    kind: described(oneOf(["trace", "json", "report", "log", "bundle"]), "What it is", "report"),
-    label: described(string({ notEmpty: "last" }), "Name for readers", "Post-mortem"),
-    uri: described(optional(string()), "Where it is kept, when not here", "https://example.org/reports/17"),
-    inline: described(optional(jsonObject()), "The artifact itself, any JSON object")
-  },
-  reject
-)
-export type NewArtifact = RuleValue<typeof artifactRule>
+/** The body of `POST /runs/:id/clone`. */
+export const CloneRun = Schema.Struct({
+  tags: optional(
+    Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_NAME_LENGTH))).annotate({
+      description: "Replaces the tags of the original",
+      examples: [["retry"]]
+    })
+  ),
+  context: optional(EmptyContext)
+}).annotate({ identifier: "CloneRun", description: "What is to be different; the whole body may be absent" })
+
+/** The body of `POST /runs/:id/artifacts`. */
+export const NewArtifact = Schema.Struct({
+  kind: Schema.Literals(["trace", "json", "report", "log", "bundle"]).annotate({
+    description: "What it is",
+    examples: ["report"]
+  }),
+  label: Field.text("Name for readers", "Post-mortem").check(Schema.isMinLength(1)),
+  uri: optional(Field.text("Where it is kept, when not here", "https://example.org/reports/17")),
+  inline: optional(Field.object("The artifact itself, any JSON object"))
+}).annotate({ identifier: "NewArtifact", description: "The artifact, or where it is" })
+export type NewArtifact = typeof NewArtifact.Type
 
 /** Most runs that one batch request names. */
 export const MAX_BATCH_RUNS = 1000
 
-const runIds: Rule<ReadonlyArray<string>> = {
-  ...strings(),
-  jsonSchema: { ...strings().jsonSchema, maxItems: MAX_BATCH_RUNS },
-  check: (value, place, report) => {
-    if (!Array.isArray(value) || value.length <= MAX_BATCH_RUNS) return strings().check(value, place, report)
-    report(`${place.prefix}${place.key} must contain no more than ${MAX_BATCH_RUNS} elements`)
-    return undefined
-  }
-}
-
-/** The body of the batch operations; unknown keys are dropped (http-details sections 3.3 and 4.8). */
-export const batchRule = object(
-  { runIds: described(runIds, "Ids of the runs; the answer has the same order") },
-  { unknownKeys: "drop" }
-)
+/** The body of the batch operations. */
+export const RunBatch = Schema.Struct({
+  runIds: Field.texts("Ids of the runs; the answer has the same order").check(Schema.isMaxLength(MAX_BATCH_RUNS))
+}).annotate({ identifier: "RunBatch", description: "The runs; unknown keys are dropped" })

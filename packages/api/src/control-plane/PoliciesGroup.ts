@@ -10,9 +10,9 @@ import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 import { textParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { policiesQuery, policyRegistrationRule } from "./PolicyRequests.ts"
+import { PolicyRegistration, policiesQuery } from "./PolicyRequests.ts"
 
-/** A governance policy as the runtime's registry holds it (http-details section 11). */
+/** A governance policy as the runtime's registry holds it. */
 export const PolicyDescriptor = Schema.Struct({
   policyId: Field.text("Id of the policy", "policy.default"),
   mode: Field.text("Session mode it applies to; * for every mode", "macp.mode.decision.v1"),
@@ -33,11 +33,11 @@ const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
 
 const policyId = { policyId: textParam("Id of the policy", "policy.default") }
 
-/** Governance policies, passed through to the runtime (run-control-plane "Runtime and policies"). */
+/** Governance policies, passed through to the runtime (docs/http.md#policy-registration). */
 export class PoliciesGroup extends HttpApiGroup.make("policies")
   .add(
     HttpApiEndpoint.post("register", "/runtime/policies", {
-      payload: bodySchema(policyRegistrationRule),
+      payload: bodySchema(PolicyRegistration, { unknownKeys: "drop" }),
       success: PolicyRegistered.pipe(HttpApiSchema.status(201)),
       error: failures
     }).annotateMerge(
@@ -47,16 +47,11 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
         description:
           "The form and the rules are checked here, against the closed set of keys of the mode, before the runtime is asked. " +
           "What the runtime then refuses for another reason is answered with `ok: false`.",
-        failures: ["InvalidPolicyDefinition", "ReservedPolicy", "RegistryReadOnly", ...runtimeFailures],
-        body: {
-          name: "PolicyRegistration",
-          description: "A policy; unknown keys are dropped",
-          rule: policyRegistrationRule
-        }
+        failures: ["InvalidPolicyDefinition", "ReservedPolicy", "RegistryReadOnly", ...runtimeFailures]
       })
     ),
     HttpApiEndpoint.get("list", "/runtime/policies", {
-      query: policiesQuery.schema,
+      query: policiesQuery,
       success: Schema.Array(PolicyDescriptor),
       error: failures
     }).annotateMerge(
@@ -64,8 +59,7 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
         id: "listPolicies",
         summary: "List policies",
         description: "All policies of the runtime's registry, with their rules as objects.",
-        failures: runtimeFailures,
-        query: policiesQuery.rule
+        failures: runtimeFailures
       })
     ),
     HttpApiEndpoint.get("get", "/runtime/policies/:policyId", {

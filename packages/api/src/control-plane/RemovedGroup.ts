@@ -20,7 +20,7 @@ const removed = <const Name extends string, const Path extends `/${string}`>(nam
     })
   )
 
-/** The former emission endpoints; neither the body nor the run is looked at (http-details section 3.2, "410 body"). */
+/** The former emission endpoints; neither the body nor the run is looked at (docs/http.md#removed-endpoints). */
 export class RemovedGroup extends HttpApiGroup.make("removed")
   .add(
     removed("messages", "/runs/:id/messages"),

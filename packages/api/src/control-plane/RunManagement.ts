@@ -1,7 +1,10 @@
 import { Field, RunState } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
-/** The answer of `POST /runs/:id/projection/rebuild`: the whole rebuilt state, and how far it reaches (http-details section 4.7). */
+/**
+ * The answer of `POST /runs/:id/projection/rebuild`: the whole rebuilt state, and how far it reaches
+ * (docs/http.md#rebuild).
+ */
 export const RebuiltProjection = Schema.Struct({
   rebuilt: Schema.Literal(true).annotate({ description: "Always true: failures are errors" }),
   latestSeq: Field.integer("seq of the last event that was folded"),
@@ -18,7 +21,7 @@ const outcome = <const Done extends string>(done: Done, identifier: string) =>
     }).annotate({ identifier, description: "What became of one of the given runs" })
   ).annotate({ description: "One entry for each given run, in the same order" })
 
-/** The answers of the batch operations: one entry for each given run, in the same order (http-details section 4.8). */
+/** The answers of the batch operations: one entry for each given run, in the same order (docs/http.md#batch). */
 export const BatchCancelled = outcome("cancelled", "BatchCancelled")
 export const BatchArchived = outcome("archived", "BatchArchived")
 export const BatchDeleted = outcome("deleted", "BatchDeleted")

@@ -1,4 +1,4 @@
-import { RunMetrics, RunState } from "@runplane/domain"
+import { RunDescriptor, RunMetrics, RunState } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -12,18 +12,18 @@ import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { Run, RunAccepted, RunPage, RunValidation } from "./Run.ts"
 import { Artifact, OutboundMessage } from "./RunRecords.ts"
-import { reasonRule, runDescriptorRule, runListQuery } from "./RunRequests.ts"
+import { Reason, runListQuery } from "./RunRequests.ts"
 
 const id = { id: RunReference }
 const created = HttpApiSchema.status(201)
 
-const descriptorText =
-  "What to run and on which runtime, in terms that no scenario knows; unknown keys are refused at every level"
+const descriptor = bodySchema(RunDescriptor, { unknownKeys: "reject" })
+const reason = bodySchema(Reason, { unknownKeys: "drop" })
 
 const lifecycle = <const Name extends "cancel" | "suspend" | "resume">(name: Name, text: LifecycleText) =>
   HttpApiEndpoint.post(name, `/runs/:id/${name}`, {
     params: id,
-    payload: bodySchema(reasonRule),
+    payload: reason,
     success: Run.pipe(created),
     error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
   }).annotateMerge(
@@ -31,8 +31,7 @@ const lifecycle = <const Name extends "cancel" | "suspend" | "resume">(name: Nam
       id: `${name}Run`,
       summary: text.summary,
       description: text.description,
-      failures: ["RunNotFound", "InvalidStateTransition", ...text.failures, ...runtimeFailures],
-      body: { name: "Reason", description: "Why; the whole body may be absent", rule: reasonRule }
+      failures: ["RunNotFound", "InvalidStateTransition", ...text.failures, ...runtimeFailures]
     })
   )
 
@@ -42,11 +41,11 @@ interface LifecycleText {
   readonly failures: OperationDescription["failures"] & {}
 }
 
-/** Runs: creation, reading and life-cycle (run-control-plane "Endpoints", "Runs"). */
+/** Runs: creation, reading and life-cycle. */
 export class RunsGroup extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("create", "/runs", {
-      payload: bodySchema(runDescriptorRule),
+      payload: descriptor,
       success: RunAccepted.pipe(HttpApiSchema.status(202)),
       error: [BadRequest, Conflict]
     }).annotateMerge(
@@ -57,32 +56,29 @@ export class RunsGroup extends HttpApiGroup.make("runs")
           "Answers at once; the work goes on behind it. The caller hands `sessionId` to the agents, the initiator opens the " +
           "session on the runtime, and the service waits for that and then observes. A known `execution.idempotencyKey` " +
           "answers with the first run as it is now and starts nothing; there is no header for it. A run fails with " +
-          "`RUNTIME_TIMEOUT` when nobody opens its session, and with `MODE_NOT_SUPPORTED` when the runtime lacks the mode: " +
+          "`RUNTIME_TIMEOUT` when no agent opens its session, and with `MODE_NOT_SUPPORTED` when the runtime lacks the mode: " +
           "its record says so, not this answer.",
-        failures: ["UnknownRuntimeKind", "InvalidSessionId", "SessionAlreadyExists"],
-        body: { name: "RunDescriptor", description: descriptorText, rule: runDescriptorRule }
+        failures: ["UnknownRuntimeKind", "InvalidSessionId", "SessionAlreadyExists"]
       })
     ),
     HttpApiEndpoint.post("validate", "/runs/validate", {
-      payload: bodySchema(runDescriptorRule),
+      payload: descriptor,
       success: RunValidation.pipe(created)
     }).annotateMerge(
       operation({
         id: "validateRun",
         summary: "Check a descriptor without creating anything",
         description:
-          "What breaks the rules of the body is 400, as it is for a creation. What only a runtime can tell is in the answer; " +
-          "a runtime that does not answer is a warning.",
-        body: { name: "RunDescriptor", description: descriptorText, rule: runDescriptorRule }
+          "What breaks the rules of the body is 400, as it is for a creation. What only a runtime knows is in the answer; " +
+          "a runtime that does not answer is a warning."
       })
     ),
-    HttpApiEndpoint.get("list", "/runs", { query: runListQuery.schema, success: RunPage }).annotateMerge(
+    HttpApiEndpoint.get("list", "/runs", { query: runListQuery, success: RunPage }).annotateMerge(
       operation({
         id: "listRuns",
         summary: "List runs",
         description:
-          "A page of the runs that match all filters, sandbox runs included. Values out of range are refused, not clamped.",
-        query: runListQuery.rule
+          "A page of the runs that match all filters, sandbox runs included. Values out of range are refused, not clamped."
       })
     ),
     HttpApiEndpoint.get("get", "/runs/:id", { params: id, success: Run, error: NotFound }).annotateMerge(

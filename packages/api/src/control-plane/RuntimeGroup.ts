@@ -8,14 +8,14 @@ import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 
-/** Who the runtime is (http-details section 11). */
+/** Who the runtime is (docs/http.md#runtime-endpoints). */
 export const RuntimeManifest = Schema.Struct({
   agentId: Field.text("Id of the runtime"),
   title: Schema.optionalKey(Field.text("Its name")),
   description: Schema.optionalKey(Field.text("What it says of itself")),
   supportedModes: Field.texts("Modes that sessions can have", ["macp.mode.decision.v1"]),
   metadata: Schema.Record(Schema.String, Schema.String).annotate({
-    description: "What else it tells, as texts by name"
+    description: "Other metadata, texts by name"
   })
 }).annotate({ identifier: "RuntimeManifest", description: "The runtime's identity and supported modes" })
 export type RuntimeManifest = typeof RuntimeManifest.Type
@@ -48,7 +48,7 @@ export type RuntimeState = typeof RuntimeState.Type
 
 const failures = [BadRequest, NotFound, Conflict, ...runtimeErrors] as const
 
-/** The runtime behind the service, read through (run-control-plane "Runtime and policies"). */
+/** The runtime behind the service, read through. */
 export class RuntimeGroup extends HttpApiGroup.make("runtime")
   .add(
     HttpApiEndpoint.get("manifest", "/runtime/manifest", { success: RuntimeManifest, error: failures }).annotateMerge(

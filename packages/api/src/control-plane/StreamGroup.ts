@@ -12,17 +12,18 @@ import { RunReference } from "../validation/Params.ts"
 import { runStreamQuery } from "./RunRequests.ts"
 
 /**
- * The live stream of a run (http-details section 8). Declared as bytes because frames carry ids and heartbeats; the
- * typed form is `ControlPlaneClient.streamRun`.
+ * The live stream of a run (docs/http.md#stream); the typed form is `ControlPlaneClient.streamRun`. Declared as bytes,
+ * not as `StreamSse`: that encodes every event once for each subscriber, and all subscribers of a run share the bytes
+ * of one encoding.
  */
 export class StreamGroup extends HttpApiGroup.make("stream")
   .add(
     HttpApiEndpoint.get("run", "/runs/:id/stream", {
       params: { id: RunReference },
-      query: runStreamQuery.schema,
+      query: runStreamQuery,
       headers: {
         "last-event-id": Schema.optionalKey(
-          Field.text("seq of the last event received, as EventSource sends it; what is no number is ignored", "42")
+          Field.text("seq of the last event received, as EventSource sends it; what is not a number is ignored", "42")
         )
       },
       success: HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" }),
@@ -35,8 +36,7 @@ export class StreamGroup extends HttpApiGroup.make("stream")
           "An event stream (SSE) that begins with a snapshot and goes on with what happens. With afterSeq or Last-Event-ID the " +
           "events since then come first, without gap or repeat. The stream ends when the run ends; one that is opened " +
           "later stays open with heartbeats. A client that hears nothing for three heartbeats should connect anew.",
-        failures: ["RunNotFound"],
-        query: runStreamQuery.rule
+        failures: ["RunNotFound"]
       })
     )
   )

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
 
-/** What webhooks can tell about, in the order of a run's life (http-details section 12). */
+/** What webhooks report, in the order of a run's life (docs/http.md#webhook-events). */
 export const webhookEvents = [
   "run.started",
   "run.completed",
@@ -21,7 +21,7 @@ export const WebhookDeliveryStats = Schema.Struct({
   lastDeliveredAt: optional(Field.time("When one last succeeded"))
 }).annotate({ identifier: "WebhookDeliveryStats", description: "How the deliveries of a subscription went" })
 
-/** A webhook subscription (http-details section 12). */
+/** A webhook subscription (docs/http.md#webhook-subscriptions). */
 export const Webhook = Schema.Struct({
   id: Field.text("Id of the subscription: UUID"),
   url: Field.text("Where deliveries go", "https://example.org/hooks/runs"),
@@ -41,7 +41,7 @@ export type Webhook = typeof Webhook.Type
 
 export const webhookDeliveryStatuses = ["pending", "delivered", "failed"] as const
 
-/** One event on its way to one subscription (http-details section 12, "delivery record"). */
+/** One event on its way to one subscription (docs/http.md#webhook-delivery). */
 export const WebhookDelivery = Schema.Struct({
   id: Field.text("Id of the delivery: UUID; sent as webhook-id with every attempt"),
   webhookId: Field.text("The subscription"),

@@ -7,19 +7,19 @@ import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
+import { UuidParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { UuidParam } from "../validation/UuidParam.ts"
 import { Webhook, WebhookDelivery, WebhookDeliveryPage } from "./Webhook.ts"
-import { webhookChangeRule, webhookDeliveriesQuery, webhookRule } from "./WebhookRequests.ts"
+import { NewWebhook, WebhookChange, webhookDeliveriesQuery } from "./WebhookRequests.ts"
 
 const id = { id: UuidParam }
 const created = HttpApiSchema.status(201)
 
-/** Webhook subscriptions and their deliveries (run-control-plane "Webhooks"; http-details sections 12 and 15). */
+/** Webhook subscriptions and their deliveries. */
 export class WebhooksGroup extends HttpApiGroup.make("webhooks")
   .add(
     HttpApiEndpoint.post("create", "/webhooks", {
-      payload: bodySchema(webhookRule),
+      payload: bodySchema(NewWebhook, { unknownKeys: "reject" }),
       success: Webhook.pipe(created),
       error: BadRequest
     }).annotateMerge(
@@ -29,8 +29,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         description:
           "Events of runs are then posted to the URL, signed with the secret (see the webhook `runEvent`). This is the only " +
           "answer that shows the secret in full. Where private networks are refused, so is a URL that leads there.",
-        failures: ["RefusedTarget"],
-        body: { name: "NewWebhook", description: "A subscription", rule: webhookRule }
+        failures: ["RefusedTarget"]
       })
     ),
     HttpApiEndpoint.get("list", "/webhooks", { success: Schema.Array(Webhook) }).annotateMerge(
@@ -42,7 +41,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     ),
     HttpApiEndpoint.patch("update", "/webhooks/:id", {
       params: id,
-      payload: bodySchema(webhookChangeRule),
+      payload: bodySchema(WebhookChange, { unknownKeys: "reject" }),
       success: Webhook,
       error: [BadRequest, NotFound]
     }).annotateMerge(
@@ -50,8 +49,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         id: "updateWebhook",
         summary: "Change a subscription",
         description: "Any subset of the fields. Deliveries under way take the new values with their next attempt.",
-        failures: ["RefusedTarget", "WebhookNotFound"],
-        body: { name: "WebhookChange", description: "What to change", rule: webhookChangeRule }
+        failures: ["RefusedTarget", "WebhookNotFound"]
       })
     ),
     HttpApiEndpoint.delete("remove", "/webhooks/:id", { params: id, success: HttpApiSchema.NoContent }).annotateMerge(
@@ -63,7 +61,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     ),
     HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {
       params: id,
-      query: webhookDeliveriesQuery.schema,
+      query: webhookDeliveriesQuery,
       success: WebhookDeliveryPage,
       error: NotFound
     }).annotateMerge(
@@ -71,8 +69,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         id: "listDeliveries",
         summary: "List the deliveries of a subscription",
         description: "The latest first, pending ones included.",
-        failures: ["WebhookNotFound"],
-        query: webhookDeliveriesQuery.rule
+        failures: ["WebhookNotFound"]
       })
     ),
     HttpApiEndpoint.post("redeliver", "/webhooks/:id/deliveries/:deliveryId/redeliver", {

@@ -1,13 +1,14 @@
 import { Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { type ControlPlaneErrorCode, controlPlaneErrorStatus, reasonPhrases } from "./ErrorCodes.ts"
+import { errorTable, type MadeBy } from "./ErrorTables.ts"
+import { reasonPhrases } from "./ReasonPhrases.ts"
 
 /**
  * The control plane's errors, one class for each HTTP status; the body is
- * `{statusCode, errorCode, message, metadata?, error?}` (http-details section 3.2). Fail a handler with
+ * `{statusCode, errorCode, message, metadata?, error?}` (docs/http.md#error-bodies). Fail a handler with
  * `controlPlaneError(code, message)`, or with one of the named constructors of `Failures.ts`.
  */
-const body = <const Status extends number, const Codes extends ReadonlyArray<ControlPlaneErrorCode>>(
+const body = <const Status extends number, const Codes extends ReadonlyArray<string>>(
   status: Status,
   codes: Codes,
   identifier: string
@@ -149,47 +150,47 @@ export class GatewayTimeout extends Schema.Error<GatewayTimeout>("runplane/api/G
   readonly _tag = "GatewayTimeout"
 }
 
-interface ErrorDetails {
-  readonly message: string
-  readonly metadata?: Schema.JsonObject
-  readonly error?: string
-}
+/**
+ * The class of every `errorCode`, which has its status (docs/http.md#error-codes). `INTERNAL_ERROR` also goes with 502
+ * (a cancel callback that failed) and with 429 (the service's own rate limit).
+ */
+const classes = {
+  RUN_NOT_FOUND: NotFound,
+  INVALID_STATE_TRANSITION: Conflict,
+  RUNTIME_UNAVAILABLE: Unavailable,
+  RUNTIME_TIMEOUT: GatewayTimeout,
+  STREAM_EXHAUSTED: BadGateway,
+  SESSION_EXPIRED: Conflict,
+  VALIDATION_ERROR: BadRequest,
+  INTERNAL_ERROR: InternalFailure,
+  MODE_NOT_SUPPORTED: BadRequest,
+  CIRCUIT_BREAKER_OPEN: Unavailable,
+  INVALID_SESSION_ID: BadRequest,
+  UNKNOWN_POLICY_VERSION: BadRequest,
+  POLICY_DENIED: Forbidden,
+  INVALID_POLICY_DEFINITION: BadRequest,
+  SESSION_ALREADY_EXISTS: Conflict,
+  FORBIDDEN: Forbidden,
+  NOT_FOUND: NotFound,
+  CONFLICT: Conflict,
+  UNAUTHENTICATED: Unauthenticated,
+  NOT_IMPLEMENTED: NotImplemented,
+  RATE_LIMITED: TooManyRequests,
+  ENDPOINT_REMOVED: EndpointRemoved,
+  SERVICE_UNAVAILABLE: Unavailable,
+  PAYLOAD_TOO_LARGE: PayloadTooLarge,
+  UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaType,
+  REGISTRY_READ_ONLY: MethodNotAllowed
+} as const
 
-/** How an error of each code is made: the one place where a code meets its class. */
-const constructors = {
-  RUN_NOT_FOUND: (details: ErrorDetails) => new NotFound({ errorCode: "RUN_NOT_FOUND", ...details }),
-  INVALID_STATE_TRANSITION: (details: ErrorDetails) =>
-    new Conflict({ errorCode: "INVALID_STATE_TRANSITION", ...details }),
-  RUNTIME_UNAVAILABLE: (details: ErrorDetails) => new Unavailable({ errorCode: "RUNTIME_UNAVAILABLE", ...details }),
-  RUNTIME_TIMEOUT: (details: ErrorDetails) => new GatewayTimeout({ errorCode: "RUNTIME_TIMEOUT", ...details }),
-  STREAM_EXHAUSTED: (details: ErrorDetails) => new BadGateway({ errorCode: "STREAM_EXHAUSTED", ...details }),
-  SESSION_EXPIRED: (details: ErrorDetails) => new Conflict({ errorCode: "SESSION_EXPIRED", ...details }),
-  VALIDATION_ERROR: (details: ErrorDetails) => new BadRequest({ errorCode: "VALIDATION_ERROR", ...details }),
-  INTERNAL_ERROR: (details: ErrorDetails) => new InternalFailure({ errorCode: "INTERNAL_ERROR", ...details }),
-  MODE_NOT_SUPPORTED: (details: ErrorDetails) => new BadRequest({ errorCode: "MODE_NOT_SUPPORTED", ...details }),
-  CIRCUIT_BREAKER_OPEN: (details: ErrorDetails) => new Unavailable({ errorCode: "CIRCUIT_BREAKER_OPEN", ...details }),
-  INVALID_SESSION_ID: (details: ErrorDetails) => new BadRequest({ errorCode: "INVALID_SESSION_ID", ...details }),
-  UNKNOWN_POLICY_VERSION: (details: ErrorDetails) =>
-    new BadRequest({ errorCode: "UNKNOWN_POLICY_VERSION", ...details }),
-  POLICY_DENIED: (details: ErrorDetails) => new Forbidden({ errorCode: "POLICY_DENIED", ...details }),
-  INVALID_POLICY_DEFINITION: (details: ErrorDetails) =>
-    new BadRequest({ errorCode: "INVALID_POLICY_DEFINITION", ...details }),
-  SESSION_ALREADY_EXISTS: (details: ErrorDetails) => new Conflict({ errorCode: "SESSION_ALREADY_EXISTS", ...details }),
-  FORBIDDEN: (details: ErrorDetails) => new Forbidden({ errorCode: "FORBIDDEN", ...details }),
-  NOT_FOUND: (details: ErrorDetails) => new NotFound({ errorCode: "NOT_FOUND", ...details }),
-  CONFLICT: (details: ErrorDetails) => new Conflict({ errorCode: "CONFLICT", ...details }),
-  UNAUTHENTICATED: (details: ErrorDetails) => new Unauthenticated({ errorCode: "UNAUTHENTICATED", ...details }),
-  NOT_IMPLEMENTED: (details: ErrorDetails) => new NotImplemented({ errorCode: "NOT_IMPLEMENTED", ...details }),
-  RATE_LIMITED: (details: ErrorDetails) => new TooManyRequests({ errorCode: "RATE_LIMITED", ...details }),
-  ENDPOINT_REMOVED: (details: ErrorDetails) => new EndpointRemoved({ errorCode: "ENDPOINT_REMOVED", ...details }),
-  SERVICE_UNAVAILABLE: (details: ErrorDetails) => new Unavailable({ errorCode: "SERVICE_UNAVAILABLE", ...details }),
-  PAYLOAD_TOO_LARGE: (details: ErrorDetails) => new PayloadTooLarge({ errorCode: "PAYLOAD_TOO_LARGE", ...details }),
-  UNSUPPORTED_MEDIA_TYPE: (details: ErrorDetails) =>
-    new UnsupportedMediaType({ errorCode: "UNSUPPORTED_MEDIA_TYPE", ...details }),
-  REGISTRY_READ_ONLY: (details: ErrorDetails) => new MethodNotAllowed({ errorCode: "REGISTRY_READ_ONLY", ...details })
-} as const satisfies Record<ControlPlaneErrorCode, (details: ErrorDetails) => { readonly statusCode: number }>
+const table = errorTable(classes)
 
-export type ErrorOfCode<Code extends ControlPlaneErrorCode> = ReturnType<(typeof constructors)[Code]>
+export type ControlPlaneErrorCode = keyof typeof classes
+
+/** The HTTP status that every code is answered with. */
+export const controlPlaneErrorStatus = table.status
+
+export type ErrorOfCode<Code extends ControlPlaneErrorCode> = MadeBy<(typeof classes)[Code]>
 
 /** Any error of the control plane, except the list of a failed validation. */
 export type ControlPlaneError = ErrorOfCode<ControlPlaneErrorCode>
@@ -201,21 +202,13 @@ type EdgeErrorCode = "ENDPOINT_REMOVED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MED
 export type CapabilityError = ErrorOfCode<Exclude<ControlPlaneErrorCode, EdgeErrorCode>>
 
 /** The error of a code: its class and its HTTP status follow from the code. */
-export const controlPlaneError = <const Code extends ControlPlaneErrorCode>(
-  code: Code,
-  message: string,
-  metadata?: Schema.JsonObject
-): ErrorOfCode<Code> => {
-  const make: (details: ErrorDetails) => ControlPlaneError = constructors[code]
-  // The constructor found under a code makes that code's error; TypeScript does not follow the lookup.
-  return make(metadata === undefined ? { message } : { message, metadata }) as ErrorOfCode<Code>
-}
+export const controlPlaneError = table.make
 
 export const controlPlaneErrorCodes = Object.keys(controlPlaneErrorStatus).filter(
   (code): code is ControlPlaneErrorCode => code in controlPlaneErrorStatus
 )
 
-/** The errors that an endpoint which talks to the runtime may answer with (http-details section 3.2, second table). */
+/** The errors that an endpoint which talks to the runtime may answer with (docs/http.md#runtime-errors). */
 export const runtimeErrors = [
   Unauthenticated,
   Forbidden,

@@ -12,9 +12,9 @@ import {
   Unauthenticated,
   UnsupportedMediaType
 } from "./ControlPlaneErrors.ts"
-import { reasonPhrases } from "./ErrorCodes.ts"
+import { reasonPhrases } from "./ReasonPhrases.ts"
 
-/** The failures of http-details section 3.2 with their texts, written once. */
+/** The failures with their texts, written once (docs/http.md#error-texts). */
 
 export const runNotFound = (id: string) => controlPlaneError("RUN_NOT_FOUND", `run ${id} not found`)
 
@@ -53,7 +53,7 @@ export const unknownRuntimeKind = (kind: string) =>
     error: reasonPhrases[400]
   })
 
-/** A message removed with the emission endpoints (http-details section 3.2, "410 body"). */
+/** A message removed with the emission endpoints (docs/http.md#removed-endpoints). */
 export const endpointRemoved = (route: string) =>
   controlPlaneError(
     "ENDPOINT_REMOVED",
@@ -129,7 +129,10 @@ const errorCodeOfGrpcStatus: Readonly<Partial<Record<(typeof GRPC_STATUS)[number
   DEADLINE_EXCEEDED: "RUNTIME_TIMEOUT"
 }
 
-/** The answer for a failed runtime call: its gRPC status code decides, its details text is the message (section 3.2). */
+/**
+ * The answer for a failed runtime call: its gRPC status code decides, its details text is the message
+ * (docs/http.md#runtime-errors).
+ */
 export const runtimeFailure = (grpcCode: number, details: string): CapabilityError => {
   const status = GRPC_STATUS[grpcCode]
   const code = (status === undefined ? undefined : errorCodeOfGrpcStatus[status]) ?? "INTERNAL_ERROR"

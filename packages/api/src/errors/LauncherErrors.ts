@@ -1,12 +1,13 @@
 import { Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { type LauncherErrorCode, reasonPhrases } from "./ErrorCodes.ts"
+import { errorTable, type MadeBy } from "./ErrorTables.ts"
+import { reasonPhrases } from "./ReasonPhrases.ts"
 
 /**
  * The launch service's errors: its own form `{statusCode, errorCode, message, metadata?}`, one class for each HTTP
- * status, and the framework's form `{message, error, statusCode}`, which has no code (launch-details section 10.1).
+ * status, and the framework's form `{message, error, statusCode}`, which has no code (docs/launch.md#errors).
  */
-const body = <const Status extends number, const Codes extends ReadonlyArray<LauncherErrorCode>>(
+const body = <const Status extends number, const Codes extends ReadonlyArray<string>>(
   status: Status,
   codes: Codes,
   identifier: string
@@ -77,44 +78,35 @@ export class ApiKeyRejected extends Schema.Error<ApiKeyRejected>("runplane/api/A
   readonly _tag = "ApiKeyRejected"
 }
 
-interface ErrorDetails {
-  readonly message: string
-  readonly metadata?: Schema.JsonObject
-}
+/**
+ * The class of every `errorCode` that the launch service raises itself, which has its status (docs/launch.md#errors).
+ */
+const classes = {
+  PACK_NOT_FOUND: CatalogEntryNotFound,
+  SCENARIO_NOT_FOUND: CatalogEntryNotFound,
+  VERSION_NOT_FOUND: CatalogEntryNotFound,
+  TEMPLATE_NOT_FOUND: CatalogEntryNotFound,
+  AGENT_NOT_FOUND: CatalogEntryNotFound,
+  INVALID_SCENARIO_REF: LaunchRejected,
+  VALIDATION_ERROR: LaunchRejected,
+  COMPILATION_ERROR: LaunchRejected,
+  INVALID_PACK_DATA: LauncherFault,
+  INVALID_CONFIG: LauncherFault,
+  AUTH_MINT_FAILED: AgentStartFailed,
+  AGENT_ATTACH_FAILED: AgentStartFailed,
+  INTERNAL_ERROR: LauncherFault
+} as const
 
-/** How an error of each code is made: the one place where a code meets its class. */
-const constructors = {
-  PACK_NOT_FOUND: (details: ErrorDetails) => new CatalogEntryNotFound({ errorCode: "PACK_NOT_FOUND", ...details }),
-  SCENARIO_NOT_FOUND: (details: ErrorDetails) =>
-    new CatalogEntryNotFound({ errorCode: "SCENARIO_NOT_FOUND", ...details }),
-  VERSION_NOT_FOUND: (details: ErrorDetails) =>
-    new CatalogEntryNotFound({ errorCode: "VERSION_NOT_FOUND", ...details }),
-  TEMPLATE_NOT_FOUND: (details: ErrorDetails) =>
-    new CatalogEntryNotFound({ errorCode: "TEMPLATE_NOT_FOUND", ...details }),
-  AGENT_NOT_FOUND: (details: ErrorDetails) => new CatalogEntryNotFound({ errorCode: "AGENT_NOT_FOUND", ...details }),
-  INVALID_SCENARIO_REF: (details: ErrorDetails) =>
-    new LaunchRejected({ errorCode: "INVALID_SCENARIO_REF", ...details }),
-  VALIDATION_ERROR: (details: ErrorDetails) => new LaunchRejected({ errorCode: "VALIDATION_ERROR", ...details }),
-  COMPILATION_ERROR: (details: ErrorDetails) => new LaunchRejected({ errorCode: "COMPILATION_ERROR", ...details }),
-  INVALID_PACK_DATA: (details: ErrorDetails) => new LauncherFault({ errorCode: "INVALID_PACK_DATA", ...details }),
-  INVALID_CONFIG: (details: ErrorDetails) => new LauncherFault({ errorCode: "INVALID_CONFIG", ...details }),
-  AUTH_MINT_FAILED: (details: ErrorDetails) => new AgentStartFailed({ errorCode: "AUTH_MINT_FAILED", ...details }),
-  AGENT_ATTACH_FAILED: (details: ErrorDetails) =>
-    new AgentStartFailed({ errorCode: "AGENT_ATTACH_FAILED", ...details }),
-  INTERNAL_ERROR: (details: ErrorDetails) => new LauncherFault({ errorCode: "INTERNAL_ERROR", ...details })
-} as const satisfies Record<LauncherErrorCode, (details: ErrorDetails) => { readonly statusCode: number }>
+const table = errorTable(classes)
 
-export type LauncherErrorOfCode<Code extends LauncherErrorCode> = ReturnType<(typeof constructors)[Code]>
+export type LauncherErrorCode = keyof typeof classes
+
+/** The HTTP status that every code is answered with. */
+export const launcherErrorStatus = table.status
+
+export type LauncherErrorOfCode<Code extends LauncherErrorCode> = MadeBy<(typeof classes)[Code]>
 
 export type LauncherError = LauncherErrorOfCode<LauncherErrorCode>
 
 /** The error of a code: its class and its HTTP status follow from the code. */
-export const launcherError = <const Code extends LauncherErrorCode>(
-  code: Code,
-  message: string,
-  metadata?: Schema.JsonObject
-): LauncherErrorOfCode<Code> => {
-  const make: (details: ErrorDetails) => LauncherError = constructors[code]
-  // The constructor found under a code makes that code's error; TypeScript does not follow the lookup.
-  return make(metadata === undefined ? { message } : { message, metadata }) as LauncherErrorOfCode<Code>
-}
+export const launcherError = table.make

@@ -1,3 +1,4 @@
+import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
@@ -7,13 +8,11 @@ import { RateLimit } from "../middleware/RateLimit.ts"
 import { LaunchValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { textParam } from "../validation/Params.ts"
-import { queryString } from "../validation/QueryRules.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
-import { described, optional } from "../validation/Rule.ts"
 import { CatalogAgent, LaunchSchema, Pack, ScenarioSummary } from "./Catalog.ts"
 
 export const launchSchemaQuery = querySchema({
-  template: described(optional(queryString()), "Slug of a template; an empty value counts as absent", "default")
+  template: Schema.optionalKey(Field.text("Slug of a template; an empty value counts as absent", "default"))
 })
 
 const packSlug = textParam("Slug of the pack", "incident")
@@ -22,7 +21,7 @@ const version = textParam("Version of the scenario", "1.0.0")
 
 const failures = [CatalogEntryNotFound, LauncherFault] as const
 
-/** Packs, scenarios, agents and launch schemas (scenario-launch-service "Endpoints"). */
+/** Packs, scenarios, agents and launch schemas. */
 export class CatalogGroup extends HttpApiGroup.make("catalog")
   .add(
     HttpApiEndpoint.get("packs", "/packs", { success: Schema.Array(Pack), error: failures }).annotateMerge(
@@ -78,7 +77,7 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
     ),
     HttpApiEndpoint.get("launchSchema", "/packs/:packSlug/scenarios/:scenarioSlug/versions/:version/launch-schema", {
       params: { packSlug, scenarioSlug, version },
-      query: launchSchemaQuery.schema,
+      query: launchSchemaQuery,
       success: LaunchSchema,
       error: failures
     }).annotateMerge(
@@ -87,8 +86,7 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
         summary: "Read what a scenario asks for",
         description:
           "Everything a form needs to start a version of a scenario: the schema of its inputs, and what it will launch.",
-        failures: ["PackNotFound", "ScenarioNotFound", "VersionNotFound", "TemplateNotFound", "InvalidPackData"],
-        query: launchSchemaQuery.rule
+        failures: ["PackNotFound", "ScenarioNotFound", "VersionNotFound", "TemplateNotFound", "InvalidPackData"]
       })
     )
   )

@@ -1,13 +1,12 @@
 import { Field, RunDescriptor, RunMode } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { boolean, jsonObject, oneOf, string, strings } from "../validation/BodyRules.ts"
-import { object } from "../validation/ObjectRule.ts"
-import { described, optional, type Rule, valid } from "../validation/Rule.ts"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import { open, sentAs } from "../validation/RequestSchema.ts"
 import { HostedAgent } from "./Catalog.ts"
 
 const absent = Schema.optionalKey
 
-/** What the initiator agent needs to open the session (launch-details sections 3.2 and 4). */
+/** What the initiator agent needs to open the session (docs/launch.md#initiator). */
 export const LaunchInitiator = Schema.Struct({
   participantId: Field.text("Who opens the session", "incident-commander"),
   sessionStart: Schema.Struct({
@@ -33,7 +32,7 @@ export const LaunchInitiator = Schema.Struct({
 }).annotate({ identifier: "LaunchInitiator", description: "What the initiator agent needs to open the session" })
 export type LaunchInitiator = typeof LaunchInitiator.Type
 
-/** A compiled launch (scenario-launch-service "CompileLaunchResult"; field map in launch-details section 3.2). */
+/** A compiled launch (docs/launch.md#compile-result). */
 export const CompileLaunchResult = Schema.Struct({
   sessionId: Field.text("The session, allocated here: UUID v4; also in the descriptor"),
   mode: RunMode,
@@ -85,69 +84,59 @@ export const ExampleRun = Schema.Struct({
 })
 export type ExampleRun = typeof ExampleRun.Type
 
-const drop = { unknownKeys: "drop" } as const
+const ActorType = Schema.Literals(["user", "service", "system"]).annotate({ description: "What the requester is" })
+const isActorType = Schema.is(ActorType)
 
-/** `actorId` and `actorType` as they come when they are strings; anything else about a requester is left out. */
-const requester: Rule<{ readonly actorId?: string; readonly actorType?: "user" | "service" | "system" }> = {
-  optional: false,
-  jsonSchema: {
-    type: "object",
-    properties: {
-      actorId: { type: "string", description: "Id of the requester, in the caller's own terms" },
-      actorType: { type: "string", enum: ["user", "service", "system"], description: "What the requester is" }
-    }
-  },
-  check: (value, place, report) => {
-    const checked = jsonObject().check(value, place, report)
-    if (checked === undefined) return undefined
-    const { actorId, actorType } = checked.value
-    return valid({
-      ...(typeof actorId === "string" ? { actorId } : {}),
-      ...(actorType === "user" || actorType === "service" || actorType === "system" ? { actorType } : {})
+const KnownRequester = Schema.Struct({
+  actorId: absent(Field.text("Id of the requester, in the caller's own terms")),
+  actorType: absent(ActorType)
+})
+
+/** `actorId` and `actorType` when they are of their types; anything else about a requester is left out. */
+const Requester = sentAs(open(KnownRequester), "On whose behalf; replaces the requester of the scenario").pipe(
+  Schema.decodeTo(Schema.JsonObject),
+  Schema.decodeTo(
+    KnownRequester,
+    SchemaTransformation.transform({
+      decode: ({ actorId, actorType }: Schema.JsonObject) => ({
+        ...(typeof actorId === "string" ? { actorId } : {}),
+        ...(isActorType(actorType) ? { actorType } : {})
+      }),
+      encode: (requester): Schema.JsonObject => ({ ...requester })
     })
-  }
-}
+  )
+)
 
 const compileFields = {
-  scenarioRef: described(
-    string({ notEmpty: "first" }),
-    "The scenario: pack/scenario@version",
-    "incident/region-failover@1.0.0"
+  // The text about an empty reference comes before the one about its type.
+  scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0")
+    .annotate({ emptyFirst: true })
+    .check(Schema.isMinLength(1)),
+  templateId: absent(
+    Field.text("Slug of a template: its inputs stand in for missing ones, its changes apply to the launch")
   ),
-  templateId: described(
-    optional(string()),
-    "Slug of a template: its inputs stand in for missing ones, its changes apply to the launch"
-  ),
-  mode: described(optional(oneOf(["live", "sandbox"])), "Mode of the run; sandbox unless said"),
-  inputs: described(jsonObject(), "Inputs, checked against the JSON Schema of the scenario")
+  mode: absent(Schema.Literals(RunMode.literals).annotate({ description: "Mode of the run; sandbox unless said" })),
+  inputs: Field.object("Inputs, checked against the JSON Schema of the scenario")
 }
 
-/** The body of `POST /launch/compile`; unknown keys are dropped. */
-export const compileRequestRule = object(compileFields, drop)
-export type CompileRequest = {
-  readonly scenarioRef: string
-  readonly templateId?: string
-  readonly mode?: "live" | "sandbox"
-  readonly inputs: Schema.JsonObject
-}
+/** The body of `POST /launch/compile`. */
+export const CompileRequest = Schema.Struct(compileFields).annotate({
+  identifier: "CompileRequest",
+  description: "A scenario and its inputs; unknown keys are dropped"
+})
+export type CompileRequest = typeof CompileRequest.Type
 
-/** The body of `POST /examples/run`; field order is the order of its messages (launch-details section 10.1). */
-export const exampleRunRequestRule = object(
-  {
-    ...compileFields,
-    bootstrapAgents: described(
-      optional(boolean()),
-      "Whether to start agents and to submit the run; the setting AUTO_BOOTSTRAP_EXAMPLE_AGENTS unless said"
-    ),
-    tags: described(optional(strings()), "Added to the tags of the run", ["nightly"]),
-    requester: described(optional(requester), "On whose behalf; replaces the requester of the scenario"),
-    runLabel: described(optional(string()), "Name of this run for readers, kept in the session's metadata")
-  },
-  drop
-)
-export type ExampleRunRequest = CompileRequest & {
-  readonly bootstrapAgents?: boolean
-  readonly tags?: ReadonlyArray<string>
-  readonly requester?: { readonly actorId?: string; readonly actorType?: "user" | "service" | "system" }
-  readonly runLabel?: string
-}
+/** The body of `POST /examples/run`; field order is the order of its messages. */
+export const ExampleRunRequest = Schema.Struct({
+  ...compileFields,
+  bootstrapAgents: absent(
+    Field.flag("Whether to start agents and to submit the run; the setting AUTO_BOOTSTRAP_EXAMPLE_AGENTS unless said")
+  ),
+  tags: absent(Field.texts("Added to the tags of the run", ["nightly"])),
+  requester: absent(Requester),
+  runLabel: absent(Field.text("Name of this run for readers, kept in the session's metadata"))
+}).annotate({
+  identifier: "ExampleRunRequest",
+  description: "A scenario, its inputs, and how to run it; unknown keys are dropped"
+})
+export type ExampleRunRequest = typeof ExampleRunRequest.Type

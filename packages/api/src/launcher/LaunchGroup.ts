@@ -7,7 +7,7 @@ import { RateLimit } from "../middleware/RateLimit.ts"
 import { LaunchValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { CompileLaunchResult, compileRequestRule, ExampleRun, exampleRunRequestRule } from "./Launch.ts"
+import { CompileLaunchResult, CompileRequest, ExampleRun, ExampleRunRequest } from "./Launch.ts"
 
 const failures = [LaunchRejected, CatalogEntryNotFound, LauncherFault] as const
 
@@ -23,11 +23,11 @@ const compileFailures = [
   "InvalidPackData"
 ] as const
 
-/** Compilation and the example flow (scenario-launch-service "Endpoints"). */
+/** Compilation and the example flow. */
 export class LaunchGroup extends HttpApiGroup.make("launch")
   .add(
     HttpApiEndpoint.post("compile", "/launch/compile", {
-      payload: bodySchema(compileRequestRule),
+      payload: bodySchema(CompileRequest, { unknownKeys: "drop" }),
       success: CompileLaunchResult.pipe(HttpApiSchema.status(201)),
       error: failures
     }).annotateMerge(
@@ -37,16 +37,11 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
         description:
           "Checks the inputs against the scenario, fills them in, and allocates the session. `runDescriptor` is what the run " +
           "control plane takes; `initiator` is for the agent that opens the session. Nothing is started.",
-        failures: compileFailures,
-        body: {
-          name: "CompileRequest",
-          description: "A scenario and its inputs; unknown keys are dropped",
-          rule: compileRequestRule
-        }
+        failures: compileFailures
       })
     ),
     HttpApiEndpoint.post("runExample", "/examples/run", {
-      payload: bodySchema(exampleRunRequestRule),
+      payload: bodySchema(ExampleRunRequest, { unknownKeys: "drop" }),
       success: ExampleRun.pipe(HttpApiSchema.status(201)),
       error: [...failures, AgentStartFailed]
     }).annotateMerge(
@@ -57,12 +52,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
           "Compiles, starts the agents one after the other with the initiator first, and submits the run meanwhile. " +
           "`controlPlaneRun` is absent when no control plane is configured or the submission failed: the agents run all the " +
           "same. With `bootstrapAgents: false` it only compiles.",
-        failures: [...compileFailures, "AgentNotFound", "InvalidConfig", "AuthMintFailed", "AgentAttachFailed"],
-        body: {
-          name: "ExampleRunRequest",
-          description: "A scenario, its inputs, and how to run it; unknown keys are dropped",
-          rule: exampleRunRequestRule
-        }
+        failures: [...compileFailures, "AgentNotFound", "InvalidConfig", "AuthMintFailed", "AgentAttachFailed"]
       })
     )
   )

@@ -5,7 +5,7 @@ import { RateLimit } from "../middleware/RateLimit.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { HealthAnswer } from "./Catalog.ts"
 
-/** The probe; behind the API key and counted like everything else (scenario-launch-service "Authentication", "Limits"). */
+/** The probe; behind the API key and counted like everything else. */
 export class LauncherHealthGroup extends HttpApiGroup.make("health")
   .add(
     HttpApiEndpoint.get("healthz", "/healthz", { success: HealthAnswer }).annotateMerge(

@@ -4,7 +4,7 @@ import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Unauthenticated } from "../errors/ControlPlaneErrors.ts"
 
-/** Who makes the request: written into audit entries (http-details sections 3.4 and 13.1). */
+/** Who makes the request: written into audit entries (docs/http.md#actors). */
 export interface Actor {
   /** The key's name, else `key:<8 hex of the key's SHA-256>`; `anonymous` when authentication is off. */
   readonly actorId: string
@@ -24,7 +24,7 @@ const bearer = HttpApiSecurity.bearer.pipe(
   )
 )
 
-/** Demands a configured API key (run-control-plane "Authentication"); implemented in `server/ApiKeyAuthorization.ts`. */
+/** Demands a configured API key (docs/http.md#api-keys); implemented in `@runplane/server`. */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentActor }>()(
   "runplane/api/Authorization",
   { security: { bearer }, error: Unauthenticated }

@@ -7,7 +7,7 @@ const apiKey = HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }).pipe(
   HttpApiSecurity.annotate(OpenApi.Description, "An API key. A service without configured keys asks for none")
 )
 
-/** Demands a configured key in `x-api-key` (scenario-launch-service "Authentication"); `server/LauncherApiKeyGuard.ts`. */
+/** Demands a configured key in `x-api-key`; implemented in `@runplane/server`. */
 export class LauncherApiKey extends HttpApiMiddleware.Service<LauncherApiKey>()("runplane/api/LauncherApiKey", {
   security: { apiKey },
   error: ApiKeyRejected

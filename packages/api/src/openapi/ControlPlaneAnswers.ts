@@ -39,8 +39,8 @@ const GRPC = {
 }
 
 /**
- * Every way in which an operation of the control plane fails (http-details section 3.2). The bodies are made by what the service
- * raises, so that the document cannot show other texts.
+ * Every way in which an operation of the control plane fails (docs/http.md#error-codes). The bodies are made by what
+ * the service raises, so that the document cannot show other texts.
  */
 export const controlPlaneAnswers = {
   BrokenRules: errorAnswer(
@@ -50,10 +50,10 @@ export const controlPlaneAnswers = {
     })
   ),
   UnreadableBody: errorAnswer(
-    "the body is no JSON; `message` is the parser's",
+    "the body is not JSON; `message` is the parser's",
     badRequest("Unexpected token 'o', \"nope\" is not valid JSON")
   ),
-  MalformedId: errorAnswer("an id in the path is no UUID", badRequest(UUID_EXPECTED)),
+  MalformedId: errorAnswer("an id in the path is not a UUID", badRequest(UUID_EXPECTED)),
   InvalidSessionId: errorAnswer("`session.sessionId` has none of the three forms", invalidSessionId()),
   UnknownRuntimeKind: errorAnswer("no runtime of this kind is registered", unknownRuntimeKind("cobol")),
   CancelNotPossible: errorAnswer("the run has neither a cancel callback nor a delegation", cancelNotPossible()),
@@ -79,7 +79,7 @@ export const controlPlaneAnswers = {
       faults: ['/voting: unrecognized key "treshold"']
     })
   ),
-  Unauthenticated: errorAnswer("no key, or one that is not valid", unauthenticated("Invalid authorization token")),
+  Unauthenticated: errorAnswer("the key is missing or not valid", unauthenticated("Invalid authorization token")),
   RunNotFound: errorAnswer("no run has this id", runNotFound(RUN)),
   WebhookNotFound: errorAnswer(
     "no subscription has this id",
@@ -127,7 +127,7 @@ export const controlPlaneAnswers = {
     runtimeFailure(GRPC.permissionDenied, "not allowed to manage the registry")
   ),
   RuntimeKnowsNoSuchThing: errorAnswer(
-    "the runtime knows no such thing",
+    "the runtime does not know the thing",
     runtimeFailure(GRPC.notFound, "policy policy.incident.strict not found")
   ),
   RuntimeConflict: errorAnswer(

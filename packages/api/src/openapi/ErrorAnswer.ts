@@ -5,14 +5,14 @@ export interface ErrorAnswer {
   readonly status: number
   /** Name of the schema of the body among the components. */
   readonly schema: string
-  /** What clients tell it by: the `errorCode`, or the reason phrase where an answer has no code. */
+  /** What clients recognise it by: the `errorCode`, or the reason phrase where an answer has no code. */
   readonly code: string
   /** When it comes, as a sentence without its full stop. */
   readonly when: string
   readonly body: Schema.JsonObject
 }
 
-/** An error of the service, which tells its status and the name of its schema itself. */
+/** An error of the service, which knows its status and the name of its schema. */
 interface RaisedError {
   readonly _tag: string
   readonly statusCode: number

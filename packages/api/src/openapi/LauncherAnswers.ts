@@ -1,12 +1,12 @@
-import { reasonPhrases } from "../errors/ErrorCodes.ts"
 import { INTERNAL_TEXT, payloadTooLarge, rateLimitExceeded } from "../errors/Failures.ts"
 import { ApiKeyRejected, INVALID_API_KEY_TEXT, launcherError, MalformedBody } from "../errors/LauncherErrors.ts"
+import { reasonPhrases } from "../errors/ReasonPhrases.ts"
 import { errorAnswer } from "./ErrorAnswer.ts"
 
 const SESSION = "8d5a3f0c-93d4-4c4e-9d60-5c7f1c2a7e10"
 
 /**
- * Every way in which an operation of the launch service fails (scenario-launch-service "Errors"; launch-details section 10.1).
+ * Every way in which an operation of the launch service fails (docs/launch.md#errors).
  * Answers in the form of the HTTP framework have no `errorCode`.
  */
 export const launcherAnswers = {
@@ -15,11 +15,11 @@ export const launcherAnswers = {
     new MalformedBody({ message: ["scenarioRef should not be empty", "scenarioRef must be a string"] })
   ),
   UnreadableBody: errorAnswer(
-    "the body is no JSON; `message` is the parser's",
+    "the body is not JSON; `message` is the parser's",
     new MalformedBody({ message: "Unexpected token 'o', \"nope\" is not valid JSON" })
   ),
   Unauthenticated: errorAnswer(
-    "no key, or one that is not valid",
+    "the key is missing or not valid",
     new ApiKeyRejected({ message: INVALID_API_KEY_TEXT })
   ),
   PayloadTooLarge: errorAnswer("the body is over 1 MB", {
@@ -51,7 +51,7 @@ export const launcherAnswers = {
     })
   ),
   CompilationFailed: errorAnswer(
-    "the scenario refers to an input that is not there, or its extensions are no texts",
+    "the scenario refers to an input that is not there, or its extensions are not texts",
     launcherError("COMPILATION_ERROR", "undefined placeholder: {{ inputs.service }}")
   ),
   PackNotFound: errorAnswer("no pack has this slug", launcherError("PACK_NOT_FOUND", "pack not found: outage")),

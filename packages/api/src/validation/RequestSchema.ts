@@ -1,39 +1,74 @@
-import { cleanJson, MAX_JSON_DEPTH } from "@runplane/domain"
+import { cleanJson, isDeeperThan, MAX_JSON_DEPTH } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { isTooDeep } from "./JsonDepth.ts"
-import type { DecodedFields, Fields, ObjectRule } from "./ObjectRule.ts"
-import { object } from "./ObjectRule.ts"
-import type { DefaultedRule, RuleValue } from "./Rule.ts"
-import { violation } from "./Violations.ts"
+import { maxItems } from "./Checks.ts"
+import { sentence } from "./Violations.ts"
 
 /**
- * Payload and query schemas of endpoints whose decoding is done by the rules of this folder, so that one declaration
- * gives the handler its value, the client its type, the caller all messages and the OpenAPI document its fields
- * (`requestDescription` hands the JSON Schema on).
+ * Payload and query schemas of endpoints: plain Schemas of what the handler gets, read from what callers send. Every
+ * broken rule is found, and `violationText` renders it. Clients send values as they are: the service is the judge of
+ * them.
  */
 
+/** Documents show `schema`, and this about it, whatever is accepted in its place. */
+export const sentAs = (schema: Schema.Constraint, description?: string) =>
+  Schema.Any.check(
+    Schema.makeFilter(() => true, {
+      description,
+      representation: { id: "runplane/api/sentAs", payload: null, schemas: [SchemaAST.toEncoded(schema.ast)] },
+      toJsonSchema: ({ schemas: [shown] }) => shown ?? {}
+    })
+  )
+
+/** A codec without needs, of an object with fields. */
+type Fields = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
+
+export interface BodyOptions {
+  /** `reject` reports every unknown key, at every level; `drop` leaves them out of the decoded value. */
+  readonly unknownKeys: "reject" | "drop"
+}
+
 /**
- * The schema of a JSON body. An empty body and an array are checked as `{}`; a bare string, number, boolean or null is
- * refused like a syntax error. The decoded value is clean: no text in it that the database cannot hold.
+ * The schema of a JSON body. An empty body and an array are checked as `{}`, a null in place of an optional value as
+ * its absence; a bare string, number, boolean or null is refused like a syntax error. The decoded value is clean: no
+ * text in it that the database cannot hold.
  */
-export const bodySchema = <A>(rule: ObjectRule<A>) =>
-  Schema.Any.pipe(
+export const bodySchema = <F extends Fields>(body: Schema.Struct<F>, { unknownKeys }: BodyOptions) => {
+  const decode = SchemaParser.decodeUnknownEffect(body)
+  const encoded = SchemaAST.toEncoded(body.ast)
+  const options = { ...everyIssue, onExcessProperty: unknownKeys === "reject" ? "error" : "ignore" } as const
+  return sentAs(unknownKeys === "reject" ? body : open(body)).pipe(
     Schema.decodeTo(
-      anyOf<A>(),
-      SchemaTransformation.transformEffect<A, unknown>({
-        decode: (body) => {
-          if (isScalar(body)) return Effect.fail(violation(scalarText(body)))
-          if (isTooDeep(body)) return Effect.fail(violation([TOO_DEEP]))
-          return runRule(rule, cleanJson(body))
+      judged<(typeof body)["Type"]>(),
+      SchemaTransformation.transformEffect({
+        decode: (given: unknown) => {
+          if (isScalar(given)) return Effect.fail(sentence(scalarText(given)))
+          if (isDeeperThan(given, MAX_JSON_DEPTH)) return Effect.fail(tooDeep(encoded))
+          return decode(withoutNulls(encoded, isRecord(given) ? cleanJson(given) : {}), options)
         },
         encode: (value) => Effect.succeed(value)
       })
     )
   )
+}
 
-const TOO_DEEP = `body must not be nested deeper than ${MAX_JSON_DEPTH} levels`
+const everyIssue = { errors: "all", reportInput: true } as const
+
+/** The object as documents show it when unknown keys are dropped: they are allowed. */
+export const open = <F extends Fields>(body: Schema.Struct<F>) =>
+  Schema.StructWithRest(body, [Schema.Record(Schema.String, Schema.Any)]).annotate({ ...body.ast.annotations })
+
+const tooDeep = (ast: SchemaAST.AST) =>
+  new SchemaIssue.Composite(ast, [
+    new SchemaIssue.InvalidValue({ message: `body must not be nested deeper than ${MAX_JSON_DEPTH} levels` })
+  ])
+
+const isRecord = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const isScalar = (body: unknown) => body !== undefined && (typeof body !== "object" || body === null)
 
@@ -46,53 +81,60 @@ const scalarText = (body: unknown) => {
   return `Unexpected token '${text.charAt(0)}', ${quoted} is not valid JSON`
 }
 
-type QueryText = Readonly<Record<string, string>>
-
-type DefaultedKeys<F extends Fields> = { [K in keyof F]: F[K] extends DefaultedRule<unknown> ? K : never }[keyof F]
-
-export interface QuerySchema<F extends Fields> {
-  readonly schema: Schema.Codec<DecodedFields<F>, unknown>
-  readonly rule: ObjectRule<DecodedFields<F>>
-  /** The values of the keys that have defaults, for callers that only want to say what differs. */
-  readonly defaults: { readonly [K in DefaultedKeys<F>]: RuleValue<F[K]> }
+/**
+ * The value without the nulls that stand for absent fields, and without what an array holds beyond one item too many.
+ */
+const withoutNulls = (ast: SchemaAST.AST, value: unknown): unknown => {
+  if (SchemaAST.isArrays(ast) && Array.isArray(value)) {
+    const [item] = ast.rest
+    const items = value.slice(0, maxItems(ast) + 1)
+    return item === undefined ? items : items.map((inner) => withoutNulls(item, inner))
+  }
+  if (!SchemaAST.isObjects(ast) || !isRecord(value)) return value
+  const fields = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => {
+      const field = fields.get(key)
+      if (field === undefined) return [[key, inner]]
+      return inner === null && SchemaAST.isOptional(field) ? [] : [[key, withoutNulls(field, inner)]]
+    })
+  )
 }
 
-/** The schema of a query string: unknown keys are ignored, empty values count as absent. */
-export const querySchema = <const F extends Fields>(fields: F): QuerySchema<F> => {
-  const rule = object(fields, { unknownKeys: "drop" })
-  const schema = Schema.Any.pipe(
+// The judgement was made before this schema sees a value.
+const judged = <A>() => Schema.declare<A>((_value): _value is A => true)
+
+/**
+ * The schema of a query string: unknown keys are ignored, empty values count as absent. Numbers and switches are read
+ * from their texts; the text `true` is true, every other one is false. A repeated key gives its schema an array.
+ */
+export const querySchema = <F extends Fields>(fields: F) => {
+  const query = Schema.Struct(fields)
+  const decode = SchemaParser.decodeUnknownEffect(query)
+  const kinds = new Map(query.ast.propertySignatures.map(({ name, type }) => [name, SchemaAST.toEncoded(type)._tag]))
+  const read = (key: string, value: unknown) => {
+    const kind = kinds.get(key)
+    if (kind === "Boolean") return value === "true"
+    const number = kind === "Number" && typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN
+    // What is not a number breaks every rule about numbers, which NaN would not.
+    return Number.isNaN(number) ? value : number
+  }
+  const shown = Object.entries(fields).map(([key, field]) => [key, Schema.optionalKey(sentAs(field))] as const)
+  return Schema.Struct(Object.fromEntries(shown)).pipe(
     Schema.decodeTo(
-      anyOf<DecodedFields<F>>(),
-      SchemaTransformation.transformEffect<DecodedFields<F>, unknown>({
-        decode: (query) => runRule(rule, withoutEmptyValues(cleanJson(query))),
+      judged<(typeof query)["Type"]>(),
+      SchemaTransformation.transformEffect({
+        decode: (given: object) => {
+          const texts = Object.entries(cleanJson(given) ?? {}).filter(([, value]) => value !== "")
+          return decode(Object.fromEntries(texts.map(([key, value]) => [key, read(key, value)])), everyIssue)
+        },
         encode: (value) => Effect.succeed(encodeQuery(value))
       })
     )
   )
-  const defaults = Object.fromEntries(
-    Object.entries(fields).flatMap(([key, field]) => (isDefaulted(field) ? [[key, field.defaultValue()]] : []))
-  )
-  // Built from exactly the keys whose rules have a default.
-  return { schema, rule, defaults: defaults as QuerySchema<F>["defaults"] }
 }
 
-const isDefaulted = (rule: object): rule is DefaultedRule<unknown> => "defaultValue" in rule
-
-// The rules have decided before this schema sees a value.
-const anyOf = <A>() => Schema.declare<A>((_value): _value is A => true)
-
-const runRule = <A>(rule: ObjectRule<A>, value: unknown) => {
-  const messages: Array<string> = []
-  const checked = rule.checkRoot(value, (message) => messages.push(message))
-  return checked === undefined ? Effect.fail(violation(messages)) : Effect.succeed(checked.value)
-}
-
-const withoutEmptyValues = (query: unknown): unknown =>
-  typeof query === "object" && query !== null
-    ? Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""))
-    : {}
-
-const encodeQuery = (value: object): QueryText =>
+const encodeQuery = (value: object): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(value).flatMap(([key, item]) =>
       item === undefined ? [] : [[key, Array.isArray(item) ? item.join(",") : String(item)]]

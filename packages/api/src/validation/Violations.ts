@@ -1,28 +1,179 @@
+import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { boundOf, checksOf, fitsLength, kindOf, type SingleCheck } from "./Checks.ts"
 
 /** What a client is told about a refused body, query or path: a list of broken rules, or one sentence. */
 export type ViolationText = ReadonlyArray<string> | string
 
-// An issue can carry one text only; the list travels beside it.
-const texts = new WeakMap<SchemaIssue.Issue, ViolationText>()
+const SENTENCE = "runplane/api/sentence"
 
-/** A schema issue that carries the texts for the client. */
-export const violation = (text: ViolationText): SchemaIssue.Issue => {
-  const issue = new SchemaIssue.InvalidValue({ message: typeof text === "string" ? text : text.join("; ") })
-  texts.set(issue, text)
-  return issue
+/** An issue that is told to the client as this sentence, and instead of everything else. */
+export const sentence = (text: string) => new SchemaIssue.InvalidValue({ message: text, [SENTENCE]: true })
+
+/**
+ * What the client is told about an issue; undefined when the body was not JSON at all. Every broken rule is one text,
+ * in the order of the fields, with unknown keys first. Needs issues that were made with `reportInput`.
+ */
+export const violationText = (issue: SchemaIssue.Issue): ViolationText | undefined => {
+  const whole = sentenceIn(issue)
+  if (whole !== undefined) return whole
+  return issue._tag === "InvalidValue" ? undefined : textsOf(issue, ROOT, undefined)
 }
 
-/** The texts of the first violation inside an issue; undefined when it was not raised by our rules. */
-export const violationText = (issue: SchemaIssue.Issue): ViolationText | undefined => {
-  const own = texts.get(issue)
-  if (own !== undefined) return own
-  if ("issue" in issue) return violationText(issue.issue)
-  if ("issues" in issue) {
-    for (const inner of issue.issues) {
-      const text = violationText(inner)
-      if (text !== undefined) return text
+const sentenceIn = (issue: SchemaIssue.Issue): string | undefined => {
+  if (issue._tag === "InvalidValue" && issue.annotations?.[SENTENCE] === true) return messageOf(issue.annotations)
+  if ("issue" in issue) return sentenceIn(issue.issue)
+  if (!("issues" in issue)) return undefined
+  return issue.issues.map(sentenceIn).find((text) => text !== undefined)
+}
+
+/** Where a value is: `session.participants.0.` and `id`. The text of a value inside begins with the path of all. */
+interface Place {
+  readonly prefix: string
+  readonly key: string
+}
+
+const ROOT: Place = { prefix: "", key: "" }
+
+const nameOf = ({ key, prefix }: Place) => `${prefix}${key}`
+
+const textsOf = (issue: SchemaIssue.Issue, place: Place, ast: SchemaAST.AST | undefined): ReadonlyArray<string> => {
+  switch (issue._tag) {
+    case "Encoding":
+      return textsOf(issue.issue, place, ast)
+    case "Composite":
+      return compositeTexts(issue, place)
+    case "Pointer": {
+      const [key = "", ...rest] = issue.path
+      const inner = rest.length === 0 ? issue.issue : new SchemaIssue.Pointer(rest, issue.issue)
+      return textsOf(inner, memberPlace(place, key, ast), memberOf(ast, key))
     }
+    case "Filter":
+      return issue.issue._tag === "InvalidValue" && messageOf(issue.issue.annotations) === undefined
+        ? [checkText(issue.filter, place, ast)]
+        : textsOf(issue.issue, place, ast)
+    case "AnyOf":
+      // A choice of literals has no issues of its own; HttpApi makes a choice of the one body of an endpoint.
+      return issue.issues.length === 0
+        ? typeTexts(ast ?? issue.ast, undefined, place)
+        : issue.issues.flatMap((inner) => textsOf(inner, place, ast))
+    case "UnexpectedKey":
+      return [`${place.prefix}property ${place.key} should not exist`]
+    case "InvalidValue": {
+      const text = messageOf(issue.annotations)
+      return text === undefined
+        ? typeTexts(ast, undefined, place)
+        : [place === ROOT ? text : `${nameOf(place)} ${text}`]
+    }
+    default:
+      return typeTexts(
+        ast ?? ("ast" in issue ? issue.ast : undefined),
+        SchemaIssue.hasInput(issue) ? issue.input : undefined,
+        place
+      )
   }
-  return undefined
+}
+
+const compositeTexts = (issue: SchemaIssue.Composite, place: Place): ReadonlyArray<string> => {
+  const { ast } = issue
+  const all = (issues: ReadonlyArray<SchemaIssue.Issue>) => issues.flatMap((inner) => textsOf(inner, place, ast))
+  if (!SchemaAST.isArrays(ast)) return all(issue.issues)
+  // An array of the wrong length is told of as a whole: the answer stays small.
+  const length = SchemaIssue.hasInput(issue) && Array.isArray(issue.input) ? issue.input.length : 0
+  const outOfRange = checksOf(ast).filter((check) => !fitsLength(check, length))
+  if (outOfRange.length > 0) return outOfRange.map((check) => checkText(check, place, ast))
+  if (isObject(itemOf(ast))) return all(issue.issues)
+  // The same is wrong with each of the values that have another type.
+  const type = issue.issues.filter(isTypeIssue).slice(0, 1)
+  return [...new Set(all([...type, ...issue.issues.filter((inner) => !isTypeIssue(inner))]))]
+}
+
+const isTypeIssue = (issue: SchemaIssue.Issue): boolean =>
+  issue._tag === "Pointer" ? isTypeIssue(issue.issue) : issue._tag === "InvalidType"
+
+const memberOf = (ast: SchemaAST.AST | undefined, key: PropertyKey): SchemaAST.AST | undefined => {
+  if (ast === undefined) return undefined
+  if (SchemaAST.isArrays(ast)) return itemOf(ast)
+  return SchemaAST.isObjects(ast) ? ast.propertySignatures.find(({ name }) => name === key)?.type : undefined
+}
+
+const memberPlace = (place: Place, key: PropertyKey, ast: SchemaAST.AST | undefined): Place => {
+  if (ast !== undefined && SchemaAST.isArrays(ast) && !isObject(itemOf(ast))) {
+    return { prefix: `${place.prefix}each value in `, key: place.key }
+  }
+  return { prefix: place === ROOT ? "" : `${nameOf(place)}.`, key: String(key) }
+}
+
+const itemOf = (ast: SchemaAST.Arrays) => ast.rest[0]
+
+const isObject = (ast: SchemaAST.AST | undefined) =>
+  ast !== undefined && SchemaAST.isObjects(ast) && ast.propertySignatures.length > 0
+
+/** What is said of a value that has not the type at all: also of a missing one. */
+const typeTexts = (ast: SchemaAST.AST | undefined, input: unknown, place: Place): ReadonlyArray<string> => {
+  if (ast === undefined) return []
+  const own = messageOf(ast.annotations)
+  if (own !== undefined) return [own]
+  const must = (kind: string) => `${nameOf(place)} must be ${kind}`
+  const isAbsent = input === undefined || input === null
+  const checks = checksOf(ast)
+  switch (ast._tag) {
+    case "String": {
+      const { emptyFirst, expected } = ast.annotations ?? {}
+      const type = must(typeof expected === "string" ? expected : "a string")
+      const empty = checks
+        .filter((check) => isAbsent && !fitsLength(check, 0))
+        .map((check) => checkText(check, place, ast))
+      return emptyFirst === true ? [...empty, type] : [type, ...empty]
+    }
+    case "Number":
+    case "Declaration":
+      return checks.map((check) => checkText(check, place, ast))
+    case "Boolean":
+      return [must("a boolean value")]
+    case "Union":
+      return [must(`one of the following values: ${ast.types.flatMap(literalOf).join(", ")}`)]
+    case "Arrays":
+      return isObject(itemOf(ast))
+        ? [must("an array")]
+        : [...typeTexts(itemOf(ast), "", memberPlace(place, 0, ast)), must("an array")]
+    default:
+      return [isAbsent && isObject(ast) ? `${nameOf(place)} should not be null or undefined` : must("an object")]
+  }
+}
+
+const literalOf = (ast: SchemaAST.AST) => (SchemaAST.isLiteral(ast) ? [String(ast.literal)] : [])
+
+/** The text of a broken check: its own, or the one of its kind. */
+const checkText = (check: SingleCheck, place: Place, ast: SchemaAST.AST | undefined): string => {
+  const own = messageOf(check.annotations)
+  return own ?? `${nameOf(place)} ${rule(check, ast !== undefined && SchemaAST.isArrays(ast))}`
+}
+
+const rule = (check: SingleCheck, isArray: boolean): string => {
+  switch (kindOf(check)) {
+    case "isMinLength":
+      return isArray ? `must contain at least ${boundOf(check, "minLength")} elements` : "should not be empty"
+    case "isMaxLength":
+      return isArray
+        ? `must contain no more than ${boundOf(check, "maxLength")} elements`
+        : `must be shorter than or equal to ${boundOf(check, "maxLength")} characters`
+    case "isInt":
+      return "must be an integer number"
+    case "isFinite":
+      return "must be a number conforming to the specified constraints"
+    case "isGreaterThan":
+      return "must be a positive number"
+    case "isGreaterThanOrEqualTo":
+      return `must not be less than ${boundOf(check, "minimum")}`
+    case "isLessThanOrEqualTo":
+      return `must not be greater than ${boundOf(check, "maximum")}`
+    default:
+      return `must be ${String(check.annotations?.expected)}`
+  }
+}
+
+const messageOf = (annotations: Readonly<Record<string, unknown>> | undefined): string | undefined => {
+  const message = annotations?.["message"]
+  return typeof message === "string" ? message : undefined
 }

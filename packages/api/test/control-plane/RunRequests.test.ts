@@ -1,20 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { RunDescriptor } from "@runplane/domain"
-import { policyRegistrationRule } from "../../src/control-plane/PolicyRequests.ts"
-import {
-  reasonRule,
-  runDescriptorRule,
-  runEventsQuery,
-  runListQuery,
-  runStreamQuery
-} from "../../src/control-plane/RunRequests.ts"
-import type { ObjectRule } from "../../src/validation/ObjectRule.ts"
+import { RunDescriptor } from "@runplane/domain"
+import { PolicyRegistration } from "../../src/control-plane/PolicyRequests.ts"
+import { Reason, runEventsQuery, runListQuery, runStreamQuery } from "../../src/control-plane/RunRequests.ts"
+import { bodySchema } from "../../src/validation/RequestSchema.ts"
+import { judge } from "../support/Judgement.ts"
 
-const check = <A>(rule: ObjectRule<A>, value: unknown): { messages: Array<string>; value: A | undefined } => {
-  const messages: Array<string> = []
-  const checked = rule.checkRoot(value, (message) => messages.push(message))
-  return { messages, value: checked?.value }
-}
+const descriptorBody = bodySchema(RunDescriptor, { unknownKeys: "reject" })
+const reasonBody = bodySchema(Reason, { unknownKeys: "drop" })
+const policyBody = bodySchema(PolicyRegistration, { unknownKeys: "drop" })
 
 const session = {
   modeName: "macp.mode.decision.v1",
@@ -28,7 +21,7 @@ const withSession = (change: object): object => ({ ...minimal, session: { ...ses
 
 describe("a run descriptor", () => {
   it("passes with the required fields only, and with all of them", () => {
-    assert.deepStrictEqual(check(runDescriptorRule, minimal), { messages: [], value: minimal })
+    assert.deepStrictEqual(judge(descriptorBody, minimal), { messages: [], value: minimal })
     const full: RunDescriptor = {
       mode: "sandbox",
       runtime: { kind: "rust", version: "v1" },
@@ -44,11 +37,11 @@ describe("a run descriptor", () => {
         requester: { actorId: "me", actorType: "user" }
       }
     }
-    assert.deepStrictEqual(check(runDescriptorRule, full), { messages: [], value: full })
+    assert.deepStrictEqual(judge(descriptorBody, full), { messages: [], value: full })
   })
 
   it("treats a null optional field as absent", () => {
-    const { messages, value } = check(runDescriptorRule, {
+    const { messages, value } = judge(descriptorBody, {
       ...withSession({ sessionId: null, metadata: null }),
       execution: { tags: null, requester: null }
     })
@@ -141,9 +134,9 @@ describe("a run descriptor", () => {
     ]
   ]
   it.each(broken)("is refused for %s", (_name, body, messages) => {
-    const checked = check(runDescriptorRule, body)
-    assert.deepStrictEqual(checked.messages, messages)
-    assert.isUndefined(checked.value)
+    const judged = judge(descriptorBody, body)
+    assert.deepStrictEqual(judged.messages, messages)
+    assert.isUndefined(judged.value)
   })
 
   it("accepts 1000 participants and a key of 255 characters", () => {
@@ -151,15 +144,15 @@ describe("a run descriptor", () => {
       ...withSession({ participants: Array.from({ length: 1000 }, (_, id) => ({ id: String(id) })) }),
       execution: { idempotencyKey: "x".repeat(255) }
     }
-    assert.deepStrictEqual(check(runDescriptorRule, body).messages, [])
+    assert.deepStrictEqual(judge(descriptorBody, body).messages, [])
   })
 })
 
 describe("a reason", () => {
   it("may be absent, drops unknown keys, and must be a text", () => {
-    assert.deepStrictEqual(check(reasonRule, undefined).value, {})
-    assert.deepStrictEqual(check(reasonRule, { reason: "r", x: 1 }).value, { reason: "r" })
-    assert.deepStrictEqual(check(reasonRule, { reason: 1 }).messages, ["reason must be a string"])
+    assert.deepStrictEqual(judge(reasonBody, undefined).value, {})
+    assert.deepStrictEqual(judge(reasonBody, { reason: "r", x: 1 }).value, { reason: "r" })
+    assert.deepStrictEqual(judge(reasonBody, { reason: 1 }).messages, ["reason must be a string"])
   })
 })
 
@@ -167,7 +160,7 @@ describe("a policy registration", () => {
   const rules = { voting: {} }
 
   it("fills in mode, description and schema version", () => {
-    assert.deepStrictEqual(check(policyRegistrationRule, { policyId: "p", rules, x: 1 }).value, {
+    assert.deepStrictEqual(judge(policyBody, { policyId: "p", rules, x: 1 }).value, {
       policyId: "p",
       mode: "*",
       description: "",
@@ -184,7 +177,7 @@ describe("a policy registration", () => {
     [{ policyId: "p", rules: [] }, ["rules must be a JSON object"]],
     [{ policyId: "p" }, ["rules must be a JSON object"]]
   ])("refuses %j", (body, messages) => {
-    assert.deepStrictEqual(check(policyRegistrationRule, body).messages, messages)
+    assert.deepStrictEqual(judge(policyBody, body).messages, messages)
   })
 })
 
@@ -209,11 +202,11 @@ describe("the query of the run list", () => {
     ],
     [{ environment: ["a", "b"] }, ["environment must be a string"]]
   ])("refuses %j", (query, messages) => {
-    assert.deepStrictEqual(check(runListQuery.rule, query).messages, messages)
+    assert.deepStrictEqual(judge(runListQuery, query).messages, messages)
   })
 
   it("reads lists, switches and dates", () => {
-    const { value } = check(runListQuery.rule, {
+    const { value } = judge(runListQuery, {
       tags: [" a,b,,", "c"],
       includeArchived: "yes",
       createdBefore: "2026-07-01T12:00:00+02:00",
@@ -226,11 +219,11 @@ describe("the query of the run list", () => {
       createdBefore: "2026-07-01T10:00:00.000Z",
       search: "x"
     })
-    assert.isTrue(check(runListQuery.rule, { includeArchived: "true" }).value?.includeArchived)
+    assert.isTrue(judge(runListQuery, { includeArchived: "true" }).value?.includeArchived)
   })
 
-  it("says its defaults to callers", () => {
-    assert.deepStrictEqual(runListQuery.defaults, {
+  it("has defaults", () => {
+    assert.deepStrictEqual(judge(runListQuery, {}).value, {
       limit: 50,
       offset: 0,
       sortBy: "createdAt",
@@ -242,24 +235,24 @@ describe("the query of the run list", () => {
 
 describe("the query of events and of the stream", () => {
   it("has no upper limit for pages of events", () => {
-    assert.strictEqual(check(runEventsQuery.rule, { limit: "100000" }).value?.limit, 100_000)
-    assert.deepStrictEqual(check(runEventsQuery.rule, {}).value, { afterSeq: 0, limit: 200 })
-    assert.deepStrictEqual(check(runEventsQuery.rule, { afterSeq: "-1", afterTs: "x" }).messages, [
+    assert.strictEqual(judge(runEventsQuery, { limit: "100000" }).value?.limit, 100_000)
+    assert.deepStrictEqual(judge(runEventsQuery, {}).value, { afterSeq: 0, limit: 200 })
+    assert.deepStrictEqual(judge(runEventsQuery, { afterSeq: "-1", afterTs: "x" }).messages, [
       "afterSeq must not be less than 0",
       "afterTs must be a valid ISO 8601 date string"
     ])
   })
 
   it("takes only the word true for a snapshot, and heartbeats of at least a second", () => {
-    assert.deepStrictEqual(check(runStreamQuery.rule, {}).value, { includeSnapshot: true })
-    assert.deepStrictEqual(check(runStreamQuery.rule, { includeSnapshot: "0", afterSeq: "0" }).value, {
+    assert.deepStrictEqual(judge(runStreamQuery, {}).value, { includeSnapshot: true })
+    assert.deepStrictEqual(judge(runStreamQuery, { includeSnapshot: "0", afterSeq: "0" }).value, {
       includeSnapshot: false,
       afterSeq: 0
     })
-    assert.deepStrictEqual(check(runStreamQuery.rule, { heartbeatMs: "999" }).messages, [
+    assert.deepStrictEqual(judge(runStreamQuery, { heartbeatMs: "999" }).messages, [
       "heartbeatMs must not be less than 1000"
     ])
-    assert.deepStrictEqual(check(runStreamQuery.rule, { heartbeatMs: "1500.5" }).messages, [
+    assert.deepStrictEqual(judge(runStreamQuery, { heartbeatMs: "1500.5" }).messages, [
       "heartbeatMs must be an integer number"
     ])
   })

@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_WEBHOOK_EVENTS, MAX_WEBHOOK_SECRET_LENGTH, webhookChangeRule, webhookRule } from "../../src/index.ts"
+import { MAX_WEBHOOK_EVENTS, MAX_WEBHOOK_SECRET_LENGTH, NewWebhook, WebhookChange } from "../../src/index.ts"
+import { bodySchema } from "../../src/validation/RequestSchema.ts"
+import { judge } from "../support/Judgement.ts"
 
-const check = (rule: typeof webhookRule | typeof webhookChangeRule, body: unknown) => {
-  const messages: Array<string> = []
-  const checked = rule.checkRoot(body, (message) => messages.push(message))
-  return checked === undefined ? messages : checked.value
+const webhookBody = bodySchema(NewWebhook, { unknownKeys: "reject" })
+const changeBody = bodySchema(WebhookChange, { unknownKeys: "reject" })
+const check = (schema: typeof webhookBody | typeof changeBody, body: unknown) => {
+  const { messages, value } = judge<unknown>(schema, body)
+  return value ?? messages
 }
 const url = "https://example.org/hook"
 
@@ -16,7 +19,7 @@ describe("the body of POST /webhooks", () => {
       "http://[2606:2800::1]/",
       "https://münchen.example/ä"
     ]) {
-      assert.deepStrictEqual(check(webhookRule, { url: given, secret: "s" }), { url: given, events: [], secret: "s" })
+      assert.deepStrictEqual(check(webhookBody, { url: given, secret: "s" }), { url: given, events: [], secret: "s" })
     }
   })
 
@@ -31,14 +34,14 @@ describe("the body of POST /webhooks", () => {
     null
   ]) {
     it(`refuses ${JSON.stringify(given)} as URL`, () => {
-      assert.deepStrictEqual(check(webhookRule, { url: given, secret: "s" }), ["url must be a URL address"])
+      assert.deepStrictEqual(check(webhookBody, { url: given, secret: "s" }), ["url must be a URL address"])
     })
   }
 
   it("bounds the length of URL, secret and events", () => {
     const secret = "s".repeat(MAX_WEBHOOK_SECRET_LENGTH + 1)
     const events = Array.from({ length: MAX_WEBHOOK_EVENTS + 1 }, () => "run.failed")
-    assert.deepStrictEqual(check(webhookRule, { url: `${url}/${"p".repeat(2_048)}`, events, secret }), [
+    assert.deepStrictEqual(check(webhookBody, { url: `${url}/${"p".repeat(2_048)}`, events, secret }), [
       "url must be a URL address",
       `events must contain no more than ${MAX_WEBHOOK_EVENTS} elements`,
       `secret must be shorter than or equal to ${MAX_WEBHOOK_SECRET_LENGTH} characters`
@@ -48,12 +51,12 @@ describe("the body of POST /webhooks", () => {
 
 describe("the body of PATCH /webhooks/:id", () => {
   it("takes any subset, and null as absent", () => {
-    assert.deepStrictEqual(check(webhookChangeRule, {}), {})
-    assert.deepStrictEqual(check(webhookChangeRule, { active: false, url: null }), { active: false })
+    assert.deepStrictEqual(check(changeBody, {}), {})
+    assert.deepStrictEqual(check(changeBody, { active: false, url: null }), { active: false })
   })
 
   it("refuses what is there and wrong", () => {
-    assert.deepStrictEqual(check(webhookChangeRule, { active: "yes", secret: "", id: "x" }), [
+    assert.deepStrictEqual(check(changeBody, { active: "yes", secret: "", id: "x" }), [
       "property id should not exist",
       "secret should not be empty",
       "active must be a boolean value"

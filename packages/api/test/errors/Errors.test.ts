@@ -5,9 +5,9 @@ import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/h
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Errors from "../../src/errors/ControlPlaneErrors.ts"
-import { controlPlaneErrorStatus, launcherErrorStatus, reasonPhrases } from "../../src/errors/ErrorCodes.ts"
 import * as Failures from "../../src/errors/Failures.ts"
 import * as LauncherErrors from "../../src/errors/LauncherErrors.ts"
+import { reasonPhrases } from "../../src/errors/ReasonPhrases.ts"
 
 const controlPlaneClasses = [
   Errors.BadRequest,
@@ -52,7 +52,58 @@ const answerOf = (failure: Failure) =>
     return { status: response.status, body: yield* Effect.promise(() => response.json()) }
   })
 
+/** What clients know by heart. */
+const controlPlaneErrorStatus = {
+  RUN_NOT_FOUND: 404,
+  INVALID_STATE_TRANSITION: 409,
+  RUNTIME_UNAVAILABLE: 503,
+  RUNTIME_TIMEOUT: 504,
+  STREAM_EXHAUSTED: 502,
+  SESSION_EXPIRED: 409,
+  VALIDATION_ERROR: 400,
+  INTERNAL_ERROR: 500,
+  MODE_NOT_SUPPORTED: 400,
+  CIRCUIT_BREAKER_OPEN: 503,
+  INVALID_SESSION_ID: 400,
+  UNKNOWN_POLICY_VERSION: 400,
+  POLICY_DENIED: 403,
+  INVALID_POLICY_DEFINITION: 400,
+  SESSION_ALREADY_EXISTS: 409,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  UNAUTHENTICATED: 401,
+  NOT_IMPLEMENTED: 501,
+  RATE_LIMITED: 429,
+  ENDPOINT_REMOVED: 410,
+  SERVICE_UNAVAILABLE: 503,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  REGISTRY_READ_ONLY: 405
+} as const
+
+const launcherErrorStatus = {
+  PACK_NOT_FOUND: 404,
+  SCENARIO_NOT_FOUND: 404,
+  VERSION_NOT_FOUND: 404,
+  TEMPLATE_NOT_FOUND: 404,
+  AGENT_NOT_FOUND: 404,
+  INVALID_SCENARIO_REF: 400,
+  VALIDATION_ERROR: 400,
+  COMPILATION_ERROR: 400,
+  INVALID_PACK_DATA: 500,
+  INVALID_CONFIG: 500,
+  AUTH_MINT_FAILED: 502,
+  AGENT_ATTACH_FAILED: 502,
+  INTERNAL_ERROR: 500
+} as const
+
 describe("the control plane's errors", () => {
+  it("have the statuses that clients know", () => {
+    assert.deepStrictEqual(Errors.controlPlaneErrorStatus, controlPlaneErrorStatus)
+    assert.deepStrictEqual(LauncherErrors.launcherErrorStatus, launcherErrorStatus)
+  })
+
   it.effect.each(Errors.controlPlaneErrorCodes)("answers %s with its status and the three keys", (code) =>
     Effect.gen(function* () {
       const { status, body } = yield* answerOf(Errors.controlPlaneError(code, "why"))

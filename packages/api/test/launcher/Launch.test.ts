@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { compileRequestRule, exampleRunRequestRule } from "../../src/launcher/Launch.ts"
+import { CompileRequest, ExampleRunRequest } from "../../src/launcher/Launch.ts"
+import { bodySchema } from "../../src/validation/RequestSchema.ts"
+import { judge } from "../support/Judgement.ts"
 
-const messagesOf = (value: unknown) => {
-  const messages: Array<string> = []
-  exampleRunRequestRule.checkRoot(value, (message) => messages.push(message))
-  return messages
-}
-
-const decoded = (value: unknown) => exampleRunRequestRule.checkRoot(value, () => undefined)?.value
+const exampleBody = bodySchema(ExampleRunRequest, { unknownKeys: "drop" })
+const compileBody = bodySchema(CompileRequest, { unknownKeys: "drop" })
+const messagesOf = (value: unknown) => judge(exampleBody, value).messages
+const decoded = (value: unknown) => judge(exampleBody, value).value
 
 describe("the body of a launch", () => {
   it("reports its fields in their order", () => {
@@ -53,9 +52,9 @@ describe("the body of a launch", () => {
       }),
       { scenarioRef: "a/b@1", inputs: { x: 1 }, requester: { actorId: "me" } }
     )
-    assert.deepStrictEqual(
-      compileRequestRule.checkRoot({ scenarioRef: "a/b@1", inputs: {}, tags: 1 }, () => undefined)?.value,
-      { scenarioRef: "a/b@1", inputs: {} }
-    )
+    assert.deepStrictEqual(judge(compileBody, { scenarioRef: "a/b@1", inputs: {}, tags: 1 }).value, {
+      scenarioRef: "a/b@1",
+      inputs: {}
+    })
   })
 })

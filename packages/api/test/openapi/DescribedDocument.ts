@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
-import { openApiDocuments } from "../../src/openapi/documents.ts"
+import { openApiDocuments } from "../../document/OpenApiDocuments.ts"
 
 type Json = ReturnType<typeof JSON.parse>
 

@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { openApiDocuments } from "../../document/OpenApiDocuments.ts"
 import { ControlPlaneApi } from "../../src/control-plane/ControlPlaneApi.ts"
-import { controlPlaneErrorStatus, launcherErrorStatus } from "../../src/errors/ErrorCodes.ts"
+import { controlPlaneErrorStatus } from "../../src/errors/ControlPlaneErrors.ts"
+import { launcherErrorStatus } from "../../src/errors/LauncherErrors.ts"
 import { LauncherApi } from "../../src/launcher/LauncherApi.ts"
-import { openApiDocuments } from "../../src/openapi/documents.ts"
 import { describedDocument, type Found, framesOf, linesOf } from "./DescribedDocument.ts"
 
 const documents = openApiDocuments()
@@ -166,7 +167,7 @@ describe("the OpenAPI document of the control plane", () => {
     assert.deepStrictEqual(operation("createRun").requestBody.content["application/json"].schema, {
       $ref: "#/components/schemas/RunDescriptor"
     })
-    assert.deepInclude(document.components.schemas.RunDescriptor.properties.session.properties.participants, {
+    assert.deepInclude(document.components.schemas.SessionDescriptor.properties.participants, {
       minItems: 1,
       maxItems: 1000
     })

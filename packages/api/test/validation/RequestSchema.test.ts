@@ -1,15 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { string } from "../../src/validation/BodyRules.ts"
-import { object } from "../../src/validation/ObjectRule.ts"
-import { queryFlag, queryInteger, queryList } from "../../src/validation/QueryRules.ts"
+import { commaSeparated, integer, withDefault } from "../../src/validation/Fields.ts"
 import { bodySchema, querySchema } from "../../src/validation/RequestSchema.ts"
-import { optional, withDefault } from "../../src/validation/Rule.ts"
 import { violationText } from "../../src/validation/Violations.ts"
 
 const body = bodySchema(
-  object({ name: string({ notEmpty: "last" }), note: optional(string()) }, { unknownKeys: "reject" })
+  Schema.Struct({ name: Schema.String.check(Schema.isMinLength(1)), note: Schema.optionalKey(Schema.String) }),
+  { unknownKeys: "reject" }
 )
 const textOf = (value: unknown) =>
   Schema.decodeUnknownEffect(body)(value).pipe(
@@ -62,14 +60,14 @@ describe("a body schema", () => {
 
 describe("a query schema", () => {
   const query = querySchema({
-    limit: withDefault(queryInteger({ min: 1 }), 5),
-    all: withDefault(queryFlag(), false),
-    tags: optional(queryList())
+    limit: withDefault(integer({ min: 1 }), 5),
+    all: withDefault(Schema.Boolean, false),
+    tags: Schema.optionalKey(commaSeparated("Tags", "a,b"))
   })
 
   it.effect("counts empty values as absent and ignores unknown keys", () =>
     Effect.gen(function* () {
-      const decoded = yield* Schema.decodeUnknownEffect(query.schema)({ limit: "", tags: "", other: "x" })
+      const decoded = yield* Schema.decodeUnknownEffect(query)({ limit: "", tags: "", other: "x" })
       assert.deepStrictEqual(decoded, { limit: 5, all: false })
     })
   )
@@ -77,9 +75,9 @@ describe("a query schema", () => {
   it.effect("decodes what it encoded", () =>
     Effect.gen(function* () {
       const value = { limit: 7, all: true, tags: ["a", "b"] }
-      const encoded = yield* Schema.encodeEffect(query.schema)(value)
+      const encoded = yield* Schema.encodeEffect(query)(value)
       assert.deepStrictEqual(encoded, { limit: "7", all: "true", tags: "a,b" })
-      assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(query.schema)(encoded), value)
+      assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(query)(encoded), value)
     })
   )
 })

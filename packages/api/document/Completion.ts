@@ -1,0 +1,209 @@
+import { FAILURES } from "../src/openapi/Describe.ts"
+import type { ErrorAnswer } from "../src/openapi/ErrorAnswer.ts"
+import { byStatus, errorResponse, responseName } from "./ErrorResponses.ts"
+import { type ItemStream, itemMedia, itemText } from "./EventStreams.ts"
+import { type Examples, withExamples } from "./Examples.ts"
+import { answerHeaders, headers, parameters, sharedParameters } from "./Headers.ts"
+import { listAt, mapValues, partAt, type Shape, shapeOf, without } from "./Shape.ts"
+import { tidied } from "./Tidy.ts"
+
+/** What the document of a service holds beside what its declarations say. */
+export interface Completion {
+  /**
+   * All failures by name. `BrokenRules`, `UnreadableBody`, `Unauthenticated` and so on follow from the form of an
+   * operation.
+   */
+  readonly answers: Readonly<Record<string, ErrorAnswer>>
+  readonly examples: Examples
+  /** Answers that are sequences of JSON, by operation and content type. */
+  readonly streams?: Readonly<Record<string, Readonly<Record<string, ItemStream>>>>
+  /** Callbacks by operation. */
+  readonly callbacks?: Readonly<Record<string, Shape>>
+  readonly webhooks?: Shape
+  /** Schemas that no endpoint declares, made of those that are declared. */
+  readonly schemas?: (declared: Shape) => Shape
+  /** Whether requests without a key use up the budget of their client. */
+  readonly countsRefused: boolean
+}
+
+/**
+ * Finishes a generated document: names shared parts, and says of every operation how it fails, which headers its
+ * answers have, and what running services asked and answered. Always the same document for the same declarations.
+ */
+export const complete =
+  (completion: Completion) =>
+  (generated: Shape): Shape => {
+    const declared = partAt(generated, "components", "schemas")
+    const document: Shape = {
+      ...generated,
+      components: {
+        ...partAt(generated, "components"),
+        schemas: sorted({ ...declared, ...completion.schemas?.(declared) })
+      }
+    }
+    const responses: Record<string, Shape> = {}
+    const paths = mapValues(partAt(document, "paths"), (path) =>
+      mapValues(shapeOf(path), (operation) => completedOperation(shapeOf(operation), completion, declared, responses))
+    )
+    const completed = tidied({
+      ...document,
+      servers: [{ url: "/", description: "The service that serves this document" }],
+      tags: describedOnce(listAt(document, "tags")),
+      paths,
+      ...(completion.webhooks === undefined ? {} : { webhooks: completion.webhooks }),
+      components: { ...partAt(document, "components"), parameters, headers, responses: sorted(responses) }
+    })
+    return shapeOf(completed)
+  }
+
+const completedOperation = (
+  operation: Shape,
+  completion: Completion,
+  declared: Shape,
+  shared: Record<string, Shape>
+): Shape => {
+  const id = String(operation["operationId"])
+  const examples = completion.examples[id]
+  const counted = "429" in partAt(operation, "responses")
+  const failures = failuresOf(operation, counted, completion)
+  const request = examples?.request === undefined ? {} : { recorded: json(examples.request) }
+  const callbacks = completion.callbacks?.[id]
+  const body = operation["requestBody"]
+  return {
+    ...without(operation, FAILURES, "requestBody", "responses"),
+    parameters: [...listAt(operation, "parameters").map(describedParameter), ...sharedParameters],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            content: withExamples(partAt(operation, "requestBody", "content"), request),
+            required: hasRequiredFields(partAt(operation, "requestBody", "content"), declared)
+          }
+        }),
+    responses: {
+      ...successes(operation, completion, counted),
+      ...errorResponses(failures, completion, counted, shared)
+    },
+    ...(callbacks === undefined ? {} : { callbacks })
+  }
+}
+
+/** An absent body is checked as an empty object. */
+const hasRequiredFields = (content: Shape, declared: Shape): boolean =>
+  Object.keys(content).some((contentType) => {
+    const name =
+      String(partAt(content, contentType, "schema")["$ref"])
+        .split("/")
+        .at(-1) ?? ""
+    return listAt(partAt(declared, name), "required").length > 0
+  })
+
+const json = (value: unknown) => ({ contentType: "application/json", value })
+
+/** The failures that an operation names, and those that follow from its form. */
+const failuresOf = (operation: Shape, counted: boolean, { answers }: Completion): ReadonlyArray<string> => {
+  const own = listAt(operation, FAILURES).map(String)
+  const takes = listAt(operation, "parameters").map(shapeOf)
+  const hasBody = "requestBody" in operation
+  const hasQuery = takes.some((parameter) => parameter["in"] === "query")
+  const hasId = takes.some((parameter) => parameter["in"] === "path" && isId(String(parameter["name"])))
+  const names = [
+    ...(hasBody || hasQuery ? ["BrokenRules"] : []),
+    ...(hasBody ? ["UnreadableBody"] : []),
+    ...(hasId ? ["MalformedId"] : []),
+    ...own,
+    ...(listAt(operation, "security").length > 0 ? ["Unauthenticated"] : []),
+    ...(hasBody ? ["PayloadTooLarge", "UnsupportedMediaType"] : []),
+    ...(counted ? ["TooManyRequests", "DatabaseUnavailable"] : []),
+    "InternalFailure"
+  ]
+  return names.filter((name) => own.includes(name) || name in answers)
+}
+
+const isId = (name: string) => name === "id" || name === "deliveryId"
+
+/** A response for more failures than these has no good name, and few operations have it in common. */
+const MAX_SHARED_FAILURES = 3
+
+/** Failures whose answers say when to try again. */
+const TELL_WHEN = ["TooManyRequests", "DatabaseUnavailable"]
+
+const errorResponses = (
+  failures: ReadonlyArray<string>,
+  { answers, countsRefused }: Completion,
+  counted: boolean,
+  shared: Record<string, Shape>
+): Shape =>
+  Object.fromEntries(
+    byStatus(failures, answers).map(([status, group]) => {
+      const overBudget = group.every(([name]) => name === "TooManyRequests")
+      const isCounted = counted && !overBudget && (countsRefused || status !== 401)
+      const retry = group.some(([name]) => TELL_WHEN.includes(name))
+      const response = errorResponse(group, answerHeaders({ counted: isCounted, retry }))
+      if (group.length > MAX_SHARED_FAILURES) return [String(status), response]
+      const name = counted ? responseName(group) : `${responseName(group)}Uncounted`
+      shared[name] = response
+      return [String(status), { $ref: `#/components/responses/${name}` }]
+    })
+  )
+
+const successes = (operation: Shape, { examples, streams }: Completion, counted: boolean): Shape => {
+  const id = String(operation["operationId"])
+  const declared = Object.entries(partAt(operation, "responses")).filter(([status]) => status.startsWith("2"))
+  // An endpoint that declares no answer is given an empty one, which a removed endpoint never sends.
+  if (operation["deprecated"] === true) return {}
+  return Object.fromEntries(
+    declared.map(([status, response]) => {
+      const whole = shapeOf(response)
+      const content = mapValues(partAt(whole, "content"), (media, contentType) => {
+        const stream = streams?.[id]?.[contentType]
+        return stream === undefined ? media : itemMedia(contentType, stream)
+      })
+      const described = withExamples(content, examples[id]?.answers ?? {})
+      return [
+        status,
+        {
+          ...without(whole, "content"),
+          description: [textOf(whole["description"], status), ...streamTexts(streams?.[id])].join("\n\n"),
+          headers: answerHeaders({ counted }),
+          ...(Object.keys(content).length === 0 ? {} : { content: described })
+        }
+      ]
+    })
+  )
+}
+
+const streamTexts = (streams: Readonly<Record<string, ItemStream>> = {}) =>
+  Object.entries(streams).map(([contentType, stream]) => `As \`${contentType}\`: ${itemText(stream)}`)
+
+const textOf = (description: unknown, status: string) => {
+  if (status === "204") return "Done; the answer has no body."
+  return typeof description === "string" && description !== "Success" ? `${description}.` : "What was asked for."
+}
+
+/** What is said about a parameter belongs beside its name, not into its schema. */
+const describedParameter = (parameter: unknown): Shape => {
+  const whole = shapeOf(parameter)
+  const { description, examples, ...schema } = partAt(whole, "schema")
+  const [example] = Array.isArray(examples) ? examples : []
+  return {
+    ...without(whole, "schema"),
+    name: whole["name"] === "last-event-id" ? "Last-Event-ID" : whole["name"],
+    ...(description === undefined ? {} : { description }),
+    // Pages that try an operation fill its parameters in by their examples: right for an id, wrong for a filter.
+    ...(whole["required"] === true ? { schema, example } : { schema: { ...schema, examples: [example] } })
+  }
+}
+
+/** Groups of one name stand under one heading. */
+const describedOnce = (tags: ReadonlyArray<unknown>): ReadonlyArray<Shape> => {
+  const known = new Map<unknown, Shape>()
+  for (const tag of tags) {
+    const shape = shapeOf(tag)
+    known.set(shape["name"], { ...shape, ...known.get(shape["name"]) })
+  }
+  return [...known.values()]
+}
+
+const sorted = (shape: Shape): Shape =>
+  Object.fromEntries(Object.entries(shape).sort(([left], [right]) => (left < right ? -1 : 1)))

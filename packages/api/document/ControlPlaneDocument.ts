@@ -1,0 +1,53 @@
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Schema from "effect/Schema"
+import { ControlPlaneApi } from "../src/control-plane/ControlPlaneApi.ts"
+import { JSON_LINES_CONTENT_TYPE } from "../src/control-plane/RunInsights.ts"
+import { PayloadTooLarge, UnsupportedMediaType } from "../src/errors/ControlPlaneErrors.ts"
+import { controlPlaneAnswers } from "../src/openapi/ControlPlaneAnswers.ts"
+import { type Completion, complete } from "./Completion.ts"
+import { exportLines, itemSchemas, replayStream, runStream } from "./EventStreams.ts"
+import type { Examples } from "./Examples.ts"
+import recorded from "./examples/control-plane.json" with { type: "json" }
+import { controlPlaneIntroduction } from "./Introductions.ts"
+import { cancelCallback, outgoingSchemas, webhooks } from "./Outgoing.ts"
+
+const EVENT_STREAM = "text/event-stream"
+
+const examples: Examples = recorded
+
+const completion: Completion = {
+  answers: controlPlaneAnswers,
+  examples,
+  streams: {
+    streamRun: { [EVENT_STREAM]: runStream },
+    streamReplay: { [EVENT_STREAM]: replayStream },
+    exportRun: { [JSON_LINES_CONTENT_TYPE]: exportLines }
+  },
+  callbacks: { createRun: cancelCallback },
+  webhooks,
+  schemas: (declared) => ({ ...itemSchemas(declared), ...outgoingSchemas }),
+  countsRefused: false
+}
+
+/** Bodies of answers that no endpoint declares, because they are given in front of all. */
+const edgeBodies = [
+  Schema.Struct(PayloadTooLarge.fields).annotate({
+    identifier: "PayloadTooLarge",
+    description: "An error answered with 413"
+  }),
+  Schema.Struct(UnsupportedMediaType.fields).annotate({
+    identifier: "UnsupportedMediaType",
+    description: "An error answered with 415"
+  })
+]
+
+/**
+ * The API with everything its document says. Apart from `ControlPlaneApi`, because servers and clients can do without.
+ */
+export const DocumentedControlPlane = ControlPlaneApi.annotateMerge(
+  OpenApi.annotations({
+    description: controlPlaneIntroduction(controlPlaneAnswers),
+    transform: complete(completion)
+  })
+).annotate(HttpApi.AdditionalSchemas, edgeBodies)

@@ -1,0 +1,153 @@
+import { partAt, type Shape, schemaRef } from "./Shape.ts"
+
+/** What a frame of an event stream, or a line of a text, holds. */
+interface Item {
+  /** Name of the schema among the components. */
+  readonly schema: string
+  readonly description: string
+}
+
+/**
+ * An answer that is not JSON but a sequence of JSON: of frames with the `data` of an event, or of lines. For readers it
+ * is described in words, for programs in the `contentSchema` of the text, which describes the sequence once it is
+ * parsed.
+ */
+export interface ItemStream {
+  readonly form: "frames" | "lines"
+  /** By the name of the event, or the `type` of the line. */
+  readonly items: Readonly<Record<string, Item>>
+}
+
+/** The media type of an answer that is such a sequence. */
+export const itemMedia = (contentType: string, { form, items }: ItemStream): Shape => ({
+  schema: {
+    type: "string",
+    description: forms[form],
+    contentMediaType: contentType,
+    contentSchema: {
+      type: "array",
+      items: { anyOf: Object.entries(items).map(([name, item]) => itemForms[form](name, item)) }
+    }
+  }
+})
+
+const forms = {
+  frames: "frames of `event`, `id` and `data`, where `data` is JSON on one line",
+  lines: "one JSON object a line, distinguished by `type`"
+}
+
+/** What is in the sequence, for readers. */
+export const itemText = ({ form, items }: ItemStream): string => `${forms[form]}.\n\n${itemList(items)}`
+
+const itemList = (items: ItemStream["items"]) =>
+  Object.entries(items)
+    .map(([name, { description, schema }]) => `- \`${name}\` (${schema}): ${description}.`)
+    .join("\n")
+
+/** Frames with a place in the log carry it as their id. */
+const hasId = (name: string) => name === "canonical_event"
+
+const itemForms: Readonly<Record<ItemStream["form"], (name: string, item: Item) => Shape>> = {
+  frames: (name, { schema }) => ({
+    type: "object",
+    properties: {
+      event: { type: "string", enum: [name], description: "Name of the event" },
+      ...(hasId(name)
+        ? { id: { type: "string", description: "seq of the event: the Last-Event-ID to resume from" } }
+        : {}),
+      data: schemaRef(schema)
+    },
+    required: ["event", ...(hasId(name) ? ["id"] : []), "data"]
+  }),
+  lines: (_name, { schema }) => schemaRef(schema)
+}
+
+/** `GET /runs/{id}/stream` (docs/http.md#stream). */
+export const runStream: ItemStream = {
+  form: "frames",
+  items: {
+    snapshot: {
+      schema: "RunState",
+      description:
+        "the whole projected state; first, unless includeSnapshot is false, and after every batch of events. Without an id"
+    },
+    canonical_event: {
+      schema: "CanonicalEvent",
+      description: "one event, in front of the snapshot of its batch; the id is its seq"
+    },
+    heartbeat: {
+      schema: "Heartbeat",
+      description: "every heartbeatMs, and how far the run has come. Without an id"
+    }
+  }
+}
+
+/** `GET /runs/{id}/replay/stream` (docs/http.md#replay). */
+export const replayStream: ItemStream = {
+  form: "frames",
+  items: { canonical_event: { schema: "CanonicalEvent", description: "one event; the id is its seq" } }
+}
+
+/** The other form of `GET /runs/{id}/export` (docs/http.md#export). */
+export const exportLines: ItemStream = {
+  form: "lines",
+  items: {
+    header: { schema: "ExportHeader", description: "the first line: everything but the events" },
+    canonical_event: { schema: "ExportedEvent", description: "one line for each canonical event, by seq" },
+    raw_event: { schema: "ExportedFrame", description: "one line for each frame, when includeRaw is true" }
+  }
+}
+
+/** Schemas of what only these sequences hold; lines are made of schemas that are declared. */
+export const itemSchemas = (declared: Shape): Shape => ({
+  Heartbeat: {
+    type: "object",
+    description: "The stream is alive",
+    properties: {
+      ts: { type: "string", format: "date-time", description: "Time of the heartbeat" },
+      seq: { type: "integer", description: "seq of the run's last event" },
+      index: { type: "integer", description: "index of that event" }
+    },
+    required: ["ts", "seq", "index"],
+    additionalProperties: false
+  },
+  ExportHeader: line(partAt(declared, "RunBundle"), "header", "The head of an export by lines", {
+    leftOut: ["canonicalEvents", "rawEvents"]
+  }),
+  ExportedEvent: line(
+    partAt(declared, "CanonicalEvent"),
+    "canonical_event",
+    "A canonical event of an export by lines",
+    {
+      added: { eventType: schemaRef("CanonicalEventType") }
+    }
+  ),
+  ExportedFrame: line(partAt(declared, "RawEvent"), "raw_event", "A frame of an export by lines")
+})
+
+interface LineChanges {
+  readonly leftOut?: ReadonlyArray<string>
+  readonly added?: Shape
+}
+
+/** The fields of a schema on a line, whose `type` says what it holds. */
+const line = (
+  schema: Shape,
+  type: string,
+  description: string,
+  { added = {}, leftOut = [] }: LineChanges = {}
+): Shape => {
+  const isKept = (key: string) => key !== "type" && !leftOut.includes(key)
+  const fields = Object.entries(partAt(schema, "properties")).filter(([key]) => isKept(key))
+  const required = Array.isArray(schema["required"]) ? schema["required"].filter(isKept) : []
+  return {
+    ...schema,
+    description,
+    properties: {
+      type: { type: "string", enum: [type], description: "What the line holds" },
+      ...added,
+      ...Object.fromEntries(fields)
+    },
+    required: ["type", ...Object.keys(added), ...required]
+  }
+}

@@ -1,0 +1,70 @@
+import { controlPlaneErrorStatus } from "../src/errors/ControlPlaneErrors.ts"
+import { launcherErrorStatus } from "../src/errors/LauncherErrors.ts"
+import type { ErrorAnswer } from "../src/openapi/ErrorAnswer.ts"
+
+/** What holds for every operation of a service. */
+const conventions = `Bodies and answers are JSON, unless an operation says otherwise. Times are ISO 8601 in UTC with milliseconds, durations
+are milliseconds. Every answer carries \`X-Request-Id\`: the caller's own id, when it sent one.
+
+A client may make 100 requests in 60 seconds, unless the deployment says otherwise; answers say what is left, and one over the
+budget is 429 with \`Retry-After\`. A body may have 1 MB. An unknown path, or a known path with another method, is 404.
+
+The examples were recorded from running services; long lists are cut.`
+
+const row = (code: string, status: number, when: string) => `| \`${code}\` | ${when} | ${status} |`
+
+const table = (rows: ReadonlyArray<string>) => ["| errorCode | when | status |", "|---|---|---|", ...rows].join("\n")
+
+/** Why a code is answered with its usual status. */
+const reasons = (code: string, status: number, answers: Readonly<Record<string, ErrorAnswer>>) =>
+  new Set(
+    Object.values(answers).flatMap((answer) => (answer.code === code && answer.status === status ? [answer.when] : []))
+  )
+
+/**
+ * Codes that no request is answered with at present, but that the record of a failed run, or an entry of a batch, can
+ * hold.
+ */
+const codesOfRuns: Readonly<Record<string, string>> = {
+  STREAM_EXHAUSTED: "of a failed run: the stream of its session could not be opened again",
+  SESSION_EXPIRED: "of a failed run: the session ran out of time",
+  MODE_NOT_SUPPORTED: "of a failed run: the runtime does not support the mode",
+  UNKNOWN_POLICY_VERSION: "of a failed run: the runtime does not know the policy",
+  POLICY_DENIED: "of a failed run: the policy does not allow what the session came to"
+}
+
+/** The opening text of the control plane's document. */
+export const controlPlaneIntroduction = (answers: Readonly<Record<string, ErrorAnswer>>): string =>
+  [
+    "A run wraps one session of agents on an external runtime. The service observes the session and never writes into it.",
+    conventions,
+    "An error is `{statusCode, errorCode, message, metadata?, error?}`. `errorCode` is for programs, `message` for people; where " +
+      "rules of a body or a query are broken, `message` is the list of them.",
+    table(
+      Object.entries(controlPlaneErrorStatus).map(([code, status]) =>
+        row(
+          code,
+          status,
+          [...reasons(code, status, answers), ...(codesOfRuns[code] === undefined ? [] : [codesOfRuns[code]])].join(
+            "; "
+          )
+        )
+      )
+    ),
+    "`INTERNAL_ERROR` also goes with 429, for the budget of this service, and with 502, for a cancel callback that failed."
+  ].join("\n\n")
+
+/** The opening text of the launch service's document. */
+export const launcherIntroduction = (answers: Readonly<Record<string, ErrorAnswer>>): string =>
+  [
+    "A scenario is a kind of session with its participants, policies and inputs. From a user's inputs the service makes the " +
+      "descriptor that the run control plane takes, and it can start example agents for the participants.",
+    conventions,
+    "An error is `{statusCode, errorCode, message, metadata?}`. Refused keys, malformed or oversized bodies and unknown paths have " +
+      "another form without a code: `{message, error, statusCode}`.",
+    table(
+      Object.entries(launcherErrorStatus).map(([code, status]) =>
+        row(code, status, [...reasons(code, status, answers)].join("; "))
+      )
+    )
+  ].join("\n\n")

@@ -1,0 +1,37 @@
+import * as OpenApi from "effect/http-api/OpenApi"
+import { LauncherApi } from "../src/launcher/LauncherApi.ts"
+import { launcherAnswers } from "../src/openapi/LauncherAnswers.ts"
+import { type Completion, complete } from "./Completion.ts"
+import type { Examples } from "./Examples.ts"
+import recorded from "./examples/launcher.json" with { type: "json" }
+import { launcherIntroduction } from "./Introductions.ts"
+
+const examples: Examples = recorded
+
+/** The form of the HTTP framework, of an answer that no endpoint declares. */
+const oversizedBody = {
+  type: "object",
+  description: "The body is over 1 MB",
+  properties: {
+    message: { type: "string", description: "What is wrong" },
+    error: { type: "string", enum: ["Payload Too Large"], description: "The reason phrase of the status" },
+    statusCode: { type: "integer", enum: [413], description: "The HTTP status" }
+  },
+  required: ["message", "error", "statusCode"],
+  additionalProperties: false
+}
+
+const completion: Completion = {
+  answers: launcherAnswers,
+  examples,
+  schemas: () => ({ OversizedBody: oversizedBody }),
+  countsRefused: true
+}
+
+/** The API with everything its document says. Apart from `LauncherApi`, because servers and clients can do without. */
+export const DocumentedLauncher = LauncherApi.annotateMerge(
+  OpenApi.annotations({
+    description: launcherIntroduction(launcherAnswers),
+    transform: complete(completion)
+  })
+)

@@ -1,0 +1,44 @@
+import { isRecord, listAt, type Shape, shapeOf, without } from "./Shape.ts"
+
+/** What stands under these keys is data, not description. */
+const DATA = ["default", "enum", "example", "examples"]
+
+/**
+ * Says what a reader wants to know: an integer is not bounded because a double holds no more, a choice of one is that
+ * one, and other keys of an object are allowed without saying so. A description ends with a full stop, which
+ * declarations leave out.
+ */
+export const tidied = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(tidied)
+  if (!isRecord(value)) return value
+  const parts: Shape = Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, DATA.includes(key) ? inner : tidied(inner)])
+  )
+  return closed(unwrapped(unbounded(opened(parts))))
+}
+
+const closed = (part: Shape): Shape => {
+  const { description } = part
+  return typeof description === "string" && /[\p{L}\p{N})`]$/u.test(description)
+    ? { ...part, description: `${description}.` }
+    : part
+}
+
+const opened = (schema: Shape): Shape => {
+  const [other, ...more] = listAt(schema, "allOf")
+  const isOpen = more.length === 0 && JSON.stringify(shapeOf(other)["additionalProperties"]) === "{}"
+  return isOpen ? without(schema, "allOf") : schema
+}
+
+const UNBOUNDED: ReadonlyArray<unknown> = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+
+const unbounded = (schema: Shape): Shape =>
+  schema["type"] === "integer"
+    ? without(schema, ...["minimum", "maximum"].filter((bound) => UNBOUNDED.includes(schema[bound])))
+    : schema
+
+const unwrapped = (schema: Shape): Shape => {
+  const choices = schema["anyOf"]
+  if (!Array.isArray(choices) || choices.length !== 1 || !isRecord(choices[0])) return schema
+  return { ...choices[0], ...without(schema, "anyOf") }
+}

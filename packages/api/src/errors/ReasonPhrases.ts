@@ -1,0 +1,8 @@
+/** The reason phrases that errors in the form of the peer's HTTP framework carry as `error`. */
+export const reasonPhrases = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  404: "Not Found",
+  413: "Payload Too Large",
+  415: "Unsupported Media Type"
+} as const

@@ -1,0 +1,15 @@
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { type ViolationText, violationText } from "../../src/validation/Violations.ts"
+
+/** What a body or a query becomes, or what the caller is told about it; decoded as endpoints do, as a choice of one. */
+export const judge = <A>(
+  schema: Schema.Codec<A, unknown>,
+  value: unknown
+): { readonly messages: ViolationText | undefined; readonly value: A | undefined } => {
+  const decoded = Schema.decodeUnknownExit(Schema.Union([schema]))(value)
+  if (Exit.isSuccess(decoded)) return { messages: [], value: decoded.value }
+  const messages = Option.map(Exit.findErrorOption(decoded), ({ issue }) => violationText(issue))
+  return { messages: Option.getOrUndefined(messages), value: undefined }
+}

@@ -1,8 +1,8 @@
 import type { CircuitBreaker } from "./CircuitBreaker.ts"
-import type { RuntimeClientShape } from "./RuntimeClient.ts"
+import type { RuntimeClientShape } from "./RuntimeClientShape.ts"
 import { collectSessions } from "./SessionListing.ts"
 
-/** The client with every unary call guarded (http-details section 13.2); each page of a listing is a call of its own. */
+/** The client with every unary call guarded; each page of a listing is a call of its own. */
 export const guardUnaryCalls = (
   client: RuntimeClientShape,
   { guard }: CircuitBreaker["Service"]

@@ -32,7 +32,7 @@ export const BREAKER_RESET_MS = 30_000
 /** Entries kept, the oldest go first. */
 export const BREAKER_HISTORY_ENTRIES = 200
 
-// Answers about the request, not about the health of the runtime: neither failure nor success (http-details 13.2).
+// Answers about the request, not about the health of the runtime: neither failure nor success.
 const NOT_COUNTED: ReadonlySet<RuntimeErrorReason> = new Set([
   "NOT_FOUND",
   "PERMISSION_DENIED",
@@ -61,9 +61,12 @@ interface Admission {
 type Outcome = "success" | "failure" | "not-counted"
 
 /**
- * Stops calling a runtime that keeps failing (http-details section 13.2): a number of consecutive failures opens the
- * circuit; after a while one probe at a time is let through, and its outcome closes or opens the circuit again. Calls that
- * are refused fail with reason CIRCUIT_BREAKER_OPEN. State and history live in this process.
+ * Stops calling a runtime that keeps failing: a number of consecutive failures opens the circuit; after a while one
+ * probe at a time is let through, and its outcome closes or opens the circuit again. Calls that are refused fail with
+ * reason CIRCUIT_BREAKER_OPEN. State and history live in this process.
+ *
+ * Ours and not the one of effect/persistence, which knows no reset by hand and keeps neither time nor reason of a
+ * change.
  */
 export class CircuitBreaker extends Context.Service<
   CircuitBreaker,
@@ -101,14 +104,14 @@ const make = Effect.fnUntraced(function* (options: CircuitBreakerOptions) {
   const circuit = yield* Ref.make(initial(yield* Clock.currentTimeMillis))
 
   const admit = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Ref.modify(circuit, (current) => admitCall(ripen(current, resetMs, now)))
+    Ref.modify(circuit, (current) => admitCall(halfOpenIfDue(current, resetMs, now)))
   )
   const settle = (admission: Admission, outcome: Outcome) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Ref.update(circuit, (current) => settleCall(current, threshold, admission, outcome, now))
     )
   const current = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Ref.updateAndGet(circuit, (stored) => ripen(stored, resetMs, now))
+    Ref.updateAndGet(circuit, (stored) => halfOpenIfDue(stored, resetMs, now))
   )
 
   return CircuitBreaker.of({
@@ -154,7 +157,7 @@ const enter = (circuit: Circuit, state: CircuitState, reason: string, now: numbe
 })
 
 /** An open circuit whose time is over becomes half open; nothing watches the clock, so every reader does this first. */
-const ripen = (circuit: Circuit, resetMs: number, now: number): Circuit => {
+const halfOpenIfDue = (circuit: Circuit, resetMs: number, now: number): Circuit => {
   const elapsed = now - circuit.openedAt
   return circuit.state === "OPEN" && elapsed >= resetMs
     ? enter(circuit, "HALF_OPEN", `reset timeout after ${elapsed}ms`, now)

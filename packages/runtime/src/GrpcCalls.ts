@@ -106,13 +106,19 @@ const spanOptions = (method: string) => ({
   attributes: { "rpc.system": "grpc", "rpc.service": "macp.v1.MACPRuntimeService", "rpc.method": method }
 })
 
-/** The nearest span with ids that mean something to others: those that stand in for spans while tracing is off have none. */
+/**
+ * The nearest span with ids that mean something to others: those that stand in for spans while tracing is off have
+ * none.
+ */
 const propagated = (span: Tracer.AnySpan | undefined): Tracer.AnySpan | undefined => {
   if (span === undefined || !Context.get(span.annotations, Tracer.DisablePropagation)) return span
   return span._tag === "Span" ? propagated(Option.getOrUndefined(span.parent)) : undefined
 }
 
-/** Every call carries a `traceparent`, so that the runtime's log can tell calls apart even when nobody records the trace. */
+/**
+ * Every call carries a `traceparent`, so that the runtime's log can tell calls apart even when nobody records the
+ * trace.
+ */
 const unrecorded = Effect.withTracerEnabled(Effect.makeSpan("call", { root: true, sampled: false }), true)
 
 const traceparent = ({ sampled, spanId, traceId }: Tracer.AnySpan): string =>
@@ -136,7 +142,7 @@ const toRuntimeError =
 const DenialDetails = Schema.fromJsonString(Schema.Struct({ reasons: Schema.Array(Schema.String) }))
 const decodeDenialDetails = Schema.decodeUnknownOption(DenialDetails)
 
-/** Reasons of a policy denial (runtime-wire section 7.5); undefined when there are none or they cannot be read. */
+/** Reasons of a policy denial; undefined when there are none or they cannot be read. */
 const denialReasonsOf = (metadata: Headers): ReadonlyArray<string> | undefined => {
   const header = metadata.get("macp-error-details-bin")
   if (header === null) return undefined

@@ -8,7 +8,7 @@ import { PolicyDescriptorSchema } from "./gen/macp/v1/policy_pb.ts"
 import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
 import { readAsMember } from "./MemberReads.ts"
 import { identityFromWire, manifestFromWire, modeFromWire, policyFromWire, rootFromWire } from "./RuntimeCatalog.ts"
-import type { RuntimeClientShape } from "./RuntimeClient.ts"
+import type { RuntimeClientShape } from "./RuntimeClientShape.ts"
 import { RuntimeCredentials } from "./RuntimeCredentials.ts"
 import { RuntimeError } from "./RuntimeError.ts"
 import {
@@ -58,7 +58,7 @@ export interface GrpcClientOptions {
   readonly streamsPerConnection?: number
 }
 
-/** The RUNTIME_* settings of http-details section 14. */
+/** The options as the RUNTIME_* settings say; a bad one fails with the variable's name. */
 export const grpcClientSettings = Effect.gen(function* () {
   const mode = yield* environment
   const tls = yield* flag("RUNTIME_TLS", false)
@@ -198,7 +198,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
         ({ manifest }) => manifestFromWire(present(manifest, "GetManifest"))
       )
   }
-  return inNameOf === undefined ? client : { ...client, ...readAsMember(client, inNameOf) }
+  return inNameOf === undefined ? client : { ...client, ...(yield* readAsMember(client, inNameOf)) }
 })
 
 const hello = {
@@ -217,7 +217,7 @@ const ackOf =
   ({ ack }: { readonly ack?: Ack | undefined }) =>
     ackFromWire(present(ack, method))
 
-/** One frame, then open until the signal: half-closing would end the subscription (runtime-wire section 0.1). */
+/** One frame, then open until the signal: half-closing would end the subscription. */
 const heldOpen = <A>(frame: A, signal: AbortSignal): AsyncIterable<A> => ({
   [Symbol.asyncIterator]: () => {
     const done: IteratorResult<A> = { done: true, value: undefined }

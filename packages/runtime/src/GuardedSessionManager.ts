@@ -9,10 +9,10 @@ export const PING_TIMEOUT_MS = 10_000
 const SESSION_MEMORY_MB = 64
 
 /**
- * The session manager with two ways closed in which an error of a connection that nobody uses any more ends the process.
- * When the peer says goodbye to an idle connection the manager drops its listeners before the error arrives, so every
- * connection gets one of ours; and with pings on idle connections it restarts their timer while it destroys a connection,
- * and the late ping throws, so these are off: an idle connection is verified by a ping before its next use.
+ * The session manager with two ways closed in which an error of a connection that nobody uses any more ends the
+ * process. When the peer says goodbye to an idle connection the manager drops its listeners before the error arrives,
+ * so every connection gets one of ours; and with pings on idle connections it restarts their timer while it destroys a
+ * connection, and the late ping throws, so these are off: an idle connection is verified by a ping before its next use.
  */
 export class GuardedSessionManager extends Http2SessionManager {
   readonly #guarded = new WeakSet<http2.Http2Session>()

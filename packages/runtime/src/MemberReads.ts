@@ -1,65 +1,72 @@
+import * as Cache from "effect/Cache"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { OtherCredentials } from "./GrpcCalls.ts"
-import type { RuntimeClientShape } from "./RuntimeClient.ts"
+import type { RuntimeClientShape } from "./RuntimeClientShape.ts"
 import type { CredentialHeaders } from "./RuntimeCredentials.ts"
-import type { RuntimeError } from "./RuntimeError.ts"
 
-/** Sessions whose reader is remembered; a full memory starts afresh. */
+/** Sessions whose reader is remembered; the one that was not read for longest is forgotten first. */
 const REMEMBERED_SESSIONS = 10_000
 
 /** Ourselves where the runtime lets us, else the session's initiator. */
 type Reader = string | undefined
 
 /**
- * Reads sessions with development credentials. Under development authentication a runtime lets nobody observe, but takes
- * every name for its bearer (runtime-wire section 6.1): a session that is closed to us is read in its initiator's name, which
- * the listing tells. Reads only; cancel, suspend and resume stay in our own name. Development only, because no other
- * credential can speak for somebody else.
+ * Reads sessions with development credentials. Under development authentication a runtime lets nobody observe, but
+ * takes every name for its bearer: a session that is closed to us is read in its initiator's name, which the listing
+ * tells. Reads only; cancel, suspend and resume stay in our own name. Development only, because no other credential can
+ * speak for somebody else.
  */
-export const readAsMember = (
+export const readAsMember = Effect.fnUntraced(function* (
   client: Pick<RuntimeClientShape, "getSession" | "streamSession" | "listSessions">,
   inNameOf: (sender: string) => CredentialHeaders
-): Pick<RuntimeClientShape, "getSession" | "streamSession"> => {
-  const readers = new Map<string, Reader>()
-  const remember = (sessionId: string, reader: Reader) => {
-    if (readers.size >= REMEMBERED_SESSIONS) readers.clear()
-    readers.set(sessionId, reader)
-  }
-
+): Effect.fn.Return<Pick<RuntimeClientShape, "getSession" | "streamSession">> {
   const getAs = (sessionId: string, reader: Reader) =>
     reader === undefined
       ? client.getSession(sessionId)
       : Effect.provideService(client.getSession(sessionId), OtherCredentials, inNameOf(reader))
 
-  const asInitiator = Effect.fnUntraced(function* (sessionId: string, refused: RuntimeError) {
-    const { sessions } = yield* client.listSessions
-    const initiator = sessions.find((session) => session.sessionId === sessionId)?.initiator
-    if (initiator === undefined || initiator === "") return yield* refused
-    remember(sessionId, initiator)
-    return yield* getAs(sessionId, initiator)
+  const initiatorOf = (sessionId: string) =>
+    Effect.map(client.listSessions, ({ sessions }) => {
+      const initiator = sessions.find((session) => session.sessionId === sessionId)?.initiator
+      return initiator === "" ? undefined : initiator
+    })
+
+  /** The first read of a session, which finds its reader. */
+  const firstRead = Effect.fnUntraced(function* (sessionId: string) {
+    const own = yield* Effect.result(client.getSession(sessionId))
+    if (Result.isSuccess(own)) return { reader: undefined, session: own.success }
+    if (own.failure.reason !== "PERMISSION_DENIED") return yield* own.failure
+    const reader = yield* initiatorOf(sessionId)
+    return reader === undefined ? yield* own.failure : { reader, session: yield* getAs(sessionId, reader) }
   })
 
-  const getSession: RuntimeClientShape["getSession"] = (sessionId) => {
-    if (readers.has(sessionId)) return getAs(sessionId, readers.get(sessionId))
-    return client.getSession(sessionId).pipe(
-      Effect.tap(() => Effect.sync(() => remember(sessionId, undefined))),
-      Effect.catchIf(
-        (error) => error.reason === "PERMISSION_DENIED",
-        (error) => asInitiator(sessionId, error)
+  const readers = yield* Cache.makeWith(
+    (sessionId: string) => Effect.map(firstRead(sessionId), ({ reader }) => reader),
+    {
+      capacity: REMEMBERED_SESSIONS,
+      timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
+    }
+  )
+
+  return {
+    getSession: Effect.fnUntraced(function* (sessionId) {
+      const remembered = yield* Cache.getSuccess(readers, sessionId)
+      if (Option.isSome(remembered)) return yield* getAs(sessionId, remembered.value)
+      const { reader, session } = yield* firstRead(sessionId)
+      yield* Cache.set(readers, sessionId, reader)
+      return session
+    }),
+    streamSession: (request) =>
+      Stream.unwrap(
+        Effect.map(Cache.get(readers, request.sessionId), (reader) => {
+          const stream = client.streamSession(request)
+          return reader === undefined ? stream : Stream.provideService(stream, OtherCredentials, inNameOf(reader))
+        })
       )
-    )
   }
-
-  const streamSession: RuntimeClientShape["streamSession"] = (request) =>
-    Stream.unwrap(
-      Effect.gen(function* () {
-        if (!readers.has(request.sessionId)) yield* getSession(request.sessionId)
-        const reader = readers.get(request.sessionId)
-        const stream = client.streamSession(request)
-        return reader === undefined ? stream : Stream.provideService(stream, OtherCredentials, inNameOf(reader))
-      })
-    )
-
-  return { getSession, streamSession }
-}
+})

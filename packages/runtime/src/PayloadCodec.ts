@@ -29,12 +29,12 @@ export const messageTypes = createRegistry(
 const READ_OPTIONS = { readUnknownFields: false }
 
 /**
- * Decodes protobuf payload bytes by type name into plain JSON (runtime-wire section 1.11, http-details section 6.4):
- * camelCase keys, bytes as base64, 64-bit integers as numbers, enums by value name, non-finite numbers as text.
+ * Decodes protobuf payload bytes by type name into plain JSON: camelCase keys, bytes as base64, 64-bit integers as
+ * numbers, enums by value name, non-finite numbers as text.
  *
- * A field that is not on the wire is not in the result: proto3 does not encode `false`, `0` and empty values, and a reader
- * must be able to tell "not stated" from a stated value (an absent `outcomePositive` is inferred, never taken for false).
- * Undefined when the type is unknown or the bytes are no such message; never throws.
+ * A field that is not on the wire is not in the result: proto3 does not encode `false`, `0` and empty values, and a
+ * reader must be able to tell "not stated" from a stated value (an absent `outcomePositive` is inferred, never taken
+ * for false). Undefined when the type is unknown or the bytes are not such a message; never throws.
  */
 export const decodePayload: PayloadDecoder = (typeName, bytes) => {
   const type = messageTypes.getMessage(typeName)

@@ -2,8 +2,8 @@ import type { AgentManifest, InitializeResponse, ModeDescriptor, Root } from "./
 import type { PolicyDescriptor } from "./gen/macp/v1/policy_pb.ts"
 
 /**
- * What a runtime says about itself and its registries, as plain values (http-details section 11). Empty text on the wire
- * means "not given" and leaves the key out.
+ * What a runtime says about itself and its registries, as plain values. Empty text on the wire means "not given" and
+ * leaves the key out.
  */
 
 export interface RuntimeCapabilities {
@@ -61,7 +61,7 @@ export interface RuntimeRoot {
   readonly name?: string
 }
 
-/** A policy as registered. `rules` is the text of a JSON object, exactly as sent (runtime-wire section 1.12). */
+/** A policy as registered. `rules` is the text of a JSON object, exactly as sent. */
 export interface RuntimePolicy {
   readonly policyId: string
   /** Mode id, or `*` for every mode. */
@@ -73,7 +73,7 @@ export interface RuntimePolicy {
   readonly registeredAtUnixMs?: number
 }
 
-/** Answer to a change of the policy registry; a refusal is an answer, not a failure (runtime-wire section 7.1). */
+/** Answer to a change of the policy registry; a refusal is an answer, not a failure. */
 export interface PolicyChange {
   readonly ok: boolean
   readonly error: string

@@ -1,29 +1,25 @@
+import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Exit from "effect/Exit"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
+import { MINT_TIMEOUT_MS, type MintedToken, mintToken, TOKEN_TTL_SECONDS } from "./MintToken.ts"
 import { environment, flag, positiveInt, refused, text } from "./Settings.ts"
 
 /** Identity of the control plane where the settings name none. */
 export const CONTROL_PLANE_IDENTITY = "macp-control-plane"
-/** PROTO_AUTH_SERVICE_TIMEOUT_MS */
-export const MINT_TIMEOUT_MS = 5000
-/** PROTO_AUTH_TOKEN_TTL_SECONDS */
-export const TOKEN_TTL_SECONDS = 3600
 /** A minted token is replaced this long before it expires. */
 export const TOKEN_REFRESH_EARLY_MS = 40_000
 /** A shorter life reported by the token service counts as this much. */
 export const TOKEN_MINIMUM_LIFE_MS = 60_000
-/** After a failed request for a token the next one waits this long: a dead token service must not delay every call. */
+/** After a failed request for a token no other is made for so long: a dead token service must not delay every call. */
 export const MINT_RETRY_AFTER_MS = 5000
-/** A token refused by the runtime is replaced only if it is older than this, so that refusals cannot flood the service. */
+/**
+ * A token refused by the runtime is replaced only if it is older than this, so that refusals cannot flood the service.
+ */
 export const TOKEN_MINIMUM_AGE_MS = 5000
 
 const DEV_HEADER = "x-macp-agent-id"
@@ -48,13 +44,12 @@ export interface RuntimeCredentialsOptions {
 export type CredentialHeaders = ReadonlyArray<readonly [name: string, value: Redacted.Redacted]>
 
 /**
- * Who we are towards the runtime: minted JWT, else static bearer, else development header, else nothing
- * (http-details section 14, runtime-wire sections 6.1 and 6.4).
+ * Who we are towards the runtime: minted JWT, else static bearer, else development identity, else nothing.
  */
 export class RuntimeCredentials extends Context.Service<
   RuntimeCredentials,
   {
-    /** Never fails: what cannot be had falls through to the next step of the chain. */
+    /** Never fails: without a minted token the next step of the chain applies. */
     readonly headers: Effect.Effect<CredentialHeaders>
     /** The runtime refused the credential: a cached token is not used again. */
     readonly refused: Effect.Effect<void>
@@ -73,12 +68,10 @@ export class RuntimeCredentials extends Context.Service<
   ): Layer.Layer<RuntimeCredentials, never, HttpClient.HttpClient> => Layer.effect(RuntimeCredentials, make(options))
 
   /** Reads PROTO_AUTH_*, RUNTIME_BEARER_TOKEN, RUNTIME_USE_DEV_HEADER and RUNTIME_DEV_AGENT_ID. */
-  static readonly layerNoDeps = Layer.effect(
+  static readonly layer = Layer.effect(
     RuntimeCredentials,
     Effect.suspend(() => Effect.flatMap(settings, make))
   )
-
-  static readonly layer = RuntimeCredentials.layerNoDeps.pipe(Layer.provide(FetchHttpClient.layer))
 }
 
 const settings = Effect.gen(function* () {
@@ -119,7 +112,7 @@ const make = Effect.fnUntraced(function* (options: RuntimeCredentialsOptions) {
       ...(isName ? { inNameOf: developmentHeaders } : {})
     })
   }
-  const token = yield* makeMintedToken(options.tokenService)
+  const token = yield* makeCachedToken(options.tokenService)
   return RuntimeCredentials.of({
     headers: Effect.map(token.current, (minted) => (minted === undefined ? fallback : bearerHeaders(minted))),
     refused: token.refused
@@ -141,79 +134,39 @@ const bearerHeaders = (token: Redacted.Redacted): CredentialHeaders => [
   ["authorization", Redacted.make(`Bearer ${Redacted.value(token)}`)]
 ]
 
-const MintedAnswer = Schema.Struct({
-  token: Schema.NonEmptyString,
-  expires_in_seconds: Schema.optional(Schema.NullOr(Schema.Finite))
-})
-
-interface MintedToken {
-  readonly value: Redacted.Redacted
+interface CachedToken extends MintedToken {
   readonly mintedAt: number
-  readonly refreshAt: number
 }
 
-/** The cached token of the token service; undefined while there is none to be had. */
-const makeMintedToken = Effect.fnUntraced(function* (options: TokenServiceOptions) {
-  const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
-  const ttlSeconds = options.ttlSeconds ?? TOKEN_TTL_SECONDS
-  // One request for a token at a time: whoever waits finds the token of the one before.
-  const oneAtATime = yield* Semaphore.make(1)
-  let cached: MintedToken | undefined
-  let retryAt = 0
-
-  const request = HttpClientRequest.post(`${options.url.replace(/\/+$/, "")}/tokens`).pipe(
-    HttpClientRequest.bodyJsonUnsafe({
-      sender: options.sender ?? CONTROL_PLANE_IDENTITY,
-      ttl_seconds: ttlSeconds,
-      scopes: {
-        can_start_sessions: false,
-        is_observer: true,
-        ...(options.canManageRegistry === true ? { can_manage_mode_registry: true } : {})
-      }
-    })
-  )
-
+/** The token of the auth service, minted again before it ends; undefined while there is none. */
+const makeCachedToken = Effect.fnUntraced(function* (options: TokenServiceOptions) {
+  const { timeoutMs = MINT_TIMEOUT_MS, ttlSeconds = TOKEN_TTL_SECONDS, sender = CONTROL_PLANE_IDENTITY, url } = options
+  const scopes = {
+    can_start_sessions: false,
+    is_observer: true,
+    ...(options.canManageRegistry === true ? { can_manage_mode_registry: true } : {})
+  }
   const mint = Effect.gen(function* () {
-    const answer = yield* client
-      .execute(request)
-      .pipe(
-        Effect.flatMap(HttpClientResponse.schemaBodyJson(MintedAnswer)),
-        Effect.timeout(options.timeoutMs ?? MINT_TIMEOUT_MS)
-      )
-    const now = yield* Clock.currentTimeMillis
-    const lifeMs = Math.max((answer.expires_in_seconds ?? ttlSeconds) * 1000, TOKEN_MINIMUM_LIFE_MS)
-    cached = { value: Redacted.make(answer.token), mintedAt: now, refreshAt: now + lifeMs - TOKEN_REFRESH_EARLY_MS }
-    return cached.value
-  }).pipe(
-    Effect.withSpan("RuntimeCredentials.mint"),
-    Effect.catch((error) =>
-      Effect.gen(function* () {
-        retryAt = (yield* Clock.currentTimeMillis) + MINT_RETRY_AFTER_MS
-        yield* Effect.logWarning(`no runtime token from the token service: ${error.message}`)
-        return undefined
-      })
-    )
-  )
+    const minted = yield* mintToken({ url, timeoutMs }, { sender, ttlSeconds, scopes })
+    const token: CachedToken = { ...minted, mintedAt: yield* Clock.currentTimeMillis }
+    return token
+  }).pipe(Effect.tapError(({ message }) => Effect.logWarning(`no runtime token from the token service: ${message}`)))
 
-  const fresh = Effect.map(Clock.currentTimeMillis, (now) =>
-    cached !== undefined && now < cached.refreshAt ? cached.value : undefined
-  )
-
-  const current = Effect.flatMap(fresh, (token) =>
-    token !== undefined
-      ? Effect.succeed(token)
-      : oneAtATime.withPermit(
-          Effect.gen(function* () {
-            const found = yield* fresh
-            if (found !== undefined || (yield* Clock.currentTimeMillis) < retryAt) return found
-            return yield* mint
-          })
-        )
-  )
-
-  const refused = Effect.map(Clock.currentTimeMillis, (now) => {
-    if (cached !== undefined && now - cached.mintedAt >= TOKEN_MINIMUM_AGE_MS) cached = undefined
+  // Callers that come at the same time share one request, and a failed one is not repeated at once.
+  const tokens = yield* Cache.makeWith((_sender: string) => mint, {
+    capacity: 1,
+    timeToLive: Exit.match({
+      onFailure: () => MINT_RETRY_AFTER_MS,
+      onSuccess: ({ lifeMs }) => Math.max(lifeMs, TOKEN_MINIMUM_LIFE_MS) - TOKEN_REFRESH_EARLY_MS
+    })
   })
-
-  return { current, refused }
+  return {
+    current: Cache.get(tokens, sender).pipe(
+      Effect.map(({ token }) => token),
+      Effect.orElseSucceed(() => undefined)
+    ),
+    refused: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Cache.invalidateWhen(tokens, sender, ({ mintedAt }) => now - mintedAt >= TOKEN_MINIMUM_AGE_MS)
+    )
+  }
 })

@@ -1,6 +1,6 @@
 import * as Data from "effect/Data"
 
-/** gRPC status names by number; OK is not a failure (http-details section 3.2). */
+/** gRPC status names by number; OK is not a failure. */
 const STATUS_CODES = {
   CANCELLED: 1,
   UNKNOWN: 2,
@@ -26,7 +26,7 @@ export type GrpcStatusName = keyof typeof STATUS_CODES
 export type RuntimeErrorReason = GrpcStatusName | "CIRCUIT_BREAKER_OPEN"
 
 // What a later identical call may not meet again. ABORTED is what a killed peer leaves on open streams;
-// RESOURCE_EXHAUSTED ends a subscription that lagged behind (runtime-wire section 3.6).
+// RESOURCE_EXHAUSTED ends a subscription that lagged behind.
 const RETRYABLE: ReadonlySet<RuntimeErrorReason> = new Set([
   "CANCELLED",
   "UNKNOWN",
@@ -40,8 +40,7 @@ const RETRYABLE: ReadonlySet<RuntimeErrorReason> = new Set([
 
 /**
  * A call to the runtime failed. `message` is the details text of the runtime (what HTTP clients are shown),
- * `denialReasons` comes from the `macp-error-details-bin` metadata of policy denials
- * (runtime-wire sections 7.3 and 7.5).
+ * `denialReasons` comes from the `macp-error-details-bin` metadata of policy denials.
  */
 export class RuntimeError extends Data.TaggedError("RuntimeError")<{
   readonly reason: RuntimeErrorReason
@@ -79,7 +78,7 @@ const NAMES: ReadonlyArray<GrpcStatusName | undefined> = (() => {
 
 /**
  * Whether the text of an inline error or of a status says that history before some ordinal was compacted; covers the
- * wording of the 0.6 runtimes and the code of later ones (http-details section 5.2, runtime-wire sections 3.5 and 12).
+ * wording of the 0.6 runtimes and the code of later ones.
  */
 export const saysHistoryGone = (text: string): boolean =>
   text.includes("HISTORY_UNAVAILABLE") || /history before ordinal \d+ was compacted/.test(text)

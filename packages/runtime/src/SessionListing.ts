@@ -45,8 +45,8 @@ export interface SessionListing {
 }
 
 /**
- * All sessions of the runtime, page by page (http-details section 13.3, runtime-wire section 4). A page refused with
- * RESOURCE_EXHAUSTED is asked for again at half the size; every other failure discards what was read.
+ * All sessions of the runtime, page by page. A page refused with RESOURCE_EXHAUSTED is asked for again at half the
+ * size; every other failure discards what was read.
  */
 export const collectSessions = Effect.fnUntraced(function* (
   page: (request: SessionPageRequest) => Effect.Effect<SessionPage, RuntimeError>,

@@ -11,7 +11,7 @@ export class SettingRefused extends Data.TaggedError("SettingRefused")<{
 
 type Setting<A> = Effect.Effect<A, Config.ConfigError | SettingRefused>
 
-/** An empty or blank value counts as unset (http-details section 14). */
+/** An empty or blank value counts as unset. */
 export const text = (variable: string): Setting<string | undefined> =>
   Effect.map(Config.option(Config.String(variable)), (value) => {
     const trimmed = Option.getOrElse(value, () => "").trim()

@@ -18,8 +18,8 @@ import type { Ack, Envelope, MACPError } from "./gen/macp/v1/envelope_pb.ts"
 import { SessionState } from "./gen/macp/v1/envelope_pb.ts"
 
 /**
- * Generated messages to the plain values of `@runplane/domain` (runtime-wire sections 1.1 and 1.2). 64-bit integers become
- * numbers: all of them are milliseconds or counters far below 2^53.
+ * Generated messages to the plain values of `@runplane/domain`. 64-bit integers become numbers: all of them are
+ * milliseconds or counters far below 2^53.
  */
 
 export const envelopeFromWire = (envelope: Envelope): RawEnvelope => ({
@@ -41,7 +41,7 @@ export const inlineErrorFromWire = (error: MACPError): InlineError => ({
   details: error.details
 })
 
-/** Undefined for a frame that carries nothing we know: unknown kinds of frames are ignored (runtime-wire section 12). */
+/** Undefined for a frame that carries nothing we know: unknown kinds of frames are ignored. */
 export const streamFrameFromWire = ({ response }: StreamSessionResponse): SessionStreamFrame | undefined => {
   switch (response.case) {
     case "envelope":
@@ -83,7 +83,7 @@ export const snapshotFromWire = (metadata: SessionMetadata): SessionSnapshot => 
   extensionKeys: metadata.extensionKeys
 })
 
-/** Undefined for event types of newer runtimes, which are ignored (runtime-wire section 12). */
+/** Undefined for event types of newer runtimes, which are ignored. */
 export const lifecycleFromWire = (event: WireLifecycleEvent): SessionLifecycleEvent | undefined => {
   const type = LIFECYCLE_TYPES.get(event.eventType)
   if (type === undefined) return undefined

@@ -15,9 +15,9 @@ interface WireStreamOptions<Message, Frame, E> {
 }
 
 /**
- * A server stream as a Stream whose chunks are whatever one read of the socket brought. An AsyncIterable cannot say whether
- * another message is at hand, so pulling it one by one costs a fiber round trip a message; a pump collects them and
- * wakes the reader after the current burst of microtasks. Closing the stream aborts the call.
+ * A server stream as a Stream whose chunks are whatever one read of the socket brought. An AsyncIterable cannot say
+ * whether another message is at hand, so pulling it one by one costs a fiber round trip a message; a pump collects them
+ * and wakes the reader after the current burst of microtasks. Closing the stream aborts the call.
  */
 export const wireStream = <Message, Frame, E>(options: WireStreamOptions<Message, Frame, E>): Stream.Stream<Frame, E> =>
   Stream.unwrap(

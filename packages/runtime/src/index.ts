@@ -1,6 +1,7 @@
 // The wire contract, generated from proto/: messages, enums and the service of macp.v1 by their own names;
 // the payloads of each mode under the mode's name, since several modes have a ProposalPayload or a RejectPayload.
 
+export * from "./Backoff.ts"
 export * from "./CircuitBreaker.ts"
 export { OutgoingTraceState, RuntimeCallMeter } from "./GrpcCalls.ts"
 export type { GrpcClientOptions } from "./GrpcClient.ts"
@@ -15,12 +16,13 @@ export * from "./gen/macp/v1/core_pb.ts"
 export * from "./gen/macp/v1/envelope_pb.ts"
 export * from "./gen/macp/v1/policy_pb.ts"
 export * from "./gen/macp/v1/service_pb.ts"
+export * from "./MintToken.ts"
 export * from "./PayloadCodec.ts"
 export * from "./RuntimeCatalog.ts"
 export * from "./RuntimeClient.ts"
+export * from "./RuntimeClientShape.ts"
 export * from "./RuntimeCredentials.ts"
 export * from "./RuntimeError.ts"
-export * from "./RuntimeFake.ts"
 export * from "./SessionListing.ts"
 export { SettingRefused } from "./Settings.ts"
 export * from "./WireFrames.ts"

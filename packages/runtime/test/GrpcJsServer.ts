@@ -32,7 +32,9 @@ const definition: ServiceDefinition = Object.fromEntries(
   })
 )
 
-/** Runs the handlers on the loopback, on a free port unless one is named, until the scope closes; answers `host:port`. */
+/**
+ * Runs the handlers on the loopback, on a free port unless one is named, until the scope closes; answers `host:port`.
+ */
 export const serveGrpcJs = (handlers: UntypedServiceImplementation, address = "127.0.0.1:0") =>
   Effect.map(
     Effect.acquireRelease(

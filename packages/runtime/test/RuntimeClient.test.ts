@@ -5,9 +5,9 @@ import {
   RuntimeClient,
   RuntimeCredentials,
   RuntimeError,
-  RuntimeFake,
   type SessionPageRequest
 } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -89,7 +89,7 @@ describe("collectSessions", () => {
         listing.sessions.map(({ sessionId }) => sessionId),
         ["a", "b", "c", "d", "e"]
       )
-    }).pipe(Effect.provide(RuntimeClient.layerTest))
+    }).pipe(Effect.provide(RuntimeFake.layer))
   )
 
   it.effect("says that it is incomplete when the pages or the time run out", () =>
@@ -108,7 +108,7 @@ describe("collectSessions", () => {
         { concurrency: 2 }
       )
       assert.deepStrictEqual([slow.complete, slow.sessions.length], [false, 4])
-    }).pipe(Effect.provide(RuntimeClient.layerTest))
+    }).pipe(Effect.provide(RuntimeFake.layer))
   )
 
   it.effect("halves a page that is too large at most twice", () =>
@@ -139,13 +139,13 @@ describe("collectSessions", () => {
         )
       )
       assert.strictEqual(error.reason, "UNAVAILABLE")
-    }).pipe(Effect.provide(RuntimeClient.layerTest))
+    }).pipe(Effect.provide(RuntimeFake.layer))
   )
 })
 
 describe("RuntimeClient.layerBreaker", () => {
   const guarded = RuntimeClient.layerBreaker.pipe(
-    Layer.provideMerge(RuntimeClient.layerTest),
+    Layer.provideMerge(RuntimeFake.layer),
     Layer.provideMerge(CircuitBreaker.layerMemory({ threshold: 2 }))
   )
 

@@ -56,7 +56,7 @@ const withSettings = <A, E>(
   service = minting(300)
 ): Effect.Effect<A, E | ConfigError | SettingRefused> =>
   use.pipe(
-    Effect.provide(RuntimeCredentials.layerNoDeps.pipe(Layer.provide(client(service)))),
+    Effect.provide(RuntimeCredentials.layer.pipe(Layer.provide(client(service)))),
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(settings))
   )
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SessionStreamFrame } from "@runplane/domain"
-import { RuntimeClient, type RuntimeError, RuntimeFake } from "@runplane/runtime"
+import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
@@ -9,7 +10,7 @@ import * as TestClock from "effect/testing/TestClock"
 const scripted = <A, E>(use: (fake: RuntimeFake["Service"], client: RuntimeClient["Service"]) => Effect.Effect<A, E>) =>
   Effect.gen(function* () {
     return yield* use(yield* RuntimeFake, yield* RuntimeClient)
-  }).pipe(Effect.provide(RuntimeClient.layerTest))
+  }).pipe(Effect.provide(RuntimeFake.layer))
 
 const label = (frame: SessionStreamFrame) =>
   frame._tag === "Envelope" ? frame.envelope.messageId : `error ${frame.error.code}`

@@ -1,4 +1,6 @@
-/** A client in a process of its own, because the roots that Node trusts are read when it starts (NODE_EXTRA_CA_CERTS). */
+/**
+ * A client in a process of its own, because the roots that Node trusts are read when it starts (NODE_EXTRA_CA_CERTS).
+ */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { RuntimeClient } from "../src/RuntimeClient.ts"

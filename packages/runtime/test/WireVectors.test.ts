@@ -11,7 +11,7 @@ import {
 
 const VOTE_BYTES = "0a0270311207415050524f56451a026f6b"
 
-/** The vectors of runtime-wire section 1.12, made with the original protos. */
+/** Byte vectors that were made with the original protos. */
 const vector = <Desc extends DescMessage>(name: string, schema: Desc, hex: string, content: MessageInitShape<Desc>) => {
   describe(`the test vector of ${name}`, () => {
     it("is what encoding its content gives", () => {

@@ -2,12 +2,12 @@ import type { RuntimeSessionState, SendAck, SessionLifecycleType, SessionSnapsho
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import type { RuntimeClientShape, SessionControl } from "../RuntimeClientShape.ts"
+import { RuntimeError } from "../RuntimeError.ts"
+import { collectSessions, defaultListingLimits } from "../SessionListing.ts"
 import type { FakeMethod, FakeSession, FakeState } from "./FakeState.ts"
-import type { RuntimeClientShape, SessionControl } from "./RuntimeClient.ts"
-import { RuntimeError } from "./RuntimeError.ts"
-import { collectSessions, defaultListingLimits } from "./SessionListing.ts"
 
-/** The client end of the fake runtime: answers from its state, with the rules of runtime-wire sections 3 to 5. */
+/** The client end of the fake runtime: answers from its state, by the rules that real runtimes follow. */
 export const makeFakeClient = (state: FakeState): RuntimeClientShape => {
   const listSessionsPage: RuntimeClientShape["listSessionsPage"] = Effect.fn("RuntimeClient.ListSessions")(function* ({
     pageSize,

@@ -11,10 +11,11 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { RuntimeClient } from "../RuntimeClient.ts"
+import type { RuntimeClientShape } from "../RuntimeClientShape.ts"
+import type { RuntimeErrorReason } from "../RuntimeError.ts"
 import { changeState, inlineError, makeFakeClient } from "./FakeClient.ts"
 import { type FakeCall, type FakeFault, type FakeMethod, type FakeRegistry, FakeState } from "./FakeState.ts"
-import type { RuntimeClientShape } from "./RuntimeClient.ts"
-import type { RuntimeErrorReason } from "./RuntimeError.ts"
 
 export type { FakeCall, FakeMethod, FakeRegistry } from "./FakeState.ts"
 
@@ -26,7 +27,7 @@ export interface FaultTarget {
 }
 
 export interface RuntimeFakeShape {
-  /** What `RuntimeClient.layerTest` hands out. */
+  /** The client end, for tests that hand it out in another way than by the layer. */
   readonly client: RuntimeClientShape
 
   /** A session appears (OPEN unless said otherwise) and is announced as CREATED. */
@@ -45,7 +46,7 @@ export interface RuntimeFakeShape {
   /** A life-cycle event as given, with no change of state. */
   readonly announce: (event: SessionLifecycleEvent) => Effect.Effect<void>
   readonly signal: (envelope: Partial<RawEnvelope>) => Effect.Effect<void>
-  /** The history is dropped, the ordinals stay used (runtime-wire section 3.5). */
+  /** The history is dropped, the ordinals stay used. */
   readonly compact: (sessionId: string) => Effect.Effect<void>
   /** The session leaves the memory of the runtime without a word. */
   readonly evict: (sessionId: string) => Effect.Effect<void>
@@ -76,15 +77,19 @@ export interface CutOptions {
 }
 
 /**
- * The script of the runtime that `RuntimeClient.layerTest` talks to: sessions, frames, signals, life-cycle and faults. It
- * reads time from the Clock only, so everything runs under the test clock.
+ * A runtime in memory for tests, and its script: sessions, frames, signals, life-cycle and faults. It reads time from
+ * the Clock only, so everything runs under the test clock.
  */
 export class RuntimeFake extends Context.Service<RuntimeFake, RuntimeFakeShape>()("runplane/runtime/RuntimeFake") {
-  static readonly layer: Layer.Layer<RuntimeFake> = Layer.sync(RuntimeFake, () => make(new FakeState()))
+  /** The script, and the client that plays it. */
+  static readonly layer: Layer.Layer<RuntimeClient | RuntimeFake> = Layer.effect(
+    RuntimeClient,
+    Effect.map(RuntimeFake, ({ client }) => client)
+  ).pipe(Layer.provideMerge(Layer.sync(RuntimeFake, () => make(new FakeState()))))
 }
 
 const make = (state: FakeState): RuntimeFakeShape => {
-  const known = (sessionId: string) => Effect.orDie(state.session(sessionId, "GetSession"))
+  const existing = (sessionId: string) => Effect.orDie(state.session(sessionId, "GetSession"))
   const addFault = ({ method, sessionId, times }: FaultTarget, effect: FakeFault["effect"]) =>
     Effect.sync(() => {
       state.faults.push({ method, effect, times: times ?? 1, ...(sessionId === undefined ? {} : { sessionId }) })
@@ -102,7 +107,7 @@ const make = (state: FakeState): RuntimeFakeShape => {
       }),
     accept: (sessionId, envelope) =>
       Effect.gen(function* () {
-        const session = yield* known(sessionId)
+        const session = yield* existing(sessionId)
         const now = yield* Clock.currentTimeMillis
         const ordinal = session.base + session.history.length + 1
         const accepted: RawEnvelope = {
@@ -122,10 +127,10 @@ const make = (state: FakeState): RuntimeFakeShape => {
       Effect.sync(() => state.broadcast(state.sessionStreams, inlineError(sessionId, message, code), sessionId)),
     transition: (sessionId, type) =>
       Effect.gen(function* () {
-        changeState(state, yield* known(sessionId), type, yield* Clock.currentTimeMillis)
+        changeState(state, yield* existing(sessionId), type, yield* Clock.currentTimeMillis)
       }),
     setState: (sessionId, sessionState) =>
-      Effect.map(known(sessionId), (session) => {
+      Effect.map(existing(sessionId), (session) => {
         session.snapshot = { ...session.snapshot, state: sessionState }
       }),
     announce: (event) => Effect.sync(() => state.broadcast(state.lifecycleStreams, event)),
@@ -140,7 +145,7 @@ const make = (state: FakeState): RuntimeFakeShape => {
         })
       ),
     compact: (sessionId) =>
-      Effect.map(known(sessionId), (session) => {
+      Effect.map(existing(sessionId), (session) => {
         session.base += session.history.length
         session.history = []
       }),

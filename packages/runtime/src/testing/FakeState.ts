@@ -5,8 +5,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import type { RuntimeIdentity, RuntimeManifest, RuntimeMode, RuntimePolicy, RuntimeRoot } from "./RuntimeCatalog.ts"
-import { RuntimeError, type RuntimeErrorReason } from "./RuntimeError.ts"
+import type { RuntimeIdentity, RuntimeManifest, RuntimeMode, RuntimePolicy, RuntimeRoot } from "../RuntimeCatalog.ts"
+import { RuntimeError, type RuntimeErrorReason } from "../RuntimeError.ts"
 
 /** Frames a fake stream holds for its reader beyond a replay; a reader that lags further is cut, as runtimes do. */
 const FAKE_STREAM_BUFFER_FRAMES = 4096

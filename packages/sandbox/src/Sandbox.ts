@@ -25,13 +25,13 @@ export interface PolicyToRegister {
 }
 
 /**
- * The development runtime: the contract of runtime-wire served over HTTP/2 without TLS, everything in memory. It is for
- * development and tests; sessions are gone with the process.
+ * The development runtime: the contract of docs/runtime.md served over HTTP/2 without TLS, everything in memory. It is
+ * for development and tests; sessions are gone with the process.
  */
 export class Sandbox extends Context.Service<
   Sandbox,
   {
-    /** `host:port`, with the port that was really taken. */
+    /** `host:port`, with the port that was taken. */
     readonly address: string
     /** Every accepted envelope of a session in order, empty when it is unknown or compacted. */
     readonly acceptedHistory: (sessionId: string) => Effect.Effect<ReadonlyArray<Envelope>>
@@ -63,36 +63,37 @@ export class Sandbox extends Context.Service<
     options: Partial<SandboxOptions> = {}
   ): Layer.Layer<Sandbox | SandboxFaults, AddressInUse | ListenFailed> => {
     const { devObserver, observers } = { ...DEFAULT_OPTIONS, ...options }
-    return Sandbox.layerNoDeps(options).pipe(
-      Layer.provide(Authenticator.layerDevelopment(devObserver ? observers : []))
-    )
+    return served(options).pipe(Layer.provide(Authenticator.layerDevelopment(devObserver ? observers : [])))
   }
 
-  /** Listens and knows only the identities of a token list (runtime-wire section 6.2). */
+  /** Listens and knows only the identities of a token list (docs/runtime.md#identities). */
   static readonly layerTokens = (
     tokens: ReadonlyArray<StaticToken>,
     options: Partial<SandboxOptions> = {}
   ): Layer.Layer<Sandbox | SandboxFaults, AddressInUse | ListenFailed> =>
-    Sandbox.layerNoDeps(options).pipe(Layer.provide(Authenticator.layerTokens(tokens)))
+    served(options).pipe(Layer.provide(Authenticator.layerTokens(tokens)))
 
-  /** Listens and knows signed tokens, and static ones beside them when they are given (runtime-wire section 6.3). */
+  /**
+   * Listens and knows signed tokens, and static ones beside them when they are given (docs/runtime.md#signed-tokens).
+   */
   static readonly layerSigned = (
     tokens: SignedTokenOptions,
     options: Partial<SandboxOptions> = {}
   ): Layer.Layer<Sandbox | SandboxFaults, AddressInUse | ListenFailed, KeySource> =>
-    Sandbox.layerNoDeps(options).pipe(Layer.provide(Authenticator.layerSigned(tokens)))
+    served(options).pipe(Layer.provide(Authenticator.layerSigned(tokens)))
+}
 
-  static readonly layerNoDeps = (
-    given: Partial<SandboxOptions> = {}
-  ): Layer.Layer<Sandbox | SandboxFaults, AddressInUse | ListenFailed, Authenticator> => {
-    const options = { ...DEFAULT_OPTIONS, ...given }
-    return Layer.effect(Sandbox, make(options)).pipe(
-      // Two sandboxes in one process must not share their faults or policies.
-      Layer.provideMerge(Layer.fresh(SandboxFaults.layerNoDeps)),
-      Layer.provide(Kernel.layerNoDeps(options)),
-      Layer.provide(Layer.fresh(PolicyRegistry.layer(options.release)))
-    )
-  }
+/** Listens with the identities of an authenticator. */
+const served = (
+  given: Partial<SandboxOptions>
+): Layer.Layer<Sandbox | SandboxFaults, AddressInUse | ListenFailed, Authenticator> => {
+  const options = { ...DEFAULT_OPTIONS, ...given }
+  return Layer.effect(Sandbox, make(options)).pipe(
+    // Two sandboxes in one process must not share their faults or policies.
+    Layer.provideMerge(Layer.fresh(SandboxFaults.layer)),
+    Layer.provide(Kernel.layer(options)),
+    Layer.provide(Layer.fresh(PolicyRegistry.layer(options.release)))
+  )
 }
 
 const make = Effect.fnUntraced(function* (options: SandboxOptions) {

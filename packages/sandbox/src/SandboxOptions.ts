@@ -1,7 +1,7 @@
+import { PINNED_RELEASE, type Release } from "@runplane/domain"
 import { DEFAULT_MAX_PAYLOAD_BYTES } from "./core/EnvelopeShape.ts"
-import { PINNED_RELEASE, type Release } from "./core/Release.ts"
 
-/** Per sender in a sliding minute; exceeding answers RATE_LIMITED (runtime-wire section 7.6). */
+/** Per sender in a sliding minute; exceeding answers RATE_LIMITED (docs/runtime.md#runtime-limits). */
 export interface RateLimitOptions {
   readonly sessionStartsPerMinute: number
   /** Signal and Progress count too. */
@@ -26,9 +26,11 @@ export interface SandboxOptions {
   readonly rateLimits: RateLimitOptions | undefined
   /** Milliseconds between two looks for expired and outlived sessions. */
   readonly sweepIntervalMs: number
-  /** Milliseconds, from its start, that an ended session can still be read (runtime-wire section 5.4). */
+  /** Milliseconds, from its start, that an ended session can still be read (docs/runtime.md#session-retention). */
   readonly retentionMs: number
-  /** Drop the history of a session when it ends, as runtimes with a compacting store do (runtime-wire section 3.5). */
+  /**
+   * Drop the history of a session when it ends, as runtimes with a compacting store do (docs/runtime.md#compaction).
+   */
   readonly compactOnTerminal: boolean
   /** The release of the reference runtime whose rules are followed. */
   readonly release: Release
@@ -36,10 +38,10 @@ export interface SandboxOptions {
   readonly annotateStream: boolean
   /**
    * Let a policy denial escape as the status FAILED_PRECONDITION with its details in the trailer, on Send and
-   * StreamSession, instead of an acknowledgement or an inline frame (runtime-wire section 7.5).
+   * StreamSession, instead of an acknowledgement or an inline frame (docs/runtime.md#denial-details).
    */
   readonly denialsAsStatus: boolean
-  /** Development credentials: whether the identities of `observers` may observe. Real runtimes let nobody. */
+  /** Development credentials: whether the identities of `observers` may observe. Real runtimes allow none. */
   readonly devObserver: boolean
   readonly observers: ReadonlyArray<string>
 }

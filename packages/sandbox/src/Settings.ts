@@ -1,23 +1,12 @@
-import * as Config from "effect/Config"
-import * as Data from "effect/Data"
+import { readSettings, SandboxSettings, type SettingsRefused, settingRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import {
-  DEFAULT_ALGORITHMS,
-  DEFAULT_AUDIENCE,
-  type SignedTokenOptions,
-  type StaticToken,
-  StaticTokens
-} from "./auth/Authenticator.ts"
+import { type SignedTokenOptions, type StaticToken, StaticTokens } from "./auth/Authenticator.ts"
 import { JsonWebKeySet, TokenAlgorithm } from "./auth/JsonWebKeys.ts"
 import { KeySource } from "./auth/KeySource.ts"
-import { RELEASES } from "./core/Release.ts"
-import { DEFAULT_OPTIONS, type SandboxOptions } from "./SandboxOptions.ts"
-
-/** Settings that do not go together; the message names them. */
-export class SettingsConflict extends Data.TaggedError("SettingsConflict")<{ readonly message: string }> {}
+import type { SandboxOptions } from "./SandboxOptions.ts"
 
 /** Who may call a sandbox that runs alone. */
 export type Credentials =
@@ -33,63 +22,70 @@ export interface Settings {
 }
 
 const algorithms = Schema.Array(TokenAlgorithm)
-
-const environment = Config.all({
-  options: Config.all({
-    host: Config.String("SANDBOX_HOST").pipe(Config.withDefault(DEFAULT_OPTIONS.host)),
-    port: Config.Int("SANDBOX_PORT").pipe(Config.withDefault(DEFAULT_OPTIONS.port)),
-    compactOnTerminal: Config.Boolean("SANDBOX_COMPACT_ON_TERMINAL").pipe(Config.withDefault(false)),
-    release: Config.schema(Schema.Literals(RELEASES), "SANDBOX_RELEASE").pipe(
-      Config.withDefault(DEFAULT_OPTIONS.release)
-    ),
-    annotateStream: Config.Boolean("SANDBOX_ANNOTATE_STREAM").pipe(Config.withDefault(false)),
-    denialsAsStatus: Config.Boolean("SANDBOX_DENIALS_AS_STATUS").pipe(Config.withDefault(false))
-  }),
-  controlPort: Config.Int("SANDBOX_CONTROL_PORT").pipe(Config.option),
-  tokens: Config.schema(Schema.fromJsonString(StaticTokens), "SANDBOX_AUTH_TOKENS_JSON").pipe(Config.option),
-  issuer: Config.String("SANDBOX_AUTH_ISSUER").pipe(Config.option),
-  audience: Config.String("SANDBOX_AUTH_AUDIENCE").pipe(Config.withDefault(DEFAULT_AUDIENCE)),
-  algorithms: Config.String("SANDBOX_AUTH_JWT_ALGS").pipe(
-    Config.withDefault(DEFAULT_ALGORITHMS.join(",")),
-    Config.map((text) => text.split(",").map((name) => name.trim()))
-  ),
-  keySet: Config.schema(Schema.fromJsonString(JsonWebKeySet), "SANDBOX_AUTH_JWKS_JSON").pipe(Config.option),
-  keyUrl: Config.String("SANDBOX_AUTH_JWKS_URL").pipe(Config.option)
-})
+const tokenList = Schema.fromJsonString(StaticTokens)
+const keySetText = Schema.fromJsonString(JsonWebKeySet)
 
 /** The settings of a sandbox that runs alone. Without tokens and issuer any bearer value is the caller's name. */
-export const settings: Effect.Effect<Settings, Config.ConfigError | SettingsConflict> = Effect.gen(function* () {
-  const { controlPort, options, ...auth } = yield* environment
-  return { options, controlPort, credentials: yield* credentialsOf(auth) }
+export const settings: Effect.Effect<Settings, SettingsRefused> = Effect.gen(function* () {
+  const given = yield* readSettings(SandboxSettings)
+  return {
+    options: {
+      host: given.SANDBOX_HOST,
+      port: given.SANDBOX_PORT,
+      compactOnTerminal: given.SANDBOX_COMPACT_ON_TERMINAL,
+      release: given.SANDBOX_RELEASE,
+      annotateStream: given.SANDBOX_ANNOTATE_STREAM,
+      denialsAsStatus: given.SANDBOX_DENIALS_AS_STATUS
+    },
+    controlPort: Option.fromUndefinedOr(given.SANDBOX_CONTROL_PORT),
+    credentials: yield* credentialsOf(given)
+  }
 })
 
-type AuthSettings = Omit<Config.Success<typeof environment>, "options" | "controlPort">
+type Given = Effect.Success<ReturnType<typeof readSettings<typeof SandboxSettings>>>
 
-const credentialsOf = Effect.fnUntraced(function* (
-  auth: AuthSettings
-): Effect.fn.Return<Credentials, SettingsConflict> {
-  const tokens = Option.map(auth.tokens, (list) => ("tokens" in list ? list.tokens : list))
-  if (Option.isNone(auth.issuer)) {
-    return Option.isNone(tokens) ? { kind: "development" } : { kind: "static", tokens: tokens.value }
-  }
-  const keys = Option.map(auth.keySet, KeySource.layerInline).pipe(
-    Option.orElse(() => Option.map(auth.keyUrl, KeySource.layerUrl))
+/** The decoded text of a setting; undefined when it is not set. The problem hides the text: it may be a secret. */
+const decoded = <A>(
+  name: keyof Given,
+  schema: Schema.ConstraintDecoder<A>,
+  text: unknown,
+  problem: string
+): Effect.Effect<A | undefined, SettingsRefused> =>
+  text === undefined
+    ? Effect.succeed(undefined)
+    : Effect.mapError(Schema.decodeUnknownEffect(schema)(text), () => settingRefused(name, problem))
+
+const credentialsOf = Effect.fnUntraced(function* (given: Given): Effect.fn.Return<Credentials, SettingsRefused> {
+  const list = yield* decoded(
+    "SANDBOX_AUTH_TOKENS_JSON",
+    tokenList,
+    given.SANDBOX_AUTH_TOKENS_JSON,
+    "must be a list of tokens"
   )
-  if (Option.isNone(keys)) {
-    const message = "SANDBOX_AUTH_ISSUER needs SANDBOX_AUTH_JWKS_JSON or SANDBOX_AUTH_JWKS_URL"
-    return yield* new SettingsConflict({ message })
+  const tokens = list !== undefined && "tokens" in list ? list.tokens : list
+  const issuer = given.SANDBOX_AUTH_ISSUER
+  if (issuer === undefined) return tokens === undefined ? { kind: "development" } : { kind: "static", tokens }
+  const keySet = yield* decoded("SANDBOX_AUTH_JWKS_JSON", keySetText, given.SANDBOX_AUTH_JWKS_JSON, "must be a key set")
+  const url = given.SANDBOX_AUTH_JWKS_URL
+  const keys =
+    keySet !== undefined ? KeySource.layerInline(keySet) : url !== undefined ? KeySource.layerUrl(url) : undefined
+  if (keys === undefined) {
+    return yield* settingRefused("SANDBOX_AUTH_ISSUER", "needs SANDBOX_AUTH_JWKS_JSON or SANDBOX_AUTH_JWKS_URL")
   }
-  const known = yield* Schema.decodeUnknownEffect(algorithms)(auth.algorithms).pipe(
-    Effect.mapError(({ message }) => new SettingsConflict({ message: `SANDBOX_AUTH_JWT_ALGS: ${message}` }))
+  const known = yield* decoded(
+    "SANDBOX_AUTH_JWT_ALGS",
+    algorithms,
+    given.SANDBOX_AUTH_JWT_ALGS,
+    `must be algorithms out of ${TokenAlgorithm.literals.join(", ")}`
   )
   return {
     kind: "signed",
-    keys: keys.value,
+    keys,
     tokens: {
-      issuer: auth.issuer.value,
-      audience: auth.audience,
-      algorithms: known,
-      tokens: Option.getOrElse(tokens, () => [])
+      issuer,
+      audience: given.SANDBOX_AUTH_AUDIENCE,
+      algorithms: known ?? [],
+      tokens: tokens ?? []
     }
   }
 })

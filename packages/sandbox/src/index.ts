@@ -1,14 +1,8 @@
-export {
-  Authenticator,
-  CredentialRefused,
-  type SignedTokenOptions,
-  StaticToken,
-  StaticTokens
-} from "./auth/Authenticator.ts"
+export { Authenticator, type SignedTokenOptions, StaticToken, StaticTokens } from "./auth/Authenticator.ts"
+export { CredentialRefused } from "./auth/CredentialRefused.ts"
 export type { Identity } from "./auth/Identity.ts"
 export { JsonWebKeySet, TokenAlgorithm } from "./auth/JsonWebKeys.ts"
 export { KeySource, KeysUnavailable } from "./auth/KeySource.ts"
-export { PINNED_RELEASE, RELEASES, type Release } from "./core/Release.ts"
 export { Fault, FaultStatus, FaultStream } from "./faults/Fault.ts"
 export type { ActiveFault } from "./faults/FaultPlan.ts"
 export { SandboxFaults } from "./faults/SandboxFaults.ts"

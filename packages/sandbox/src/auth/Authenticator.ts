@@ -1,18 +1,14 @@
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { CredentialRefused } from "./CredentialRefused.ts"
 import type { Identity } from "./Identity.ts"
 import type { TokenAlgorithm } from "./JsonWebKeys.ts"
 import { KeySource } from "./KeySource.ts"
 import { identityOfToken, type TokenRules } from "./SignedToken.ts"
 
-/** The credential is missing, unknown or malformed: UNAUTHENTICATED on every channel. */
-export class CredentialRefused extends Data.TaggedError("CredentialRefused")<{ readonly message: string }> {}
-
-/** One entry of the static token list (runtime-wire section 6.2). An empty or absent `allowed_modes` allows all. */
+/** One entry of the static token list (docs/runtime.md#identities). An empty or absent `allowed_modes` allows all. */
 export const StaticToken = Schema.Struct({
   token: Schema.NonEmptyString,
   sender: Schema.NonEmptyString,
@@ -31,7 +27,7 @@ export const StaticTokens = Schema.Union([
   Schema.Struct({ tokens: Schema.Array(StaticToken) })
 ])
 
-/** How signed tokens are checked (runtime-wire section 6.3); the keys come from a `KeySource`. */
+/** How signed tokens are checked (docs/runtime.md#signed-tokens); the keys come from a `KeySource`. */
 export interface SignedTokenOptions {
   readonly issuer: string
   readonly audience?: string
@@ -43,12 +39,12 @@ export interface SignedTokenOptions {
 export const DEFAULT_AUDIENCE = "macp-runtime"
 export const DEFAULT_ALGORITHMS: ReadonlyArray<TokenAlgorithm> = ["RS256", "ES256"]
 
-/** Turns the metadata of a call into an identity (runtime-wire section 6). */
+/** Turns the metadata of a call into an identity (docs/runtime.md#bearer). */
 export class Authenticator extends Context.Service<
   Authenticator,
   { readonly authenticate: (metadata: Headers) => Effect.Effect<Identity, CredentialRefused> }
 >()("runplane/sandbox/Authenticator") {
-  /** Any bearer value becomes the sender (runtime-wire section 6.1, dev auth); `observers` may observe as well. */
+  /** Any bearer value becomes the sender (docs/runtime.md#bearer); `observers` may observe as well. */
   static readonly layerDevelopment = (observers: ReadonlyArray<string>): Layer.Layer<Authenticator> => {
     const mayObserve = new Set(observers)
     return Layer.succeed(
@@ -71,11 +67,11 @@ export class Authenticator extends Context.Service<
 
   /**
    * Signed tokens, recognised by their dots, and static ones beside them. A credential that is one kind and fails is
-   * not tried as the other; `x-macp-token` never holds a signed one (runtime-wire section 6.1).
+   * not tried as the other; `x-macp-token` never holds a signed one (docs/runtime.md#bearer).
    */
   static readonly layerSigned = (options: SignedTokenOptions): Layer.Layer<Authenticator, never, KeySource> => {
     const { algorithms = DEFAULT_ALGORITHMS, audience = DEFAULT_AUDIENCE, issuer, tokens = [] } = options
-    const rules = { issuer, audience, algorithms: new Set(algorithms) }
+    const rules = { issuer, audience, algorithms }
     const find = staticTokens(tokens)
     return Layer.effect(
       Authenticator,
@@ -91,7 +87,7 @@ export class Authenticator extends Context.Service<
   }
 }
 
-/** A development caller may do everything but, unless it is told so, observe (runtime-wire section 6.1). */
+/** A development caller may do everything except observe, unless `isObserver` allows it (docs/runtime.md#bearer). */
 export const developmentIdentity = (sender: string, isObserver: boolean): Identity => ({
   sender,
   allowedModes: undefined,
@@ -123,8 +119,7 @@ const staticTokens = (tokens: ReadonlyArray<StaticToken>) => {
 
 const verified = Effect.fnUntraced(function* (token: string, keys: KeySource["Service"]["keys"], rules: TokenRules) {
   const known = yield* Effect.mapError(keys, ({ message }) => new CredentialRefused({ message }))
-  const identity = identityOfToken(token, known, rules, yield* Clock.currentTimeMillis)
-  return identity ?? (yield* refuse)
+  return yield* identityOfToken(token, known, rules)
 })
 
 const refuse = Effect.fail(new CredentialRefused({ message: "missing or unknown credential" }))

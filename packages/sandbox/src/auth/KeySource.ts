@@ -2,12 +2,14 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import { JsonWebKeySet, type SigningKey, signingKeys } from "./JsonWebKeys.ts"
 
-/** Milliseconds a fetched key set is used without asking again (runtime-wire section 6.3). */
+/** Milliseconds a fetched key set is used without asking again (docs/runtime.md#signed-tokens). */
 export const KEYS_TTL_MS = 300_000
 
 /** Milliseconds a key set may be used beyond that while it cannot be fetched again. */
@@ -22,7 +24,7 @@ export const KEYS_FETCH_TIMEOUT_MS = 5_000
 /** There are no keys to check signatures with. */
 export class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly message: string }> {}
 
-/** Where the keys that signed tokens are checked with come from (runtime-wire section 6.3). */
+/** Where the keys that signed tokens are checked with come from (docs/runtime.md#signed-tokens). */
 export class KeySource extends Context.Service<
   KeySource,
   { readonly keys: Effect.Effect<ReadonlyArray<SigningKey>, KeysUnavailable> }
@@ -46,7 +48,10 @@ interface HeldKeys {
   readonly refreshAt: number
 }
 
-/** Caches what `fetch` gives. One fetch at a time: callers that come meanwhile share its outcome. */
+/**
+ * Caches what `fetch` gives. One fetch at a time: callers that come meanwhile share its outcome. Kept beside the remote
+ * sets of `jose`, which drop the keys they have once their URL stops answering and read the system's clock.
+ */
 export const remember = Effect.fnUntraced(function* (fetch: Effect.Effect<ReadonlyArray<SigningKey>, KeysUnavailable>) {
   const turn = yield* Semaphore.make(1)
   let held: HeldKeys | undefined
@@ -66,16 +71,12 @@ export const remember = Effect.fnUntraced(function* (fetch: Effect.Effect<Readon
   return Effect.map(turn.withPermits(1)(renew), ({ keys }) => keys)
 })
 
-const decodeSet = Schema.decodeUnknownEffect(JsonWebKeySet)
-
 const download = (url: string): Effect.Effect<ReadonlyArray<SigningKey>, KeysUnavailable> =>
-  Effect.tryPromise(async (signal) => {
-    const answer = await fetch(url, { signal })
-    if (!answer.ok) throw new Error(`status ${answer.status}`)
-    return await answer.json()
-  }).pipe(
+  HttpClient.get(url).pipe(
+    Effect.flatMap(HttpClientResponse.filterStatusOk),
+    Effect.flatMap(HttpClientResponse.schemaBodyJson(JsonWebKeySet)),
     Effect.timeout(KEYS_FETCH_TIMEOUT_MS),
-    Effect.flatMap(decodeSet),
     Effect.map(signingKeys),
-    Effect.mapError((cause) => new KeysUnavailable({ message: `no keys from ${url}: ${cause.message}` }))
+    Effect.mapError((cause) => new KeysUnavailable({ message: `no keys from ${url}: ${cause.message}` })),
+    Effect.provide(FetchHttpClient.layer)
   )

@@ -1,11 +1,11 @@
+import { isReleaseFrom, type Release } from "@runplane/domain"
 import { type CommitmentPayload, CommitmentPayloadSchema, type CommitmentRef } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import { decodePayload, isBlank } from "./Decode.ts"
 import type { SessionBinding } from "./Mode.ts"
 import { InvalidPayload, type Rejection } from "./Rejection.ts"
-import { isFrom, type Release } from "./Release.ts"
 
-/** Decodes a Commitment and makes the checks common to all modes (runtime-wire section 8.1), authority excepted. */
+/** Decodes a Commitment and makes the checks common to all modes (docs/runtime.md#commitment), authority excepted. */
 export const decodeCommitment = (
   bytes: Uint8Array,
   binding: SessionBinding
@@ -22,7 +22,8 @@ const isComplete = (payload: CommitmentPayload, release: Release): boolean =>
 
 /** The digest of a replaced commitment has one form from 0.7 on; before, any text would do. */
 const isReference = ({ commitmentHash, sessionId }: CommitmentRef, release: Release): boolean =>
-  !isBlank(sessionId) && (isFrom(release, "0.7.6") ? COMMITMENT_HASH.test(commitmentHash) : !isBlank(commitmentHash))
+  !isBlank(sessionId) &&
+  (isReleaseFrom(release, "0.7.6") ? COMMITMENT_HASH.test(commitmentHash) : !isBlank(commitmentHash))
 
 const COMMITMENT_HASH = /^sha256:[0-9a-f]{64}$/
 

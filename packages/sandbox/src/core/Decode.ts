@@ -2,7 +2,7 @@ import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/proto
 import * as Result from "effect/Result"
 import { InvalidPayload, type Rejection } from "./Rejection.ts"
 
-/** Decodes a payload; bytes that are no such message are INVALID_ENVELOPE (runtime-wire section 8.1). */
+/** Decodes a payload; bytes that are not such a message are INVALID_ENVELOPE (docs/runtime.md#commitment). */
 export const decodePayload = <Desc extends DescMessage>(
   schema: Desc,
   bytes: Uint8Array

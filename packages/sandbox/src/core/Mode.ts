@@ -1,9 +1,8 @@
+import { denyCommitment, isReadyToCommit, type SessionRecord, type SessionTerms } from "@runplane/domain"
 import * as Result from "effect/Result"
-import type { BoundPolicy } from "./PolicyRules.ts"
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "./Rejection.ts"
-import type { Release } from "./Release.ts"
 
-/** What a mode says about itself to ListModes (runtime-wire section 8.1). */
+/** What a mode says about itself to ListModes (docs/runtime.md#rpcs). */
 export interface ModeInfo {
   readonly mode: string
   readonly modeVersion: string
@@ -18,15 +17,10 @@ export interface ModeInfo {
 }
 
 /** The bindings of a session that never change after its start. */
-export interface SessionBinding {
+export interface SessionBinding extends SessionTerms {
   readonly sessionId: string
-  readonly initiator: string
-  readonly participants: ReadonlyArray<string>
   readonly modeVersion: string
   readonly configurationVersion: string
-  readonly policy: BoundPolicy
-  /** Whose rules the session follows for its whole life. */
-  readonly release: Release
 }
 
 /** A message of a session that is not its start and not its Commitment. */
@@ -49,7 +43,9 @@ export interface Concluding {
   readonly now: number
 }
 
-/** A message the runtime itself writes in a participant's name, accepted like any other (runtime-wire section 8.5). */
+/**
+ * A message the runtime itself writes in a participant's name, accepted like any other (docs/runtime.md#handoff-mode).
+ */
 export interface RuntimeMessage {
   readonly type: string
   readonly sender: string
@@ -61,12 +57,16 @@ export interface RuntimeMessage {
 }
 
 /**
- * The rules of one mode over its own immutable state. The kernel does what is common to all modes (runtime-wire section
- * 8.1) and asks these for the rest, so a mode is added by writing one `ModeRules` and listing it in `Modes.ts`.
+ * The rules of one mode over its own immutable state. The kernel does what is common to all modes
+ * (docs/runtime.md#commitment) and asks these for the rest, so a mode is added by writing one `ModeRules` and listing
+ * it in `Modes.ts`.
  */
 export interface ModeRules<State> {
   readonly info: ModeInfo
-  /** Whether the bound policy decides who may commit; extension modes leave it to the initiator (section 8.7). */
+  /**
+   * Whether the bound policy decides who may commit; extension modes leave it to the initiator
+   * (docs/runtime.md#extension-modes).
+   */
   readonly policyAuthority: boolean
   /** Whether a session needs declared participants; true unless said. Without any, nobody but the initiator can act. */
   readonly needsParticipants?: boolean
@@ -76,7 +76,7 @@ export interface ModeRules<State> {
   readonly authorize: (state: State, message: ModeMessage, binding: SessionBinding) => Rejection | undefined
   /** Decodes and checks the payload, and gives the next state. */
   readonly apply: (state: State, message: ModeMessage, binding: SessionBinding) => Result.Result<State, Rejection>
-  /** Whether an id is kept for messages of the runtime's own (runtime-wire section 8.5). Most modes keep none. */
+  /** Whether an id is kept for messages of the runtime's own (docs/runtime.md#handoff-mode). Most modes keep none. */
   readonly reservesId?: (messageId: string, binding: SessionBinding) => boolean
   /**
    * Messages that are due by themselves at `activeNow`, Unix milliseconds less suspended time. Most modes have none.
@@ -154,10 +154,18 @@ export const applyMoves =
       ? (moves[message.type]?.(state, message, binding) ?? Result.fail(InvalidPayload))
       : Result.fail(InvalidPayload)
 
+/** Readiness and policy of a standard mode, evaluated over what its messages amount to. */
+export const ruledBy = <State>(
+  recordOf: (state: State) => SessionRecord
+): Pick<ModeRules<State>, "readyToCommit" | "deny"> => ({
+  readyToCommit: (state, binding, { outcomePositive }) => isReadyToCommit(binding, recordOf(state), outcomePositive),
+  deny: (state, binding, outcomePositive) => denyCommitment(binding, recordOf(state), outcomePositive)
+})
+
 /** The usual sender rule: declared participants only. */
 export const participantsOnly = (sender: string, binding: SessionBinding): Rejection | undefined =>
   binding.participants.includes(sender) ? undefined : Forbidden
 
-/** For types that only whoever started the session may send. */
+/** For types that only the initiator of the session may send. */
 export const initiatorOnly = (sender: string, binding: SessionBinding): Rejection | undefined =>
   sender === binding.initiator ? undefined : Forbidden

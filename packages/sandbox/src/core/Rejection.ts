@@ -1,5 +1,5 @@
 /**
- * Why a message is refused: the registry code that travels in `Ack.error.code` (runtime-wire section 7.2) and the
+ * Why a message is refused: the registry code that travels in `Ack.error.code` (docs/runtime.md#registry-codes) and the
  * variant name that travels as its text.
  */
 export type RegistryCode =

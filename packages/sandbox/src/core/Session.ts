@@ -1,4 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf"
+import { mayCommit } from "@runplane/domain"
 import {
   type Envelope,
   EnvelopeSchema,
@@ -11,14 +12,15 @@ import {
   SessionSuspendPayloadSchema
 } from "@runplane/runtime"
 import * as Result from "effect/Result"
-import { mayCommit, mayControl } from "./Authority.ts"
 import { decodeCommitment } from "./CommitmentRules.ts"
 import { PROTOCOL_VERSION } from "./EnvelopeShape.ts"
 import type { Mode, ModeMessage, ModeRun, RuntimeMessage, SessionBinding } from "./Mode.ts"
 import { Forbidden, InvalidEnvelope, type Rejection, SessionExpired, SessionNotOpen } from "./Rejection.ts"
 import { SessionLog } from "./SessionLog.ts"
 
-/** Longest cumulative suspension when the start names none, in milliseconds: seven days (runtime-wire section 5.2). */
+/**
+ * Longest cumulative suspension when the start names none, in milliseconds: seven days (docs/runtime.md#session-time).
+ */
 export const DEFAULT_MAX_SUSPEND_MS = 604_800_000
 
 /** A change of state that WatchSessions announces. */
@@ -50,13 +52,13 @@ const STATE_AFTER: Readonly<Record<Transition, SessionState>> = {
   CANCELLED: SessionState.CANCELLED
 }
 
-/** Types that only the runtime itself writes (runtime-wire section 5.3). */
+/** Types that only the runtime itself writes (docs/runtime.md#control-calls). */
 const ANNOTATIONS = new Set(["SessionCancel", "SessionSuspend", "SessionResume"])
 
 /**
- * One session: bindings, history, idempotency, activity, state and time (runtime-wire sections 2.3, 5 and 8.1). It
- * holds no clock and does no I/O: the same calls with the same times give the same session. Calls are synchronous,
- * which is what serialises acceptance within a session.
+ * One session: bindings, history, activity, state (docs/runtime.md#session-states), time (docs/runtime.md#session-time)
+ * and the ids it has accepted (docs/runtime.md#duplicates). It has no clock and does no I/O: the same calls with the
+ * same times give the same session. Calls are synchronous, which serialises acceptance within a session.
  */
 export class Session {
   readonly binding: SessionBinding
@@ -112,8 +114,9 @@ export class Session {
     return sender === this.binding.initiator || this.binding.participants.includes(sender)
   }
 
+  /** Whether the sender may cancel, suspend and resume: the initiator always, and every sender that may commit. */
   mayControl(sender: string): boolean {
-    return mayControl(sender, this.binding, this.#mode.policyAuthority)
+    return sender === this.binding.initiator || this.#mayCommit(sender)
   }
 
   inspectMode(): Readonly<Record<string, unknown>> {
@@ -207,7 +210,7 @@ export class Session {
     return transition
   }
 
-  /** Drops the history, as runtimes with a compacting store do at a terminal state (runtime-wire section 3.5). */
+  /** Drops the history, as runtimes with a compacting store do at a terminal state (docs/runtime.md#compaction). */
   compact(): void {
     this.#log = new SessionLog(this.#log.end)
   }
@@ -236,13 +239,17 @@ export class Session {
 
   #advance(envelope: Envelope, sender: string, now: number): Result.Result<ModeRun, Rejection> {
     if (envelope.messageType === "Commitment") {
-      if (!mayCommit(sender, this.binding, this.#mode.policyAuthority)) return Result.fail(Forbidden)
+      if (!this.#mayCommit(sender)) return Result.fail(Forbidden)
       return Result.flatMap(decodeCommitment(envelope.payload, this.binding), ({ outcomePositive }) =>
         this.#run.commit({ outcomePositive, now })
       )
     }
     if (ANNOTATIONS.has(envelope.messageType)) return Result.fail(Forbidden)
     return this.#apply(envelope.messageType, sender, "participant", envelope.payload, now)
+  }
+
+  #mayCommit(sender: string): boolean {
+    return this.#mode.policyAuthority ? mayCommit(sender, this.binding) : sender === this.binding.initiator
   }
 
   #apply(type: string, sender: string, author: ModeMessage["author"], payload: Uint8Array, now: number) {
@@ -262,8 +269,8 @@ export class Session {
   }
 
   /**
-   * A message of the runtime in a participant's name, dated when it was due. It is nobody's activity. Should the rules
-   * refuse it after all, nothing happened.
+   * A message of the runtime in a participant's name, dated when it was due. It does not count as activity. When the
+   * rules refuse it after all, nothing has happened.
    */
   #write({ dueAt, messageId, payload, sender, type }: RuntimeMessage): void {
     const at = dueAt + this.#suspendedTotal
@@ -298,7 +305,7 @@ export class Session {
   }
 }
 
-/** Receivers always see the authenticated identity (runtime-wire section 2.2). */
+/** Receivers always see the authenticated identity (docs/runtime.md#envelope-fields). */
 const stamped = (envelope: Envelope, sender: string): Envelope => {
   envelope.sender = sender
   return envelope

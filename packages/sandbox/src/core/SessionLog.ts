@@ -8,8 +8,8 @@ export interface AcceptedEnvelope {
 
 /**
  * The accepted envelopes of a session in acceptance order, and the subscribers that wait for the next one. The n-th
- * accepted envelope has ordinal n; `base` ordinals before the first entry were dropped by compaction (runtime-wire
- * section 3.4).
+ * accepted envelope has ordinal n; `base` ordinals before the first entry were dropped by compaction
+ * (docs/runtime.md#ordinals).
  *
  * A subscriber reads the log by ordinal instead of keeping a copy of what it has not sent yet: replay and live are the
  * same read, so nothing can be lost or doubled between them.
@@ -26,7 +26,7 @@ export class SessionLog {
     this.#offset = base
   }
 
-  /** Ordinals that nobody can ask for any more. */
+  /** Ordinals that can no longer be read. */
   get base(): number {
     return this.#offset + this.#hidden
   }
@@ -56,7 +56,7 @@ export class SessionLog {
 
   /**
    * Wakes the listeners when something was appended since the last time. Separate from `append`, because WatchSessions
-   * is told of an ending before the stream is (runtime-wire section 3.6).
+   * announces an ending before the stream does (docs/runtime.md#stream-silence).
    */
   notify(): void {
     if (!this.#unannounced) return

@@ -1,10 +1,10 @@
+import { DEFAULT_POLICY_ID, isReleaseFrom, type Policy, policyFitsMode, type Release } from "@runplane/domain"
 import { type Envelope, type SessionStartPayload, SessionStartPayloadSchema } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import { decodePayload, isBlank } from "./Decode.ts"
 import { isSessionId } from "./EnvelopeShape.ts"
 import type { Mode } from "./Mode.ts"
 import { findMode } from "./Modes.ts"
-import type { BoundPolicy } from "./PolicyRules.ts"
 import {
   InvalidModeVersion,
   InvalidPayload,
@@ -15,13 +15,12 @@ import {
   UnknownMode,
   UnknownPolicyVersion
 } from "./Rejection.ts"
-import { isFrom, type Release } from "./Release.ts"
 import { Session } from "./Session.ts"
 
 /** Bytes of a session id, from 0.13.0 on. */
 export const MAX_SESSION_ID_BYTES = 128
 
-/** Participants of one session (runtime-wire section 2.5). */
+/** Participants of one session (docs/runtime.md#session-start). */
 export const MAX_PARTICIPANTS = 1_000
 
 /** Longest time to live of a session, in milliseconds: one day. */
@@ -34,39 +33,37 @@ export interface StartRequest {
   readonly payload: SessionStartPayload
 }
 
-/** Steps 2 to 7 of the acceptance order of runtime-wire section 2.5. */
+/**
+ * The checks of a start up to its time to live, in their order (docs/runtime.md#session-start). The kernel then looks
+ * whether the session is known.
+ */
 export const checkStart = (envelope: Envelope, release: Release): Result.Result<StartRequest, Rejection> => {
-  const isLong = isFrom(release, "0.13.0") && envelope.sessionId.length > MAX_SESSION_ID_BYTES
+  const isLong = isReleaseFrom(release, "0.13.0") && envelope.sessionId.length > MAX_SESSION_ID_BYTES
   if (isLong || !isSessionId(envelope.sessionId)) return Result.fail(InvalidSessionId)
   const mode = findMode(envelope.mode)
   if (mode === undefined) return Result.fail(UnknownMode)
   if (envelope.payload.length === 0) return Result.fail(InvalidPayload)
   return Result.flatMap(decodePayload(SessionStartPayloadSchema, envelope.payload), (payload) => {
-    if (!isStrict(payload, mode.needsParticipants || !isFrom(release, "0.7.6"))) return Result.fail(InvalidPayload)
+    if (!isStrict(payload, mode.needsParticipants || !isReleaseFrom(release, "0.7.6")))
+      return Result.fail(InvalidPayload)
     if (payload.modeVersion !== mode.info.modeVersion) return Result.fail(InvalidModeVersion)
     if (payload.ttlMs < 1n || payload.ttlMs > BigInt(MAX_TTL_MS)) return Result.fail(InvalidTtl)
     return Result.succeed({ envelope, mode, payload })
   })
 }
 
-/** A registered policy as the start needs it. */
-export interface ResolvedPolicy extends BoundPolicy {
-  /** Target mode id, or `*`. */
-  readonly mode: string
-}
-
-/** Steps 9 and 10: binds the policy, asks the mode, and gives the OPEN session with its start as ordinal 1. */
+/** The rest of the checks: binds the policy, asks the mode, and gives the OPEN session with its start as ordinal 1. */
 export const startSession = (
   request: StartRequest,
   sender: string,
   now: number,
-  resolvePolicy: (id: string) => ResolvedPolicy | undefined,
+  resolvePolicy: (id: string) => Policy | undefined,
   release: Release
 ): Result.Result<Session, Rejection> => {
   const { envelope, mode, payload } = request
-  const policy = resolvePolicy(payload.policyVersion === "" ? "policy.default" : payload.policyVersion)
+  const policy = resolvePolicy(payload.policyVersion === "" ? DEFAULT_POLICY_ID : payload.policyVersion)
   if (policy === undefined) return Result.fail(UnknownPolicyVersion)
-  if (policy.mode !== "*" && policy.mode !== envelope.mode) return Result.fail(InvalidPolicyDefinition)
+  if (!policyFitsMode(policy.mode, envelope.mode)) return Result.fail(InvalidPolicyDefinition)
   const binding = {
     sessionId: envelope.sessionId,
     initiator: sender,

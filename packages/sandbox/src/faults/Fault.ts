@@ -69,7 +69,9 @@ export const Fault = Schema.Union([
     sessionId: selector.sessionId,
     times: selector.times
   }),
-  /** WatchSessions says RESOLVED this long before the Commitment reaches StreamSession (runtime-wire section 3.6). */
+  /**
+   * WatchSessions says RESOLVED this long before the Commitment reaches StreamSession (docs/runtime.md#stream-silence).
+   */
   Schema.Struct({
     kind: Schema.Literal("resolve-early"),
     delayMs,

@@ -53,7 +53,7 @@ export class FaultPlan {
     return this.#lastId
   }
 
-  /** False when there is no such fault, or no longer. */
+  /** False when the fault does not exist, or no longer. */
   remove(id: number): boolean {
     const before = this.#entries.length
     this.#entries = this.#entries.filter((entry) => entry.id !== id)

@@ -28,7 +28,7 @@ export class FaultyFrames<Desc extends DescMessage> {
     return this.#plan.isEmpty
   }
 
-  /** A frame for which `passes` said no: what is really delivered of it. */
+  /** What is delivered of a frame for which `passes` answered false. */
   async *deliver(
     frame: MessageInitShape<Desc>,
     place: Omit<FramePlace, "stream">

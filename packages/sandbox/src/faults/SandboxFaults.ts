@@ -12,20 +12,20 @@ export class SandboxFaults extends Context.Service<
   {
     /** Puts a fault in force and gives its id. It also reaches streams that are open already. */
     readonly inject: (fault: Fault) => Effect.Effect<number>
-    /** False when there is no such fault, or no longer. */
+    /** False when the fault does not exist, or no longer. */
     readonly remove: (id: number) => Effect.Effect<boolean>
     readonly clear: Effect.Effect<void>
     readonly active: Effect.Effect<ReadonlyArray<ActiveFault>>
     /**
      * Makes everything a session has accepted so far unavailable to later subscriptions, as a compacting store does at
-     * a terminal state (runtime-wire section 3.5). Open subscriptions are not touched.
+     * a terminal state (docs/runtime.md#compaction). Open subscriptions are not touched.
      */
     readonly compactHistory: (sessionId: string) => Effect.Effect<void, SessionNotFound>
     /** What the streams ask about every frame. */
     readonly plan: FaultPlan
   }
 >()("runplane/sandbox/SandboxFaults") {
-  static readonly layerNoDeps: Layer.Layer<SandboxFaults, never, Kernel> = Layer.effect(
+  static readonly layer: Layer.Layer<SandboxFaults, never, Kernel> = Layer.effect(
     SandboxFaults,
     Effect.map(Kernel, (kernel) => {
       const plan = new FaultPlan()

@@ -55,7 +55,7 @@ export type ControlKind = "cancel" | "suspend" | "resume"
 export class Kernel extends Context.Service<
   Kernel,
   {
-    /** Identity, mode, start and rate checks of an envelope whose shape is fine (runtime-wire section 2.1). */
+    /** Identity, mode, start and rate checks of an envelope whose shape is fine (docs/runtime.md#envelope-shape). */
     readonly admit: (envelope: Envelope, identity: Identity) => Effect.Effect<void, Rejection>
     /** Accepts an admitted envelope: session start, session message, or Signal and Progress. */
     readonly accept: (envelope: Envelope, identity: Identity) => Effect.Effect<Acceptance, Rejection>
@@ -71,9 +71,9 @@ export class Kernel extends Context.Service<
       sessionId: string,
       identity: Identity
     ) => Effect.Effect<SessionMetadata, SessionNotFound | CallForbidden>
-    /** Takes in a session that was made elsewhere and tells of it; false when its id is used. */
+    /** Adds a session that was made elsewhere and announces it; false when its id is taken. */
     readonly adopt: (session: Session) => Effect.Effect<boolean>
-    /** Tells the watchers and subscribers of a session what has happened to it. */
+    /** Announces to the watchers and subscribers of a session what has happened to it. */
     readonly announce: (session: Session, transition: Transition | undefined) => Effect.Effect<void>
     readonly find: (sessionId: string) => Session | undefined
     readonly sessions: () => ReadonlyArray<Session>
@@ -81,7 +81,7 @@ export class Kernel extends Context.Service<
     readonly signals: Hub<Envelope>
   }
 >()("runplane/sandbox/Kernel") {
-  static readonly layerNoDeps = (options: SandboxOptions): Layer.Layer<Kernel, never, PolicyRegistry> =>
+  static readonly layer = (options: SandboxOptions): Layer.Layer<Kernel, never, PolicyRegistry> =>
     Layer.effect(Kernel, make(options))
 }
 
@@ -102,7 +102,10 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
   const { release } = options
   const rates = new RateLimits(options.rateLimits)
 
-  /** Tells WatchSessions first, then the stream: an ending is announced before its Commitment frame (section 3.6). */
+  /**
+   * Announces to WatchSessions first, then to the stream: an ending is announced before its Commitment frame
+   * (docs/runtime.md#stream-silence).
+   */
   const announce = (session: Session, type: Transition | "CREATED" | undefined, now: number) => {
     if (type !== undefined) {
       lifecycle.publish({ type: EVENT_TYPES[type], session: session.metadata(), observedAt: now })
@@ -240,7 +243,9 @@ const openSessionsOf = (sender: string, sessions: ReadonlyMap<string, Session>):
   return open
 }
 
-/** Signals and Progress must decode when they carry anything, and a Signal must name its type (section 2.4). */
+/**
+ * Signals and Progress must decode when they carry anything, and a Signal must name its type (docs/runtime.md#ambient).
+ */
 const isReadable = ({ messageType, payload }: Envelope): boolean => {
   if (payload.length === 0) return true
   return Result.match(

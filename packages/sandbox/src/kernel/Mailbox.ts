@@ -1,4 +1,4 @@
-/** A receiver fell further behind than its buffer allows (runtime-wire sections 3.6 and 4). */
+/** A receiver fell further behind than its buffer allows (docs/runtime.md#stream-silence). */
 export class ReceiverLagged extends Error {
   override readonly name = "ReceiverLagged"
 }

@@ -1,4 +1,13 @@
 import { create } from "@bufbuild/protobuf"
+import {
+  ANY_MODE,
+  DEFAULT_POLICY,
+  isReleaseFrom,
+  type Policy,
+  policyFitsMode,
+  type Release,
+  readPolicy
+} from "@runplane/domain"
 import { type PolicyDescriptor, PolicyDescriptorSchema } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -7,21 +16,20 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { findMode } from "../core/Modes.ts"
-import { unknownRuleKeys } from "../core/PolicyKeys.ts"
-import { DEFAULT_POLICY, parsePolicyRules } from "../core/PolicyRules.ts"
-import { isFrom, type Release } from "../core/Release.ts"
-import type { ResolvedPolicy } from "../core/SessionStart.ts"
 import { Hub } from "./Mailbox.ts"
 
-/** A registration or removal is refused; the text travels in the answer, never as a gRPC status (section 9.1). */
+/**
+ * A registration or removal is refused; the text travels in the answer, never as a gRPC status
+ * (docs/runtime.md#policy-registry).
+ */
 export class PolicyRefused extends Data.TaggedError("PolicyRefused")<{ readonly message: string }> {}
 
-/** Undelivered policy sets of one WatchPolicies; a receiver over it ends silently (runtime-wire section 4). */
+/** Undelivered policy sets of one WatchPolicies; a receiver over it ends silently (docs/runtime.md#watch-streams). */
 const WATCH_CAPACITY = 16
 
 const RESERVED_PREFIX = "policy.std."
 
-/** The policies of the runtime, `policy.default` always among them (runtime-wire section 9.1). */
+/** The policies of the runtime, `policy.default` always among them (docs/runtime.md#policy-registry). */
 export class PolicyRegistry extends Context.Service<
   PolicyRegistry,
   {
@@ -33,54 +41,48 @@ export class PolicyRegistry extends Context.Service<
     /** Sorted by id; a mode also lists the policies for every mode. */
     readonly list: (mode: string) => ReadonlyArray<PolicyDescriptor>
     /** The policy as a session binds it. */
-    readonly resolve: (policyId: string) => ResolvedPolicy | undefined
+    readonly resolve: (policyId: string) => Policy | undefined
     /** The whole set, again after every change. */
     readonly changes: (signal: AbortSignal) => AsyncGenerator<ReadonlyArray<PolicyDescriptor>>
   }
 >()("runplane/sandbox/PolicyRegistry") {
-  /** From 0.13.0 on rules are closed (runtime-wire section 9.6), and the reserved policies are there. */
+  /** From 0.13.0 on rules are closed (docs/runtime.md#annotations), and the reserved policies are there. */
   static readonly layer = (release: Release): Layer.Layer<PolicyRegistry> =>
     Layer.sync(PolicyRegistry, () => make(release))
 }
 
 const make = (release: Release): PolicyRegistry["Service"] => {
-  const closed = isFrom(release, "0.13.0")
-  const entries = new Map<string, { descriptor: PolicyDescriptor; resolved: ResolvedPolicy }>()
+  const entries = new Map<string, { descriptor: PolicyDescriptor; resolved: Policy }>()
   entries.set(DEFAULT_POLICY.policyId, {
     descriptor: create(PolicyDescriptorSchema, {
       policyId: DEFAULT_POLICY.policyId,
-      mode: "*",
+      mode: ANY_MODE,
       description: "No constraint; the initiator commits.",
       rules: "{}",
       schemaVersion: DEFAULT_POLICY.schemaVersion
     }),
-    resolved: { ...DEFAULT_POLICY, mode: "*" }
+    resolved: { ...DEFAULT_POLICY, mode: ANY_MODE }
   })
-  if (closed) {
+  if (isReleaseFrom(release, "0.13.0")) {
     for (const descriptor of reservedPolicies()) {
-      const rules = Result.getOrThrow(parsePolicyRules(descriptor.rules, descriptor.schemaVersion, release))
-      const { mode, policyId, schemaVersion } = descriptor
-      entries.set(policyId, { descriptor, resolved: { policyId, mode, schemaVersion, rules } })
+      entries.set(descriptor.policyId, { descriptor, resolved: Result.getOrThrow(readPolicy(descriptor, release)) })
     }
   }
   const hub = new Hub<ReadonlyArray<PolicyDescriptor>>(WATCH_CAPACITY, "end")
 
   const list = (mode: string) =>
     Array.from(entries.values(), ({ descriptor }) => descriptor)
-      .filter((descriptor) => mode === "" || descriptor.mode === mode || descriptor.mode === "*")
+      .filter((descriptor) => mode === "" || policyFitsMode(descriptor.mode, mode))
       .sort((one, other) => (one.policyId < other.policyId ? -1 : 1))
 
   const register = Effect.fn("PolicyRegistry.register")(function* (offered: PolicyDescriptor) {
     const problem = identityProblem(offered, entries)
     if (problem !== undefined) return yield* new PolicyRefused({ message: problem })
-    const rules = parsePolicyRules(offered.rules, offered.schemaVersion, release)
-    if (Result.isFailure(rules)) return yield* invalid(rules.failure)
-    const unknown = closed ? unknownRuleKeys(offered.rules, offered.mode) : []
-    if (unknown.length > 0) return yield* invalid(`unknown rules: ${unknown.join(", ")}`)
+    const resolved = readPolicy(offered, release)
+    if (Result.isFailure(resolved)) return yield* invalid(resolved.failure)
     const now = yield* Clock.currentTimeMillis
     const descriptor = create(PolicyDescriptorSchema, { ...offered, registeredAtUnixMs: BigInt(now) })
-    const { mode, policyId, schemaVersion } = descriptor
-    entries.set(policyId, { descriptor, resolved: { policyId, mode, schemaVersion, rules: rules.success } })
+    entries.set(descriptor.policyId, { descriptor, resolved: resolved.success })
     hub.publish(list(""))
   })
 
@@ -102,7 +104,7 @@ const make = (release: Release): PolicyRegistry["Service"] => {
   })
 }
 
-/** The policies of the reserved names (runtime-wire section 9.6): all for decisions, none without a quorum. */
+/** The policies of the reserved names (docs/runtime.md#annotations): all for decisions, none without a quorum. */
 const reservedPolicies = (): ReadonlyArray<PolicyDescriptor> =>
   [
     { name: "majority", voters: 1, threshold: 0.5, description: "At least half of the votes approve" },
@@ -130,7 +132,7 @@ const identityProblem = (
   if (policyId.trim() === "") return "INVALID_POLICY_DEFINITION: policy_id must not be empty"
   if (policyId === DEFAULT_POLICY.policyId || policyId.startsWith(RESERVED_PREFIX)) return `${policyId} is reserved`
   if (entries.has(policyId)) return `policy ${policyId} is already registered`
-  if (mode !== "*" && findMode(mode) === undefined && !mode.startsWith("macp.mode.")) {
+  if (mode !== ANY_MODE && findMode(mode) === undefined && !mode.startsWith("macp.mode.")) {
     return `INVALID_POLICY_DEFINITION: unknown mode ${mode}`
   }
   return undefined

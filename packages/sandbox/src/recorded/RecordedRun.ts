@@ -10,7 +10,7 @@ import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** The document is no run bundle, or holds no session from its start on. */
+/** The document is not a run bundle, or does not hold a session from its start on. */
 export class BundleUnreadable extends Data.TaggedError("BundleUnreadable")<{ readonly message: string }> {}
 
 const RawEnvelope = Schema.Struct({
@@ -33,7 +33,7 @@ const StateEvent = Schema.Struct({ state: Schema.String })
 
 const Bundle = Schema.Struct({
   rawEvents: Schema.Array(Schema.Struct({ ts: Schema.String, kind: Schema.String, payload: Schema.Unknown })),
-  /** They alone tell of pauses, cancellation and expiry, which a runtime does not show on a session's stream. */
+  /** Only these show pauses, cancellation and expiry, which a runtime does not show on a session's stream. */
   canonicalEvents: Schema.optionalKey(
     Schema.Array(Schema.Struct({ ts: Schema.String, type: Schema.String, data: Schema.Unknown }))
   )
@@ -45,7 +45,10 @@ export type RecordedStep =
   | { readonly kind: "signal"; readonly at: number; readonly envelope: Envelope }
   | { readonly kind: "state"; readonly at: number; readonly state: RecordedState }
 
-/** States a session was seen in beside its stream, which shows none of them but RESOLVED (runtime-wire section 3.6). */
+/**
+ * States a session was seen in beside its stream, which shows none of them but RESOLVED
+ * (docs/runtime.md#stream-silence).
+ */
 export type RecordedState = "OPEN" | "SUSPENDED" | "RESOLVED" | "EXPIRED" | "CANCELLED"
 
 /** A session as somebody once observed it. */
@@ -58,7 +61,7 @@ export interface RecordedRun {
   readonly steps: ReadonlyArray<RecordedStep>
 }
 
-/** Reads a run bundle as `GET /runs/:id/export?includeRaw=true` gives it (http-details section 4.9). */
+/** Reads a run bundle as `GET /runs/:id/export?includeRaw=true` gives it. */
 export const readBundle = (bundle: unknown): Result.Result<RecordedRun, BundleUnreadable> =>
   Result.flatMap(Result.mapError(decodeBundle(bundle), unreadable), ({ canonicalEvents = [], rawEvents }) =>
     Result.flatMap(stepsOf(rawEvents, stepOf), (frames) =>
@@ -116,7 +119,9 @@ interface CanonicalEvent {
 
 const timeOf = (ts: string): Result.Result<number, BundleUnreadable> => {
   const at = Date.parse(ts)
-  return Number.isFinite(at) ? Result.succeed(at) : Result.fail(new BundleUnreadable({ message: `${ts} is no time` }))
+  return Number.isFinite(at)
+    ? Result.succeed(at)
+    : Result.fail(new BundleUnreadable({ message: `${ts} is not a time` }))
 }
 
 const stateStepOf = ({ data, ts, type }: CanonicalEvent): Result.Result<RecordedStep | undefined, BundleUnreadable> =>
@@ -126,7 +131,7 @@ const stateStepOf = ({ data, ts, type }: CanonicalEvent): Result.Result<Recorded
         Result.map(timeOf(ts), (at) => (isRecordedState(state) ? { kind: "state", at, state } : undefined))
       )
 
-/** Stream status, acknowledgements and errors are about the observer's own calls; they are no part of the session. */
+/** Stream status, acknowledgements and errors are about the observer's own calls, so they are not replayed. */
 const stepOf = ({ kind, payload, ts }: RawEvent): Result.Result<RecordedStep | undefined, BundleUnreadable> => {
   const time = timeOf(ts)
   if (Result.isFailure(time)) return Result.fail(time.failure)
@@ -197,7 +202,7 @@ const assemble = (steps: ReadonlyArray<RecordedStep>): Result.Result<RecordedRun
       start: envelope,
       payload,
       startedAt: at,
-      // Signals may have been heard before the first envelope was replayed to the observer.
+      // Signals may have been received before the first envelope was replayed to the observer.
       steps: steps.filter((_, index) => index !== first)
     })
   )

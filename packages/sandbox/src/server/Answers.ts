@@ -2,13 +2,13 @@ import { create } from "@bufbuild/protobuf"
 import { Code, ConnectError, encodeBinaryHeader } from "@connectrpc/connect"
 import { type Ack, AckSchema, type Envelope, type MACPError, MACPErrorSchema, SessionState } from "@runplane/runtime"
 import * as Result from "effect/Result"
-import type { CredentialRefused } from "../auth/Authenticator.ts"
+import type { CredentialRefused } from "../auth/CredentialRefused.ts"
 import type { RegistryCode, Rejection } from "../core/Rejection.ts"
 import type { Acceptance } from "../kernel/Kernel.ts"
 import type { KernelFailure } from "../kernel/KernelFailure.ts"
 import { ReceiverLagged } from "../kernel/Mailbox.ts"
 
-/** The answer to a Send: rejections travel inside it, with the state left unspecified (runtime-wire section 7.1). */
+/** The answer to a Send: rejections travel inside it, with the state left unspecified (docs/runtime.md#rejections). */
 export const ackOf = (
   result: Result.Result<Acceptance, Rejection>,
   echo: Pick<Envelope, "messageId" | "sessionId">,
@@ -41,11 +41,11 @@ export const ackOf = (
       })
   })
 
-/** UTF-8 JSON `{"reasons":[...]}`, only on policy denials (runtime-wire section 7.5). */
+/** UTF-8 JSON `{"reasons":[...]}`, only on policy denials (docs/runtime.md#denial-details). */
 const denialDetails = ({ reasons }: Pick<Rejection, "reasons">): Uint8Array<ArrayBuffer> =>
   reasons.length === 0 ? new Uint8Array() : new TextEncoder().encode(JSON.stringify({ reasons }))
 
-/** Trailing metadata that holds the details of a denial which escapes as a status (runtime-wire section 7.5). */
+/** Trailing metadata that holds the details of a denial which escapes as a status (docs/runtime.md#denial-details). */
 const DETAILS_TRAILER = "macp-error-details-bin"
 
 const denialStatus = (text: string, reasons: ReadonlyArray<string>): ConnectError =>
@@ -61,11 +61,11 @@ export const denialOfAck = ({ error }: Ack): ConnectError | undefined => {
   })
 }
 
-/** Where a compacted history begins, in the words that clients look for (runtime-wire section 3.5). */
+/** Where a compacted history begins, in the words that clients look for (docs/runtime.md#compaction). */
 export const compacted = (base: number): string =>
   `session history before ordinal ${base} was compacted; resubscribe at or after it`
 
-/** How releases from 0.12 on end a subscription below the compacted base (runtime-wire section 12). */
+/** How releases from 0.12 on end a subscription below the compacted base (docs/runtime.md#releases). */
 export const historyUnavailable = (base: number): ConnectError =>
   new ConnectError(compacted(base), Code.FailedPrecondition, {
     "macp-error-code": "HISTORY_UNAVAILABLE",
@@ -90,7 +90,7 @@ export const statusOf = (failure: KernelFailure | CredentialRefused): ConnectErr
 export const watchFailure = (cause: unknown): unknown =>
   cause instanceof ReceiverLagged ? new ConnectError(cause.message, Code.ResourceExhausted) : cause
 
-/** Rejections that end a StreamSession, with their status; all others travel inline (runtime-wire section 7.3). */
+/** Rejections that end a StreamSession, with their status; all others travel inline (docs/runtime.md#stream-errors). */
 const ENDING: Partial<Readonly<Record<RegistryCode, Code>>> = {
   UNAUTHENTICATED: Code.Unauthenticated,
   PAYLOAD_TOO_LARGE: Code.ResourceExhausted,
@@ -109,7 +109,7 @@ export const streamEnd = (rejection: Rejection, denialsAsStatus: boolean): Conne
   return code === undefined ? undefined : new ConnectError(rejection.variant, code)
 }
 
-/** An inline frame: code and message both hold the status text, not a registry code (runtime-wire section 7.4). */
+/** An inline frame: code and message both hold the status text, not a registry code (docs/runtime.md#inline-errors). */
 export const inlineError = (text: string, sessionId: string): MACPError =>
   create(MACPErrorSchema, { code: text, message: text, sessionId })
 

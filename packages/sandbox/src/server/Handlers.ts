@@ -10,7 +10,6 @@ import { PROTOCOL_VERSION } from "../core/EnvelopeShape.ts"
 import type { ModeInfo } from "../core/Mode.ts"
 import { isStandardMode, MODES } from "../core/Modes.ts"
 import { Unauthenticated } from "../core/Rejection.ts"
-import type { SandboxFaults } from "../faults/SandboxFaults.ts"
 import { type ControlKind, Kernel } from "../kernel/Kernel.ts"
 import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
@@ -18,12 +17,12 @@ import { ackOf, denialOfAck, statusOf } from "./Answers.ts"
 import { listSessions } from "./ListSessions.ts"
 import { RUNTIME_INFO } from "./RuntimeInfo.ts"
 import { send } from "./Send.ts"
-import { makeStreamSession } from "./StreamSession.ts"
-import { makeWatches } from "./Watches.ts"
+import { makeStreamSession, type StreamServices } from "./StreamSession.ts"
+import { makeWatches, type WatchServices } from "./Watches.ts"
 
-export type HandlerServices = Kernel | PolicyRegistry | Authenticator | SandboxFaults
+export type HandlerServices = StreamServices | WatchServices
 
-/** The RPCs of `MACPRuntimeService` over the kernel (runtime-wire section 1.10). */
+/** The RPCs of `MACPRuntimeService` over the kernel (docs/runtime.md#rpcs). */
 export const makeHandlers = (
   context: Context.Context<HandlerServices>,
   options: SandboxOptions

@@ -81,8 +81,8 @@ const service = createFileRegistry(create(FileDescriptorSetSchema, { file: [file
 const KNOWN = new Set<unknown>(["", MACPRuntimeService.typeName, `${PACKAGE}.Health`])
 
 /**
- * Serves `grpc.health.v1.Health` (runtime-wire section 1.10). A server that answers is serving: there is nothing it
- * depends on.
+ * Serves `grpc.health.v1.Health` (docs/runtime.md#rpcs). A server that answers is serving: there is nothing it depends
+ * on.
  */
 export const serveHealth = (router: ConnectRouter): void => {
   for (const method of service?.methods ?? []) {

@@ -34,7 +34,7 @@ export interface Listener {
   readonly stop: Effect.Effect<void>
 }
 
-/** Bytes of a request around its payload (runtime-wire section 1.12). */
+/** Bytes of a request around its payload (docs/runtime.md#encoding). */
 const ENVELOPE_OVERHEAD_BYTES = 65_536
 
 /**
@@ -90,7 +90,7 @@ const open = (
     })
   })
 
-/** Streams are told to end, then connections are cut: a stream that is read on would keep the server open for ever. */
+/** Ends the streams, then cuts the connections: a stream that is still read would keep the server open for ever. */
 const close = (
   server: Http2Server,
   connections: ReadonlySet<ServerHttp2Session>,

@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION } from "../core/EnvelopeShape.ts"
 
-/** What Initialize answers, the modes excepted: identity and capabilities (runtime-wire section 1.2). */
+/** What Initialize answers, the modes excepted: identity and capabilities (docs/runtime.md#rpcs). */
 export const RUNTIME_INFO = {
   selectedProtocolVersion: PROTOCOL_VERSION,
   runtimeInfo: {

@@ -15,7 +15,7 @@ const INLINE_CAPACITY = 16
 
 /**
  * The sending side of one StreamSession: follows a session's log by ordinal, mixes in inline errors, and ends when told
- * to or when the receiver lags more than `bound` envelopes behind (runtime-wire section 3).
+ * to or when the receiver lags more than `bound` envelopes behind (docs/runtime.md#stream-frames).
  */
 export class SessionSubscription {
   readonly #bound: number
@@ -133,7 +133,7 @@ export class SessionSubscription {
 const messageTypeOf = ({ response }: StreamSessionResponse): string =>
   response.case === "envelope" ? response.value.messageType : ""
 
-/** Replay gives an envelope without a client time the time the server received it (runtime-wire section 2.2). */
+/** Replay gives an envelope without a client time the time the server received it (docs/runtime.md#envelope-fields). */
 const replayed = ({ envelope, receivedAt }: AcceptedEnvelope): Envelope =>
   envelope.timestampUnixMs === 0n
     ? create(EnvelopeSchema, { ...envelope, timestampUnixMs: BigInt(receivedAt) })

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf"
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect"
+import { isReleaseFrom } from "@runplane/domain"
 import { type Envelope, SessionState, type StreamSessionRequest, StreamSessionResponseSchema } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,7 +9,6 @@ import { Authenticator } from "../auth/Authenticator.ts"
 import type { Identity } from "../auth/Identity.ts"
 import { checkShape, isAmbient, isTelemetry } from "../core/EnvelopeShape.ts"
 import type { Rejection } from "../core/Rejection.ts"
-import { isFrom } from "../core/Release.ts"
 import type { Session } from "../core/Session.ts"
 import { FaultyFrames } from "../faults/FaultyFrames.ts"
 import { SandboxFaults } from "../faults/SandboxFaults.ts"
@@ -19,7 +19,10 @@ import { SessionSubscription } from "./SessionSubscription.ts"
 
 export type StreamServices = Kernel | Authenticator | SandboxFaults
 
-/** The StreamSession call (runtime-wire section 3): passive subscription and submission on one bidirectional stream. */
+/**
+ * The StreamSession call (docs/runtime.md#stream-frames): passive subscription and submission on one bidirectional
+ * stream.
+ */
 export const makeStreamSession = (context: Context.Context<StreamServices>, options: SandboxOptions) => {
   const run = Effect.runPromiseWith(context)
   const authenticator = Context.get(context, Authenticator)
@@ -28,7 +31,7 @@ export const makeStreamSession = (context: Context.Context<StreamServices>, opti
     requests: AsyncIterable<StreamSessionRequest>,
     call: HandlerContext
   ): AsyncGenerator<MessageInitShape<typeof StreamSessionResponseSchema>> {
-    // Once, at the opening: a credential that expires later does not end the stream (section 3.2).
+    // Once, at the opening: a credential that expires later does not end the stream.
     const identity = await run(authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(statusOf)))
     const faults = new FaultyFrames(plan, "session", StreamSessionResponseSchema, (ms) => run(Effect.sleep(ms)))
     const subscription = new SessionSubscription(options.sessionBuffer, faults)
@@ -108,7 +111,7 @@ class FrameReader {
     const { log } = session
     const after = Number(afterSequence)
     if (after < log.base) {
-      if (isFrom(this.#options.release, "0.13.0")) return historyUnavailable(log.base)
+      if (isReleaseFrom(this.#options.release, "0.13.0")) return historyUnavailable(log.base)
       await this.#inline(compacted(log.base), subscribeSessionId)
     }
     this.#subscription.follow(subscribeSessionId, log, Math.max(after, log.base))

@@ -1,5 +1,6 @@
 import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf"
 import type { ConnectError, HandlerContext } from "@connectrpc/connect"
+import { isReleaseFrom } from "@runplane/domain"
 import {
   SessionLifecycleEvent_EventType,
   SessionLifecycleEvent_EventTypeSchema,
@@ -10,7 +11,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { Authenticator } from "../auth/Authenticator.ts"
-import { isFrom } from "../core/Release.ts"
 import type { FaultStream } from "../faults/Fault.ts"
 import type { FramePlace } from "../faults/FaultPlan.ts"
 import { FaultyFrames } from "../faults/FaultyFrames.ts"
@@ -19,10 +19,11 @@ import { Kernel } from "../kernel/Kernel.ts"
 import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
 import { statusOf, watchFailure } from "./Answers.ts"
-import type { HandlerServices } from "./Handlers.ts"
 
-/** The five server streams (runtime-wire section 4). */
-export const makeWatches = (context: Context.Context<HandlerServices>, options: SandboxOptions) => {
+export type WatchServices = Kernel | PolicyRegistry | Authenticator | SandboxFaults
+
+/** The five server streams (docs/runtime.md#watch-streams). */
+export const makeWatches = (context: Context.Context<WatchServices>, options: SandboxOptions) => {
   const run = Effect.runPromiseWith(context)
   const kernel = Context.get(context, Kernel)
   const policies = Context.get(context, PolicyRegistry)
@@ -62,7 +63,7 @@ export const makeWatches = (context: Context.Context<HandlerServices>, options: 
     },
 
     async *watchPolicies(_request: unknown, call: HandlerContext) {
-      if (isFrom(options.release, "0.13.0")) await identify(call)
+      if (isReleaseFrom(options.release, "0.13.0")) await identify(call)
       const changes = policies.changes(call.signal)
       yield { descriptors: [...policies.list("")], observedAtUnixMs: await now() }
       for await (const descriptors of changes) yield { descriptors: [...descriptors], observedAtUnixMs: await now() }

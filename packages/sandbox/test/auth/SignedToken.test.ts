@@ -1,4 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/testing/TestClock"
 import { signingKeys, type TokenAlgorithm } from "../../src/auth/JsonWebKeys.ts"
 import { identityOfToken } from "../../src/auth/SignedToken.ts"
 import { T0 } from "../support/Sessions.ts"
@@ -11,41 +14,52 @@ const stranger = ecKey("ec-1")
 const published = [{ kty: "OKP", crv: "Ed25519", x: "AA" }, "no key", rsa.jwk, ec.jwk, secret.jwk]
 const keys = signingKeys({ keys: published })
 
-const identify = (token: string, now = T0, algorithms: ReadonlyArray<TokenAlgorithm> = ["RS256", "ES256"]) =>
-  identityOfToken(token, keys, { issuer: ISSUER, audience: AUDIENCE, algorithms: new Set(algorithms) }, now)
+/** What a token is worth at `T0`; undefined when it is refused. */
+const identify = Effect.fnUntraced(function* (
+  token: string,
+  algorithms: ReadonlyArray<TokenAlgorithm> = ["RS256", "ES256"]
+) {
+  yield* TestClock.setTime(T0)
+  const identity = identityOfToken(token, keys, { issuer: ISSUER, audience: AUDIENCE, algorithms })
+  return Option.getOrUndefined(yield* Effect.option(identity))
+})
 
 describe("a signed token", () => {
   it("passes over keys it cannot use", () => assert.lengthOf(keys, 3))
 
-  it("names its subject and allows everything but observing and managing by default", () => {
-    assert.deepStrictEqual(identify(mint(ec, T0)), {
-      sender: "agent://lead",
-      allowedModes: undefined,
-      canStartSessions: true,
-      maxOpenSessions: undefined,
-      canManageModeRegistry: false,
-      isObserver: false
+  it.effect("names its subject and allows everything but observing and managing by default", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* identify(mint(ec, T0)), {
+        sender: "agent://lead",
+        allowedModes: undefined,
+        canStartSessions: true,
+        maxOpenSessions: undefined,
+        canManageModeRegistry: false,
+        isObserver: false
+      })
     })
-  })
+  )
 
-  it("carries the scopes of its holder, and an empty list of modes allows none", () => {
-    const scopes = {
-      allowed_modes: [],
-      can_start_sessions: false,
-      max_open_sessions: 2,
-      can_manage_mode_registry: true,
-      is_observer: true,
-      of_somebody_else: "ignored"
-    }
-    assert.deepStrictEqual(identify(mint(rsa, T0, { sub: "control-plane", macp_scopes: scopes })), {
-      sender: "control-plane",
-      allowedModes: new Set<string>(),
-      canStartSessions: false,
-      maxOpenSessions: 2,
-      canManageModeRegistry: true,
-      isObserver: true
+  it.effect("carries the scopes of its holder, and an empty list of modes allows none", () =>
+    Effect.gen(function* () {
+      const scopes = {
+        allowed_modes: [],
+        can_start_sessions: false,
+        max_open_sessions: 2,
+        can_manage_mode_registry: true,
+        is_observer: true,
+        of_somebody_else: "ignored"
+      }
+      assert.deepStrictEqual(yield* identify(mint(rsa, T0, { sub: "control-plane", macp_scopes: scopes })), {
+        sender: "control-plane",
+        allowedModes: new Set<string>(),
+        canStartSessions: false,
+        maxOpenSessions: 2,
+        canManageModeRegistry: true,
+        isObserver: true
+      })
     })
-  })
+  )
 
   const accepted: ReadonlyArray<readonly [string, string]> = [
     ["RS256", mint(rsa, T0)],
@@ -56,7 +70,9 @@ describe("a signed token", () => {
     ["an end less than the leeway ago", mint(ec, T0 - 355_000)],
     ["a beginning less than the leeway ahead", mint(ec, T0, { nbf: T0 / 1_000 + 30 })]
   ]
-  for (const [name, token] of accepted) it(`is accepted with ${name}`, () => assert.isDefined(identify(token)))
+  for (const [name, token] of accepted) {
+    it.effect(`is accepted with ${name}`, () => Effect.map(identify(token), assert.isDefined))
+  }
 
   const [header, claims, signature] = mint(ec, T0).split(".")
   const [, otherClaims] = mint(ec, T0, { sub: "agent://mallory" }).split(".")
@@ -79,10 +95,14 @@ describe("a signed token", () => {
     ["two parts", `${header}.${claims}`],
     ["no JSON", "a.b.c"]
   ]
-  for (const [name, token] of refused) it(`is refused with ${name}`, () => assert.isUndefined(identify(token)))
+  for (const [name, token] of refused) {
+    it.effect(`is refused with ${name}`, () => Effect.map(identify(token), assert.isUndefined))
+  }
 
-  it("is accepted with HS256 only when that is asked for", () => {
-    assert.isDefined(identify(mint(secret, T0), T0, ["HS256"]))
-    assert.isUndefined(identify(mint(ec, T0), T0, ["HS256"]))
-  })
+  it.effect("is accepted with HS256 only when that is asked for", () =>
+    Effect.gen(function* () {
+      assert.isDefined(yield* identify(mint(secret, T0), ["HS256"]))
+      assert.isUndefined(yield* identify(mint(ec, T0), ["HS256"]))
+    })
+  )
 })

@@ -31,7 +31,7 @@ const lead = identity("agent://lead")
 const risk = identity("agent://risk")
 
 const kernelWith = (options: Partial<SandboxOptions> = {}) =>
-  Kernel.layerNoDeps({ ...DEFAULT_OPTIONS, ...options }).pipe(
+  Kernel.layer({ ...DEFAULT_OPTIONS, ...options }).pipe(
     Layer.provideMerge(Layer.fresh(PolicyRegistry.layer(DEFAULT_OPTIONS.release)))
   )
 

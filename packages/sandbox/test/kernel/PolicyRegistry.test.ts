@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
+import { PINNED_RELEASE } from "@runplane/domain"
 import { PolicyDescriptorSchema } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
-import { PINNED_RELEASE } from "../../src/core/Release.ts"
 import { PolicyRegistry } from "../../src/kernel/PolicyRegistry.ts"
 
 const descriptor = (rules: object, mode = "macp.mode.quorum.v1") =>

@@ -25,7 +25,7 @@ const bundle = {
   ]
 }
 
-const kernel = Kernel.layerNoDeps(DEFAULT_OPTIONS).pipe(Layer.provide(PolicyRegistry.layer(DEFAULT_OPTIONS.release)))
+const kernel = Kernel.layer(DEFAULT_OPTIONS).pipe(Layer.provide(PolicyRegistry.layer(DEFAULT_OPTIONS.release)))
 
 const changed = (ts: string, state: string) => ({
   ts,

@@ -1,23 +1,22 @@
 import { assert } from "@effect/vitest"
+import { ANY_MODE, DEFAULT_POLICY, PINNED_RELEASE, type Policy, parsePolicyRules, type Release } from "@runplane/domain"
 import * as Result from "effect/Result"
-import { DEFAULT_POLICY, parsePolicyRules } from "../../src/core/PolicyRules.ts"
 import type { Rejection } from "../../src/core/Rejection.ts"
-import { PINNED_RELEASE, type Release } from "../../src/core/Release.ts"
 import type { Outcome, Session } from "../../src/core/Session.ts"
-import { checkStart, type ResolvedPolicy, startSession } from "../../src/core/SessionStart.ts"
+import { checkStart, startSession } from "../../src/core/SessionStart.ts"
 import { DECISION, envelope, startPayload } from "./Envelopes.ts"
 
 export const T0 = 1_790_000_000_000
 
-export const policyOf = (rules: object, schemaVersion = 1, release: Release = PINNED_RELEASE): ResolvedPolicy => {
+export const policyOf = (rules: object, schemaVersion = 1, release: Release = PINNED_RELEASE): Policy => {
   const parsed = parsePolicyRules(JSON.stringify(rules), schemaVersion, release)
   assert(Result.isSuccess(parsed), Result.isFailure(parsed) ? parsed.failure : "")
-  return { policyId: "policy.test.rules", mode: "*", schemaVersion, rules: parsed.success }
+  return { policyId: "policy.test.rules", mode: ANY_MODE, schemaVersion, rules: parsed.success }
 }
 
 export interface Opening {
   readonly payload?: Parameters<typeof startPayload>[0]
-  readonly policy?: ResolvedPolicy
+  readonly policy?: Policy
   readonly release?: Release
   readonly clientTime?: number
   readonly mode?: string
@@ -34,7 +33,7 @@ export const openSession = (opening: Opening = {}): Session => {
 export const startOf = (opening: Opening): Result.Result<Session, Rejection> => {
   const { clientTime = 0, mode = DECISION, payload, policy, release = PINNED_RELEASE } = opening
   const sent = envelope("SessionStart", "m1", startPayload(payload), { mode, timestampUnixMs: BigInt(clientTime) })
-  const resolved = policy ?? { ...DEFAULT_POLICY, mode: "*" }
+  const resolved = policy ?? { ...DEFAULT_POLICY, mode: ANY_MODE }
   return Result.flatMap(checkStart(sent, release), (request) =>
     startSession(request, "agent://lead", T0, () => resolved, release)
   )

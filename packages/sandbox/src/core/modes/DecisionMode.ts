@@ -1,8 +1,8 @@
+import { type DecisionRecord, isReleaseFrom, type Release } from "@runplane/domain"
 import { DecisionMode as Wire } from "@runplane/runtime"
 import * as Chunk from "effect/Chunk"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
-import { denyDecision } from "../DecisionPolicy.ts"
 import { decodePayload, isBlank } from "../Decode.ts"
 import {
   applyMoves,
@@ -11,14 +11,15 @@ import {
   type ModeRules,
   type Move,
   makeMode,
-  participantsOnly
+  participantsOnly,
+  ruledBy
 } from "../Mode.ts"
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
-import { isFrom, type Release } from "../Release.ts"
 
 /**
- * Decision mode (runtime-wire section 8.2): proposals open the evaluation, the first vote closes proposals, evaluations
- * and objections for good, and a Commitment ends the session once one proposal exists and the policy agrees.
+ * Decision mode (docs/runtime.md#decision-mode): proposals open the evaluation, the first vote closes proposals,
+ * evaluations and objections for good, and a Commitment ends the session once one proposal exists and the policy
+ * agrees.
  */
 export interface DecisionState {
   readonly phase: "Proposal" | "Evaluation" | "Voting" | "Committed"
@@ -57,7 +58,7 @@ const refused = Result.fail(InvalidPayload)
 
 /** Words are taken as they are from 0.13.0 on; earlier releases read them in any case. */
 const wordOf = (text: string, inCase: (text: string) => string, release: Release): string =>
-  isFrom(release, "0.13.0") ? text : inCase(text)
+  isReleaseFrom(release, "0.13.0") ? text : inCase(text)
 const upper = (text: string) => text.toUpperCase()
 const lower = (text: string) => text.toLowerCase()
 
@@ -108,6 +109,14 @@ const vote: Move<DecisionState> = (state, message, { release }) => {
 
 const moves = { Proposal: propose, Evaluation: evaluate, Objection: object, Vote: vote }
 
+const recordOf = ({ evaluations, objections, proposals, votes }: DecisionState): DecisionRecord => ({
+  mode: "decision",
+  proposals: HashMap.size(proposals),
+  evaluations,
+  objections,
+  votes: HashMap.values(votes)
+})
+
 const view = (state: DecisionState) => {
   const votes: Record<string, Record<string, { vote: string }>> = {}
   for (const { proposalId, vote, voter } of HashMap.values(state.votes)) {
@@ -149,20 +158,7 @@ export const decisionRules: ModeRules<DecisionState> = {
     }),
   authorize: (_state, message, binding) => participantsOnly(message.sender, binding),
   apply: applyMoves(moves),
-  readyToCommit: (state) => HashMap.size(state.proposals) > 0,
-  deny: (state, binding, outcomePositive) =>
-    denyDecision(
-      binding.policy,
-      {
-        participants: binding.participants,
-        evaluations: state.evaluations,
-        criticalObjections: Chunk.toReadonlyArray(state.objections).filter(({ severity }) => severity === "critical")
-          .length,
-        votes: HashMap.values(state.votes)
-      },
-      outcomePositive,
-      binding.release
-    ),
+  ...ruledBy(recordOf),
   commit: (state) => ({ ...state, phase: "Committed" }),
   view
 }

@@ -1,4 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf"
+import { isReleaseFrom } from "@runplane/domain"
 import { HandoffMode as Wire } from "@runplane/runtime"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
@@ -13,18 +14,18 @@ import {
   makeMode,
   participantsOnly,
   type RuntimeMessage,
+  ruledBy,
   type SessionBinding
 } from "../Mode.ts"
 import { Forbidden, InvalidPayload, type Rejection } from "../Rejection.ts"
-import { isFrom, unsupportedVersion } from "../Release.ts"
 
 /**
- * Handoff mode (runtime-wire section 8.5): the initiator offers its responsibility to one participant at a time, who
- * accepts or declines; silence can be an acceptance when the policy says so.
+ * Handoff mode (docs/runtime.md#handoff-mode): the initiator offers its responsibility to one participant at a time,
+ * who accepts or declines; silence can be an acceptance when the policy says so.
  */
 export interface HandoffState {
   readonly offers: HashMap.HashMap<string, Offer>
-  /** The offer nobody has answered yet; there is one at most. */
+  /** The offer that is not answered yet; there is one at most. */
   readonly pending: string | undefined
   readonly accepted: boolean
   readonly answered: boolean
@@ -48,8 +49,8 @@ const make: Move<HandoffState> = (state, message, { participants, release }) =>
     if (isBlank(handoffId) || HashMap.has(state.offers, handoffId)) return refused
     if (!participants.includes(target) || target === message.sender) return refused
     if (state.pending !== undefined || state.accepted) return refused
-    // From 0.13.0 on a no is a no.
-    if (isFrom(release, "0.13.0") && hasDeclined(state, target)) return refused
+    // From 0.13.0 on a participant that has declined gets no second offer.
+    if (isReleaseFrom(release, "0.13.0") && hasDeclined(state, target)) return refused
     const offers = HashMap.set(state.offers, handoffId, {
       offeredBy: message.sender,
       target,
@@ -112,7 +113,7 @@ const answered = (
 })
 
 /** Releases from 0.8 on record an acceptance by silence. */
-const recordsSilence = ({ release }: SessionBinding): boolean => isFrom(release, "0.13.0")
+const recordsSilence = ({ release }: SessionBinding): boolean => isReleaseFrom(release, "0.13.0")
 
 /** Ids of the acceptances that the runtime writes. */
 const IMPLICIT_ACCEPT = "implicit-accept:"
@@ -182,13 +183,7 @@ export const handoffRules: ModeRules<HandoffState> = {
   reservesId: (messageId, binding) => recordsSilence(binding) && messageId.startsWith(IMPLICIT_ACCEPT),
   due,
   settle,
-  // From 0.14 on a positive outcome needs an acceptance; before, any answer would do.
-  readyToCommit: (state, { release }, { outcomePositive }) =>
-    isFrom(release, "0.14.0") && outcomePositive ? state.accepted : state.answered,
-  deny: (_state, { policy, release }) => {
-    const unsupported = unsupportedVersion(policy, release)
-    return unsupported === undefined ? [] : [unsupported]
-  },
+  ...ruledBy(({ accepted, answered }) => ({ mode: "handoff", isAccepted: accepted, isAnswered: answered })),
   commit: (state) => state,
   view: (state) => ({
     offers: Object.fromEntries(

@@ -16,8 +16,8 @@ import {
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
 
 /**
- * The multi-round extension mode (runtime-wire section 8.7): participants change their contributions round by round
- * until all of them say the same; then the initiator commits. No policy applies to it.
+ * The multi-round extension mode (docs/runtime.md#extension-modes): participants change their contributions round by
+ * round until all of them say the same; then the initiator commits. No policy applies to it.
  */
 export interface MultiRoundState {
   readonly round: number

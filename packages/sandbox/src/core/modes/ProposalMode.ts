@@ -1,3 +1,4 @@
+import { isAgreed, type ProposalRecord } from "@runplane/domain"
 import { ProposalMode as Wire } from "@runplane/runtime"
 import * as Chunk from "effect/Chunk"
 import * as HashMap from "effect/HashMap"
@@ -11,13 +12,13 @@ import {
   type Move,
   makeMode,
   participantsOnly,
+  ruledBy,
   type SessionBinding
 } from "../Mode.ts"
 import { Forbidden, InvalidPayload } from "../Rejection.ts"
-import { unsupportedVersion } from "../Release.ts"
 
 /**
- * Proposal mode (runtime-wire section 8.3): offers and counter-offers, until one is accepted as the policy asks or
+ * Proposal mode (docs/runtime.md#proposal-mode): offers and counter-offers, until one is accepted as the policy asks or
  * somebody rejects for good. Everything stays legal until the Commitment, so the phase is computed anew after every
  * message.
  */
@@ -109,34 +110,20 @@ const moves = applyMoves({
 })
 
 const phaseOf = (state: ProposalState, binding: SessionBinding): ProposalState["phase"] => {
-  if (Chunk.some(state.rejections, ({ terminal }) => terminal)) return "TerminalRejected"
-  for (const [id, { disposition, proposer }] of HashMap.entries(state.proposals)) {
-    if (disposition === "Live" && isAgreed(state, binding, id, proposer)) return "Converged"
-  }
-  return "Negotiating"
+  const record = recordOf(state)
+  if (record.isRejected) return "TerminalRejected"
+  return isAgreed(binding, record) ? "Converged" : "Negotiating"
 }
 
-/** Whether everybody has accepted this proposal whose word counts under the policy. */
-const isAgreed = (state: ProposalState, binding: SessionBinding, proposalId: string, proposer: string): boolean => {
-  const accepted = (who: string) => Option.contains(HashMap.get(state.accepts, who), proposalId)
-  switch (binding.policy.rules.acceptance.criterion) {
-    case "all_parties":
-      return binding.participants.every(accepted)
-    case "counterparty":
-      return binding.participants.every((participant) => participant === proposer || accepted(participant))
-    case "initiator":
-      return accepted(binding.initiator)
-  }
-}
-
-const deny = (state: ProposalState, { policy, release }: SessionBinding, outcomePositive: boolean) => {
-  const unsupported = unsupportedVersion(policy, release)
-  if (unsupported !== undefined) return [unsupported]
-  const limit = policy.rules.counter_proposal.max_rounds
-  return outcomePositive && limit > 0 && state.counters > limit
-    ? [`${state.counters} counter proposals, the policy allows ${limit}`]
-    : []
-}
+const recordOf = ({ accepts, counters, proposals, rejections }: ProposalState): ProposalRecord => ({
+  mode: "proposal",
+  live: Array.from(HashMap.entries(proposals)).flatMap(([proposalId, { disposition, proposer }]) =>
+    disposition === "Live" ? [{ proposalId, proposer }] : []
+  ),
+  counters,
+  acceptedBy: (participant) => Option.getOrUndefined(HashMap.get(accepts, participant)),
+  isRejected: Chunk.some(rejections, ({ terminal }) => terminal)
+})
 
 export const proposalRules: ModeRules<ProposalState> = {
   info: {
@@ -163,8 +150,7 @@ export const proposalRules: ModeRules<ProposalState> = {
   authorize: (_state, message, binding) => participantsOnly(message.sender, binding),
   apply: (state, message, binding) =>
     Result.map(moves(state, message, binding), (next) => ({ ...next, phase: phaseOf(next, binding) })),
-  readyToCommit: ({ phase }) => phase === "Converged" || phase === "TerminalRejected",
-  deny,
+  ...ruledBy(recordOf),
   commit: (state) => ({ ...state, phase: "Committed" }),
   view: (state) => ({
     phase: state.phase,

@@ -1,3 +1,4 @@
+import { policyThreshold, type QuorumRecord, refusesUnwinnableQuorum } from "@runplane/domain"
 import { QuorumMode as Wire } from "@runplane/runtime"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
@@ -10,13 +11,12 @@ import {
   type Move,
   makeMode,
   participantsOnly,
-  type SessionBinding
+  ruledBy
 } from "../Mode.ts"
 import { InvalidPayload } from "../Rejection.ts"
-import { isFrom, type Release, unsupportedVersion } from "../Release.ts"
 
 /**
- * Quorum mode (runtime-wire section 8.6): one request, one ballot per participant, and an outcome as soon as the
+ * Quorum mode (docs/runtime.md#quorum-mode): one request, one ballot per participant, and an outcome as soon as the
  * approvals reach the threshold or can no longer reach it.
  */
 export interface QuorumState {
@@ -29,25 +29,15 @@ type Ballot = "Approve" | "Reject" | "Abstain"
 
 const refused = Result.fail(InvalidPayload)
 
-/** The policy's threshold as a number of approvals, undefined when it sets none. */
-const policyThreshold = ({ participants, policy }: SessionBinding): number | undefined => {
-  const { type, value } = policy.rules.threshold
-  if (value === 0) return undefined
-  return type === "percentage" ? Math.ceil((value * participants.length) / 100) : value
-}
-
 const request: Move<QuorumState> = (state, message, binding) =>
   Result.flatMap(decodePayload(Wire.ApprovalRequestPayloadSchema, message.payload), (payload) => {
     const { requestId, requiredApprovals } = payload
     if (state.request !== undefined || requestId === "") return refused
     const reachable = (approvals: number) => approvals >= 1 && approvals <= binding.participants.length
     if (!reachable(requiredApprovals)) return refused
-    if (refusesUnwinnable(binding.release) && !reachable(policyThreshold(binding) ?? requiredApprovals)) return refused
+    if (refusesUnwinnableQuorum(binding) && !reachable(policyThreshold(binding) ?? requiredApprovals)) return refused
     return Result.succeed({ ...state, request: { requestId, requiredApprovals } })
   })
-
-/** Between these two releases a request that the policy makes unwinnable is not opened, and nobody declines unheard. */
-const refusesUnwinnable = (release: Release): boolean => isFrom(release, "0.7.6") && !isFrom(release, "0.13.0")
 
 const ballot =
   (
@@ -64,22 +54,12 @@ const ballot =
       })
     })
 
-const isReady = (state: QuorumState, binding: SessionBinding, outcomePositive: boolean): boolean => {
-  if (state.request === undefined) return false
-  const ballots = HashMap.size(state.ballots)
-  if (refusesUnwinnable(binding.release) && !outcomePositive && ballots === 0) return false
-  const threshold = policyThreshold(binding) ?? state.request.requiredApprovals
-  return state.approvals >= threshold || state.approvals + binding.participants.length - ballots < threshold
-}
-
-const deny = (state: QuorumState, binding: SessionBinding, outcomePositive: boolean) => {
-  const unsupported = unsupportedVersion(binding.policy, binding.release)
-  if (unsupported !== undefined) return [unsupported]
-  const threshold = policyThreshold(binding)
-  return outcomePositive && threshold !== undefined && state.approvals < threshold
-    ? [`${state.approvals} approvals, the policy requires ${threshold}`]
-    : []
-}
+const recordOf = ({ approvals, ballots, request }: QuorumState): QuorumRecord => ({
+  mode: "quorum",
+  requiredApprovals: request?.requiredApprovals,
+  ballots: HashMap.size(ballots),
+  approvals
+})
 
 export const quorumRules: ModeRules<QuorumState> = {
   info: {
@@ -105,8 +85,7 @@ export const quorumRules: ModeRules<QuorumState> = {
     Reject: ballot(Wire.RejectPayloadSchema, "Reject"),
     Abstain: ballot(Wire.AbstainPayloadSchema, "Abstain")
   }),
-  readyToCommit: (state, binding, { outcomePositive }) => isReady(state, binding, outcomePositive),
-  deny,
+  ...ruledBy(recordOf),
   commit: (state) => state,
   view: (state) => ({
     request:

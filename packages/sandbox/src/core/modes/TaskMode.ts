@@ -1,3 +1,4 @@
+import { isReleaseFrom, type TaskRecord, type TaskRejection } from "@runplane/domain"
 import { TaskMode as Wire } from "@runplane/runtime"
 import * as Chunk from "effect/Chunk"
 import * as Result from "effect/Result"
@@ -10,27 +11,21 @@ import {
   type Move,
   makeMode,
   participantsOnly,
+  ruledBy,
   type SessionBinding
 } from "../Mode.ts"
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "../Rejection.ts"
-import { isFrom, unsupportedVersion } from "../Release.ts"
 
 /**
- * Task mode (runtime-wire section 8.4): the initiator asks for one task, one assignee takes it, works and reports its
+ * Task mode (docs/runtime.md#task-mode): the initiator asks for one task, one assignee takes it, works and reports its
  * end; then the session may be committed.
  */
 export interface TaskState {
   readonly task: { readonly taskId: string; readonly requestedAssignee: string } | undefined
   readonly assignee: string | undefined
-  readonly rejections: Chunk.Chunk<TaskRefusal>
+  readonly rejections: Chunk.Chunk<TaskRejection>
   readonly updates: number
   readonly report: Report | undefined
-}
-
-interface TaskRefusal {
-  readonly by: string
-  /** Whether the task was given back by whoever had it, or refused before anybody had. */
-  readonly whileAssigned: boolean
 }
 
 interface Report {
@@ -41,16 +36,16 @@ interface Report {
 
 const refused = Result.fail(InvalidPayload)
 
-/** The named assignee when the request names one, otherwise anybody but the initiator. */
+/** The named assignee when the request names one, otherwise any participant except the initiator. */
 const isEligible = (task: { readonly requestedAssignee: string }, sender: string, binding: SessionBinding): boolean =>
   task.requestedAssignee === "" ? sender !== binding.initiator : sender === task.requestedAssignee
 
-/** Empty or the sender itself: nobody takes or ends a task for somebody else. */
+/** Empty or the sender itself: a task is taken and ended in one's own name. */
 const namesSender = (assignee: string, sender: string): boolean => assignee === "" || assignee === sender
 
 /** Releases after 0.13.0 call a reassignment that the policy does not allow a malformed message. */
 const reassignmentDenied = ({ release }: SessionBinding): Rejection =>
-  isFrom(release, "0.14.0")
+  isReleaseFrom(release, "0.14.0")
     ? InvalidPayload
     : policyDenied(["the policy does not allow reassignment after a rejection"])
 
@@ -65,8 +60,8 @@ const accept: Move<TaskState> = (state, message, binding) =>
   Result.flatMap(decodePayload(Wire.TaskAcceptPayloadSchema, message.payload), ({ assignee, taskId }) => {
     const { assignee: active, rejections, task } = state
     if (task === undefined || taskId !== task.taskId) return refused
-    // From 0.13.0 on whoever declined has declined for good, and binds nobody else by it.
-    const isPersonal = isFrom(binding.release, "0.13.0")
+    // From 0.13.0 on a refusal is final, and concerns only the participant that refused.
+    const isPersonal = isReleaseFrom(binding.release, "0.13.0")
     if (active !== undefined || (isPersonal && hasRefused(rejections, message.sender))) return refused
     const reassigns = Chunk.some(rejections, ({ whileAssigned }) => whileAssigned || !isPersonal)
     if (reassigns && !binding.policy.rules.assignment.allow_reassignment_on_reject) {
@@ -77,7 +72,7 @@ const accept: Move<TaskState> = (state, message, binding) =>
     return Result.succeed({ ...state, assignee: message.sender })
   })
 
-const hasRefused = (rejections: Chunk.Chunk<TaskRefusal>, participant: string): boolean =>
+const hasRefused = (rejections: Chunk.Chunk<TaskRejection>, participant: string): boolean =>
   Chunk.some(rejections, ({ by }) => by === participant)
 
 const reject: Move<TaskState> = (state, message, binding) =>
@@ -129,18 +124,13 @@ const report = (
 const isAtWork = ({ assignee, report }: TaskState, sender: string): boolean =>
   report === undefined && assignee === sender
 
-/** From 0.13.0 on: the one who was asked has declined, so nobody can take the task any more. */
-const nobodyIsLeft = ({ assignee, rejections, task }: TaskState, { release }: SessionBinding): boolean =>
-  isFrom(release, "0.13.0") &&
-  assignee === undefined &&
-  Chunk.some(rejections, ({ by, whileAssigned }) => by === task?.requestedAssignee && !whileAssigned)
-
-const deny = (state: TaskState, { policy, release }: SessionBinding, outcomePositive: boolean) => {
-  const unsupported = unsupportedVersion(policy, release)
-  if (unsupported !== undefined) return [unsupported]
-  const missing = policy.rules.completion.require_output && (state.report?.outputBytes ?? 0) === 0
-  return outcomePositive && missing ? ["policy requires task output before commitment"] : []
-}
+const recordOf = ({ assignee, rejections, report, task }: TaskState): TaskRecord => ({
+  mode: "task",
+  requestedAssignee: task?.requestedAssignee ?? "",
+  assignee,
+  rejections,
+  report
+})
 
 export const taskRules: ModeRules<TaskState> = {
   info: {
@@ -183,9 +173,7 @@ export const taskRules: ModeRules<TaskState> = {
     TaskComplete: complete,
     TaskFail: fail
   }),
-  readyToCommit: (state, binding, { outcomePositive }) =>
-    state.report !== undefined || (!outcomePositive && nobodyIsLeft(state, binding)),
-  deny,
+  ...ruledBy(recordOf),
   commit: (state) => state,
   view: (state) => ({
     task:

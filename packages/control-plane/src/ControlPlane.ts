@@ -1,46 +1,58 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { RuntimeClient } from "@runplane/runtime"
+import {
+  ControlPlaneSettings,
+  type ListenOptions,
+  layerLogging,
+  readSettings,
+  ServiceSettings,
+  SettingsRefused
+} from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type DatabaseOptions, databaseConfig, layerDatabase } from "./database/Database.ts"
-import { EventNotices } from "./events/EventNotices.ts"
-import { FrameNormaliser } from "./events/FrameNormaliser.ts"
-import { layerCapabilities } from "./http/Capabilities.ts"
-import { type HttpOptions, layerHttp } from "./http/Server.ts"
-import { layerObservation } from "./observer/Observation.ts"
-import { ObserverSettings } from "./observer/ObserverSettings.ts"
-import { layerRetention } from "./retention/Retention.ts"
-import { integer, word } from "./Settings.ts"
-import { checkSettings, SettingsRefused } from "./settings/SettingsCheck.ts"
-import { layerLogging } from "./telemetry/Logging.ts"
-import { layerMeters } from "./telemetry/Meters.ts"
-import { Metrics } from "./telemetry/Metrics.ts"
-import { layerTracedLog } from "./telemetry/TracedLog.ts"
-import { layerTracedRuntime } from "./telemetry/TracedRuntime.ts"
-import { layerTracing } from "./telemetry/Tracing.ts"
-
-export const DEFAULT_PORT = 3001
-const DEFAULT_HOST = "0.0.0.0"
+import * as Audit from "./audit/Audit.ts"
+import { type DatabaseOptions, databaseSettings, layerDatabase } from "./database/Database.ts"
+import * as Edge from "./edge/Edge.ts"
+import * as Server from "./http/Server.ts"
+import * as EventNotices from "./log/EventNotices.ts"
+import { FrameNormaliser } from "./log/FrameNormaliser.ts"
+import * as Log from "./log/Log.ts"
+import { Redactor } from "./log/Redactor.ts"
+import { TokenPricing } from "./log/TokenPricing.ts"
+import * as Meters from "./Meters.ts"
+import * as Observation from "./observe/Observation.ts"
+import { ObserverSettings } from "./observe/ObserverSettings.ts"
+import * as Operations from "./operate/Operations.ts"
+import { Metrics } from "./react/metrics/Metrics.ts"
+import * as Reactions from "./react/Reactions.ts"
+import * as Tracing from "./react/traces/Tracing.ts"
+import * as Reads from "./read/Reads.ts"
+import * as RunActions from "./runs/RunActions.ts"
+import { checkControlPlaneSettings } from "./SettingsCheck.ts"
 
 export interface ControlPlaneOptions {
-  readonly http: HttpOptions
+  readonly http: ListenOptions
   readonly database: DatabaseOptions
 }
 
-/** The whole service but for its runtime, in the order in which its parts lean on each other. */
+/** The whole service but for its runtime: what stands above knows only what stands below it. */
 export const layerControlPlane = (options: ControlPlaneOptions) =>
-  layerHttp(options.http).pipe(
-    Layer.provide(layerCapabilities),
-    Layer.provide([layerObservation, EventNotices.layer, layerRetention]),
-    Layer.provide([layerTracedLog, layerTracedRuntime]),
-    Layer.provide(layerMeters.pipe(Layer.provideMerge(Metrics.layer))),
+  Server.layer(options.http).pipe(
+    Layer.provide(Operations.layer),
+    Layer.provide([Reads.layer, RunActions.layer]),
+    Layer.provide(Observation.layer),
+    Layer.provide(EventNotices.layer),
+    Layer.provide(Log.layer),
+    Layer.provide(Reactions.layer),
+    Layer.provide([Audit.layer, Edge.layer]),
+    Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
     Layer.provide([
       ObserverSettings.layer,
-      FrameNormaliser.layer.pipe(Layer.provide(NodeFileSystem.layer)),
+      FrameNormaliser.layer.pipe(Layer.provide([Redactor.layer, TokenPricing.layer])),
       layerDatabase(options.database)
     ]),
-    Layer.provide(layerTracing)
+    Layer.provide([Tracing.layer, NodeFileSystem.layer])
   )
 
 /** Why the service did not start, in the form of its log; a fault of the program with all that is known of it. */
@@ -52,12 +64,12 @@ const reportStart = (cause: Cause.Cause<unknown>) => {
     : Effect.logError(`the service did not start: ${error.message}`)
 }
 
-/** What `main.ts` runs: everything from the settings of http-details section 14, which are checked before anything is started. */
+/** What `main.ts` runs: everything from the settings, which are checked before anything is started. */
 export const layerFromSettings = Layer.unwrap(
   Effect.gen(function* () {
-    yield* checkSettings.pipe(Effect.provide(NodeFileSystem.layer))
-    const http = { host: yield* word("HOST", DEFAULT_HOST), port: yield* integer("PORT", DEFAULT_PORT, 0) }
-    const service = layerControlPlane({ http, database: yield* databaseConfig })
+    yield* checkControlPlaneSettings.pipe(Effect.provide(NodeFileSystem.layer))
+    const http = yield* readSettings({ host: ServiceSettings.HOST, port: ControlPlaneSettings.PORT })
+    const service = layerControlPlane({ http, database: yield* databaseSettings })
     return service.pipe(Layer.provide(RuntimeClient.layer))
   })
 ).pipe(Layer.tapCause(reportStart), Layer.provide(layerLogging))

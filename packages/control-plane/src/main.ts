@@ -4,7 +4,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import { layerFromSettings } from "./ControlPlane.ts"
 
-// A signal is the ordinary end of a service, so it exits with 0. A start that fails has said why in the service's own log.
+// A signal is the ordinary end of a service, so it exits with 0. A start that fails has said why in the service's own
+// log.
 NodeRuntime.runMain(Layer.launch(layerFromSettings), {
   disableErrorReporting: true,
   teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)

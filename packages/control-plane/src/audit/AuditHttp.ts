@@ -1,14 +1,15 @@
 import { ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { orUnavailable } from "../edge/OutageAnswers.ts"
 import { AuditLog } from "./AuditLog.ts"
 
-/** `GET /audit` (run-control-plane "Administration"). */
+/** `GET /audit` (docs/http.md#audit). */
 export const AuditHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "audit",
   Effect.fn(function* (handlers) {
     const log = yield* AuditLog
-    return handlers.handle("list", ({ query }) => Effect.orDie(log.list(query)))
+    return handlers.handle("list", ({ query }) => orUnavailable(log.list(query)))
   })
 )

@@ -7,13 +7,13 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** The names under which existing readers ask for two of our actions (http-details section 13.1). */
+/** The names under which existing readers ask for two of our actions. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ["run.archived", "run.archive"],
   ["run.deleted", "run.delete"]
 ])
 
-/** Reads the audit log (http-details section 13.1): what `AuditTrail` wrote, the newest entry first. */
+/** Reads the audit log (docs/http.md#audit): what `AuditTrail` wrote, the newest entry first. */
 export class AuditLog extends Context.Service<
   AuditLog,
   { readonly list: (query: AuditQuery) => Effect.Effect<AuditPage, SqlError> }

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as Config from "effect/Config"
+import { ControlPlaneSettings, defaultsOf, readSettings } from "@runplane/server"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,7 +7,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Migrator from "effect/sql/Migrator"
 import * as SqlError from "effect/sql/SqlError"
-import { integer, word } from "../Settings.ts"
 import { makeDatabaseClient } from "./DatabaseClient.ts"
 import { migrate } from "./Migrations.ts"
 import { describeSqlError } from "./SqlFailures.ts"
@@ -21,11 +20,11 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number
 }
 
-/** Settings of http-details section 14. */
-const DEFAULT_POOL_MAX = 20
-const DEFAULT_IDLE_TIMEOUT_MS = 30_000
-const DEFAULT_CONNECT_TIMEOUT_MS = 5_000
-const DEFAULT_DATABASE_URL = "postgresql://postgres@127.0.0.1:5432/runplane"
+const defaults = defaultsOf({
+  maxConnections: ControlPlaneSettings.DB_POOL_MAX,
+  idleTimeoutMs: ControlPlaneSettings.DB_POOL_IDLE_TIMEOUT,
+  connectTimeoutMs: ControlPlaneSettings.DB_POOL_CONNECTION_TIMEOUT
+})
 
 /** The database cannot be reached or its schema cannot be brought up to date; the service does not start. */
 export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly reason: string }> {
@@ -43,17 +42,18 @@ const describeMigration = (error: Migrator.MigrationError) =>
 const migrated = Layer.effectDiscard(Effect.mapError(migrate, unavailable))
 
 /**
- * Connections that are held for as long as the process lives, or as a sweep takes: the locks of the observed runs, the notices of
- * the other instances, the lock of the retention. They come on top of the pool, so that the smallest one still serves.
+ * Connections that are held for as long as the process lives, or as a sweep takes: the locks of the observed runs, the
+ * notices of the other instances, the lock of the retention. They come on top of the pool, so that the smallest one
+ * still serves.
  */
 export const HELD_CONNECTIONS = 3
 
-const client = ({ connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, ...options }: DatabaseOptions) =>
+const client = ({ connectTimeoutMs = defaults.connectTimeoutMs, ...options }: DatabaseOptions) =>
   PgClient.layerFrom(
     makeDatabaseClient({
       url: Redacted.make(options.url),
-      maxConnections: (options.maxConnections ?? DEFAULT_POOL_MAX) + HELD_CONNECTIONS,
-      idleTimeout: Duration.millis(options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS),
+      maxConnections: (options.maxConnections ?? defaults.maxConnections) + HELD_CONNECTIONS,
+      idleTimeout: Duration.millis(options.idleTimeoutMs ?? defaults.idleTimeoutMs),
       connectTimeout: Duration.millis(connectTimeoutMs),
       acquireTimeoutMs: connectTimeoutMs,
       applicationName: "runplane-control-plane"
@@ -67,9 +67,10 @@ export const layerDatabase = (options: DatabaseOptions) =>
     Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error))))
   )
 
-export const databaseConfig = Config.all({
-  url: word("DATABASE_URL", DEFAULT_DATABASE_URL),
-  maxConnections: integer("DB_POOL_MAX", DEFAULT_POOL_MAX, 1),
-  idleTimeoutMs: integer("DB_POOL_IDLE_TIMEOUT", DEFAULT_IDLE_TIMEOUT_MS, 0),
-  connectTimeoutMs: integer("DB_POOL_CONNECTION_TIMEOUT", DEFAULT_CONNECT_TIMEOUT_MS, 1)
+/** The settings of the database. */
+export const databaseSettings = readSettings({
+  url: ControlPlaneSettings.DATABASE_URL,
+  maxConnections: ControlPlaneSettings.DB_POOL_MAX,
+  idleTimeoutMs: ControlPlaneSettings.DB_POOL_IDLE_TIMEOUT,
+  connectTimeoutMs: ControlPlaneSettings.DB_POOL_CONNECTION_TIMEOUT
 })

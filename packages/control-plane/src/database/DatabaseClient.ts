@@ -8,7 +8,9 @@ import type { Acquirer, Borrower, Connection } from "effect/sql/SqlConnection"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import { PoolExhausted, TransactionAborted } from "./SqlFailures.ts"
 
-/** An idle connection is probed after this time, so that one whose server has vanished does not wait for ever. Seconds. */
+/**
+ * An idle connection is probed after this time, so that one whose server has vanished does not wait for ever. Seconds.
+ */
 const KEEP_ALIVE_SECONDS = 30
 
 export interface DatabaseClientOptions extends Omit<PgClient.PgPoolConfig, "keepAlive"> {
@@ -20,10 +22,10 @@ export interface DatabaseClientOptions extends Omit<PgClient.PgPoolConfig, "keep
 /**
  * A PostgreSQL client over a pool, with two properties that the driver's own lacks:
  *
- * - who waits longer than `acquireTimeoutMs` for a connection gets a `SqlError` that says so, whether the wait is for a free
- *   connection or for a server that does not answer; a pool that is used up makes nobody hang;
- * - a transaction whose connection breaks fails with the `SqlError` of the break. The driver makes it a defect, because the
- *   rollback fails too; but there is nothing left to roll back.
+ * - a caller that waits longer than `acquireTimeoutMs` for a connection gets a `SqlError` that says so, whether for a
+ *   free connection or for a server that does not answer; an exhausted pool blocks no caller for ever;
+ * - a transaction whose connection breaks fails with the `SqlError` of the break. The driver makes it a defect, because
+ *   the rollback fails too; but there is nothing left to roll back.
  */
 export const makeDatabaseClient = Effect.fnUntraced(function* (options: DatabaseClientOptions) {
   const { acquireTimeoutMs, ...pool } = options
@@ -35,8 +37,8 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
       operation: "acquire"
     })
   })
-  // The wait itself can be interrupted even where its caller cannot: otherwise the time-out would wait for it. It is one for
-  // the network, so it goes by the real clock, also where a test moves another.
+  // The wait itself can be interrupted even where its caller cannot: otherwise the time-out would wait for it. It is
+  // one for the network, so it goes by the real clock, also where a test moves another.
   const acquirer: Acquirer = Effect.timeoutOrElse(Effect.interruptible(base.reserve), {
     duration: Duration.millis(acquireTimeoutMs),
     orElse: () => Effect.fail(exhausted)
@@ -68,7 +70,7 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
   }) satisfies PgClient.PgClient
 })
 
-/** PostgreSQL answers the COMMIT of an aborted transaction with ROLLBACK: nothing is stored, so it is no success. */
+/** PostgreSQL answers the COMMIT of an aborted transaction with ROLLBACK: nothing is stored, so it is a failure. */
 const commit = (connection: Connection): Effect.Effect<void, SqlError> =>
   Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
     commandOf(result) === "ROLLBACK" ? Effect.fail(new TransactionAborted().asSqlError) : Effect.void

@@ -37,8 +37,9 @@ const sqlStateOf = ({ reason: { cause } }: SqlError): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 
 /**
- * Classes of SQLSTATE that say nothing about the statement, only that this server cannot serve anybody now: no connection (08), no
- * resources (53), operator intervention such as shutdown and start-up (57P), faults of the system itself (58).
+ * Classes of SQLSTATE that say nothing about the statement, only that this server cannot serve anybody now: no
+ * connection (08), no resources (53), operator intervention such as shutdown and start-up (57P), faults of the system
+ * itself (58).
  */
 const OUTAGES = /^(?:08|53|57P|58)/
 /** A standby that has not been promoted, and a database that is not there (yet). */

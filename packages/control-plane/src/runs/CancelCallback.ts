@@ -1,19 +1,15 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type BadGateway, cancelCallbackAnswered, cancelCallbackFailed } from "@runplane/api"
 import { objectAt, textAt } from "@runplane/domain"
+import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import { flag, integer } from "../Settings.ts"
-import { guardedLookup, refusalOf } from "./CallbackTargets.ts"
-
-/** CANCEL_CALLBACK_TIMEOUT_MS */
-export const CANCEL_CALLBACK_TIMEOUT_MS = 5_000
+import { guardedLookup, reasonOf, refusalOf } from "../edge/CallbackTargets.ts"
 
 export interface CallbackAddress {
   readonly url: string
@@ -34,8 +30,8 @@ export interface CancelCallbackOptions {
 }
 
 /**
- * Asks an initiator to cancel its session: option A of http-details section 4.6. One POST, no retry, no redirect followed; any
- * 2xx is success and its body is ignored. Fails with 502 texts of section 3.2.
+ * Asks an initiator to cancel its session: the callback of docs/http.md#cancel. One POST, no retry, no redirect
+ * followed; any 2xx is success and its body is ignored. Fails with the 502 texts of docs/http.md#error-texts.
  */
 export class CancelCallback extends Context.Service<
   CancelCallback,
@@ -52,12 +48,13 @@ export class CancelCallback extends Context.Service<
     )
 
   static readonly layer = Layer.unwrap(
-    Effect.gen(function* () {
-      return CancelCallback.layerFrom({
-        timeoutMs: yield* integer("CANCEL_CALLBACK_TIMEOUT_MS", CANCEL_CALLBACK_TIMEOUT_MS, 1),
-        allowPrivateTargets: yield* flag("CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", true)
-      })
-    })
+    Effect.map(
+      readSettings({
+        timeoutMs: ControlPlaneSettings.CANCEL_CALLBACK_TIMEOUT_MS,
+        allowPrivateTargets: ControlPlaneSettings.CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS
+      }),
+      CancelCallback.layerFrom
+    )
   )
 }
 
@@ -92,12 +89,3 @@ const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
   })
   return CancelCallback.of({ call })
 })
-
-/** The innermost text there is: the client's own only says that the transport failed. */
-export const reasonOf = (error: HttpClientError): string => {
-  const cause: unknown = "cause" in error.reason ? error.reason.cause : undefined
-  if (!(cause instanceof Error)) return error.message
-  // A host with several addresses fails with a list, whose own message is empty.
-  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
-  return first instanceof Error && first.message !== "" ? first.message : error.message
-}

@@ -1,26 +1,26 @@
-import { cancelNotPossible, controlPlaneError, invalidTransition } from "@runplane/api"
+import { cancelNotPossible, controlPlaneError, invalidTransition, runNotFound } from "@runplane/api"
 import { isTerminal, type RunStatus, runCancelled, sessionStateChanged } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { type AuditEntry, AuditTrail, type Caller } from "../admin/AuditTrail.ts"
-import type { LockedRun } from "../events/AppendRequest.ts"
-import { EventLog } from "../events/EventLog.ts"
-import { endsRun, LiveEvents, type LiveSubscription } from "../events/LiveEvents.ts"
-import { CallerReasons } from "../observer/CallerReasons.ts"
+import { type AuditEntry, AuditTrail, type Caller } from "../audit/AuditTrail.ts"
+import { answerOfRefusedAck, answerOfRuntimeError } from "../edge/RuntimeRefusal.ts"
+import type { LockedRun } from "../log/AppendRequest.ts"
+import { EventLog } from "../log/EventLog.ts"
+import { endsRun, LiveEvents, type LiveSubscription } from "../log/LiveEvents.ts"
+import { RunRepository } from "../log/runs/RunRepository.ts"
+import type { StoredRun } from "../log/runs/RunRow.ts"
+import { CallerReasons } from "../observe/CallerReasons.ts"
 import { type CallbackAddress, CancelCallback, callbackOf } from "./CancelCallback.ts"
-import { RunRepository } from "./RunRepository.ts"
-import type { StoredRun } from "./RunRow.ts"
-import { answerOfRefusedAck, answerOfRuntimeError } from "./RuntimeRefusal.ts"
 
 /** How long an answer waits for the runtime's word that the session is cancelled. Milliseconds. */
 export const CANCEL_WAIT_MS = 2_000
 const DEFAULT_REASON = "cancelled by control plane"
 
 /**
- * Cancels a run, by delegation (option B: our own CancelSession) or by the initiator's callback (option A); delegation wins
- * (http-details section 4.6). The status changes on the runtime's word only: at once on an accepted ack, otherwise when the
- * observer hears of the end, for which the caller waits a moment.
+ * Cancels a run, by delegation (option B: our own CancelSession) or by the initiator's callback (option A); delegation
+ * wins (docs/http.md#cancel). The status changes on the runtime's word only: at once on an accepted ack, otherwise when
+ * the observer hears of the end, for which the caller waits a moment.
  */
 export const makeCancelRun = Effect.gen(function* () {
   const audit = yield* AuditTrail
@@ -47,7 +47,7 @@ export const makeCancelRun = Effect.gen(function* () {
 
   /** Waits for the run's end, for at most `CANCEL_WAIT_MS`; answers the status as it then is. */
   const awaitEnd = Effect.fnUntraced(function* (run: StoredRun, subscription: LiveSubscription) {
-    const status = Effect.map(Effect.orDie(runs.status(run.record.id)), (found) => found ?? run.record.status)
+    const status = Effect.map(runs.status(run.record.id), (found) => found ?? run.record.status)
     const end = Effect.gen(function* () {
       let current: RunStatus = yield* status
       while (!isTerminal(current)) {
@@ -79,13 +79,14 @@ export const makeCancelRun = Effect.gen(function* () {
         reason
       })
     ]
-    const { change } = yield* Effect.orDie(
-      log.append({
+    const { change } = yield* log
+      .change({
         runId: run.record.id,
-        change: { to: "cancelled", events, whenRejected: "ignore" },
+        to: "cancelled",
+        events,
         also: (at) => audit.record(entry(at))
       })
-    )
+      .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(run.record.id))))
     // The observer was faster: the entry is still owed.
     if (change !== "applied") yield* audit.recordDone(entry(yield* now))
   })
@@ -141,5 +142,5 @@ export const makeCancelRun = Effect.gen(function* () {
   }, Effect.scoped)
 })
 
-// The key is free JSON of the caller's; the specification names a boolean, the peer takes any truthy value.
+// The key is free JSON of the caller's: every truthy value counts.
 const isTruthy = (value: unknown): boolean => Boolean(value)

@@ -1,16 +1,16 @@
 import type { RunDescriptor } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
-import { EventLog } from "../events/EventLog.ts"
-import { newRun } from "./NewRun.ts"
-import { DISCOVERY_SOURCE, RunRepository } from "./RunRepository.ts"
-import type { StoredRun } from "./RunRow.ts"
+import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
+import { EventLog } from "../log/EventLog.ts"
+import { newRun } from "../log/runs/NewRun.ts"
+import { DISCOVERY_SOURCE, RunRepository } from "../log/runs/RunRepository.ts"
+import type { StoredRun } from "../log/runs/RunRow.ts"
 
 /**
- * Lets a `POST /runs` take the run that the session watch has made of its session already. Agents may open their session before
- * the request that names it has arrived, and that must not turn the request into a conflict. The run keeps its id, its
- * trace and its log; tags, metadata and idempotency key become those of the descriptor.
+ * Lets a `POST /runs` take the run that the session watch has made of its session already. Agents may open their
+ * session before the request that names it has arrived, and that must not turn the request into a conflict. The run
+ * keeps its id, its trace and its log; tags, metadata and idempotency key become those of the descriptor.
  */
 export const makeClaimRun = Effect.gen(function* () {
   const audit = yield* AuditTrail
@@ -30,22 +30,25 @@ export const makeClaimRun = Effect.gen(function* () {
     const at = new Date(yield* Clock.currentTimeMillis).toISOString()
     let claimed = false
     // An append without events takes the run's lock, so that the claim cannot cross an enrichment of the metadata.
-    yield* log.append({
-      runId: run.id,
-      also: () =>
-        Effect.gen(function* () {
-          claimed = yield* runs.claim(run, at)
-          if (!claimed) return
-          yield* audit.record({
-            caller,
-            action: "run.create",
-            resource: "run",
-            resourceId: run.id,
-            details: { sessionId: run.sessionId, mode: run.mode, modeName: run.modeName, claimed },
-            at
+    yield* log
+      .record({
+        runId: run.id,
+        events: [],
+        also: () =>
+          Effect.gen(function* () {
+            claimed = yield* runs.claim(run, at)
+            if (!claimed) return
+            yield* audit.record({
+              caller,
+              action: "run.create",
+              resource: "run",
+              resourceId: run.id,
+              details: { sessionId: run.sessionId, mode: run.mode, modeName: run.modeName, claimed },
+              at
+            })
           })
-        })
-    })
+      })
+      .pipe(Effect.catchTag("RunNotFound", () => Effect.void))
     return claimed ? yield* runs.find(record.id) : undefined
   })
 })

@@ -3,14 +3,15 @@ import { RunDescriptor } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { DISCOVERY_SOURCE } from "./RunRepository.ts"
-import type { StoredRun } from "./RunRow.ts"
+import { DISCOVERY_SOURCE } from "../log/runs/RunRepository.ts"
+import type { StoredRun } from "../log/runs/RunRow.ts"
 
-const decodeDescriptor = Schema.decodeUnknownOption(RunDescriptor)
+// It was accepted once, maybe under other rules.
+const decodeDescriptor = Schema.decodeUnknownOption(RunDescriptor, { disableChecks: true })
 
 /**
- * The descriptor of a run like this one: the stored one, without the session's id and the idempotency key, which belong to the
- * original alone (http-details section 4.7). Fails when the run was stored without a descriptor.
+ * The descriptor of a run like this one: the stored one, without the session's id and the idempotency key, which belong
+ * to the original alone (docs/http.md#clone). Fails when the run was stored without a descriptor.
  */
 export const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | undefined) => {
   const stored = Option.getOrUndefined(decodeDescriptor(run.record.metadata["executionRequest"]))

@@ -3,17 +3,17 @@ import { isSessionId, isUuidSessionId, type RunDescriptor, RunId, runCreated } f
 import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
-import { EventLog } from "../events/EventLog.ts"
-import { Ids } from "../events/Ids.ts"
-import { Observers } from "../observer/Observers.ts"
+import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
+import { EventLog } from "../log/EventLog.ts"
+import { Ids } from "../log/Ids.ts"
+import { type NewRun, newRun } from "../log/runs/NewRun.ts"
+import { RunRepository } from "../log/runs/RunRepository.ts"
+import type { StoredRun } from "../log/runs/RunRow.ts"
+import { Observers } from "../observe/Observers.ts"
 import { makeClaimRun } from "./ClaimRun.ts"
-import { type NewRun, newRun } from "./NewRun.ts"
-import { RunRepository } from "./RunRepository.ts"
-import type { StoredRun } from "./RunRow.ts"
 
 /**
- * Creates runs (http-details section 4.3). The row, run.created and the audit entry commit together, and a unique key
+ * Creates runs (docs/http.md#create). The row, run.created and the audit entry commit together, and a unique key
  * decides between simultaneous posts, so an idempotency key or a session never gets two runs. A known key answers with
  * the original run, untouched.
  */
@@ -28,13 +28,13 @@ export const makeCreateRun = Effect.gen(function* () {
 
   const original = Effect.fnUntraced(function* (descriptor: RunDescriptor) {
     const key = descriptor.execution?.idempotencyKey
-    return key === undefined ? undefined : yield* Effect.orDie(runs.findByIdempotencyKey(key))
+    return key === undefined ? undefined : yield* runs.findByIdempotencyKey(key)
   })
 
   const insert = (run: NewRun, at: string, caller: Caller) =>
-    log.append({
+    log.create({
       runId: run.id,
-      create: runs.insert(run, at),
+      insert: runs.insert(run, at),
       events: [
         runCreated({
           ts: at,
@@ -68,8 +68,7 @@ export const makeCreateRun = Effect.gen(function* () {
     const run = newRun(descriptor, { id: runId, sessionId, traceId, spanId: yield* ids.spanId })
     const created = yield* insert(run, at, caller).pipe(
       Effect.as(true),
-      Effect.catchTag("RunAlreadyExists", () => Effect.succeed(false)),
-      Effect.orDie
+      Effect.catchTag("RunAlreadyExists", () => Effect.succeed(false))
     )
     if (!created) return undefined
     yield* observers.adopt(run.id)
@@ -93,12 +92,12 @@ export const makeCreateRun = Effect.gen(function* () {
 
     const winner = yield* original(descriptor)
     if (winner !== undefined) return accepted(winner)
-    const holder = yield* Effect.orDie(runs.findBySession(sessionId))
+    const holder = yield* runs.findBySession(sessionId)
     if (holder !== undefined) {
-      const claimed = yield* Effect.orDie(claim(descriptor, holder, caller))
+      const claimed = yield* claim(descriptor, holder, caller)
       return claimed === undefined ? yield* sessionAlreadyExists(sessionId) : accepted(claimed)
     }
-    // What is left: the session's id is free, but another run got the same id by chance (section 15, "and free").
+    // What is left: the session's id is free, but another run got the same id by chance.
     const second = yield* Effect.uninterruptible(attempt(descriptor, sessionId, yield* ids.uuid, caller))
     return second ?? (yield* sessionAlreadyExists(sessionId))
   })

@@ -1,14 +1,14 @@
-import { invalidTransition, notRunning, notSuspended } from "@runplane/api"
+import { invalidTransition, notRunning, notSuspended, runNotFound } from "@runplane/api"
 import { type RuntimeSessionState, runResumed, runSuspended, type SendAck, sessionStateChanged } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { type AuditEntry, AuditTrail, type Caller } from "../admin/AuditTrail.ts"
-import type { LockedRun } from "../events/AppendRequest.ts"
-import { EventLog } from "../events/EventLog.ts"
-import { CallerReasons } from "../observer/CallerReasons.ts"
-import type { StoredRun } from "./RunRow.ts"
-import { answerOfRefusedAck, answerOfRuntimeError } from "./RuntimeRefusal.ts"
+import { type AuditEntry, AuditTrail, type Caller } from "../audit/AuditTrail.ts"
+import { answerOfRefusedAck, answerOfRuntimeError } from "../edge/RuntimeRefusal.ts"
+import type { LockedRun } from "../log/AppendRequest.ts"
+import { EventLog } from "../log/EventLog.ts"
+import type { StoredRun } from "../log/runs/RunRow.ts"
+import { CallerReasons } from "../observe/CallerReasons.ts"
 
 interface Pause {
   readonly action: "suspend" | "resume"
@@ -23,7 +23,7 @@ interface Pause {
 }
 
 /**
- * Suspends and resumes: first the runtime, then, on an accepted ack only, the run (http-details section 4.6). When the
+ * Suspends and resumes: first the runtime, then, on an accepted ack only, the run (docs/http.md#pause). When the
  * observer has heard of it first, the change is already made and nothing is emitted twice.
  */
 export const makePauseRun = Effect.gen(function* () {
@@ -61,21 +61,16 @@ export const makePauseRun = Effect.gen(function* () {
         reason
       })
     ]
-    const { change } = yield* log
-      .append({
+    const { change, status } = yield* log
+      .change({
         runId: id,
-        change: { to: pause.to, events, whenRejected: "fail", revision: run.statusRevision },
+        to: pause.to,
+        events,
+        revision: run.statusRevision,
         also: (at) => audit.record(entry(at))
       })
-      .pipe(
-        Effect.catchTag("InvalidStateTransition", ({ from, to }) => Effect.fail(invalidTransition(id, from, to))),
-        Effect.catchTags({
-          AppendFailed: Effect.die,
-          RunAlreadyExists: Effect.die,
-          RunNotFound: Effect.die,
-          StreamCursorMoved: Effect.die
-        })
-      )
+      .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(id))))
+    if (change === "rejected") return yield* invalidTransition(id, status, pause.to)
     if (change !== "applied") {
       const at = new Date(yield* Clock.currentTimeMillis).toISOString()
       yield* audit.recordDone(entry(at))

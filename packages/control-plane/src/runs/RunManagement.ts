@@ -16,16 +16,17 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
-import { EventLog } from "../events/EventLog.ts"
-import { Ids } from "../events/Ids.ts"
-import { LiveEvents } from "../events/LiveEvents.ts"
-import { Observers } from "../observer/Observers.ts"
-import { ArtifactRepository } from "./ArtifactRepository.ts"
+import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
+import type { DatabaseFailure } from "../edge/OutageAnswers.ts"
+import { EventLog } from "../log/EventLog.ts"
+import { Ids } from "../log/Ids.ts"
+import { LiveEvents } from "../log/LiveEvents.ts"
+import { ArtifactRepository } from "../log/runs/ArtifactRepository.ts"
+import { RunRepository } from "../log/runs/RunRepository.ts"
+import { RunUpkeep } from "../log/runs/RunUpkeep.ts"
+import { Observers } from "../observe/Observers.ts"
 import { cloneDescriptor } from "./CloneRun.ts"
-import { RunRepository } from "./RunRepository.ts"
 import { Runs } from "./Runs.ts"
-import { RunUpkeep } from "./RunUpkeep.ts"
 
 /** Times that a deletion is tried again after a deadlock. */
 const DELETE_RETRIES = 5
@@ -36,8 +37,8 @@ const isDeadlock = (error: SqlError | BadRequest | NotFound): boolean =>
 const NOT_TERMINAL = "only terminal runs (completed, failed, cancelled) can be deleted"
 
 /**
- * What callers do with runs apart from their life-cycle (http-details sections 4.7 and 4.10). Each change and its audit entry
- * commit together. A database that fails is a defect here: no caller can do anything about it.
+ * What callers do with runs apart from their life-cycle (docs/http.md#clone to docs/http.md#delete-runs,
+ * docs/http.md#artifacts). Each change and its audit entry commit together.
  */
 export class RunManagement extends Context.Service<
   RunManagement,
@@ -47,21 +48,21 @@ export class RunManagement extends Context.Service<
       reference: string,
       tags: ReadonlyArray<string> | undefined,
       caller: Caller
-    ) => Effect.Effect<RunAccepted, BadRequest | Conflict | NotFound>
-    readonly archive: (reference: string, caller: Caller) => Effect.Effect<Run, NotFound>
+    ) => Effect.Effect<RunAccepted, BadRequest | Conflict | NotFound | DatabaseFailure>
+    readonly archive: (reference: string, caller: Caller) => Effect.Effect<Run, NotFound | DatabaseFailure>
     /**
-     * Deletes a terminal run. Its streams and its observer end; those of other processes find the run gone when they look for
-     * it next.
+     * Deletes a terminal run. Its streams and its observer end; those of other processes find the run gone when they
+     * look for it next.
      */
-    readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound>
+    readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound | DatabaseFailure>
     readonly addArtifact: (
       reference: string,
       artifact: NewArtifact,
       caller: Caller
-    ) => Effect.Effect<Artifact, NotFound>
+    ) => Effect.Effect<Artifact, NotFound | DatabaseFailure>
   }
 >()("runplane/control-plane/RunManagement") {
-  static readonly layerNoDeps = Layer.effect(
+  static readonly layer = Layer.effect(
     RunManagement,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
@@ -78,7 +79,7 @@ export class RunManagement extends Context.Service<
       const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 
       const resolve = Effect.fnUntraced(function* (reference: string) {
-        const runId = yield* Effect.orDie(repository.resolve(reference))
+        const runId = yield* repository.resolve(reference)
         return runId ?? (yield* runNotFound(reference))
       })
 
@@ -87,7 +88,7 @@ export class RunManagement extends Context.Service<
         tags: ReadonlyArray<string> | undefined,
         caller: Caller
       ) {
-        const run = yield* Effect.orDie(repository.find(reference))
+        const run = yield* repository.find(reference)
         if (run === undefined) return yield* runNotFound(reference)
         return yield* runs.create(yield* cloneDescriptor(run, tags), caller)
       })
@@ -99,14 +100,14 @@ export class RunManagement extends Context.Service<
           if (!(yield* upkeep.archive(runId, at))) return yield* runNotFound(reference)
           yield* audit.record({ caller, action: "run.archive", resource: "run", resourceId: runId, details: {}, at })
         })
-        yield* sql.withTransaction(put).pipe(Effect.catchTag("SqlError", Effect.die))
+        yield* sql.withTransaction(put)
         return yield* runs.get(runId)
       })
 
       const remove = Effect.fn("RunManagement.remove")(function* (reference: string, caller: Caller) {
         const runId = yield* resolve(reference)
         const at = yield* now
-        const throwAway = Effect.gen(function* () {
+        const deleteRun = Effect.gen(function* () {
           const status = (yield* upkeep.lock([runId])).get(runId)
           if (status === undefined) return yield* runNotFound(reference)
           if (!isTerminal(status)) return yield* badRequest(NOT_TERMINAL)
@@ -114,10 +115,9 @@ export class RunManagement extends Context.Service<
           const details = { status }
           yield* audit.record({ caller, action: "run.delete", resource: "run", resourceId: runId, details, at })
         })
-        yield* sql.withTransaction(throwAway).pipe(
+        yield* sql.withTransaction(deleteRun).pipe(
           // Deleters of runs whose events stand between each other's may meet; the one that is sent away comes again.
           Effect.retry({ times: DELETE_RETRIES, while: isDeadlock }),
-          Effect.catchTag("SqlError", Effect.die),
           Effect.tap(observers.dismiss(runId)),
           // Who streams the run reads the database on this, and finds that there is nothing more to come.
           Effect.tap(Effect.sync(() => live.poke(runId))),
@@ -148,15 +148,9 @@ export class RunManagement extends Context.Service<
           yield* audit.record({ caller, action: "artifact.create", resource: "artifact", resourceId: id, details, at })
         })
         const event = artifactCreated(createdAt, { artifactId: id, kind, label, uri }, "observability-controller")
-        yield* log.append({ runId, events: [event], also }).pipe(
-          Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(reference))),
-          Effect.catchTags({
-            AppendFailed: Effect.die,
-            InvalidStateTransition: Effect.die,
-            RunAlreadyExists: Effect.die,
-            StreamCursorMoved: Effect.die
-          })
-        )
+        yield* log
+          .record({ runId, events: [event], also })
+          .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(reference))))
         return artifact
       })
       return RunManagement.of({ clone, archive, remove, addArtifact })

@@ -14,40 +14,39 @@ import type { RunDescriptor } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { AuditTrail, type Caller } from "../admin/AuditTrail.ts"
-import { Ids } from "../events/Ids.ts"
-import { type CapabilityFailure, withoutEdgeAnswers } from "../http/EdgeAnswers.ts"
-import { CancelCallback } from "./CancelCallback.ts"
+import type { Caller } from "../audit/AuditTrail.ts"
+import { type CapabilityFailure, withoutEdgeAnswers } from "../edge/EdgeAnswers.ts"
+import type { DatabaseFailure } from "../edge/OutageAnswers.ts"
+import { RunRepository } from "../log/runs/RunRepository.ts"
+import { publicRun, type StoredRun } from "../log/runs/RunRow.ts"
 import { makeCancelRun } from "./CancelRun.ts"
 import { makeCreateRun } from "./CreateRun.ts"
 import { makePauseRun } from "./PauseRun.ts"
-import { RunRepository } from "./RunRepository.ts"
-import { publicRun, type StoredRun } from "./RunRow.ts"
 import { makeValidateRun } from "./ValidateRun.ts"
 
 type ChangeRun = (
   reference: string,
   reason: string | undefined,
   caller: Caller
-) => Effect.Effect<Run, CapabilityFailure>
+) => Effect.Effect<Run, CapabilityFailure | DatabaseFailure>
 
-/**
- * What callers can do with runs (run-control-plane "Runs"; http-details sections 3.2, 4.3 to 4.6). A database that fails is a
- * defect here: no caller can do anything about it.
- */
+/** What callers can do with runs (docs/http.md#create to docs/http.md#pause). */
 export class Runs extends Context.Service<
   Runs,
   {
-    readonly create: (descriptor: RunDescriptor, caller: Caller) => Effect.Effect<RunAccepted, BadRequest | Conflict>
+    readonly create: (
+      descriptor: RunDescriptor,
+      caller: Caller
+    ) => Effect.Effect<RunAccepted, BadRequest | Conflict | DatabaseFailure>
     readonly validate: (descriptor: RunDescriptor) => Effect.Effect<RunValidation>
-    readonly get: (reference: string) => Effect.Effect<Run, NotFound>
-    readonly list: (query: RunListQuery) => Effect.Effect<RunPage>
+    readonly get: (reference: string) => Effect.Effect<Run, NotFound | DatabaseFailure>
+    readonly list: (query: RunListQuery) => Effect.Effect<RunPage, DatabaseFailure>
     readonly cancel: ChangeRun
     readonly suspend: ChangeRun
     readonly resume: ChangeRun
   }
 >()("runplane/control-plane/Runs") {
-  static readonly layerNoDeps = Layer.effect(
+  static readonly layer = Layer.effect(
     Runs,
     Effect.gen(function* () {
       const repository = yield* RunRepository
@@ -57,13 +56,13 @@ export class Runs extends Context.Service<
       const pause = yield* makePauseRun
 
       const load = Effect.fnUntraced(function* (reference: string) {
-        const run = yield* Effect.orDie(repository.find(reference))
+        const run = yield* repository.find(reference)
         return run ?? (yield* runNotFound(reference))
       })
       const get = Effect.fn("Runs.get")((reference: string) => Effect.map(load(reference), publicRun))
 
       const list = Effect.fn("Runs.list")(function* (query: RunListQuery) {
-        const { data, total } = yield* Effect.orDie(repository.list(query))
+        const { data, total } = yield* repository.list(query)
         return { data: data.map(publicRun), total, limit: query.limit, offset: query.offset }
       })
 
@@ -71,7 +70,7 @@ export class Runs extends Context.Service<
         run: StoredRun,
         reason: string | undefined,
         caller: Caller
-      ) => Effect.Effect<void, ControlPlaneError>
+      ) => Effect.Effect<void, ControlPlaneError | DatabaseFailure>
 
       const change =
         (apply: Change): ChangeRun =>
@@ -95,8 +94,5 @@ export class Runs extends Context.Service<
         resume: change(pause.resume)
       })
     })
-  )
-  static readonly layer = this.layerNoDeps.pipe(
-    Layer.provide([RunRepository.layer, AuditTrail.layer, CancelCallback.layer, Ids.layer])
   )
 }

@@ -4,17 +4,18 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
-import { currentCaller } from "../http/CurrentCaller.ts"
-import { jsonPages, jsonText, type TextPage } from "../http/JsonAnswer.ts"
-import { ARTIFACTS_PER_READ, type ArtifactPlace, ArtifactRepository } from "./ArtifactRepository.ts"
-import { RunDocuments } from "./RunDocuments.ts"
-import { RunRepository } from "./RunRepository.ts"
+import { asCaller } from "../edge/CurrentCaller.ts"
+import { jsonPages, jsonText, type TextPage } from "../edge/JsonAnswer.ts"
+import { orUnavailable } from "../edge/OutageAnswers.ts"
+import { ARTIFACTS_PER_READ, type ArtifactPlace, ArtifactRepository } from "../log/runs/ArtifactRepository.ts"
+import { RunDocuments } from "../log/runs/RunDocuments.ts"
+import { RunRepository } from "../log/runs/RunRepository.ts"
 import { Runs } from "./Runs.ts"
 
 /** Messages read from the database at a time; an answer of more is sent piece by piece. */
 export const MESSAGES_PER_READ = 1_000
 
-/** The `runs` group (http-details sections 4.1 to 4.6 and 4.10); stored JSON goes out as it is. */
+/** The `runs` group; stored JSON goes out as it is. */
 export const RunsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "runs",
@@ -25,7 +26,7 @@ export const RunsHttp = HttpApiBuilder.group(
     const runs = yield* Runs
 
     const found = <A>(reference: string, query: Effect.Effect<A | undefined, SqlError>) =>
-      Effect.flatMap(Effect.orDie(query), (value) =>
+      Effect.flatMap(query, (value) =>
         value === undefined ? Effect.fail(runNotFound(reference)) : Effect.succeed(value)
       )
     const resolve = (reference: string) => found(reference, repository.resolve(reference))
@@ -52,23 +53,21 @@ export const RunsHttp = HttpApiBuilder.group(
       })
 
     return handlers.handleAll({
-      create: ({ payload }) => Effect.flatMap(currentCaller, (who) => runs.create(payload, who)),
+      create: ({ payload }) => asCaller((who) => runs.create(payload, who)),
       validate: ({ payload }) => runs.validate(payload),
-      // The records of a page are ours already: checking up to 200 of them against the schema again is not worth its time.
-      list: ({ query }) => Effect.map(runs.list(query), (page) => HttpServerResponse.jsonUnsafe(page)),
-      get: ({ params }) => runs.get(params.id),
-      state: ({ params }) => Effect.map(found(params.id, documents.state(params.id)), jsonText),
-      metrics: ({ params }) => Effect.map(found(params.id, documents.metrics(params.id)), jsonText),
+      // The records of a page are ours already: checking up to 200 of them against the schema again is not worth its
+      // time.
+      list: ({ query }) => orUnavailable(Effect.map(runs.list(query), (page) => HttpServerResponse.jsonUnsafe(page))),
+      get: ({ params }) => orUnavailable(runs.get(params.id)),
+      state: ({ params }) => orUnavailable(Effect.map(found(params.id, documents.state(params.id)), jsonText)),
+      metrics: ({ params }) => orUnavailable(Effect.map(found(params.id, documents.metrics(params.id)), jsonText)),
       artifacts: ({ params }) =>
-        Effect.flatMap(resolve(params.id), (id) => Effect.map(Effect.orDie(listArtifacts(id, undefined)), jsonPages)),
+        orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(listArtifacts(id, undefined), jsonPages))),
       messages: ({ params }) =>
-        Effect.flatMap(resolve(params.id), (id) => Effect.map(Effect.orDie(messages(id, 0)), jsonPages)),
-      cancel: ({ params, payload }) =>
-        Effect.flatMap(currentCaller, (who) => runs.cancel(params.id, payload.reason, who)),
-      suspend: ({ params, payload }) =>
-        Effect.flatMap(currentCaller, (who) => runs.suspend(params.id, payload.reason, who)),
-      resume: ({ params, payload }) =>
-        Effect.flatMap(currentCaller, (who) => runs.resume(params.id, payload.reason, who))
+        orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(messages(id, 0), jsonPages))),
+      cancel: ({ params, payload }) => asCaller((who) => runs.cancel(params.id, payload.reason, who)),
+      suspend: ({ params, payload }) => asCaller((who) => runs.suspend(params.id, payload.reason, who)),
+      resume: ({ params, payload }) => asCaller((who) => runs.resume(params.id, payload.reason, who))
     })
   })
 )

@@ -8,7 +8,7 @@ export const VALIDATION_RUNTIME_TIMEOUT_MS = 5_000
 
 /**
  * Checks a descriptor that has passed the field rules, against the session id forms and the runtime's modes. Nothing is
- * written; a runtime that cannot be reached is a warning (http-details section 4.4).
+ * written; a runtime that cannot be reached is a warning (docs/http.md#validate).
  */
 export const makeValidateRun = Effect.gen(function* () {
   const runtime = yield* RuntimeClient

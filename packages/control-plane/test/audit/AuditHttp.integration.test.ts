@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { AuditTrail } from "../../src/admin/AuditTrail.ts"
+import { AuditTrail } from "../../src/audit/AuditTrail.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
 
 interface Seed {
@@ -46,7 +46,7 @@ const everything = [
   "run.create"
 ]
 
-// http-details section 13.1: equality filters, strict dates, the newest first, the peer's two names.
+// docs/http.md#audit: equality filters, strict dates, the newest first, two older names.
 const cases: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>, total: number]> = [
   ["", everything, 7],
   ["limit=2", everything.slice(0, 2), 7],

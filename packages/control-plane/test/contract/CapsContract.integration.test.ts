@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import type { RawEnvelope, RawFrame, RunId, SendAck } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { EventLog } from "../../src/events/EventLog.ts"
+import { EventLog } from "../../src/log/EventLog.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
@@ -11,7 +11,7 @@ import { LEAD, MODE } from "./World.ts"
 const receivedAt = "2026-07-01T10:00:01.000Z"
 
 const append = (runId: RunId, frames: ReadonlyArray<RawFrame>) =>
-  EventLog.use((log) => log.append({ runId, frames: frames.map((frame) => ({ frame, receivedAt })) }))
+  EventLog.use((log) => log.observe({ runId, frames: frames.map((frame) => ({ frame, receivedAt })) }))
 
 let messages = 0
 const envelope = (
@@ -55,7 +55,7 @@ const denial = { code: "POLICY_DENIED", message: "PolicyDenied: no quorum; too e
 // Nobody observes the runs here: their frames are appended by the tests.
 const service = layerTestService({ observer: { recoveryEnabled: false } })
 
-layer(service, { excludeTestServices: true })("run-control-plane, Limits of the projected state:", (it) => {
+layer(service, { excludeTestServices: true })("Limits of the projected state:", (it) => {
   it.effect("each list keeps its newest entries, the totals go on", () =>
     Effect.gen(function* () {
       const runId = yield* createRun()
@@ -129,7 +129,7 @@ layer(service, { excludeTestServices: true })("run-control-plane, Limits of the 
   )
 })
 
-layer(service, { excludeTestServices: true })("run-control-plane, Events, acknowledgements:", (it) => {
+layer(service, { excludeTestServices: true })("Events, acknowledgements:", (it) => {
   const events = (runId: RunId, type: string) => call("GET", `/runs/${runId}/events?type=${type}`)
 
   it.effect("message.sent: an outbound message was acknowledged", () =>

@@ -1,15 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
-import { type RuntimeErrorReason, RuntimeFake } from "@runplane/runtime"
+import type { RuntimeErrorReason } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import type { Call } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type Call, call, layerTestService, type TestServiceOptions } from "../support/HttpService.ts"
-import { openSse } from "../support/SseClient.ts"
+import { call, layerTestService, openStream, type TestServiceOptions } from "../support/HttpService.ts"
 import { differences } from "./Matching.ts"
 import { type Given, givens } from "./World.ts"
 
-/** One statement of the specification: one request and what must be answered. */
+/** One statement of the contract: one request and what must be answered. */
 export interface Statement {
   /** The statement, in our words. */
   readonly says: string
@@ -21,8 +22,8 @@ export interface Statement {
     RuntimeErrorReason
   ]
   /**
-   * The runtime ends the session once the stream is open, so that the stream ends; `answer` is then about one line a frame: name, id
-   * and type of the event.
+   * The runtime ends the session once the stream is open, so that the stream ends; `answer` is then about one line a
+   * frame: name, id and type of the event.
    */
   readonly endsRun?: true
   /** Requests that must be 2xx, made before the one that is looked at. */
@@ -55,7 +56,7 @@ const withRun = (value: unknown, run: string): unknown =>
 const SHOWN = 600
 
 const checkStream = Effect.fnUntraced(function* ({ answer, headers, path, status }: Statement, run: RunId) {
-  const stream = yield* openSse(path.replaceAll(":run", run), headers)
+  const stream = yield* openStream(path.replaceAll(":run", run), headers)
   assert.strictEqual(stream.status, status)
   assert.match(stream.headers.get("content-type") ?? "", /^text\/event-stream/)
   yield* RuntimeFake.use((fake) => fake.transition(run, "RESOLVED"))
@@ -69,14 +70,14 @@ const checkStream = Effect.fnUntraced(function* ({ answer, headers, path, status
 /** The watch tells of a session's end at once; the sessions that it discovers are about to be posted. */
 const watching = { discoveryEnabled: true, discoveryGraceMs: 600_000 }
 
-/** Tests each statement of a section of run-control-plane over the real port. */
+/** Tests each statement of a section of the contract over the real port. */
 export const contract = (section: string, statements: ReadonlyArray<Statement>, options: ContractOptions = {}) =>
   layer(
     (options.told === false ? ToldRun.layerNone : ToldRun.layer).pipe(
       Layer.provideMerge(layerTestService({ ...options, observer: { ...watching, ...options.observer } }))
     ),
     { excludeTestServices: true }
-  )(`run-control-plane, ${section}:`, (it) => {
+  )(`${section}:`, (it) => {
     for (const statement of statements) {
       it.effect(statement.says, () =>
         Effect.gen(function* () {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
-import { RuntimeFake } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import type { SseFrame } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { call, descriptor, layerTestService } from "../support/HttpService.ts"
+import { call, descriptor, layerTestService, openStream } from "../support/HttpService.ts"
 import { awaitStatus } from "../support/Observation.ts"
-import { openSse, type SseFrame } from "../support/SseClient.ts"
 import { committedDocument, departures, frameDepartures, livingOperations } from "./Description.ts"
 import { givens, METADATA } from "./World.ts"
 
@@ -35,7 +35,7 @@ const ask = Effect.fnUntraced(function* ({ body, headers, ids = {}, method, path
 })
 
 const framesUntil = Effect.fnUntraced(function* (url: string, last: string) {
-  const stream = yield* openSse(url)
+  const stream = yield* openStream(url)
   const frames: Array<SseFrame> = []
   while (frames.at(-1)?.event !== last) {
     const frame = yield* stream.next

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs"
+import type { Answer, SseFrame } from "@runplane/testing"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
-import type { Answer } from "../support/HttpService.ts"
-import type { SseFrame } from "../support/SseClient.ts"
 
 type Json = ReturnType<typeof JSON.parse>
 

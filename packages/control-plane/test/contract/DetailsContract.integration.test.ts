@@ -12,7 +12,7 @@ const get = (path: string, says: string, answer: unknown, over: Partial<Statemen
   ...over
 })
 
-// http-details sections 6 and 7
+// docs/events.md
 contract("Events and state, in detail", [
   ...(
     [
@@ -75,7 +75,7 @@ contract("Events and state, in detail", [
   })
 ])
 
-// http-details sections 3.2, 3.4 and 13
+// docs/http.md#errors to docs/http.md#operation
 contract("Edges and administration, in detail", [
   {
     says: "an unknown route names its method",
@@ -152,7 +152,7 @@ contract("Edges and administration, in detail", [
 
 const hook = { url: "https://192.0.2.1/hook", events: ["run.failed"], secret: "very-secret-words" }
 
-// http-details section 12
+// docs/http.md#webhooks
 contract("Webhooks, in detail", [
   {
     says: "a secret is told once",

@@ -1,7 +1,7 @@
+import type { WireRequest } from "@runplane/testing"
 import { type Chance, chanceOf } from "./Chance.ts"
 import { type DeclaredEndpoint, declaredEndpoints, isObject } from "./Declared.ts"
 import { fittingJson, hostileJson, hostileText, jsonTextOf, type Liked, mutated } from "./HostileValues.ts"
-import type { WireRequest } from "./RawHttp.ts"
 
 /** Ids of things that exist, so that requests get past the first look-up. */
 export interface Known {
@@ -183,7 +183,7 @@ const chunksOf = (body: Buffer, chance: Chance): Buffer => {
   return Buffer.concat([...parts, Buffer.from("0\r\n\r\n")])
 }
 
-/** How the bytes of a request lie about their length; `complete` is false where the server has to wait for more. */
+/** How the bytes of a request lie about their length; `leaves` where the server would have to wait for more. */
 const framed = (headers: Headers, body: Buffer, chance: Chance) => {
   const others = headers.filter(([name]) => name !== "content-length")
   const withLength = (length: string) => [...others, ["content-length", length] as const]
@@ -192,32 +192,35 @@ const framed = (headers: Headers, body: Buffer, chance: Chance) => {
     return {
       headers: [...others, ["transfer-encoding", "chunked"] as const],
       body: chunksOf(body, chance),
-      complete: true
+      leaves: false
     }
   }
-  if (fault === 3) return { headers: withLength(String(body.length + 10)), body, complete: false }
+  if (fault === 3) return { headers: withLength(String(body.length + 10)), body, leaves: true }
   if (fault === 4)
-    return { headers: withLength(chance.pick(["-1", "x", "1e3", "99999999999999999999"])), body, complete: false }
+    return { headers: withLength(chance.pick(["-1", "x", "1e3", "99999999999999999999"])), body, leaves: true }
   if (fault === 5) {
     const broken = Buffer.from(chance.pick(["zz\r\nx\r\n", "5\r\nab", "fffffffffffffffff\r\n", "-1\r\n\r\n"]))
-    return { headers: [...others, ["transfer-encoding", "chunked"] as const], body: broken, complete: false }
+    return { headers: [...others, ["transfer-encoding", "chunked"] as const], body: broken, leaves: true }
   }
   if (fault === 6) {
     return {
       headers: [...headers, ["transfer-encoding", "chunked"] as const],
       body: chunksOf(body, chance),
-      complete: true
+      leaves: false
     }
   }
-  return { headers, body, complete: true }
+  return { headers, body, leaves: false }
 }
 
 export interface HostileRequest extends WireRequest {
   readonly number: number
   readonly method: string
+  readonly body: Buffer
 }
 
-/** Request `number` of a seed. Which known ids it uses is chosen by the seed too; the ids themselves are the world's. */
+/**
+ * Request `number` of a seed. Which known ids it uses is chosen by the seed too; the ids themselves are the world's.
+ */
 export const hostileRequest = (seed: number, number: number, known: Known): HostileRequest => {
   const chance = chanceOf(seed, number)
   const endpoint = declaredEndpoints[number % declaredEndpoints.length] ?? chance.pick(declaredEndpoints)
@@ -229,10 +232,10 @@ export const hostileRequest = (seed: number, number: number, known: Known): Host
   const target = chance.happens(0.005) ? chance.pick(["", "http://[", "http://evil/runs", "?", "#"]) : undefined
   const path = target ?? `${pathOf(endpoint, known, chance)}${queryOf(endpoint, known, chance)}`
   const content = bodyOf(endpoint, known, chance)
-  const { body, complete, headers } = framed(headersOf(content, chance), content, chance)
+  const { body, headers, leaves } = framed(headersOf(content, chance), content, chance)
   const version = chance.happens(0.99) ? "HTTP/1.1" : chance.pick(["HTTP/1.0", "HTTP/2.0", "HTTP/0.9", "HTTP/x", ""])
   const lines = [...headers, ["connection", "close"] as const].map(([name, value]) => `${name}: ${value}`)
-  return { number, method, head: [`${method} ${path} ${version}`, ...lines].join("\r\n"), body, complete }
+  return { number, method, head: [`${method} ${path} ${version}`, ...lines].join("\r\n"), body, leaves }
 }
 
 /** Characters of a line, and lines. */

@@ -17,8 +17,8 @@ const show = (value: unknown) => {
 }
 
 /**
- * Where a value differs from what is expected of it. Objects may have more keys than expected, arrays not more items; a pattern
- * is expected of texts, a function is a condition.
+ * Where a value differs from what is expected of it. Objects may have more keys than expected, arrays not more items; a
+ * pattern is expected of texts, a function is a condition.
  */
 export const differences = (actual: unknown, expected: unknown, place = "body"): ReadonlyArray<string> => {
   const differs = [`${place}: expected ${show(expected)}, found ${show(actual)}`]

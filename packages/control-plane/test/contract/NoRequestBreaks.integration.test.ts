@@ -2,13 +2,13 @@ import { randomInt, randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { controlPlaneErrorStatus } from "@runplane/api"
 import { RunId } from "@runplane/domain"
-import { RuntimeFake } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import { exchange, type WireAnswer } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { baseUrl, call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { awaitStatus } from "../support/Observation.ts"
 import { declaredEndpoints, isObject } from "./Declared.ts"
 import { type HostileRequest, hostileRequest, type Known, learnt, shown } from "./HostileRequests.ts"
-import { exchange, type WireAnswer } from "./RawHttp.ts"
 
 /** Requests of one test run; more in the continuous integration. */
 const REQUESTS = Number(process.env["CONTRACT_FUZZ_REQUESTS"] || 2_000)
@@ -19,7 +19,7 @@ const CONCURRENCY = 8
 const MAX_KNOWN = 40
 /** Share of the requests that something is done for. */
 const LEAST_ACCEPTED = 0.15
-const TIME_LIMIT_MS = 30_000 + REQUESTS * 20
+const TIME_LIMIT_MS = 60_000 + REQUESTS * 100
 
 /** Codes of answers above 500 that tell what something behind the service has said. */
 const RELAYED: ReadonlyMap<number, ReadonlyArray<string>> = new Map([
@@ -29,31 +29,22 @@ const RELAYED: ReadonlyMap<number, ReadonlyArray<string>> = new Map([
   [504, ["RUNTIME_TIMEOUT"]]
 ])
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 const isMessage = (message: unknown) =>
   typeof message === "string" || (Array.isArray(message) && message.every((text) => typeof text === "string"))
 
 const ERROR_KEYS = ["statusCode", "errorCode", "message", "metadata", "error"]
 
-/** What is wrong with an error answer (http-details section 3.2), or nothing. */
-const faultOfError = ({ body: text, headers, status }: WireAnswer): string | undefined => {
-  const body = parsed(text)
-  if (headers.get("content-type")?.startsWith("application/json") !== true) return "an error that is no JSON"
-  if (!isObject(body)) return "an error without a body"
-  const { error, errorCode, message, metadata, statusCode } = body
+/** What is wrong with an error answer (docs/http.md#error-bodies), or nothing. */
+const faultOfError = ({ headers, json, status }: WireAnswer): string | undefined => {
+  if (headers["content-type"]?.startsWith("application/json") !== true) return "an error that is no JSON"
+  if (!isObject(json)) return "an error without a body"
+  const { error, errorCode, message, metadata, statusCode } = json
   if (statusCode !== status) return "a body with another status"
   if (typeof errorCode !== "string" || !Object.hasOwn(controlPlaneErrorStatus, errorCode)) return "an unknown errorCode"
   if (!isMessage(message)) return "a message that is no text"
   if (error !== undefined && typeof error !== "string") return "an error that is no text"
   if (metadata !== undefined && !isObject(metadata)) return "metadata that are no object"
-  if (Object.keys(body).some((key) => !ERROR_KEYS.includes(key))) return "an unknown key in the body"
+  if (Object.keys(json).some((key) => !ERROR_KEYS.includes(key))) return "an unknown key in the body"
   if (status >= 500 && RELAYED.get(status)?.includes(errorCode) !== true) return "a failure of our own"
   return undefined
 }
@@ -61,15 +52,15 @@ const faultOfError = ({ body: text, headers, status }: WireAnswer): string | und
 const faultOf = (request: HostileRequest, answer: WireAnswer | undefined): string | undefined => {
   if (answer === undefined) {
     // Nothing can be said to who leaves halfway, and nothing is said to who wants a tunnel.
-    return request.complete && request.method !== "CONNECT" ? "no answer" : undefined
+    return !request.leaves && request.method !== "CONNECT" ? "no answer" : undefined
   }
   if (answer.status >= 400) {
     if (request.method !== "HEAD") return faultOfError(answer)
     return answer.status >= 500 && !RELAYED.has(answer.status) ? "a failure of our own" : undefined
   }
-  const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true
-  if (isJson && request.method !== "HEAD" && parsed(answer.body) === undefined) return "a body that is no JSON"
-  return answer.headers.has("x-request-id") ? undefined : "no request id"
+  const isJson = answer.headers["content-type"]?.startsWith("application/json") === true
+  if (isJson && request.method !== "HEAD" && answer.json === undefined) return "a body that is no JSON"
+  return "x-request-id" in answer.headers ? undefined : "no request id"
 }
 
 /** Runs in several states, so that requests get past the first look-up. */
@@ -119,18 +110,17 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("No request
                 webhooks: [...firstWebhooks, ...latest.webhooks]
               }
               const request = hostileRequest(SEED, number, known)
-              const answer = yield* Effect.tryPromise({
-                try: () => exchange(port, request),
-                catch: (error) => new Error(`${String(error)}\n${shown(request)}`)
-              })
+              const answer = yield* exchange(port, request).pipe(
+                Effect.mapError(({ message }) => new Error(`${message}\n${shown(request)}`))
+              )
               const fault = faultOf(request, answer)
               if (fault !== undefined) {
-                const said = answer === undefined ? "" : `${answer.status} ${answer.body.slice(0, 500)}`
+                const said = answer === undefined ? "" : `${answer.status} ${answer.text.slice(0, 500)}`
                 faults.push(`${fault}: ${said}\n${shown(request)}`)
               }
               if (answer !== undefined && answer.status < 300) {
                 accepted += 1
-                const news = learnt(parsed(answer.body))
+                const news = learnt(answer.json)
                 latest = {
                   runs: [...latest.runs, ...news.runs].slice(-MAX_KNOWN),
                   webhooks: [...latest.webhooks, ...news.webhooks].slice(-MAX_KNOWN)

@@ -23,7 +23,7 @@ const session = (over: Readonly<Record<string, unknown>>) => descriptor({ sessio
 const without = (key: string) => ({ ...descriptor(), [key]: undefined })
 const many = Array.from({ length: 1001 }, (_, number) => ({ id: `agent://${number}` }))
 
-// http-details sections 3.3 and 4.2
+// docs/http.md#validation-texts, docs/http.md#run-descriptor
 contract(
   "Validation of a descriptor",
   (
@@ -204,7 +204,7 @@ const ignoresKey = (path: string, body: Readonly<Record<string, unknown>>, over:
 })
 const webhook = { url: "https://192.0.2.1/hook", secret: "s" }
 
-// http-details section 3.3, "Unknown keys"
+// docs/http.md#unknown-keys
 contract("Unknown keys", [
   unknownKey("/runs", descriptor()),
   unknownKey("/runs/validate", descriptor()),

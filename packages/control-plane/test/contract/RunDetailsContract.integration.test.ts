@@ -20,7 +20,7 @@ const CALLBACK = { url: "https://192.0.2.1/cancel", bearer: "b34rer" }
 const keyed = (key: string, over: Parameters<typeof descriptor>[0] = {}) =>
   descriptor({ ...over, execution: { idempotencyKey: key } })
 
-// http-details section 4.1
+// docs/http.md#run-record
 contract("Runs, the record", [
   get("/runs/:run", "has every field", {
     ...{ id: UUID, runId: UUID, mode: "live", runtimeKind: "fake", runtimeVersion: absent, runtimeSessionId: UUID },
@@ -98,7 +98,7 @@ contract("Runs, the record", [
   }
 ])
 
-// http-details section 4.3
+// docs/http.md#create
 contract("Runs, idempotency", [
   {
     says: "a known key answers with the original run and its status as it is, whatever the new body says",
@@ -146,7 +146,7 @@ contract("Runs, idempotency", [
   }
 ])
 
-// http-details section 4.5
+// docs/http.md#list-runs
 contract("Runs, more filters", [
   get("/runs?tags=%20nightly%20,%20", "trims the tags", { total: 1 }),
   get("/runs?includeArchived=yes", "knows only true", { total: 1 }),
@@ -158,7 +158,7 @@ contract("Runs, more filters", [
   get("/runs?status=nonsense", "refuses another status", { errorCode: "VALIDATION_ERROR" }, { status: 400 })
 ])
 
-// http-details sections 4.7, 4.8 and 4.10
+// docs/http.md#clone to docs/http.md#traces
 contract("Runs, more actions", [
   {
     says: "a clone has everything but ids and key from the original",
@@ -213,7 +213,7 @@ contract("Runs, more actions", [
   },
   get(
     "/runs/:run/messages",
-    "has the record of http-details section 4.10",
+    "has one record for each message",
     including({
       ...{ id: UUID, runId: UUID, runtimeSessionId: UUID, messageId: "m0", messageType: "SessionStart" },
       ...{ category: "kickoff", sender: LEAD, recipients: [RISK], status: "accepted", createdAt: TIMESTAMP }

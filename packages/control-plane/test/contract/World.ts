@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { RunId } from "@runplane/domain"
-import { RuntimeFake } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import { call, descriptor } from "../support/HttpService.ts"
 import { awaitEvent, awaitStatus } from "../support/Observation.ts"

@@ -7,13 +7,13 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Layer from "effect/Layer"
 import { layerDatabase } from "../../src/database/Database.ts"
-import { layerObservation } from "../../src/observer/Observation.ts"
-import { ObserverSettings } from "../../src/observer/ObserverSettings.ts"
+import * as Observation from "../../src/observe/Observation.ts"
+import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 
 const url = process.env["DATABASE_URL"] ?? ""
 
-const Child = layerObservation.pipe(
+const Child = Observation.layer.pipe(
   Layer.provideMerge(layerTestLog),
   Layer.provide([
     layerDatabase({ url, maxConnections: 6 }),

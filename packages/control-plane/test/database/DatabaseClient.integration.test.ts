@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it, layer } from "@effect/vitest"
+import { createDatabase } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -7,7 +8,6 @@ import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { DatabaseUnavailable, HELD_CONNECTIONS, layerDatabase } from "../../src/database/Database.ts"
 import { describeSqlError, isOutage } from "../../src/database/SqlFailures.ts"
-import { createDatabase } from "../support/TestDatabase.ts"
 
 const ACQUIRE_TIMEOUT_MS = 300
 
@@ -27,7 +27,7 @@ const useUp = Effect.gen(function* () {
   return { busy, exhausted }
 })
 
-layer(smallest, { excludeTestServices: true, timeout: "30 seconds" })("the smallest pool", (it) => {
+layer(smallest, { excludeTestServices: true })("the smallest pool", (it) => {
   it.effect("says when it is used up, after the time-out, and serves again when a connection comes free", () =>
     Effect.gen(function* () {
       const { busy, exhausted } = yield* useUp
@@ -83,7 +83,7 @@ describe("a start without a database", () => {
         // A name with several addresses.
         ["postgresql://postgres:geheim@localhost:1/runplane", /connect ECONNREFUSED/],
         ["postgresql://postgres:geheim@nowhere.invalid/runplane", /nowhere\.invalid/],
-        [url.replace("postgres:postgres@", "postgres:geheim@"), /password authentication failed for user "postgres"/],
+        [url.replace(/:[^:@]+@/, ":geheim@"), /password authentication failed for user "runplane"/],
         [url.replace(/[^/]+$/, "nirgends"), /database "nirgends" does not exist/]
       ] as const
       for (const [address, words] of cases) {

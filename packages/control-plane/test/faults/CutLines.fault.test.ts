@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { AppendFailed } from "../../src/events/AppendRequest.ts"
-import { EventLog } from "../../src/events/EventLog.ts"
-import { EventRepository } from "../../src/events/EventRepository.ts"
+import { AppendFailed } from "../../src/log/AppendRequest.ts"
+import { EventLog } from "../../src/log/EventLog.ts"
+import { EventRepository } from "../../src/log/EventRepository.ts"
 import { messageDraft } from "../support/Appends.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
@@ -44,7 +44,7 @@ const pump = Effect.fnUntraced(function* (runId: RunId) {
   let stored = 0
   while (stored < FRAMES) {
     const frames = Array.from({ length: Math.min(7, FRAMES - stored) }, (_, place) => vote(runId, stored + place + 1))
-    stored = yield* log.append({ runId, cursor: stored, frames }).pipe(
+    stored = yield* log.observe({ runId, cursor: stored, frames }).pipe(
       Effect.map((appended) => appended.cursor),
       Effect.catchTag("AppendFailed", () => cursor)
     )
@@ -55,7 +55,7 @@ const pump = Effect.fnUntraced(function* (runId: RunId) {
 const announce = Effect.fnUntraced(function* (runId: RunId) {
   const log = yield* EventLog
   for (let number = 1; number <= EVENTS; number++) {
-    yield* Effect.retry(log.append({ runId, events: [messageDraft(1_000 + number)] }), { while: whileFailed })
+    yield* Effect.retry(log.record({ runId, events: [messageDraft(1_000 + number)] }), { while: whileFailed })
   }
 })
 
@@ -78,7 +78,9 @@ describe("a line to the database that breaks at any time", () => {
           for (const runId of runs) {
             // The last connection that was cut may still lie in the pool.
             const { decoded } = yield* Effect.retry(assertLogIsExact(runId), { times: 5 })
-            const ids = decoded.filter(({ type }) => type === "message.received").map(({ data }) => data["messageId"])
+            const ids = decoded
+              .filter(({ type }) => type === "message.received")
+              .map(({ recorded: { data } }) => data["messageId"])
             assert.strictEqual(ids.length, FRAMES + EVENTS)
             assert.strictEqual(new Set(ids).size, FRAMES + EVENTS)
           }

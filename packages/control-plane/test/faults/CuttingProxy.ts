@@ -1,6 +1,6 @@
 import { createServer, connect as openSocket, type Socket } from "node:net"
+import { onLoopback } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { onLoopback } from "../support/LoopbackPort.ts"
 
 /** What becomes of a piece that passes by: it goes on, or the connection breaks before or after it has gone on. */
 export type Verdict = "pass" | "cut-before" | "cut-after"
@@ -15,8 +15,8 @@ export const saysCommitted = (from: "client" | "server", piece: Buffer): boolean
   from === "server" && piece.includes(COMMITTED)
 
 /**
- * A PostgreSQL server behind a line that breaks when the judge says so. When it breaks, the client's side is gone at once, while
- * the server still does what it has got: as with a network that fails.
+ * A PostgreSQL server behind a line that breaks when the judge says so. When it breaks, the client's side is gone at
+ * once, while the server still does what it has got: as with a network that fails.
  */
 export const cuttingProxy = Effect.fnUntraced(function* (url: string) {
   const target = new URL(url)

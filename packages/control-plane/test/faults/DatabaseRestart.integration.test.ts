@@ -3,5 +3,5 @@ import * as Effect from "effect/Effect"
 import { surviveRestarts } from "./DatabaseRestarts.ts"
 
 describe("a database that is restarted in mid-stream", () => {
-  it.live("costs no event, no subscriber and no process", () => Effect.scoped(surviveRestarts(["fast"])), 120_000)
+  it.live("costs no event, no subscriber and no process", () => Effect.scoped(surviveRestarts(["fast"])))
 })

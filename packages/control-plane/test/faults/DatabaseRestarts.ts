@@ -3,18 +3,18 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { ControlPlaneClient } from "@runplane/api"
 import { RunId } from "@runplane/domain"
+import { type Answer, followSse, request, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { layerDatabase } from "../../src/database/Database.ts"
+import { postRun } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
+import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
 import { webhookReceiver } from "../support/WebhookReceiver.ts"
-import { FleetRuntime } from "./FleetRuntime.ts"
 import { ownPostgres, type Stop } from "./OwnPostgres.ts"
-import { postRun, request, requestUntil } from "./Requests.ts"
 import { startService } from "./ServiceProcess.ts"
-import { SseReader } from "./SseReader.ts"
 
 /** Envelopes that the runtime accepts around each stop of the database. */
 const ENVELOPES_PER_STOP = 60
@@ -22,16 +22,13 @@ const ENVELOPES_PER_STOP = 60
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
 
 /**
- * Stops the database of a service that observes a run and serves it, once for each of `stops`, and starts it again on the same
- * data. Nothing may be lost, nothing doubled, nobody cut off, and the process has to live on.
+ * Stops the database of a service that observes a run and serves it, once for each of `stops`, and starts it again on
+ * the same data. Nothing may be lost, nothing doubled, nobody cut off, and the process has to live on.
  */
 export const surviveRestarts = Effect.fnUntraced(function* (stops: ReadonlyArray<Stop>) {
   const length = 1 + ENVELOPES_PER_STOP * (stops.length + 1)
   const postgres = yield* ownPostgres
-  const runtime = yield* Effect.acquireRelease(
-    Effect.promise(() => FleetRuntime.start()),
-    (server) => Effect.promise(() => server.stop())
-  )
+  const runtime = yield* ScriptedRuntime.start
   const service = yield* startService({
     DATABASE_URL: postgres.url,
     RUNTIME_ADDRESS: runtime.address,
@@ -43,18 +40,19 @@ export const surviveRestarts = Effect.fnUntraced(function* (stops: ReadonlyArray
   )
   const url = yield* service.url
   const hooks = yield* webhookReceiver()
-  yield* request(`${url}/webhooks`, "POST", { url: hooks.url, events: [], secret: "s" })
+  yield* request("POST", `${url}/webhooks`, { body: { url: hooks.url, events: [], secret: "s" } })
 
   const sessionId = randomUUID()
   const runId = RunId.make(sessionId)
   runtime.openSession(sessionId, length)
   assert.strictEqual((yield* postRun(url, sessionId)).status, 202)
-  const readers = yield* Effect.forEach(numbers(1, 4), () => SseReader.open(`${url}/runs/${runId}/stream?afterSeq=0`))
+  const readers = yield* Effect.forEach(numbers(1, 4), () => followSse(`${url}/runs/${runId}/stream?afterSeq=0`))
   const client = yield* followed(url, runId)
   const [reader] = readers
   if (reader === undefined) return assert.fail("no reader")
-  const ready = requestUntil(`${url}/readyz`, ({ body }) => body.checks.database === "ok")
-  yield* ready
+  const readiness = (database: string) =>
+    until(request("GET", `${url}/readyz`), ({ body }: Answer) => body.checks.database === database)
+  yield* readiness("ok")
 
   for (const [round, stop] of stops.entries()) {
     const before = 1 + ENVELOPES_PER_STOP * round
@@ -63,14 +61,14 @@ export const surviveRestarts = Effect.fnUntraced(function* (stops: ReadonlyArray
     yield* reader.received(before)
     yield* postgres.stop(stop)
     runtime.accept(sessionId, before + ENVELOPES_PER_STOP)
-    const degraded = yield* requestUntil(`${url}/readyz`, ({ body }) => body.checks.database === "unhealthy")
+    const degraded = yield* readiness("unhealthy")
     assert.strictEqual(degraded.status, 200)
     assert.strictEqual(degraded.body.status, "degraded")
-    assert.strictEqual((yield* request(`${url}/healthz`)).status, 200)
+    assert.strictEqual((yield* request("GET", `${url}/healthz`)).status, 200)
     const refused = [
-      yield* request(`${url}/runs/${runId}`),
-      yield* request(`${url}/runs/${runId}/stream`),
-      yield* request(`${url}/webhooks`),
+      yield* request("GET", `${url}/runs/${runId}`),
+      yield* request("GET", `${url}/runs/${runId}/stream`),
+      yield* request("GET", `${url}/webhooks`),
       yield* postRun(url, randomUUID())
     ]
     for (const { body, headers, status } of refused) {
@@ -86,15 +84,15 @@ export const surviveRestarts = Effect.fnUntraced(function* (stops: ReadonlyArray
       assert.isTrue(Number(headers.get("retry-after")) > 0)
     }
     yield* postgres.start
-    yield* ready
+    yield* readiness("ok")
     // What came in the meantime is told, although nothing more happens.
     yield* reader.received(before + ENVELOPES_PER_STOP)
   }
 
   runtime.accept(sessionId, length)
   for (const each of readers) assert.strictEqual(yield* each.closed, "end")
-  const lastIndex = reader.indexes.length
-  for (const { indexes } of readers) assert.deepStrictEqual(indexes, numbers(1, lastIndex))
+  const lastIndex = reader.events.length
+  for (const { indexes } of readers) assert.deepStrictEqual(indexes(), numbers(1, lastIndex))
   assert.deepStrictEqual(yield* Fiber.join(client), numbers(1, lastIndex))
 
   const { decoded } = yield* assertLogIsExact(runId).pipe(
@@ -102,7 +100,7 @@ export const surviveRestarts = Effect.fnUntraced(function* (stops: ReadonlyArray
   )
   assert.lengthOf(decoded, lastIndex)
   assert.deepStrictEqual(
-    decoded.filter(({ type }) => type === "message.received").map(({ data }) => data["messageId"]),
+    decoded.filter(({ type }) => type === "message.received").map(({ recorded: { data } }) => data["messageId"]),
     numbers(1, length).map((ordinal) => `message-${ordinal}`)
   )
   assert.deepStrictEqual(
@@ -116,7 +114,7 @@ export const surviveRestarts = Effect.fnUntraced(function* (stops: ReadonlyArray
     ["run.started", "run.completed"]
   )
   assert.isTrue(service.isAlive())
-  assert.strictEqual(yield* service.kill("SIGTERM"), 0, service.output())
+  assert.strictEqual((yield* service.kill("SIGTERM")).code, 0, service.output())
   assert.notMatch(service.output(), /unhandled|request failed|failed unexpectedly/i)
   assert.strictEqual(yield* Queue.size(hooks.requests), 0)
 })

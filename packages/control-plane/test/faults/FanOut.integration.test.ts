@@ -2,17 +2,17 @@ import { connect } from "node:net"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert, layer } from "@effect/vitest"
+import { followSse } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
-import { type LiveBatch, LiveEvents } from "../../src/events/LiveEvents.ts"
-import { RunStream } from "../../src/stream/RunStream.ts"
+import { type LiveBatch, LiveEvents } from "../../src/log/LiveEvents.ts"
+import { RunStream } from "../../src/read/stream/RunStream.ts"
 import { appendMessages } from "../support/Appends.ts"
 import { endRun } from "../support/EndedRuns.ts"
 import { baseUrl, layerTestService } from "../support/HttpService.ts"
 import { createRun } from "../support/Runs.ts"
-import { SseReader } from "./SseReader.ts"
 
 const SUBSCRIBERS = 500
 const APPENDS = 20
@@ -48,32 +48,29 @@ const deafSubscriber = Effect.fnUntraced(function* (url: URL, path: string) {
   )
 })
 
-layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })(
   `${SUBSCRIBERS} subscribers of one run`,
   (it) => {
-    it.effect(
-      "each get every event in order over HTTP, in bounded memory, while one of them never reads",
-      () =>
-        Effect.gen(function* () {
-          const runId = yield* createRun()
-          const url = new URL(yield* baseUrl)
-          const path = `/runs/${runId}/stream`
-          const before = yield* heapUsed
-          yield* deafSubscriber(url, path)
-          const readers = yield* Effect.forEach(
-            numbers(1, SUBSCRIBERS),
-            () => SseReader.open(`${url.origin}${path}?includeSnapshot=false`, false),
-            { concurrency: 50 }
-          )
-          yield* appendMessages(runId, EVENTS, EVENTS_PER_APPEND, TEXT)
-          yield* Effect.forEach(readers, (reader) => reader.received(1 + EVENTS), { discard: true })
-          const held = (yield* heapUsed) - before
-          yield* endRun(runId)
-          for (const reader of readers) assert.strictEqual(yield* reader.closed, "end")
-          for (const { indexes } of readers) assert.deepStrictEqual(indexes, numbers(2, EVENTS + 2))
-          assert.isBelow(held, HEAP_BOUND)
-        }),
-      60_000
+    it.effect("each get every event in order over HTTP, in bounded memory, while one of them never reads", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const url = new URL(yield* baseUrl)
+        const path = `/runs/${runId}/stream`
+        const before = yield* heapUsed
+        yield* deafSubscriber(url, path)
+        const readers = yield* Effect.forEach(
+          numbers(1, SUBSCRIBERS),
+          () => followSse(`${url.origin}${path}?includeSnapshot=false`),
+          { concurrency: 50 }
+        )
+        yield* appendMessages(runId, EVENTS, EVENTS_PER_APPEND, TEXT)
+        yield* Effect.forEach(readers, (reader) => reader.received(1 + EVENTS), { discard: true })
+        const held = (yield* heapUsed) - before
+        yield* endRun(runId)
+        for (const reader of readers) assert.strictEqual(yield* reader.closed, "end")
+        for (const { indexes } of readers) assert.deepStrictEqual(indexes(), numbers(2, EVENTS + 2))
+        assert.isBelow(held, HEAP_BOUND)
+      })
     )
 
     it.effect("are all handed the very same bytes, made once for each batch", () =>

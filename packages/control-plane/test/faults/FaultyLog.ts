@@ -1,13 +1,13 @@
 import { create, toBinary } from "@bufbuild/protobuf"
 import type { RunId } from "@runplane/domain"
 import { DecisionMode } from "@runplane/runtime"
+import { createDatabase } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { layerDatabase } from "../../src/database/Database.ts"
-import type { ObservedFrame } from "../../src/events/AppendRequest.ts"
+import type { ObservedFrame } from "../../src/log/AppendRequest.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
-import { createDatabase } from "../support/TestDatabase.ts"
 import { type CuttingProxy, cuttingProxy } from "./CuttingProxy.ts"
 
 /** The line to the database of a test, which can be cut. */

@@ -2,17 +2,15 @@ import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
+import { createDatabase, followSse, request, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import * as Schedule from "effect/Schedule"
 import { layerDatabase } from "../../src/database/Database.ts"
+import { postRun } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
-import { createDatabase } from "../support/TestDatabase.ts"
+import { ScriptedRuntime } from "../support/ScriptedRuntime.ts"
 import { webhookReceiver } from "../support/WebhookReceiver.ts"
-import { FleetRuntime } from "./FleetRuntime.ts"
-import { postRun, request } from "./Requests.ts"
 import { startService } from "./ServiceProcess.ts"
-import { SseReader } from "./SseReader.ts"
 
 const LENGTH = 60
 const HALF = LENGTH / 2
@@ -20,7 +18,7 @@ const SIGNALS = 5
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
 
-/** Which process holds the locks of how many runs; the keys are those of `observer/RunLocks.ts`. */
+/** Which process holds the locks of how many runs; the keys are those of `observe/RunLocks.ts`. */
 const holders = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   return yield* sql<{ readonly pid: number; readonly runs: number }>`
@@ -30,19 +28,13 @@ const holders = Effect.gen(function* () {
     GROUP BY pid`
 })
 
-const until = <A, E, R>(effect: Effect.Effect<A, E, R>, wanted: (value: A) => boolean) =>
-  Effect.repeat(effect, { until: wanted, schedule: Schedule.spaced("20 millis") })
-
 /**
- * Two processes on one database and one runtime, from their common start to the death of one of them. `runs` says how many runs they
- * share.
+ * Two processes on one database and one runtime, from their common start to the death of one of them. `runs` says how
+ * many runs they share.
  */
 export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
   const databaseUrl = yield* createDatabase
-  const runtime = yield* Effect.acquireRelease(
-    Effect.promise(() => FleetRuntime.start()),
-    (server) => Effect.promise(() => server.stop())
-  )
+  const runtime = yield* ScriptedRuntime.start
   const hooks = yield* webhookReceiver()
   const environment = {
     DATABASE_URL: databaseUrl,
@@ -66,7 +58,7 @@ export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
   assert.isAtLeast(Math.max(...migrations), 5)
 
   return yield* Effect.gen(function* () {
-    yield* request(`${urlA}/webhooks`, "POST", { url: hooks.url, events: [], secret: "s" })
+    yield* request("POST", `${urlA}/webhooks`, { body: { url: hooks.url, events: [], secret: "s" } })
 
     // The same post, to both at the same time.
     const sessions = Array.from({ length: runs }, () => randomUUID())
@@ -90,8 +82,8 @@ export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
 
     const readers = yield* Effect.forEach(runIds, (runId) =>
       Effect.all([
-        SseReader.open(`${urlA}/runs/${runId}/stream?afterSeq=0`),
-        SseReader.open(`${urlB}/runs/${runId}/stream?afterSeq=0`)
+        followSse(`${urlA}/runs/${runId}/stream?afterSeq=0`),
+        followSse(`${urlB}/runs/${runId}/stream?afterSeq=0`)
       ])
     )
     yield* until(
@@ -108,7 +100,7 @@ export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
       for (const number of numbers(1, SIGNALS)) runtime.signal(id, number)
     }
     // Whoever observes a run, the subscribers of both processes hear of everything while it happens.
-    yield* Effect.forEach(readers.flat(), (reader) => until(messagesOf(reader), (count) => count >= HALF + SIGNALS), {
+    yield* Effect.forEach(readers.flat(), (reader) => reader.until((events) => messagesIn(events) >= HALF + SIGNALS), {
       concurrency: "unbounded",
       discard: true
     })
@@ -120,11 +112,11 @@ export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
     for (const [place, runId] of runIds.entries()) {
       const { decoded, head } = yield* assertLogIsExact(runId)
       assert.deepStrictEqual([head?.status, Number(head?.stream_cursor)], ["completed", LENGTH])
-      assert.deepStrictEqual(readers[place]?.[1].indexes, numbers(1, decoded.length))
+      assert.deepStrictEqual(readers[place]?.[1].indexes(), numbers(1, decoded.length))
       assert.deepStrictEqual(
         decoded
-          .filter(({ data, type }) => type === "message.received" && data["messageType"] !== "Signal")
-          .map(({ data }) => data["messageId"]),
+          .filter(({ recorded: { data }, type }) => type === "message.received" && data["messageType"] !== "Signal")
+          .map(({ recorded: { data } }) => data["messageId"]),
         numbers(1, LENGTH).map((ordinal) => `message-${ordinal}`)
       )
       // Both processes were told of each signal.
@@ -138,10 +130,10 @@ export const shareTheWork = Effect.fnUntraced(function* (runs: number) {
       [...told].sort(),
       runIds.flatMap((runId) => [`${runId} run.completed`, `${runId} run.started`]).sort()
     )
-    assert.strictEqual(yield* b.kill("SIGTERM"), 0)
+    assert.strictEqual((yield* b.kill("SIGTERM")).code, 0)
     assert.strictEqual(yield* Queue.size(hooks.requests), 0)
   }).pipe(Effect.provide(layerDatabase({ url: databaseUrl, maxConnections: 2 })))
 })
 
-const messagesOf = (reader: SseReader) =>
-  Effect.sync(() => reader.events.filter(({ type }) => type === "message.received").length)
+const messagesIn = (events: ReadonlyArray<{ readonly type: string }>) =>
+  events.filter(({ type }) => type === "message.received").length

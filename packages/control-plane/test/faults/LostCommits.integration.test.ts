@@ -2,30 +2,30 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { type RunId, runStarted } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import type { AppendRequest } from "../../src/events/AppendRequest.ts"
-import { EventLog } from "../../src/events/EventLog.ts"
-import { LiveEvents } from "../../src/events/LiveEvents.ts"
-import { makeLogRows } from "../../src/events/LogRows.ts"
+import type { AppendError, Appended } from "../../src/log/AppendRequest.ts"
+import { EventLog } from "../../src/log/EventLog.ts"
+import { LiveEvents } from "../../src/log/LiveEvents.ts"
+import { LogRows } from "../../src/log/LogRows.ts"
 import { messageDraft } from "../support/Appends.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
 import { type Judge, saysCommitted } from "./CuttingProxy.ts"
 import { FaultyLine, layerFaultyLog, vote } from "./FaultyLog.ts"
 
-const start = (runId: RunId): AppendRequest => ({
-  runId,
-  change: {
-    to: "starting",
-    whenRejected: "fail",
-    events: (run, ts) => [runStarted({ ...run, runId: run.id, startedAt: ts, ts })]
-  }
-})
+type Append = (log: EventLog["Service"], runId: RunId) => Effect.Effect<Appended, AppendError>
 
-/** Everything that a request can ask for, each of which would do harm when it is done twice. */
-const requests: Readonly<Record<string, (runId: RunId) => AppendRequest>> = {
-  "events of our own": (runId) => ({ runId, events: [messageDraft(1)] }),
-  "frames with a cursor": (runId) => ({ runId, cursor: 0, frames: [vote(runId, 1), vote(runId, 2)] }),
-  "ambient signals": (runId) => ({ runId, frames: [vote(runId, 1, true), vote(runId, 2, true)] }),
+const start: Append = (log, runId) =>
+  log.change({
+    runId,
+    to: "starting",
+    events: (run, ts) => [runStarted({ ...run, runId: run.id, startedAt: ts, ts })]
+  })
+
+/** Everything that can be asked of the log, each of which would do harm when it is done twice. */
+const appends: Readonly<Record<string, Append>> = {
+  "events of our own": (log, runId) => log.record({ runId, events: [messageDraft(1)] }),
+  "frames with a cursor": (log, runId) => log.observe({ runId, cursor: 0, frames: [vote(runId, 1), vote(runId, 2)] }),
+  "ambient signals": (log, runId) => log.observe({ runId, frames: [vote(runId, 1, true), vote(runId, 2, true)] }),
   "a change of status": start
 }
 
@@ -56,8 +56,8 @@ const trigger = Effect.fnUntraced(function* (body: string, kind = "TRIGGER", tim
   )
 })
 
-layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a COMMIT whose answer is lost", (it) => {
-  for (const [what, request] of Object.entries(requests)) {
+layer(layerFaultyLog, { excludeTestServices: true })("a COMMIT whose answer is lost", (it) => {
+  for (const [what, append] of Object.entries(appends)) {
     it.effect(`stores ${what} once, says so, and tells the subscribers`, () =>
       Effect.gen(function* () {
         const line = yield* FaultyLine
@@ -66,7 +66,7 @@ layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a C
         const subscription = yield* (yield* LiveEvents).subscribe(runId)
         const before = line.cuts()
         line.cutOnce(saysCommitted, "cut-before")
-        const appended = yield* log.append(request(runId))
+        const appended = yield* append(log, runId)
         assert.strictEqual(line.cuts(), before + 1)
         const { decoded } = yield* assertLogIsExact(runId)
         assert.strictEqual(decoded.length, 1 + appended.events.length)
@@ -74,7 +74,7 @@ layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a C
         const told = yield* subscription.take
         assert.strictEqual(told._tag === "Batch" ? told.lastSeq : 0, decoded.at(-1)?.seq)
         // The log goes on from what was committed.
-        yield* log.append({ runId, cursor: appended.cursor, frames: [vote(runId, 9)] })
+        yield* log.observe({ runId, cursor: appended.cursor, frames: [vote(runId, 9)] })
         yield* assertLogIsExact(runId)
       })
     )
@@ -102,7 +102,7 @@ layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a C
       yield* trigger("PERFORM pg_sleep(0.5);", "CONSTRAINT TRIGGER", "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW")
       const before = line.cuts()
       line.judge(duringCommitOf("a slow one"))
-      const appended = yield* log.append({ runId, events: [messageDraft(1, undefined, "a slow one")] })
+      const appended = yield* log.record({ runId, events: [messageDraft(1, undefined, "a slow one")] })
       assert.strictEqual(line.cuts(), before + 1)
       const { decoded } = yield* assertLogIsExact(runId)
       assert.deepStrictEqual([decoded.length, decoded.at(-1)?.seq], [2, appended.lastSeq])
@@ -110,11 +110,11 @@ layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a C
   )
 })
 
-layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("the fate of a transaction", (it) => {
+layer(layerFaultyLog, { excludeTestServices: true })("the fate of a transaction", (it) => {
   it.effect("is known while it is open and after it has ended", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { transactionStatus } = yield* makeLogRows
+      const { transactionStatus } = yield* LogRows
       const open = Effect.gen(function* () {
         const [row] = yield* sql<{ readonly id: string }>`SELECT pg_current_xact_id()::text AS id`
         const id = row?.id ?? assert.fail()
@@ -122,18 +122,18 @@ layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("the
         return id
       })
       assert.strictEqual(yield* transactionStatus(yield* sql.withTransaction(open)), "committed")
-    })
+    }).pipe(Effect.provide(LogRows.layer))
   )
 
   it.effect("is not waited for when the server has crashed and forgotten its id", () =>
     Effect.gen(function* () {
-      const { transactionStatus } = yield* makeLogRows
+      const { transactionStatus } = yield* LogRows
       assert.isUndefined(yield* transactionStatus("9000000000000000"))
-    })
+    }).pipe(Effect.provide(LogRows.layer))
   )
 })
 
-layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a transaction that fails", (it) => {
+layer(layerFaultyLog, { excludeTestServices: true })("a transaction that fails", (it) => {
   it.effect("is made again when its connection broke before the COMMIT, and nobody notices", () =>
     Effect.gen(function* () {
       const line = yield* FaultyLine
@@ -141,7 +141,7 @@ layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a t
       const runId = yield* createRun()
       const before = line.cuts()
       line.cutOnce((from, piece) => from === "server" && piece.includes("SELECT 1\0"), "cut-before")
-      const appended = yield* log.append({ runId, events: [messageDraft(1)] })
+      const appended = yield* log.record({ runId, events: [messageDraft(1)] })
       assert.strictEqual(line.cuts(), before + 1)
       const { decoded } = yield* assertLogIsExact(runId)
       assert.deepStrictEqual([decoded.length, decoded.at(-1)?.seq], [2, appended.lastSeq])
@@ -151,14 +151,14 @@ layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a t
   for (const [name, code] of [
     ["a serialization failure", "40001"],
     ["a deadlock", "40P01"],
-    ["a lock that is not to be had", "55P03"]
+    ["a lock that is unavailable", "55P03"]
   ] as const) {
     it.effect(`is made again after ${name}, with everybody who shared it`, () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const runs = yield* Effect.forEach([1, 2, 3], () => createRun())
         yield* trigger(`IF nextval('fired') <= 2 THEN RAISE EXCEPTION 'on purpose' USING ERRCODE = '${code}'; END IF;`)
-        const append = (runId: RunId) => log.append({ runId, events: [messageDraft(1)] })
+        const append = (runId: RunId) => log.record({ runId, events: [messageDraft(1)] })
         yield* Effect.forEach(runs, append, { concurrency: "unbounded" })
         for (const runId of runs) assert.strictEqual((yield* assertLogIsExact(runId)).decoded.length, 2)
       })
@@ -170,7 +170,7 @@ layer(layerFaultyLog, { excludeTestServices: true, timeout: "60 seconds" })("a t
       const log = yield* EventLog
       const runId = yield* createRun()
       yield* trigger("RAISE EXCEPTION 'on purpose' USING ERRCODE = '40001';")
-      const failed = yield* Effect.flip(log.append({ runId, events: [messageDraft(1)] }))
+      const failed = yield* Effect.flip(log.record({ runId, events: [messageDraft(1)] }))
       assert.strictEqual(failed._tag, "AppendFailed")
       assert.include(failed.message, "on purpose")
       assert.strictEqual((yield* assertLogIsExact(runId)).decoded.length, 1)

@@ -10,7 +10,7 @@ describe("a service that is started without its database", () => {
           DATABASE_URL: "postgresql://postgres:geheim@127.0.0.1:1/runplane",
           RUNTIME_ADDRESS: "127.0.0.1:1"
         })
-        assert.strictEqual(yield* service.exited, 1)
+        assert.strictEqual((yield* service.ended).code, 1)
         assert.deepStrictEqual(service.output().match(/ERROR.*/g), [
           service
             .output()

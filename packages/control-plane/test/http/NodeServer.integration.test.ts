@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
+import { exchange } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { exchange } from "../contract/RawHttp.ts"
 import { baseUrl, layerTestService } from "../support/HttpService.ts"
 
 const END = "connection: close"
@@ -38,19 +38,17 @@ const cases: ReadonlyArray<
   ]
 ]
 
-// http-details section 3.2
+// docs/http.md#error-texts
 layer(layerTestService(), { excludeTestServices: true })("the server", (it) => {
   for (const [what, head, body, status, errorCode] of cases) {
     it.effect(`answers ${what} with ${status}, in the form of the service`, () =>
       Effect.gen(function* () {
         const port = Number(new URL(yield* baseUrl).port)
-        const request = { head: head.join("\r\n"), body: Buffer.from(body), complete: true }
-        const answer = yield* Effect.promise(() => exchange(port, request))
+        const answer = yield* exchange(port, { head: head.join("\r\n"), body })
         assert.strictEqual(answer?.status, status)
-        assert.match(answer?.headers.get("content-type") ?? "", /^application\/json/)
-        const parsed = JSON.parse(answer?.body ?? "")
-        assert.strictEqual(parsed.errorCode, errorCode)
-        if (errorCode !== undefined) assert.strictEqual(parsed.statusCode, status)
+        assert.match(answer?.headers["content-type"] ?? "", /^application\/json/)
+        assert.strictEqual(answer?.json.errorCode, errorCode)
+        if (errorCode !== undefined) assert.strictEqual(answer?.json.statusCode, status)
       })
     )
   }

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import { assert, it, layer } from "@effect/vitest"
+import { listening } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
-import { listenOn } from "../support/LoopbackPort.ts"
 
 layer(layerTestService(), { excludeTestServices: true })("the HTTP face", (it) => {
   it.effect("answers 404 for unknown routes in its own form", () =>
@@ -101,7 +101,7 @@ layer(layerTestService({ settings: { NODE_ENV: "development" } }), { excludeTest
 it.effect("says which port it cannot have", () =>
   Effect.gen(function* () {
     const server = createServer()
-    const port = yield* listenOn(server)
+    const port = yield* listening(server)
     const error = yield* Effect.flip(Effect.scoped(Layer.build(layerTestService({ port }))))
     assert.strictEqual(error._tag, "ListenFailed")
     assert.strictEqual(error.message, `cannot listen on 127.0.0.1:${port}: the port is in use`)

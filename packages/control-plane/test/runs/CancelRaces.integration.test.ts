@@ -1,11 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import type { RunId, RunStatus } from "@runplane/domain"
-import { RuntimeFake } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import type { Answer } from "@runplane/testing"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import { type CallbackRequest, callbackServer } from "../support/CallbackServer.ts"
-import { type Answer, baseUrl, layerTestService } from "../support/HttpService.ts"
+import { baseUrl, layerTestService } from "../support/HttpService.ts"
 import {
   assertEndedOnce,
   assertPausesAlternate,
@@ -43,12 +45,13 @@ const cancelAndHangUp = Effect.fnUntraced(function* (runId: RunId, hungUp: Effec
   yield* Fiber.join(request)
 })
 
-const awaitAudit = (runId: RunId, entry: string) =>
-  Effect.repeat(auditOf(runId, true), { until: (entries) => entries.includes(entry) })
+const awaitAudit = (runId: RunId, entry: string) => until(auditOf(runId, true), (entries) => entries.includes(entry))
 
 /** Whoever wrote it, the request or the observer: the event says why. */
 const assertReasonTold = (runId: RunId) =>
-  Effect.map(eventsOf(runId, "run.cancelled"), ([event]) => assert.strictEqual(event?.data["reason"], "enough"))
+  Effect.map(eventsOf(runId, "run.cancelled"), ([event]) =>
+    assert.strictEqual(event?.recorded.data["reason"], "enough")
+  )
 
 /** Once ended, as the caller was told: 201 only for a cancelled run, and only then an entry. Answers how it ended. */
 const assertAnswerFits = Effect.fnUntraced(function* (runId: RunId, answer: Answer) {
@@ -66,7 +69,7 @@ const ENDS = [
   ["CANCELLED", "cancelled"]
 ] as const
 
-// http-details sections 4.6 and 5.1
+// docs/http.md#cancel, docs/events.md#end-of-run
 layer(service, { excludeTestServices: true })("races of cancel by delegation", (it) => {
   it.effect("two callers at once: cancelled once, and each hears how the run ended", () =>
     Effect.gen(function* () {
@@ -141,7 +144,7 @@ layer(service, { excludeTestServices: true })("races of cancel by delegation", (
           const racers = [cancel(runId), fake.transition(runId, how)] as const
           const [answer] = yield* Effect.all(racers, { concurrency: "unbounded" })
           // The runtime decides which came first; the fake lets a transition overrule a cancellation.
-          yield* Effect.repeat(statusOf(runId), { until: (status) => status === end || status === "cancelled" })
+          yield* until(statusOf(runId), (status) => status === end || status === "cancelled")
           yield* assertAnswerFits(runId, answer)
         }
       })

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
-import { RuntimeFake } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 import { awaitStatus } from "../support/Observation.ts"
@@ -15,7 +16,7 @@ const discovered = Effect.gen(function* () {
   yield* fake.awaitOpenStreams("WatchSessions", 1)
   yield* fake.openSession({ sessionId })
   const seen = call("GET", `/runs/${sessionId}`)
-  yield* seen.pipe(Effect.repeat({ until: (answer) => answer.status === 200 }))
+  yield* until(seen, (answer) => answer.status === 200)
   yield* awaitStatus(RunId.make(sessionId), "running")
   return sessionId
 })

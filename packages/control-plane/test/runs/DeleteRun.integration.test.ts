@@ -2,17 +2,16 @@ import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
-import { RuntimeFake } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
-import { EventLog } from "../../src/events/EventLog.ts"
+import { EventLog } from "../../src/log/EventLog.ts"
 import { appendMessages, messageDraft } from "../support/Appends.ts"
 import { auditOf, post, remove } from "../support/AuditedCalls.ts"
 import { endedRun, endRun } from "../support/EndedRuns.ts"
-import { call, descriptor, layerTestService } from "../support/HttpService.ts"
+import { call, descriptor, layerTestService, openStream } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitStatus } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
-import { openSse } from "../support/SseClient.ts"
 
 layer(layerTestService(), { excludeTestServices: true })("DELETE /runs/:id", (it) => {
   /** Rows of each table that names a run. Webhook deliveries belong to their subscription. */
@@ -127,7 +126,7 @@ layer(layerTestService(), { excludeTestServices: true })("DELETE /runs/:id", (it
   it.effect("ends the streams of the run", () =>
     Effect.gen(function* () {
       const runId = yield* endedRun
-      const stream = yield* openSse(`/runs/${runId}/stream`)
+      const stream = yield* openStream(`/runs/${runId}/stream`)
       assert.strictEqual((yield* stream.next)?.event, "snapshot")
       yield* remove(runId)
       assert.deepStrictEqual(yield* stream.rest, [])
@@ -143,7 +142,7 @@ layer(layerTestService(), { excludeTestServices: true })("DELETE /runs/:id", (it
         [
           Effect.forEach(
             Array.from({ length: 50 }, (_, number) => number),
-            (number) => Effect.exit(log.append({ runId: gone, events: [messageDraft(number)] })),
+            (number) => Effect.exit(log.record({ runId: gone, events: [messageDraft(number)] })),
             { concurrency: "unbounded" }
           ),
           appendMessages(other, 50),
@@ -151,7 +150,7 @@ layer(layerTestService(), { excludeTestServices: true })("DELETE /runs/:id", (it
         ],
         { concurrency: "unbounded" }
       )
-      const failure = yield* Effect.flip(log.append({ runId: gone, events: [messageDraft(1)] }))
+      const failure = yield* Effect.flip(log.record({ runId: gone, events: [messageDraft(1)] }))
       assert.strictEqual(failure._tag, "RunNotFound")
       assert.lengthOf((yield* assertLogIsExact(other)).decoded, 51)
       assert.deepStrictEqual(

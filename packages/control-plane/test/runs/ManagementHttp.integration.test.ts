@@ -3,7 +3,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { ARTIFACTS_PER_READ } from "../../src/runs/ArtifactRepository.ts"
+import { ARTIFACTS_PER_READ } from "../../src/log/runs/ArtifactRepository.ts"
 import { MESSAGES_PER_READ } from "../../src/runs/RunsHttp.ts"
 import { auditOf, post, remove } from "../support/AuditedCalls.ts"
 import { endedRun, endRun } from "../support/EndedRuns.ts"
@@ -79,7 +79,7 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
     ["tags that are no strings", { tags: [1] }, ["each value in tags must be a string"]],
     ["unknown keys", { sessionId: "x" }, ["property sessionId should not exist"]]
   ] as const) {
-    it.effect(`refuses to clone with ${what} (sections 3.3 and 4.7)`, () =>
+    it.effect(`refuses to clone with ${what}`, () =>
       Effect.gen(function* () {
         const { body: original } = yield* post("/runs", descriptor())
         const answer = yield* post(`/runs/${original.runId}/clone`, body)
@@ -137,7 +137,7 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
       assert.strictEqual(event?.type, "artifact.created")
       assert.deepStrictEqual(event?.subject, { kind: "artifact", id })
       assert.strictEqual(event?.source.name, "observability-controller")
-      assert.deepStrictEqual(event?.data, { kind: "report", label: "Summary", artifactId: id, uri: "s3://x" })
+      assert.deepStrictEqual(event?.recorded.data, { kind: "report", label: "Summary", artifactId: id, uri: "s3://x" })
       assert.deepStrictEqual((yield* call("GET", `/runs/${runId}/traces`)).body.linkedArtifacts, [id])
       assert.deepStrictEqual(
         [...(yield* auditOf(id))],
@@ -159,7 +159,7 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
     [{ kind: "log", label: "l", inline: [] }, ["inline must be an object"]],
     [{ kind: "log", label: "l", uri: 7, other: 1 }, ["property other should not exist", "uri must be a string"]]
   ] as const) {
-    it.effect(`refuses the artifact ${JSON.stringify(body)} (section 4.10)`, () =>
+    it.effect(`refuses the artifact ${JSON.stringify(body)}`, () =>
       Effect.gen(function* () {
         const answer = yield* post(`/runs/${yield* createRun()}/artifacts`, body)
         assert.strictEqual(answer.status, 400)

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
-import { RuntimeFake } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import { layerTestService } from "../support/HttpService.ts"
 import {
@@ -31,7 +31,7 @@ const together = (...actions: ReadonlyArray<readonly [runId: RunId, action: stri
 
 const suspendedRun = Effect.tap(runningRun(), (runId) => post(runId, "suspend"))
 
-// http-details sections 4.6 and 5.1
+// docs/http.md#pause, docs/events.md#transitions
 layer(service, { excludeTestServices: true })("races of suspend and resume", (it) => {
   it.effect(
     "many pauses, one right after the other, are one event each, with the caller's reason, whoever hears first",
@@ -46,7 +46,7 @@ layer(service, { excludeTestServices: true })("races of suspend and resume", (it
         }
         const told = [...(yield* eventsOf(runId, "run.suspended")), ...(yield* eventsOf(runId, "run.resumed"))]
         assert.deepStrictEqual(
-          told.toSorted((one, other) => one.index - other.index).map(({ data }) => data["reason"]),
+          told.toSorted((one, other) => one.index - other.index).map(({ recorded: { data } }) => data["reason"]),
           reasons
         )
         yield* RuntimeFake.use((fake) => fake.transition(runId, "RESOLVED"))
@@ -147,7 +147,7 @@ layer(service, { excludeTestServices: true })("races of suspend and resume", (it
         yield* Effect.all([post(runId, "suspend", { reason: "lunch" }), hearing], { concurrency: "unbounded" })
         const told = yield* eventsOf(runId, "run.suspended")
         assert.deepStrictEqual(
-          told.map(({ data }) => data["reason"]),
+          told.map(({ recorded: { data } }) => data["reason"]),
           ["lunch"]
         )
       })

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { RuntimeFake } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import { call, descriptor, layerTestService } from "../support/HttpService.ts"
 

@@ -2,10 +2,12 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
+import { settingNames, settingsOfProgram } from "@runplane/server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
-import { checkSettings, judgeSettings, settingNames } from "../../src/settings/SettingsCheck.ts"
+import { checkControlPlaneSettings } from "../../src/SettingsCheck.ts"
+import { judge } from "./Judge.ts"
 
 const PASSWORD = "hunter2"
 
@@ -84,20 +86,27 @@ const flags = [
   ...["CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", "WEBHOOK_ALLOW_PRIVATE_TARGETS", "OTEL_ENABLED"]
 ]
 
-/** Of these any text is good, a wrong pattern is skipped (run-control-plane "Redaction"), and the file is looked at below. */
+/** Of these any text is good, a wrong pattern is skipped, and the file is looked at below. */
 const withoutBadValue = [
-  ...["NODE_ENV", "OTEL_SERVICE_NAME", "PROTO_AUTH_TOKEN_SENDER", "PROTO_REDACT_PATTERNS", "PROTO_TOKEN_PRICING_FILE"]
+  ...[
+    "NODE_ENV",
+    "OTEL_SERVICE_NAME",
+    "OTEL_TRACES_EXPORTER",
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    "PROTO_AUTH_TOKEN_SENDER",
+    "PROTO_REDACT_PATTERNS",
+    "PROTO_TOKEN_PRICING_FILE"
+  ]
 ]
 
-const judge = (values: Readonly<Record<string, string>>) => judgeSettings(new Map(Object.entries(values)))
-
-/** What `checkSettings` logs and fails with. */
+/** What `checkControlPlaneSettings` logs and fails with. */
 const check = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
   const lines: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => {
     lines.push(`${logLevel}: ${[message].flat().join(" ")}`)
   })
-  const outcome = yield* Effect.result(checkSettings).pipe(
+  const outcome = yield* Effect.result(checkControlPlaneSettings).pipe(
     Effect.provide([
       NodeFileSystem.layer,
       Logger.layer([logger]),
@@ -110,7 +119,7 @@ const check = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>
 /** The variables that the sources of a package read, by the names of the readers. */
 const readIn = (folder: URL): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.parentPath.includes("settings"))
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
     .flatMap((entry) => [
       ...readFileSync(join(entry.parentPath, entry.name), "utf8").matchAll(
         /\b(?:flag|integer|list|oneOf|positiveInt|strictInteger|text|word|Config\.\w+)\(\s*"([A-Z][A-Z0-9_]+)"/g
@@ -118,20 +127,21 @@ const readIn = (folder: URL): ReadonlyArray<string> =>
     ])
     .flatMap(([, name]) => (name === undefined ? [] : [name]))
 
-// http-details section 14
 describe("every setting", () => {
   it("has its bad value in the table, or is known to have none", () => {
-    assert.sameMembers([...Object.keys(badValues), ...flags, ...withoutBadValue], [...settingNames])
+    assert.sameMembers(
+      [...Object.keys(badValues), ...flags, ...withoutBadValue],
+      settingsOfProgram("control-plane").map(({ name }) => name)
+    )
   })
 
-  it("that the service reads is looked at before the start", () => {
-    const sources = ["../../src/", "../../../runtime/src/", "../../../api/src/server/"]
-    const read = new Set(sources.flatMap((source) => readIn(new URL(source, import.meta.url))))
-    assert.isAbove(read.size, 50)
+  it("that is read by its name stands in the table", () => {
+    const sources = ["runtime", "agents", "launcher", "control-plane", "sandbox", "stack", "server"]
+    const read = new Set(sources.flatMap((name) => readIn(new URL(`../../../${name}/src/`, import.meta.url))))
+    assert.isAbove(read.size, 15)
     assert.deepStrictEqual(
-      [...read].filter((name) => !settingNames.includes(name)),
-      [],
-      "read, and not in SettingRules.ts"
+      [...read].filter((name) => !settingNames.has(name)),
+      []
     )
   })
 
@@ -171,7 +181,7 @@ describe("every setting", () => {
       assert.strictEqual(outcome._tag, "Failure")
       assert.lengthOf(lines, 2)
       assert.match(
-        lines[1] ?? "",
+        lines[0] ?? "",
         /^Error: PROTO_TOKEN_PRICING_FILE cannot be used: invalid token pricing: \/nowhere\/prices\.json: /
       )
     })

@@ -3,12 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
-import { checkSettings, judgeSettings } from "../../src/settings/SettingsCheck.ts"
+import { checkControlPlaneSettings } from "../../src/SettingsCheck.ts"
+import { judge } from "./Judge.ts"
 
-const judge = (values: Readonly<Record<string, string>>) => judgeSettings(new Map(Object.entries(values)))
 const production = { NODE_ENV: "production", AUTH_API_KEYS: "k", RUNTIME_TLS: "true" }
 
-// http-details section 14
 describe("the check of the settings", () => {
   it("lets the defaults of development pass", () => {
     assert.deepStrictEqual(judge({}), { faults: [], warnings: [] })
@@ -93,7 +92,7 @@ describe("the check of the settings", () => {
   it("forgives a number that does not parse, and says so", () => {
     assert.deepStrictEqual(judge({ DB_POOL_MAX: "many" }), {
       faults: [],
-      warnings: [{ variable: "DB_POOL_MAX", problem: 'is no number ("many"): the default is used' }]
+      warnings: [{ variable: "DB_POOL_MAX", problem: 'is not a number ("many"): the default is used' }]
     })
   })
 
@@ -104,7 +103,7 @@ describe("the check of the settings", () => {
         lines.push(`${logLevel}: ${[message].flat().join(" ")}`)
       })
       const env = { NODE_ENV: "production", LOG_LEVEL: "loud", PORT: "99999", DB_POOL_MAX: "x", THROTTLE_LIMIT: "0" }
-      const refused = yield* checkSettings.pipe(
+      const refused = yield* checkControlPlaneSettings.pipe(
         Effect.flip,
         Effect.provide([
           NodeFileSystem.layer,
@@ -119,8 +118,8 @@ describe("the check of the settings", () => {
           "Warn: DB_POOL_MAX",
           "Error: AUTH_API_KEYS",
           "Error: RUNTIME_TLS",
-          "Error: LOG_LEVEL",
           "Error: THROTTLE_LIMIT",
+          "Error: LOG_LEVEL",
           "Error: PORT"
         ]
       )

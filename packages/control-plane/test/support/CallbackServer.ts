@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
+import { listening } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import { listenOn } from "./LoopbackPort.ts"
 
 export interface CallbackRequest {
   readonly method: string | undefined
@@ -26,6 +26,6 @@ export const callbackServer = Effect.fnUntraced(function* (answer: number | "han
       if (answer !== "hang") response.writeHead(answer, { location: "/elsewhere" }).end("ignored")
     })
   })
-  const port = yield* listenOn(server)
+  const port = yield* listening(server)
   return { url: `http://127.0.0.1:${port}/cancel`, requests }
 })

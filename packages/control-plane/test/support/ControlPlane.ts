@@ -1,9 +1,23 @@
-import { builtinTokenPricing } from "@runplane/domain"
+import { builtinTokenPricing, noRedactor } from "@runplane/domain"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { FrameNormaliser } from "../../src/events/FrameNormaliser.ts"
-import { layerLog } from "../../src/events/Log.ts"
+import { FrameNormaliser } from "../../src/log/FrameNormaliser.ts"
+import * as Log from "../../src/log/Log.ts"
+import { Reactors } from "../../src/log/Reactors.ts"
+import { Redactor } from "../../src/log/Redactor.ts"
+import { TokenPricing } from "../../src/log/TokenPricing.ts"
+import { makeEventTallies } from "../../src/react/tallies/EventTally.ts"
+import { makeWebhookOutbox } from "../../src/react/webhooks/WebhookOutbox.ts"
 
-export const layerTestNormaliser = FrameNormaliser.layerFrom({ redactPatterns: "", pricing: builtinTokenPricing })
+export const layerTestNormaliser = FrameNormaliser.layer.pipe(
+  Layer.provide([Layer.succeed(Redactor, noRedactor), Layer.succeed(TokenPricing, builtinTokenPricing)])
+)
+
+/** The reactors that write: webhooks are put into the outbox, and nobody delivers them at once. */
+const layerTestReactors = Layer.effect(Reactors, Effect.all([makeEventTallies, makeWebhookOutbox(() => undefined)]))
+
+/** The log with the reactors that the test provides. */
+export const layerReactingLog = Log.layer.pipe(Layer.provide(layerTestNormaliser))
 
 /** The log on whatever database the test provides. */
-export const layerTestLog = layerLog.pipe(Layer.provide(layerTestNormaliser))
+export const layerTestLog = layerReactingLog.pipe(Layer.provide(layerTestReactors))

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { ExportRows } from "../../src/insights/ExportText.ts"
+import type { ExportRows } from "../../src/read/insights/ExportText.ts"
 
 /** Counts the rows that an export reads, so that a test can compare them with what has come out of it. */
 export class CountedRows {

@@ -1,27 +1,20 @@
+import { assert } from "@effect/vitest"
 import { type RunId, runCancelled } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { EventLog } from "../../src/events/EventLog.ts"
+import { EventLog } from "../../src/log/EventLog.ts"
 import { createRun } from "./Runs.ts"
 
 /** Cancels a run in the log, as an observer does, whoever watches it. */
 export const endRun = Effect.fnUntraced(function* (runId: RunId) {
   const log = yield* EventLog
-  yield* log.append({
+  const { change, status } = yield* log.change({
     runId,
-    change: {
-      to: "cancelled",
-      whenRejected: "fail",
-      events: (run, at) => [
-        runCancelled({
-          ts: at,
-          endedAt: at,
-          runId: run.id,
-          traceId: run.traceId,
-          runtimeSessionId: run.runtimeSessionId
-        })
-      ]
-    }
+    to: "cancelled",
+    events: (run, at) => [
+      runCancelled({ ts: at, endedAt: at, runId: run.id, traceId: run.traceId, runtimeSessionId: run.runtimeSessionId })
+    ]
   })
+  assert.strictEqual(change, "applied", `the run is ${status}`)
 })
 
 /** A run that nobody observes and that has ended. */

@@ -1,14 +1,21 @@
 import { CircuitBreaker } from "@runplane/runtime"
+import { type Call, openSse, request } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import { layerCapabilities } from "../../src/http/Capabilities.ts"
-import { layerHttp } from "../../src/http/Server.ts"
-import type { ObserverOptions } from "../../src/observer/ObserverSettings.ts"
-import { layerMeters } from "../../src/telemetry/Meters.ts"
-import { Metrics } from "../../src/telemetry/Metrics.ts"
-import { layerTestObservation } from "./Observation.ts"
+import * as Audit from "../../src/audit/Audit.ts"
+import * as Edge from "../../src/edge/Edge.ts"
+import * as Server from "../../src/http/Server.ts"
+import * as Meters from "../../src/Meters.ts"
+import type { ObserverOptions } from "../../src/observe/ObserverSettings.ts"
+import * as Operations from "../../src/operate/Operations.ts"
+import { Metrics } from "../../src/react/metrics/Metrics.ts"
+import * as Reactions from "../../src/react/Reactions.ts"
+import * as Reads from "../../src/read/Reads.ts"
+import * as RunActions from "../../src/runs/RunActions.ts"
+import { layerReactingLog } from "./ControlPlane.ts"
+import { layerObservedBy } from "./Observation.ts"
 import { layerTestDatabase } from "./TestDatabase.ts"
 
 export interface TestServiceOptions {
@@ -18,24 +25,34 @@ export interface TestServiceOptions {
   readonly port?: number
 }
 
-/** Longer than any test: a run that a test puts into the database stays unobserved unless somebody adopts it. Milliseconds. */
+/**
+ * Longer than any test: a run that a test puts into the database stays unobserved unless somebody adopts it.
+ * Milliseconds.
+ */
 const NO_TAKE_OVER_MS = 3_600_000
 
 /** The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. */
 export const layerTestService = ({ observer, port, settings }: TestServiceOptions = {}) =>
-  layerHttp({ host: "127.0.0.1", port: port ?? 0 }).pipe(
-    Layer.provideMerge(layerCapabilities),
+  Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
+    Layer.provideMerge(Operations.layer),
+    Layer.provideMerge(Layer.merge(Reads.layer, RunActions.layer)),
+    Layer.provideMerge(Edge.layer),
     Layer.provideMerge(
-      layerTestObservation({
-        discoveryEnabled: false,
-        endCheckDelayMs: 50,
-        drainTimeoutMs: 100,
-        takeOverIntervalMs: NO_TAKE_OVER_MS,
-        ...observer
-      })
+      layerObservedBy(
+        {
+          discoveryEnabled: false,
+          endCheckDelayMs: 50,
+          drainTimeoutMs: 100,
+          takeOverIntervalMs: NO_TAKE_OVER_MS,
+          ...observer
+        },
+        layerReactingLog
+      )
     ),
+    Layer.provideMerge(Reactions.layer),
+    Layer.provideMerge(Audit.layer),
     Layer.provideMerge(CircuitBreaker.layerMemory()),
-    Layer.provide(layerMeters.pipe(Layer.provideMerge(Metrics.layer))),
+    Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
     Layer.provideMerge(layerTestDatabase),
     Layer.provide(
       ConfigProvider.layer(ConfigProvider.fromEnv({ env: { NODE_ENV: "test", THROTTLE_LIMIT: "100000", ...settings } }))
@@ -44,33 +61,15 @@ export const layerTestService = ({ observer, port, settings }: TestServiceOption
 
 export const baseUrl = Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address))
 
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  /** Parsed, when the text is JSON; of the type that the parser gives, so that tests can look into it. */
-  readonly body: ReturnType<typeof JSON.parse>
-}
-
-export interface Call {
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-}
-
 /** One request over the real port. */
-export const call = Effect.fnUntraced(function* (method: string, path: string, { body, headers }: Call = {}) {
-  const url = `${yield* baseUrl}${path}`
-  return yield* Effect.promise(async (signal): Promise<Answer> => {
-    const response = await fetch(url, {
-      method,
-      signal,
-      headers: { "content-type": "application/json", ...headers },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
-    })
-    const text = await response.text()
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true && text !== ""
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
-  })
+export const call = Effect.fnUntraced(function* (method: string, path: string, options: Call = {}) {
+  const headers = { "content-type": "application/json", ...options.headers }
+  return yield* request(method, `${yield* baseUrl}${path}`, { ...options, headers })
+})
+
+/** An event stream over the real port. */
+export const openStream = Effect.fnUntraced(function* (path: string, headers: Call["headers"] = {}) {
+  return yield* openSse(`${yield* baseUrl}${path}`, headers)
 })
 
 /** A descriptor that passes; `session`, `execution` and the rest are merged over it. */
@@ -94,3 +93,7 @@ export const descriptor = (
   },
   ...(over.execution === undefined ? {} : { execution: over.execution })
 })
+
+/** A run for a session that somebody opens, on a service of the test's choice. */
+export const postRun = (url: string, sessionId: string, execution: Readonly<Record<string, unknown>> = {}) =>
+  request("POST", `${url}/runs`, { body: descriptor({ runtime: { kind: "rust" }, session: { sessionId }, execution }) })

@@ -1,20 +1,31 @@
 import { assert } from "@effect/vitest"
-import { CanonicalEvent, emptyRunMetrics, emptyRunState, measure, project, type RunId } from "@runplane/domain"
+import {
+  decodeEventText,
+  emptyRunMetrics,
+  emptyRunState,
+  type KnownEvent,
+  measure,
+  project,
+  type RunId,
+  type RunMetrics,
+  type RunState
+} from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import * as Result from "effect/Result"
 import { readLog } from "./Runs.ts"
 
-const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Unknown))
-const isEvent = Schema.is(CanonicalEvent)
-
-const decodeEvent = (text: string): CanonicalEvent => {
-  const event = parseJson(text)
-  assert.isTrue(isEvent(event), text)
-  if (!isEvent(event)) throw new Error("not an event")
+/** A stored event, which is of a known type and recorded as this very text. */
+const decodeEvent = (text: string): KnownEvent => {
+  const event = Result.getOrThrow(decodeEventText(text))
+  assert.strictEqual(JSON.stringify(event.recorded), text)
+  if (event.type === "unknown") return assert.fail(text)
   return event
 }
 
-/** Seqs ascend, indexes are dense, the head names the last event, and projection and metrics equal a rebuild byte for byte. */
+/**
+ * Seqs ascend, indexes are dense, the head names the last event, and projection and metrics equal a rebuild byte for
+ * byte.
+ */
 export const assertLogIsExact = Effect.fnUntraced(function* (runId: RunId) {
   const log = yield* readLog(runId)
   const events = log.events.map((row) => decodeEvent(row.event))
@@ -29,7 +40,10 @@ export const assertLogIsExact = Effect.fnUntraced(function* (runId: RunId) {
   })
   assert.strictEqual(Number(log.head?.last_seq), events.at(-1)?.seq)
   assert.strictEqual(log.head?.last_index, events.length)
-  assert.strictEqual(log.projection?.state, JSON.stringify(events.reduce(project, emptyRunState(runId))))
-  assert.strictEqual(log.projection?.metrics, JSON.stringify(events.reduce(measure, emptyRunMetrics(runId))))
+  assert.strictEqual(log.projection?.state, JSON.stringify(events.reduce<RunState>(project, emptyRunState(runId))))
+  assert.strictEqual(
+    log.projection?.metrics,
+    JSON.stringify(events.reduce<RunMetrics>(measure, emptyRunMetrics(runId)))
+  )
   return { ...log, decoded: events }
 })

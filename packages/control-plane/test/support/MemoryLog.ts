@@ -2,17 +2,17 @@ import { emptyRunState, RunId, type RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import type { EventRepository, StoredEvent } from "../../src/events/EventRepository.ts"
-import type { LiveBatch, LiveGap } from "../../src/events/LiveEvents.ts"
-import { makeLiveBatch } from "../../src/events/LiveEvents.ts"
-import type { FeedSources } from "../../src/stream/RunFeed.ts"
-import type { StreamRepository } from "../../src/stream/StreamRepository.ts"
+import type { EventRepository, StoredEvent } from "../../src/log/EventRepository.ts"
+import type { LiveBatch, LiveGap } from "../../src/log/LiveEvents.ts"
+import { makeLiveBatch } from "../../src/log/LiveEvents.ts"
+import type { FeedSources } from "../../src/read/stream/RunFeed.ts"
+import type { StreamRepository } from "../../src/read/stream/StreamRepository.ts"
 
 export const MEMORY_RUN = RunId.make("00000000-0000-4000-8000-000000000001")
 
 /**
- * The log of one run in memory, as a feed sees it: committing and telling are two steps, so that a test can put anything
- * between them, or leave the telling out.
+ * The log of one run in memory, as a feed sees it: committing and telling are two steps, so that a test can put
+ * anything between them, or leave the telling out.
  */
 export class MemoryLog {
   readonly events: Array<StoredEvent> = []

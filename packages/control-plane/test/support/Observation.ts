@@ -1,22 +1,41 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { RunId, RunStatus } from "@runplane/domain"
-import { RuntimeClient } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as TestClock from "effect/testing/TestClock"
-import { LiveEvents } from "../../src/events/LiveEvents.ts"
-import { layerObservation } from "../../src/observer/Observation.ts"
-import { type ObserverOptions, ObserverSettings } from "../../src/observer/ObserverSettings.ts"
+import { LiveEvents } from "../../src/log/LiveEvents.ts"
+import * as Observation from "../../src/observe/Observation.ts"
+import { type ObserverOptions, ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { layerTestLog } from "./ControlPlane.ts"
 import { assertLogIsExact } from "./LogChecks.ts"
 
+/** Little patience: the tests run on the real clock, because nobody can say when a database is done on another one. */
+const IMPATIENT: Partial<ObserverOptions> = {
+  sessionPollBaseMs: 5,
+  sessionPollMaxMs: 50,
+  takeOverIntervalMs: 100,
+  streamBackoffBaseMs: 5,
+  streamBackoffMaxMs: 50,
+  drainTimeoutMs: 300,
+  watchReconnectMs: 50,
+  discoveryGraceMs: 20,
+  endCheckDelayMs: 50
+}
+
 /** Observers of a runtime of their own in memory, on the database that the test shares; fresh for every use. */
 export const layerTestObservation = (options: Partial<ObserverOptions> = {}) =>
+  layerObservedBy({ ...IMPATIENT, ...options }, layerTestLog)
+
+/** The same on a log that the test chooses. */
+export const layerObservedBy = <R>(
+  options: Partial<ObserverOptions>,
+  log: Layer.Layer<Layer.Success<typeof layerTestLog>, never, R>
+) =>
   Layer.fresh(
-    layerObservation.pipe(
-      Layer.provideMerge(layerTestLog),
+    Observation.layer.pipe(
+      Layer.provideMerge(log),
       Layer.provide(ObserverSettings.layerFrom(options)),
-      Layer.provideMerge(RuntimeClient.layerTest)
+      Layer.provideMerge(RuntimeFake.layer)
     )
   )
 
@@ -53,13 +72,3 @@ export const awaitEvent = Effect.fnUntraced(function* (
     })
   )
 })
-
-/**
- * Lets the test clock run, a step at a time, until the run has the status: what happens between two steps is real work on the
- * database, which the test clock does not wait for.
- */
-export const runClockUntil = Effect.fnUntraced(function* (runId: RunId, status: RunStatus) {
-  while ((yield* readStatus(runId)) !== status) yield* runClockOnce
-})
-
-export const runClockOnce = TestClock.adjust("100 millis")

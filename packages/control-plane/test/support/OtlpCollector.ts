@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
+import { listening } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { listenOn } from "./LoopbackPort.ts"
 
 type Attributes = Readonly<Record<string, unknown>>
 
@@ -45,10 +45,14 @@ const spansOf = (body: Json): ReadonlyArray<CollectedSpan> =>
     )
   )
 
-/** A collector that takes traces as OTLP over HTTP. What a service exports when it stops is there once it has stopped. */
+/**
+ * A collector that takes traces as OTLP over HTTP, and reads those in JSON. What a service exports when it stops is
+ * there once it has stopped.
+ */
 export const otlpCollector = Effect.gen(function* () {
   const spans: Array<CollectedSpan> = []
   const paths = new Set<string>()
+  const types = new Set<string>()
   const server = createServer((request, response) => {
     let text = ""
     request.setEncoding("utf8")
@@ -57,10 +61,12 @@ export const otlpCollector = Effect.gen(function* () {
     })
     request.on("end", () => {
       paths.add(`${request.method} ${request.url}`)
-      spans.push(...spansOf(JSON.parse(text)))
+      const type = request.headers["content-type"] ?? ""
+      types.add(type)
+      if (type === "application/json") spans.push(...spansOf(JSON.parse(text)))
       response.writeHead(200, { "content-type": "application/json" }).end("{}")
     })
   })
-  const port = yield* listenOn(server)
-  return { url: `http://127.0.0.1:${port}`, spans, paths }
+  const port = yield* listening(server)
+  return { url: `http://127.0.0.1:${port}`, spans, paths, types }
 })

@@ -2,8 +2,8 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { RunId, type RunStatus, runCreated } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
-import { EventLog } from "../../src/events/EventLog.ts"
-import { Ids } from "../../src/events/Ids.ts"
+import { EventLog } from "../../src/log/EventLog.ts"
+import { Ids } from "../../src/log/Ids.ts"
 
 /** Creates a run as `POST /runs` does, with the session id as its own id, but tells no observer of it. */
 export const createRun = Effect.fnUntraced(function* (
@@ -35,15 +35,18 @@ export const createRun = Effect.fnUntraced(function* (
     yield* sql`INSERT INTO run_heads (run_id) VALUES (${id}::uuid)`
     return true
   })
-  yield* log.append({
+  yield* log.create({
     runId,
-    create,
+    insert: create,
     events: [runCreated({ ts: now, runId, traceId, modeName, runtimeKind: "rust", sessionId: id })]
   })
   return runId
 })
 
-/** What the log holds of a run, for checks against a rebuild: one moment of it, although the run may be written meanwhile. */
+/**
+ * What the log holds of a run, for checks against a rebuild: one moment of it, although the run may be written
+ * meanwhile.
+ */
 export const readLog = Effect.fnUntraced(function* (runId: RunId) {
   const sql = yield* PgClient.PgClient
   return yield* sql

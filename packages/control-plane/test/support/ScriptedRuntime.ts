@@ -1,6 +1,6 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2"
 import { create, toBinary } from "@bufbuild/protobuf"
-import type { ConnectRouter } from "@connectrpc/connect"
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect"
 import { connectNodeAdapter } from "@connectrpc/connect-node"
 import {
   DecisionMode,
@@ -11,15 +11,19 @@ import {
   SessionLifecycleEvent_EventType,
   SessionMetadataSchema,
   SessionState,
+  SignalPayloadSchema,
   StreamSessionResponseSchema,
-  WatchSessionsResponseSchema
+  WatchSessionsResponseSchema,
+  WatchSignalsResponseSchema
 } from "@runplane/runtime"
+import { onLoopback } from "@runplane/testing"
+import * as Effect from "effect/Effect"
 
 /** Mode of the scripted session. */
-export const SCRIPTED_MODE = "macp.mode.decision.v1"
+const SCRIPTED_MODE = "macp.mode.decision.v1"
 
 /** Envelope number `ordinal` of the script: a vote whose reason tells its place. */
-export const scriptedEnvelope = (sessionId: string, ordinal: number) =>
+const scriptedEnvelope = (sessionId: string, ordinal: number) =>
   create(EnvelopeSchema, {
     macpVersion: "1.0",
     mode: SCRIPTED_MODE,
@@ -40,62 +44,110 @@ export const scriptedEnvelope = (sessionId: string, ordinal: number) =>
           )
   })
 
+interface Session {
+  readonly id: string
+  readonly length: number
+  accepted: number
+}
+
 /**
- * A runtime over real gRPC with one session of a fixed history, for tests that kill the observer. `limit` says how much of the
- * history the runtime has accepted so far; when it has accepted everything, the session is RESOLVED.
+ * A runtime over real gRPC with any number of sessions of a scripted history each, and ambient signals: what processes
+ * of the service observe that are started and killed. A session whose whole history is accepted is RESOLVED. The fake
+ * of `@runplane/runtime/testing` cannot stand in for it: it is called within one process, without a connection.
  */
 export class ScriptedRuntime {
-  readonly sessionId: string
-  readonly length: number
-  #limit = 0
-  #wake: Array<() => void> = []
-  #server: Http2Server
-  #sessions = new Set<ServerHttp2Session>()
-  #subscriptions: Array<number> = []
+  readonly #sessions = new Map<string, Session>()
+  /** Ids of the sessions that have ended, in the order of their ends. */
+  readonly #resolved: Array<string> = []
+  readonly #connections = new Set<ServerHttp2Session>()
+  readonly #wake = new Set<() => void>()
+  readonly #signals: Array<Parameters<typeof create<typeof EnvelopeSchema>>[1]> = []
+  readonly #server: Http2Server
+  #address = ""
+  /** The `afterSequence` of each subscription so far, in order. */
+  readonly subscriptions: Array<number> = []
+  /** Subscriptions to sessions that are open now. */
+  readonly open = new Map<string, number>()
+  /** Processes that watch the signals now. */
+  signalWatchers = 0
 
-  private constructor(sessionId: string, length: number) {
-    this.sessionId = sessionId
-    this.length = length
+  private constructor() {
     this.#server = createServer(connectNodeAdapter({ routes: (router) => this.#routes(router) }))
-    this.#server.on("session", (session) => {
-      this.#sessions.add(session)
-      session.on("close", () => this.#sessions.delete(session))
+    this.#server.on("session", (connection) => {
+      this.#connections.add(connection)
+      connection.on("close", () => this.#connections.delete(connection))
     })
   }
 
-  static async start(sessionId: string, length: number): Promise<ScriptedRuntime> {
-    const runtime = new ScriptedRuntime(sessionId, length)
-    await new Promise<void>((resolve) => runtime.#server.listen(0, "127.0.0.1", resolve))
+  /** Listens on a free port of the loopback until the scope closes. */
+  static readonly start = Effect.gen(function* () {
+    const runtime = new ScriptedRuntime()
+    const port = yield* onLoopback(runtime.#server, () => {
+      for (const connection of runtime.#connections) connection.destroy()
+    })
+    runtime.#address = `127.0.0.1:${port}`
     return runtime
-  }
+  })
 
   get address(): string {
-    const address = this.#server.address()
-    return `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+    return this.#address
   }
 
-  /** The `afterSequence` of each subscription, in order. */
-  get subscriptions(): ReadonlyArray<number> {
-    return this.#subscriptions
+  openSession(id: string, length: number): void {
+    this.#sessions.set(id, { id, length, accepted: 1 })
+    this.#changed()
   }
 
   /** Accepts the history up to this ordinal. */
-  accept(limit: number): void {
-    this.#limit = Math.min(limit, this.length)
-    for (const wake of this.#wake.splice(0)) wake()
+  accept(id: string, ordinal: number): void {
+    const session = this.#sessions.get(id)
+    if (session === undefined) throw new Error(`no session ${id}`)
+    if (session.accepted === session.length) return
+    session.accepted = Math.min(Math.max(session.accepted, ordinal), session.length)
+    if (session.accepted === session.length) this.#resolved.push(id)
+    this.#changed()
   }
 
-  async stop(): Promise<void> {
-    for (const session of this.#sessions) session.destroy()
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  /** Tells everybody who watches of an ambient signal about a session. */
+  signal(sessionId: string, number: number): void {
+    this.#signals.push({
+      macpVersion: "1.0",
+      messageType: "Signal",
+      messageId: `signal-${number}`,
+      sender: "agent://0",
+      timestampUnixMs: 1_790_000_000_000n + BigInt(number),
+      payload: toBinary(
+        SignalPayloadSchema,
+        create(SignalPayloadSchema, { signalType: "note", confidence: 0.5, correlationSessionId: sessionId })
+      )
+    })
+    this.#changed()
   }
 
-  #metadata() {
-    const resolved = this.#limit === this.length
+  #changed(): void {
+    const waiting = [...this.#wake]
+    this.#wake.clear()
+    for (const wake of waiting) wake()
+  }
+
+  #next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake.add(resolve)
+      signal.addEventListener("abort", () => resolve(), { once: true })
+    })
+  }
+
+  #session(id: string): Session {
+    const session = this.#sessions.get(id)
+    if (session === undefined) throw new ConnectError(`session ${id} not found`, Code.NotFound)
+    return session
+  }
+
+  #metadata(session: Session) {
     return create(SessionMetadataSchema, {
-      sessionId: this.sessionId,
+      sessionId: session.id,
       mode: SCRIPTED_MODE,
-      state: resolved ? SessionState.RESOLVED : SessionState.OPEN,
+      state: session.accepted === session.length ? SessionState.RESOLVED : SessionState.OPEN,
       startedAtUnixMs: 1_790_000_000_000n,
       expiresAtUnixMs: 4_000_000_000_000n,
       modeVersion: "1.0.0",
@@ -104,47 +156,61 @@ export class ScriptedRuntime {
       participants: [0, 1, 2, 3, 4].map((number) => `agent://${number}`),
       initiator: "agent://1",
       // The first envelope stands for the SessionStart, which activity does not count.
-      participantActivity: [{ participantId: "agent://1", messageCount: Math.max(0, this.#limit - 1) }]
+      participantActivity: [{ participantId: "agent://1", messageCount: session.accepted - 1 }]
     })
   }
 
   #routes(router: ConnectRouter) {
     const runtime = this
-    const changed = (signal: AbortSignal) =>
-      new Promise<void>((resolve) => {
-        runtime.#wake.push(resolve)
-        signal.addEventListener("abort", () => resolve(), { once: true })
-      })
     router.service(MACPRuntimeService, {
       initialize: () =>
         create(InitializeResponseSchema, { selectedProtocolVersion: "1.0", supportedModes: [SCRIPTED_MODE] }),
-      getSession: () => create(GetSessionResponseSchema, { metadata: runtime.#metadata() }),
+      getSession: ({ sessionId }) =>
+        create(GetSessionResponseSchema, { metadata: runtime.#metadata(runtime.#session(sessionId)) }),
       async *watchSessions(_request, context) {
-        yield create(WatchSessionsResponseSchema, {
-          event: { eventType: SessionLifecycleEvent_EventType.CREATED, session: runtime.#metadata() }
-        })
-        while (!context.signal.aborted && runtime.#limit < runtime.length) await changed(context.signal)
-        if (context.signal.aborted) return
-        yield create(WatchSessionsResponseSchema, {
-          event: { eventType: SessionLifecycleEvent_EventType.RESOLVED, session: runtime.#metadata() }
-        })
-        while (!context.signal.aborted) await changed(context.signal)
+        let next = runtime.#resolved.length
+        while (!context.signal.aborted) {
+          for (; next < runtime.#resolved.length; next++) {
+            const session = runtime.#metadata(runtime.#session(runtime.#resolved[next] ?? ""))
+            yield create(WatchSessionsResponseSchema, {
+              event: { eventType: SessionLifecycleEvent_EventType.RESOLVED, session }
+            })
+          }
+          await runtime.#next(context.signal)
+        }
       },
       async *watchSignals(_request, context) {
-        while (!context.signal.aborted) await changed(context.signal)
+        let next = runtime.#signals.length
+        runtime.signalWatchers += 1
+        try {
+          while (!context.signal.aborted) {
+            for (; next < runtime.#signals.length; next++) {
+              yield create(WatchSignalsResponseSchema, {
+                envelope: create(EnvelopeSchema, runtime.#signals[next] ?? {})
+              })
+            }
+            await runtime.#next(context.signal)
+          }
+        } finally {
+          runtime.signalWatchers -= 1
+        }
       },
       async *streamSession(requests, context) {
-        for await (const request of requests) {
-          let next = Number(request.afterSequence) + 1
-          runtime.#subscriptions.push(next - 1)
-          while (!context.signal.aborted) {
-            while (next <= runtime.#limit) {
-              yield create(StreamSessionResponseSchema, {
-                response: { case: "envelope", value: scriptedEnvelope(runtime.sessionId, next) }
-              })
-              next += 1
+        for await (const { afterSequence, subscribeSessionId } of requests) {
+          const session = runtime.#session(subscribeSessionId)
+          runtime.subscriptions.push(Number(afterSequence))
+          runtime.open.set(session.id, (runtime.open.get(session.id) ?? 0) + 1)
+          try {
+            for (let next = Number(afterSequence) + 1; !context.signal.aborted; ) {
+              while (next <= session.accepted) {
+                yield create(StreamSessionResponseSchema, {
+                  response: { case: "envelope", value: scriptedEnvelope(session.id, next++) }
+                })
+              }
+              await runtime.#next(context.signal)
             }
-            await changed(context.signal)
+          } finally {
+            runtime.open.set(session.id, (runtime.open.get(session.id) ?? 1) - 1)
           }
         }
       }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http"
+import { listening } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import { listenOn } from "./LoopbackPort.ts"
 
 export interface ReceivedWebhook {
   readonly method: string | undefined
@@ -10,10 +10,11 @@ export interface ReceivedWebhook {
   readonly body: string
 }
 
-/** What the receiver does with a request: a status with headers, or no answer at all. */
+/** What the receiver does with a request: a status with headers, no answer at all, or a connection that breaks. */
 export type ReceiverAnswer =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | { readonly hang: true }
+  | { readonly hangUp: true }
 
 /** A receiver of webhooks on the loopback. `answer` is asked for each request, with the number of those before it. */
 export const webhookReceiver = Effect.fnUntraced(function* (
@@ -38,9 +39,10 @@ export const webhookReceiver = Effect.fnUntraced(function* (
       const wanted = answer(count, received)
       count += 1
       Queue.offerUnsafe(requests, received)
+      if ("hangUp" in wanted) request.destroy()
       if ("status" in wanted) response.writeHead(wanted.status, wanted.headers).end()
     })
   })
-  const port = yield* listenOn(server)
+  const port = yield* listening(server)
   return { url: `http://127.0.0.1:${port}/hook`, requests, open }
 })

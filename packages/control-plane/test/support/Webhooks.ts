@@ -1,6 +1,8 @@
+import { assert } from "@effect/vitest"
 import { type RunId, type RunStatus, runResumed, runSuspended } from "@runplane/domain"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { EventLog } from "../../src/events/EventLog.ts"
+import { EventLog } from "../../src/log/EventLog.ts"
 import { call } from "./HttpService.ts"
 import { createRun } from "./Runs.ts"
 
@@ -16,19 +18,17 @@ export const subscribe = Effect.fnUntraced(function* (url: string, events: Reado
 /** Changes the status of a run as observers and callers do it. */
 export const change = Effect.fnUntraced(function* (runId: RunId, to: RunStatus, resumed = false) {
   const log = yield* EventLog
-  yield* log.append({
+  const changed = yield* log.change({
     runId,
-    change: {
-      to,
-      whenRejected: "fail",
-      ...(to === "failed" && { failure: { errorCode: "SESSION_EXPIRED", errorMessage: "runtime session expired" } }),
-      events: ({ runtimeSessionId, traceId }, ts) => {
-        const pause = { ts, runId, traceId, runtimeSessionId }
-        if (resumed) return [runResumed(pause)]
-        return to === "suspended" ? [runSuspended(pause)] : []
-      }
+    to,
+    ...(to === "failed" && { failure: { errorCode: "SESSION_EXPIRED", errorMessage: "runtime session expired" } }),
+    events: ({ runtimeSessionId, traceId }, ts) => {
+      const pause = { ts, runId, traceId, runtimeSessionId }
+      if (resumed) return [runResumed(pause)]
+      return to === "suspended" ? [runSuspended(pause)] : []
     }
   })
+  assert.notStrictEqual(changed.change, "rejected", `the run is ${changed.status}`)
 })
 
 /** A run on which nobody has an eye, brought to `running`. */
@@ -38,15 +38,13 @@ export const startRun = Effect.gen(function* () {
   return runId
 })
 
-/** Reads the deliveries of a subscription again and again until they are as wanted; the latest first. */
+/** Waits until the deliveries of a subscription are as wanted, and answers them; the latest first. */
 export const awaitDeliveries = Effect.fnUntraced(function* (
   id: string,
   wanted: (deliveries: ReadonlyArray<Readonly<Record<string, unknown>>>) => boolean
 ) {
-  while (true) {
-    const { body } = yield* call("GET", `/webhooks/${id}/deliveries?limit=200`)
-    if (wanted(body.data)) return body.data
-  }
+  const { body } = yield* until(call("GET", `/webhooks/${id}/deliveries?limit=200`), ({ body }) => wanted(body.data))
+  return body.data
 })
 
 export const allEnded = (deliveries: ReadonlyArray<Readonly<Record<string, unknown>>>) =>

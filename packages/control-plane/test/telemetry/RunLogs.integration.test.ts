@@ -1,11 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, it } from "@effect/vitest"
-import { RuntimeFake } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import { jsonLine } from "@runplane/server"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
-import { jsonLine } from "../../src/telemetry/Logging.ts"
 import { callbackServer } from "../support/CallbackServer.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
 import { assertEndedOnce, post, runningRun } from "../support/LiveRuns.ts"
@@ -16,9 +17,9 @@ type Line = Readonly<Record<string, string>>
 const isRequest = ({ message }: Line) => /^[A-Z]+ \/\S* \d{3} /.test(message ?? "")
 
 const awaitLine = (lines: ReadonlyArray<Line>, text: string) =>
-  Effect.sync(() => lines.some(({ message }) => message?.includes(text) === true)).pipe(
-    Effect.tap(() => Effect.yieldNow),
-    Effect.repeat({ until: (found) => found })
+  until(
+    Effect.sync(() => lines.some(({ message }) => message?.includes(text) === true)),
+    (found) => found
   )
 
 const withoutTable = <A, E, R>(table: string, effect: Effect.Effect<A, E, R>) =>
@@ -28,7 +29,7 @@ const withoutTable = <A, E, R>(table: string, effect: Effect.Effect<A, E, R>) =>
     yield* Effect.ensuring(effect, Effect.orDie(sql.unsafe(`ALTER TABLE ${table}_away RENAME TO ${table}`).unprepared))
   })
 
-// run-control-plane "Telemetry"; http-details section 3.4, "Correlation"
+// docs/http.md#request-ids
 it.live("every line about a run names the run, its session and its trace, and the request where there is one", () =>
   Effect.gen(function* () {
     const lines: Array<Line> = []

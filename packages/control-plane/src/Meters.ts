@@ -1,0 +1,38 @@
+import { RuntimeCallMeter } from "@runplane/runtime"
+import { HttpObserver } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { SideEffectMeter } from "./edge/SideEffectMeter.ts"
+import { RecoveryMeter } from "./observe/RecoveryMeter.ts"
+import { Metrics } from "./react/metrics/Metrics.ts"
+import { StreamMeter } from "./read/stream/StreamMeter.ts"
+
+/**
+ * Feeds the metrics from the hooks of those who do not know them; to be provided around the server, the log and the
+ * observers.
+ */
+export const layer = Layer.mergeAll(
+  Layer.effect(
+    HttpObserver,
+    Effect.map(Metrics, (metrics) => ({
+      observe: ({ method, route, seconds, status }) =>
+        Effect.sync(() => metrics.httpRequest({ method, path: route, seconds, statusCode: status }))
+    }))
+  ),
+  Layer.effect(
+    RuntimeCallMeter,
+    Effect.map(Metrics, (metrics) => metrics.runtimeCall)
+  ),
+  Layer.effect(
+    RecoveryMeter,
+    Effect.map(Metrics, (metrics) => metrics.recovery)
+  ),
+  Layer.effect(
+    SideEffectMeter,
+    Effect.map(Metrics, (metrics) => metrics.sideEffectFailed)
+  ),
+  Layer.effect(
+    StreamMeter,
+    Effect.map(Metrics, (metrics) => ({ opened: metrics.sseOpened, closed: metrics.sseClosed }))
+  )
+)

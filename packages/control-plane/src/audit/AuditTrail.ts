@@ -1,0 +1,69 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { Actor } from "@runplane/api"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import { describeSqlError } from "../database/SqlFailures.ts"
+import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
+
+/** Who asks, and under which `x-request-id`; the id is empty outside of a request. */
+export interface Caller {
+  readonly actor: Actor
+  readonly requestId: string
+}
+
+/**
+ * What became of the action: done, handed on to somebody who said that they will, or turned down by the runtime. What
+ * this service turns down itself changes nothing and is not recorded.
+ */
+export type AuditOutcome = "succeeded" | "accepted" | "refused"
+
+export interface AuditEntry {
+  readonly caller: Caller
+  readonly action: string
+  readonly resource: string
+  readonly resourceId: string
+  /** `succeeded` unless said; kept among the details. */
+  readonly outcome?: AuditOutcome
+  readonly details: Schema.JsonObject
+  /** ISO-8601. */
+  readonly at: string
+}
+
+/** Writes the audit log (docs/http.md#audit); inside a transaction the entry commits with it. */
+export class AuditTrail extends Context.Service<
+  AuditTrail,
+  {
+    readonly record: (entry: AuditEntry) => Effect.Effect<void, SqlError>
+    /**
+     * For what has happened already and cannot be taken back: an entry that cannot be written is logged and counted.
+     */
+    readonly recordDone: (entry: AuditEntry) => Effect.Effect<void>
+  }
+>()("runplane/control-plane/AuditTrail") {
+  static readonly layer = Layer.effect(
+    AuditTrail,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const sideEffectFailed = yield* SideEffectMeter
+      const record = Effect.fn("AuditTrail.record")(
+        ({ action, at, caller, details, outcome = "succeeded", resource, resourceId }: AuditEntry) =>
+          Effect.asVoid(sql`
+          INSERT INTO audit_log (actor, actor_type, action, resource, resource_id, details, request_id, created_at)
+          VALUES (${caller.actor.actorId}, ${caller.actor.actorType}, ${action}, ${resource}, ${resourceId},
+                  ${JSON.stringify({ outcome, ...details })}::text::json, ${caller.requestId === "" ? null : caller.requestId},
+                  ${at}::timestamptz)`)
+      )
+      const recordDone = (entry: AuditEntry) =>
+        Effect.catch(record(entry), (error) => {
+          sideEffectFailed("audit")
+          return Effect.logError(
+            `the audit entry ${entry.action} of ${entry.resource} ${entry.resourceId} could not be written: ${describeSqlError(error)}`
+          )
+        })
+      return AuditTrail.of({ record, recordDone })
+    })
+  )
+}

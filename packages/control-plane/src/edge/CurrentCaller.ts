@@ -1,0 +1,13 @@
+import { CurrentActor } from "@runplane/api"
+import { RequestId } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import { orUnavailable } from "./OutageAnswers.ts"
+
+/** Who makes the current request, for the audit log. */
+export const currentCaller = Effect.gen(function* () {
+  return { actor: yield* CurrentActor, requestId: yield* RequestId }
+})
+
+/** A handler that does something in the name of who makes the request. */
+export const asCaller = <A, E, R>(use: (caller: Effect.Success<typeof currentCaller>) => Effect.Effect<A, E, R>) =>
+  orUnavailable(Effect.flatMap(currentCaller, use))

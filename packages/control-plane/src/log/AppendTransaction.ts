@@ -1,0 +1,254 @@
+import { enrichMetadata } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import {
+  type AppendRefusal,
+  type Changed,
+  type ChangeRequest,
+  type CommittedEvent,
+  RunAlreadyExists,
+  RunNotFound
+} from "./AppendRequest.ts"
+import { type Decision, decide, fold, messageRows, type RunInProgress, startRun } from "./EventFold.ts"
+import { Ids } from "./Ids.ts"
+import { LiveEvents, makeLiveBatch } from "./LiveEvents.ts"
+import { emptyBatch, type LockedHead, LogRows } from "./LogRows.ts"
+import { type CacheKey, ProjectionCache } from "./ProjectionCache.ts"
+import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
+import { makeReactions, type WrittenAppend } from "./Reactors.ts"
+
+/**
+ * The transaction of a group of appends, and what follows from its commit. Nothing in here is told before it is
+ * committed.
+ */
+export const makeAppendTransaction = Effect.gen(function* () {
+  const rows = yield* LogRows
+  const cache = yield* ProjectionCache
+  const ids = yield* Ids
+  const live = yield* LiveEvents
+  const reactions = yield* makeReactions
+
+  /** Locks the runs of the group and brings their projections to hand. Unknown runs are simply missing. */
+  const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>) {
+    const heads = yield* rows.lock([...new Set(group.map(({ request }) => request.runId))])
+    const refolds = new Map(
+      group.flatMap(({ request }) => (request._tag === "Rebuild" ? [[request.runId, request.refold]] : []))
+    )
+    const cold = [...heads.values()].filter(
+      (head) => head.lastSeq > 0 && !refolds.has(head.run.id) && cache.get(keyOf(head)) === undefined
+    )
+    const loaded = cold.length === 0 ? new Map() : yield* cache.load(cold.map((head) => head.run.id))
+    const runs = new Map<string, RunInProgress>()
+    for (const [id, head] of heads) {
+      const refold = refolds.get(head.run.id)
+      const known = refold === undefined ? (cache.get(keyOf(head)) ?? loaded.get(id)) : yield* refold(head.lastSeq)
+      runs.set(id, startRun(head, known))
+    }
+    return runs
+  })
+
+  /** Rows that follow from what was decided: status and metadata of the run, state of its session. */
+  const writeConsequences = Effect.fnUntraced(function* (decision: Decision) {
+    const { append, at, run } = decision
+    const { request } = append
+    for (const draft of decision.drafts) {
+      if (draft.type === "session.state.changed" && draft.data.state !== undefined) {
+        yield* rows.updateSession(request.runId, draft.ts, draft.data.state, null)
+      } else if (draft.type === "session.stream.opened") {
+        const { status } = draft.data
+        if (status === "opened" || status === "recovered")
+          yield* rows.updateSession(request.runId, draft.ts, null, true)
+        if (status === "closed" || status === "reconnecting")
+          yield* rows.updateSession(request.runId, draft.ts, null, false)
+      }
+    }
+    if (request._tag === "Change" && decision.change === "applied") {
+      yield* rows.updateStatus({
+        runId: request.runId,
+        status: request.to,
+        at,
+        startedAt: run.startedAt ?? null,
+        endedAt: run.endedAt ?? null,
+        errorCode: request.failure?.errorCode ?? null,
+        errorMessage: request.failure?.errorMessage ?? null,
+        metadata: yield* enrichedMetadata(request, run, at)
+      })
+    }
+    if (request._tag === "Observe" || request.also === undefined) return
+    if (decision.change === "applied") yield* request.also(at)
+  })
+
+  /**
+   * The metadata of a run that is completed or failed, with what its log says of it; null when they stay as they are.
+   */
+  const enrichedMetadata = Effect.fnUntraced(function* (
+    { failure, runId, to }: ChangeRequest,
+    { projected, startedAt }: RunInProgress,
+    endedAt: string
+  ) {
+    if (to !== "completed" && to !== "failed") return null
+    const metadata = decodeMetadata(yield* rows.readMetadata(runId))
+    const enriched = enrichMetadata(projected.state, projected.metrics, { startedAt, endedAt })
+    return JSON.stringify({
+      ...metadata,
+      ...enriched,
+      ...(failure === undefined ? {} : { error: failure.errorMessage })
+    })
+  })
+
+  /** Writes everything; to be called inside a transaction, whose commit makes it true. */
+  const write = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>) {
+    const settled: Array<Settled> = []
+    const refuse = (append: QueuedAppend, refusal: AppendRefusal) => {
+      settled.push({ append, outcome: Exit.fail(refusal) })
+    }
+    const rightful: Array<QueuedAppend> = []
+    for (const append of group) {
+      const { request } = append
+      if (request._tag !== "Create" || (yield* request.insert)) rightful.push(append)
+      else refuse(append, new RunAlreadyExists({ runId: request.runId }))
+    }
+    const runs = yield* openRuns(group)
+    const messages = messageRows(rightful.filter(({ request }) => runs.has(request.runId)))
+    const fresh = messages.runId.length === 0 ? new Set<string>() : yield* rows.insertMessages(messages)
+    const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+
+    const decisions: Array<Decision> = []
+    for (const append of rightful) {
+      const { runId } = append.request
+      const run = runs.get(runId)
+      const decided = run === undefined ? new RunNotFound({ runId }) : decide(append, run, fresh, at)
+      if ("_tag" in decided) refuse(append, decided)
+      else decisions.push(decided)
+    }
+    // What nobody has used belongs to refused appends: kept, it would make the rightful append look like a repetition.
+    if (fresh.size > 0) yield* rows.forgetMessages([...fresh])
+    const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
+    const places = { seqs: count === 0 ? [] : yield* rows.allocate(count), ids: yield* ids.uuids(count), next: 0 }
+
+    const batch = emptyBatch()
+    const committed: Array<Changed> = []
+    const appends: Array<WrittenAppend> = []
+    for (const decision of decisions) {
+      const { append, change, run } = decision
+      const { request } = append
+      const { committed: texts, events } = fold(decision, places, batch)
+      appends.push({
+        runId: request.runId,
+        askedAt: append.askedAt,
+        frames: request._tag === "Observe" ? request.frames : [],
+        events,
+        change: appliedChange(decision),
+        state: run.projected.state
+      })
+      const done: Changed = {
+        runId: request.runId,
+        status: run.status,
+        change,
+        events: texts,
+        cursor: run.cursor,
+        lastSeq: run.lastSeq,
+        lastIndex: run.lastIndex,
+        state: run.projected.state
+      }
+      committed.push(done)
+      settled.push({ append, outcome: Exit.succeed(done) })
+    }
+    const dirty = [...runs.values()].filter((run) => run.dirty)
+    const snapshots = new Map<string, string>()
+    for (const run of dirty) snapshots.set(run.head.run.id, addHead(batch, run))
+    if (dirty.length > 0) yield* rows.write(batch, reactions.inTransaction(appends))
+    yield* Effect.forEach(decisions, writeConsequences, { discard: true })
+    const [witness] = committed.flatMap(({ events }) => events)
+    return {
+      appends,
+      committed,
+      dirty,
+      settled,
+      snapshots,
+      witness,
+      transactionId: transactionOf(runs)
+    } satisfies Written
+  })
+
+  /** Tells the subscribers, and remembers the projections. To be called once, after the commit. */
+  const publish = (result: Written) => {
+    for (const run of result.dirty) cache.put({ ...keyOf(run.head), lastSeq: run.lastSeq }, run.projected)
+    const byRun = Map.groupBy(
+      result.committed.filter((appended) => appended.events.length > 0),
+      (appended) => appended.runId
+    )
+    const batches = [...byRun].flatMap(([runId, appends]) => {
+      const last = appends.at(-1)
+      if (last === undefined) return []
+      return [
+        makeLiveBatch({
+          runId,
+          status: last.status,
+          changed: appends.some((appended) => appended.change === "applied"),
+          events: appends.flatMap((appended) => appended.events),
+          snapshot: result.snapshots.get(runId) ?? "",
+          lastSeq: last.lastSeq,
+          lastIndex: last.lastIndex
+        })
+      ]
+    })
+    reactions.afterCommit(result.appends)
+    live.publish(batches)
+  }
+
+  return { write, publish } as const
+})
+
+/** What a transaction has written, and what to say of it once it has committed. */
+export interface Written {
+  readonly appends: ReadonlyArray<WrittenAppend>
+  readonly committed: ReadonlyArray<Changed>
+  /** The outcome of every append of the group. */
+  readonly settled: ReadonlyArray<Settled>
+  readonly dirty: ReadonlyArray<RunInProgress>
+  /** Projected states as text, by run. */
+  readonly snapshots: ReadonlyMap<string, string>
+  /**
+   * An event of this transaction: where it is found, all of the transaction is. Undefined when no event was written.
+   */
+  readonly witness: CommittedEvent | undefined
+  /** PostgreSQL's id of the transaction; undefined when it has touched no run. */
+  readonly transactionId: string | undefined
+}
+
+const transactionOf = (runs: ReadonlyMap<string, RunInProgress>): string | undefined => {
+  for (const { head } of runs.values()) return head.transactionId
+  return undefined
+}
+
+const keyOf = ({ lastSeq, revision, run }: LockedHead): CacheKey => ({ runId: run.id, lastSeq, revision })
+
+const appliedChange = ({ append: { request }, at, change }: Decision) =>
+  request._tag === "Change" && change === "applied"
+    ? { to: request.to, at, error: request.failure?.errorMessage }
+    : undefined
+
+const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
+
+/** Adds the run's head, projection and metrics to the batch and answers the projection's text. */
+const addHead = ({ heads }: ReturnType<typeof emptyBatch>, run: RunInProgress): string => {
+  const { metrics, state } = run.projected
+  const snapshot = JSON.stringify(state)
+  heads.runId.push(run.head.run.id)
+  heads.lastSeq.push(BigInt(run.lastSeq))
+  heads.lastIndex.push(run.lastIndex)
+  heads.lastRawSeq.push(run.lastRawSeq)
+  heads.cursor.push(BigInt(run.cursor))
+  heads.state.push(snapshot)
+  heads.metrics.push(JSON.stringify(metrics))
+  heads.promptTokens.push(String(metrics.promptTokens))
+  heads.completionTokens.push(String(metrics.completionTokens))
+  heads.totalTokens.push(String(metrics.totalTokens))
+  heads.costUsd.push(String(metrics.estimatedCostUsd))
+  heads.signalCount.push(metrics.signalCount)
+  heads.decisionCount.push(metrics.decisionCount)
+  return snapshot
+}

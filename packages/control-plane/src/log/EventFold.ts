@@ -1,0 +1,209 @@
+import {
+  decideTransition,
+  type EventDraft,
+  emptyRunMetrics,
+  emptyRunState,
+  isTerminal,
+  type KnownEvent,
+  measure,
+  type OutboundMessageDraft,
+  placeEvent,
+  project,
+  type RunStatus
+} from "@runplane/domain"
+import {
+  type AppendRefusal,
+  type ChangeOutcome,
+  type ChangeRequest,
+  type CommittedEvent,
+  StreamCursorMoved
+} from "./AppendRequest.ts"
+import type { LockedHead, LogBatch, MessageRows } from "./LogRows.ts"
+import type { PreparedFrame } from "./PreparedFrame.ts"
+import type { Projected } from "./Projected.ts"
+import type { QueuedAppend } from "./QueuedAppend.ts"
+
+/** A run in the middle of an append: everything here is what will be committed. */
+export interface RunInProgress {
+  readonly head: LockedHead
+  status: RunStatus
+  statusRevision: number
+  lastSeq: number
+  lastIndex: number
+  lastRawSeq: number
+  cursor: number
+  projected: Projected
+  /** Participants that are declared or have been seen, the appends of this transaction included. */
+  readonly participants: Set<string>
+  startedAt: string | undefined
+  endedAt: string | undefined
+  dirty: boolean
+}
+
+export const startRun = (head: LockedHead, known: Projected | undefined): RunInProgress => {
+  const projected = known ?? { state: emptyRunState(head.run.id), metrics: emptyRunMetrics(head.run.id) }
+  return {
+    head,
+    status: head.run.status,
+    statusRevision: head.run.statusRevision,
+    lastSeq: head.lastSeq,
+    lastIndex: head.lastIndex,
+    lastRawSeq: head.lastRawSeq,
+    cursor: head.cursor,
+    projected,
+    participants: new Set(projected.state.participants.map((participant) => participant.participantId)),
+    startedAt: head.run.startedAt,
+    endedAt: head.run.endedAt,
+    dirty: false
+  }
+}
+
+/** What one append adds to its run, decided under the lock. */
+export interface Decision {
+  readonly append: QueuedAppend
+  readonly run: RunInProgress
+  /** `applied` unless a change of status came to nothing. */
+  readonly change: ChangeOutcome
+  readonly frames: ReadonlyArray<PreparedFrame>
+  readonly drafts: ReadonlyArray<EventDraft>
+  readonly at: string
+}
+
+/** The form in which the database answers which messages were new. */
+const runMessageKey = (runId: string, { messageKey }: PreparedFrame): string | undefined =>
+  messageKey === undefined ? undefined : `${runId} ${messageKey}`
+
+/** The message rows that the frames of these appends want to store: each key once, an acceptance before a rejection. */
+export const messageRows = (appends: ReadonlyArray<QueuedAppend>): MessageRows => {
+  const byKey = new Map<
+    string,
+    { readonly runId: string; readonly key: string; readonly message: OutboundMessageDraft }
+  >()
+  for (const { frames, request } of appends) {
+    for (const frame of frames) {
+      const key = frame.messageKey
+      if (key === undefined || frame.message === undefined) continue
+      const place = `${request.runId} ${key}`
+      if (byKey.get(place)?.message.status === "accepted") continue
+      byKey.set(place, { runId: request.runId, key, message: frame.message })
+    }
+  }
+  const rows = [...byKey.values()]
+  return {
+    runId: rows.map((row) => row.runId),
+    messageId: rows.map((row) => row.key),
+    accepted: rows.map((row) => row.message.status === "accepted"),
+    json: rows.map((row) => JSON.stringify({ runId: row.runId, ...row.message }))
+  }
+}
+
+/**
+ * Decides, under the run's lock, what an append adds: duplicates dropped, the cursor compared, the change of status
+ * looked up. `fresh` holds the messages that the database did not have; a key is used up by its first frame.
+ */
+export const decide = (
+  append: QueuedAppend,
+  run: RunInProgress,
+  fresh: Set<string>,
+  at: string
+): Decision | AppendRefusal => {
+  const { request } = append
+  switch (request._tag) {
+    case "Observe": {
+      const { cursor, runId } = request
+      if (cursor !== undefined && cursor !== run.cursor) {
+        return new StreamCursorMoved({ runId, expected: cursor, actual: run.cursor })
+      }
+      return { append, run, change: "applied", ...takeFrames(append, run, fresh), at }
+    }
+    case "Change": {
+      const change = outcomeOf(request, run)
+      if (change !== "applied") return { append, run, change, frames: [], drafts: [], at }
+      const drafts = request.events(run.head.run, at)
+      run.status = request.to
+      run.statusRevision += 1
+      if (request.to === "starting") run.startedAt = at
+      if (isTerminal(request.to)) run.endedAt = at
+      return { append, run, change, frames: [], drafts, at }
+    }
+    case "Rebuild":
+      return { append, run, change: "applied", frames: [], drafts: [], at }
+    default:
+      return { append, run, change: "applied", frames: [], drafts: request.events, at }
+  }
+}
+
+const takeFrames = ({ frames, request }: QueuedAppend, run: RunInProgress, fresh: Set<string>) => {
+  const taken = frames.filter((frame) => {
+    const key = runMessageKey(request.runId, frame)
+    const isNew = key === undefined || fresh.delete(key)
+    // What the runtime says of a message that it has refused is not a message of its own.
+    return isNew || !(frame.ordinal || frame.ambient)
+  })
+  const drafts: Array<EventDraft> = []
+  for (const frame of taken) {
+    // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
+    if (frame.ordinal) run.cursor += 1
+    for (const draft of frame.drafts) {
+      if (draft.type === "participant.seen") {
+        const id = draft.subject?.id ?? ""
+        if (run.participants.has(id)) continue
+        run.participants.add(id)
+      }
+      drafts.push(draft)
+    }
+  }
+  return { frames: taken, drafts }
+}
+
+const outcomeOf = ({ revision, to }: ChangeRequest, run: RunInProgress): ChangeOutcome => {
+  const transition = decideTransition(run.status, to)
+  if (transition === "reject") return "rejected"
+  if (transition === "no-op") return "no-op"
+  return revision === undefined || revision === run.statusRevision ? "applied" : "superseded"
+}
+
+/** Gives the drafts of a decision their places, folds them into the run, and adds their rows to the batch. */
+export const fold = (
+  decision: Decision,
+  places: { readonly seqs: ReadonlyArray<number>; readonly ids: ReadonlyArray<string>; next: number },
+  batch: LogBatch
+): { readonly events: ReadonlyArray<KnownEvent>; readonly committed: ReadonlyArray<CommittedEvent> } => {
+  const { append, drafts, frames, run } = decision
+  const { runId } = append.request
+  const trace = { traceId: run.head.run.traceId, spanId: run.head.run.spanId }
+  let { metrics, state } = run.projected
+  const events: Array<KnownEvent> = []
+  const committed: Array<CommittedEvent> = []
+  for (const draft of drafts) {
+    const seq = places.seqs[places.next] ?? 0
+    const id = places.ids[places.next] ?? ""
+    const event = placeEvent(draft, { id, runId, seq, index: run.lastIndex + 1, trace })
+    places.next += 1
+    run.lastSeq = seq
+    run.lastIndex = event.index
+    state = project(state, event)
+    metrics = measure(metrics, event)
+    const json = JSON.stringify(event.recorded)
+    batch.events.seq.push(BigInt(seq))
+    batch.events.runId.push(runId)
+    batch.events.index.push(event.index)
+    batch.events.ts.push(event.ts)
+    batch.events.type.push(event.type)
+    batch.events.json.push(json)
+    events.push(event)
+    committed.push({ seq, index: event.index, type: event.type, json })
+  }
+  run.projected = { state, metrics }
+  for (const frame of frames) {
+    run.lastRawSeq += 1
+    batch.raw.runId.push(runId)
+    batch.raw.seq.push(run.lastRawSeq)
+    batch.raw.ts.push(frame.receivedAt)
+    batch.raw.kind.push(frame.raw.kind)
+    batch.raw.sourceName.push(frame.raw.sourceName)
+    batch.raw.json.push(JSON.stringify(frame.raw.payload))
+  }
+  if (decision.change === "applied") run.dirty = true
+  return { events, committed }
+}

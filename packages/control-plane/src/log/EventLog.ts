@@ -1,0 +1,108 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import {
+  type AppendError,
+  type Appended,
+  type AppendFailed,
+  AppendRequest,
+  type Changed,
+  type ChangeRequest,
+  type CreateRequest,
+  type ObserveRequest,
+  type RebuildRequest,
+  type RecordRequest,
+  type RunAlreadyExists,
+  type RunNotFound,
+  type StreamCursorMoved
+} from "./AppendRequest.ts"
+import { FrameNormaliser } from "./FrameNormaliser.ts"
+import { makeGroupCommit } from "./GroupCommit.ts"
+import { type PreparedFrame, prepareFrames } from "./PreparedFrame.ts"
+import { ProjectionCache } from "./ProjectionCache.ts"
+import type { QueuedAppend } from "./QueuedAppend.ts"
+
+/** Appends waiting for a writer; a full queue makes the callers wait. */
+export const PENDING_APPENDS = 1024
+/** Most frames and most requests that share one transaction. */
+export const GROUP_FRAMES = 1000
+export const GROUP_REQUESTS = 64
+/** Transactions in flight: one commits while the next is being folded. */
+export const WRITERS = 2
+
+/**
+ * The one way into the log. An append is atomic: raw and canonical events, projection, metrics, messages, status and
+ * stream cursor commit together or not at all, and subscribers hear of it only afterwards.
+ *
+ * Appends that wait at the same time share a transaction (group commit), whichever runs they belong to: many quiet runs
+ * cost about as much as one busy one. An append that is refused (unknown run, lost cursor, forbidden transition) leaves
+ * the others untouched. What a transaction that fails means for its appends is told in `GroupCommit.ts`.
+ */
+export class EventLog extends Context.Service<
+  EventLog,
+  {
+    /** Stores frames of a run's session: what is new of them, in their order. */
+    readonly observe: (
+      request: ObserveRequest
+    ) => Effect.Effect<Appended, RunNotFound | StreamCursorMoved | AppendFailed>
+    /** Adds events, and further rows, to a run. */
+    readonly record: (request: RecordRequest) => Effect.Effect<Appended, RunNotFound | AppendFailed>
+    /** Changes the status of a run, when the transition table allows it; the answer says whether it did. */
+    readonly change: (request: ChangeRequest) => Effect.Effect<Changed, RunNotFound | AppendFailed>
+    /** Makes a run together with its first events. */
+    readonly create: (request: CreateRequest) => Effect.Effect<Appended, RunAlreadyExists | AppendFailed>
+    /** Replaces the projection and the metrics of a run. */
+    readonly rebuild: (request: RebuildRequest) => Effect.Effect<Appended, RunNotFound | AppendFailed>
+  }
+>()("runplane/control-plane/EventLog") {
+  static readonly layer = Layer.effect(
+    EventLog,
+    Effect.gen(function* () {
+      const normaliser = yield* FrameNormaliser
+      const cache = yield* ProjectionCache
+      const commit = yield* makeGroupCommit
+      const pending = yield* Queue.bounded<QueuedAppend>(PENDING_APPENDS)
+
+      const write = Effect.flatMap(takeGroup(pending), commit)
+      for (let writer = 0; writer < WRITERS; writer++) yield* Effect.forkScoped(Effect.forever(write))
+
+      /** Frames are prepared on the way into the queue: a transaction that is made again finds them ready. */
+      const prepare = (request: AppendRequest): ReadonlyArray<PreparedFrame> =>
+        request._tag === "Observe" ? prepareFrames(normaliser, cache.participants(request.runId), request.frames) : []
+
+      const append = Effect.fnUntraced(function* (request: AppendRequest) {
+        const askedAt = yield* Clock.currentTimeNanos
+        const done = yield* Deferred.make<Changed, AppendError>()
+        yield* Queue.offer(pending, { request, frames: prepare(request), askedAt, done })
+        return yield* Deferred.await(done)
+      })
+      // Which refusals an append can meet follows from its kind; any other is a fault of the log itself.
+      const { Change, Create, Observe, Rebuild, Record } = AppendRequest
+      const impossible = { RunAlreadyExists: Effect.die, StreamCursorMoved: Effect.die } as const
+      return EventLog.of({
+        observe: (request) => Effect.catchTag(append(Observe(request)), "RunAlreadyExists", Effect.die),
+        record: (request) => Effect.catchTags(append(Record(request)), impossible),
+        change: (request) => Effect.catchTags(append(Change(request)), impossible),
+        create: (request) =>
+          Effect.catchTags(append(Create(request)), { RunNotFound: Effect.die, StreamCursorMoved: Effect.die }),
+        rebuild: (request) => Effect.catchTags(append(Rebuild(request)), impossible)
+      })
+    })
+  )
+}
+
+/** Waits for one append and takes what waits behind it, up to the bounds of a group. */
+const takeGroup = Effect.fnUntraced(function* (pending: Queue.Queue<QueuedAppend>) {
+  const first = yield* Queue.take(pending)
+  const group = [first]
+  let frames = first.frames.length
+  while (group.length < GROUP_REQUESTS && frames < GROUP_FRAMES && Queue.sizeUnsafe(pending) > 0) {
+    const next = yield* Queue.take(pending)
+    group.push(next)
+    frames += next.frames.length
+  }
+  return group
+})

@@ -1,0 +1,83 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import { describeSqlError } from "../database/SqlFailures.ts"
+import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
+import { Ids } from "./Ids.ts"
+import { LiveEvents } from "./LiveEvents.ts"
+
+/** PostgreSQL channel on which the instances tell each other which runs have new events. */
+export const NOTICE_CHANNEL = "runplane_run_events"
+/** Commits within this time share one notice. Milliseconds. */
+export const NOTICE_INTERVAL_MS = 5
+/** Run ids in one notice; its text has to stay below 8,000 bytes. */
+export const RUNS_PER_NOTICE = 150
+const RECONNECT_MS = 1_000
+
+/**
+ * Wakes the subscribers on other instances (docs/events.md#commit-first): one coalesced NOTIFY every few milliseconds,
+ * outside of the append transactions, naming the runs that were written. It is only a wake-up: who is woken reads the
+ * rows, so a lost notice costs time and no event.
+ */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const live = yield* LiveEvents
+    const sideEffectFailed = yield* SideEffectMeter
+    const instance = yield* (yield* Ids).uuid
+    const written = new Set<string>()
+    const wake = yield* Queue.sliding<void>(1)
+
+    yield* live.listen((batch) => {
+      written.add(batch.runId)
+      Queue.offerUnsafe(wake, undefined)
+    })
+
+    const send = Effect.gen(function* () {
+      yield* Queue.take(wake)
+      yield* Effect.sleep(NOTICE_INTERVAL_MS)
+      while (written.size > 0) {
+        const runIds = [...written].slice(0, RUNS_PER_NOTICE)
+        for (const runId of runIds) written.delete(runId)
+        yield* sql.notify(NOTICE_CHANNEL, [instance, ...runIds].join(" ")).pipe(
+          Effect.tapError(() =>
+            Effect.sync(() => {
+              for (const runId of runIds) written.add(runId)
+            })
+          )
+        )
+      }
+    }).pipe(
+      Effect.catchTag("SqlError", (error) => {
+        sideEffectFailed("notify")
+        // Nobody else would tell of these commits, so they are told late.
+        return Effect.logDebug("could not tell the other instances", error).pipe(
+          Effect.andThen(Effect.sleep(RECONNECT_MS)),
+          Effect.andThen(Queue.offer(wake, undefined))
+        )
+      }),
+      Effect.withTracerEnabled(false)
+    )
+    yield* Effect.forkScoped(Effect.forever(send))
+
+    const receive = (notice: string) => {
+      const [sender, ...runIds] = notice.split(" ")
+      if (sender !== instance) for (const runId of runIds) live.poke(runId)
+    }
+    const listen = Effect.gen(function* () {
+      const notices = yield* sql.listen(NOTICE_CHANNEL)
+      // What was said before this LISTEN is lost, so every subscriber looks for itself.
+      live.pokeAll()
+      while (true) receive((yield* Queue.take(notices)).payload ?? "")
+    })
+    yield* Effect.scoped(listen).pipe(
+      Effect.catchTag("SqlError", (error) =>
+        Effect.logWarning(`not listening for the notices of other instances: ${describeSqlError(error)}`)
+      ),
+      Effect.repeat(Schedule.spaced(RECONNECT_MS)),
+      Effect.forkScoped
+    )
+  })
+)

@@ -1,0 +1,93 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** A stored event as text, with its places. */
+export interface StoredEvent {
+  readonly seq: number
+  readonly index: number
+  readonly json: string
+}
+
+export interface EventFilter {
+  readonly afterSeq: number
+  /** Inclusive lower bound, ISO-8601. */
+  readonly afterTs?: string
+  /** Exclusive upper bound, ISO-8601. */
+  readonly beforeTs?: string
+  /** Empty: every type. Unknown types match nothing. */
+  readonly types: ReadonlyArray<string>
+}
+
+interface Row {
+  readonly seq: bigint
+  readonly index: number
+  readonly json: string
+}
+
+const toStored = (row: Row): StoredEvent => ({ seq: Number(row.seq), index: row.index, json: row.json })
+
+/** Reads of the canonical log by run, ascending by seq (docs/http.md#list-events). */
+export class EventRepository extends Context.Service<
+  EventRepository,
+  {
+    readonly page: (
+      runId: RunId,
+      filter: EventFilter,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+    /** How many events match, `afterSeq` included in the match. */
+    readonly count: (runId: RunId, filter: EventFilter) => Effect.Effect<number, SqlError>
+    /** Seq and index of the run's last event; zeros when it has none, undefined when the run is unknown. */
+    readonly head: (
+      runId: RunId
+    ) => Effect.Effect<
+      { readonly lastSeq: number; readonly lastIndex: number; readonly cursor: number } | undefined,
+      SqlError
+    >
+  }
+>()("runplane/control-plane/EventRepository") {
+  static readonly layer = Layer.effect(
+    EventRepository,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const matches = (runId: RunId, filter: EventFilter) =>
+        sql.and([
+          sql`run_id = ${runId}::uuid`,
+          sql`seq > ${BigInt(filter.afterSeq)}`,
+          ...(filter.afterTs === undefined ? [] : [sql`ts >= ${filter.afterTs}::timestamptz`]),
+          ...(filter.beforeTs === undefined ? [] : [sql`ts < ${filter.beforeTs}::timestamptz`]),
+          ...(filter.types.length === 0 ? [] : [sql`type = ANY(${filter.types}::text[])`])
+        ])
+
+      const page = Effect.fn("EventRepository.page")((runId: RunId, filter: EventFilter, limit: number) =>
+        Effect.map(
+          sql<Row>`
+            SELECT seq, index, event::text AS json FROM canonical_events
+            WHERE ${matches(runId, filter)} ORDER BY seq LIMIT ${BigInt(limit)}`,
+          (rows) => rows.map(toStored)
+        )
+      )
+      const count = Effect.fn("EventRepository.count")((runId: RunId, filter: EventFilter) =>
+        Effect.map(
+          sql<{ readonly total: number }>`
+            SELECT count(*)::int AS total FROM canonical_events WHERE ${matches(runId, filter)}`,
+          (rows) => rows[0]?.total ?? 0
+        )
+      )
+      const head = Effect.fn("EventRepository.head")((runId: RunId) =>
+        Effect.map(
+          sql<{ readonly last_seq: bigint; readonly last_index: number; readonly stream_cursor: bigint }>`
+            SELECT last_seq, last_index, stream_cursor FROM run_heads WHERE run_id = ${runId}::uuid`,
+          ([row]) =>
+            row && { lastSeq: Number(row.last_seq), lastIndex: row.last_index, cursor: Number(row.stream_cursor) }
+        )
+      )
+      return EventRepository.of({ page, count, head })
+    })
+  )
+}

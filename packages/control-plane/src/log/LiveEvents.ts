@@ -1,0 +1,167 @@
+import type { RunId, RunStatus } from "@runplane/domain"
+import { isTerminal } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
+import type { CommittedEvent } from "./AppendRequest.ts"
+
+/** What one committed append tells the subscribers of its run. */
+export interface LiveBatch {
+  readonly _tag: "Batch"
+  readonly runId: RunId
+  readonly status: RunStatus
+  /** The change of status this append made, if any. */
+  readonly changed: boolean
+  readonly events: ReadonlyArray<CommittedEvent>
+  /** JSON text of the projected state after these events. */
+  readonly snapshot: string
+  readonly lastSeq: number
+  readonly lastIndex: number
+  /** The same bytes for every subscriber, made once, on first use. */
+  readonly frames: () => Uint8Array
+}
+
+/** The subscriber fell behind, or another instance wrote: read the database from the last seq seen. */
+export interface LiveGap {
+  readonly _tag: "Gap"
+}
+
+export interface LiveSubscription {
+  readonly take: Effect.Effect<LiveBatch | LiveGap>
+}
+
+/** Batches held for one slow subscriber before it is sent back to the database. */
+export const SUBSCRIBER_CAPACITY = 64
+
+interface Subscriber {
+  readonly queue: Queue.Queue<LiveBatch | LiveGap>
+  lagging: boolean
+}
+
+const encoder = new TextEncoder()
+
+/** The SSE frames of a batch: its events, then the snapshot that includes them (docs/http.md#stream). */
+const encodeFrames = (events: ReadonlyArray<CommittedEvent>, snapshot: string): Uint8Array => {
+  let text = ""
+  for (const event of events) text += canonicalEventFrame(event)
+  return encoder.encode(text + snapshotFrame(snapshot))
+}
+
+export const canonicalEventFrame = (event: { readonly seq: number; readonly json: string }): string =>
+  `event: canonical_event\nid: ${event.seq}\ndata: ${event.json}\n\n`
+
+export const snapshotFrame = (snapshot: string): string => `event: snapshot\ndata: ${snapshot}\n\n`
+
+export const makeLiveBatch = (batch: Omit<LiveBatch, "_tag" | "frames">): LiveBatch => {
+  let bytes: Uint8Array | undefined
+  return {
+    _tag: "Batch",
+    ...batch,
+    frames: () => {
+      bytes ??= encodeFrames(batch.events, batch.snapshot)
+      return bytes
+    }
+  }
+}
+
+export const endsRun = (batch: LiveBatch): boolean => batch.changed && isTerminal(batch.status)
+
+/**
+ * Tells the subscribers of a run, within this process, what has been committed (docs/events.md#commit-first).
+ * Publishing never waits: a subscriber that does not keep up is told to read the database instead, so it loses nothing
+ * and holds little.
+ */
+export class LiveEvents extends Context.Service<
+  LiveEvents,
+  {
+    readonly publish: (batches: ReadonlyArray<LiveBatch>) => void
+    /** Committed elsewhere: subscribers of the run read the database. */
+    readonly poke: (runId: string) => void
+    readonly pokeAll: () => void
+    readonly subscribe: (runId: RunId) => Effect.Effect<LiveSubscription, never, Scope.Scope>
+    /** Called with every published batch; for counters, never for work that may wait or fail. */
+    readonly listen: (listener: (batch: LiveBatch) => void) => Effect.Effect<void, never, Scope.Scope>
+  }
+>()("runplane/control-plane/LiveEvents") {
+  static readonly layer = Layer.effect(
+    LiveEvents,
+    Effect.gen(function* () {
+      const sideEffectFailed = yield* SideEffectMeter
+      const log = Effect.runForkWith(yield* Effect.context())
+      const byRun = new Map<string, Set<Subscriber>>()
+      const listeners = new Set<(batch: LiveBatch) => void>()
+
+      const offer = (subscriber: Subscriber, item: LiveBatch | LiveGap) => {
+        if (subscriber.lagging) return
+        // One place is kept free for the gap itself.
+        if (item._tag === "Batch" && Queue.sizeUnsafe(subscriber.queue) < SUBSCRIBER_CAPACITY) {
+          Queue.offerUnsafe(subscriber.queue, item)
+          return
+        }
+        subscriber.lagging = true
+        Queue.offerUnsafe(subscriber.queue, { _tag: "Gap" })
+      }
+
+      const publish = (batches: ReadonlyArray<LiveBatch>) => {
+        for (const batch of batches) {
+          for (const listener of listeners) {
+            // The batch is committed: whatever becomes of a listener, its writers and subscribers must not hear
+            // otherwise.
+            try {
+              listener(batch)
+            } catch (fault) {
+              sideEffectFailed("publish")
+              log(Effect.logError("a listener of committed events failed", fault))
+            }
+          }
+          const subscribers = byRun.get(batch.runId)
+          if (subscribers !== undefined) for (const subscriber of subscribers) offer(subscriber, batch)
+        }
+      }
+
+      const poke = (runId: string) => {
+        for (const subscriber of byRun.get(runId) ?? []) offer(subscriber, { _tag: "Gap" })
+      }
+
+      const pokeAll = () => {
+        for (const runId of byRun.keys()) poke(runId)
+      }
+
+      const subscribe = Effect.fnUntraced(function* (runId: RunId) {
+        const queue = yield* Queue.bounded<LiveBatch | LiveGap>(SUBSCRIBER_CAPACITY + 1)
+        const subscriber: Subscriber = { queue, lagging: false }
+        yield* Effect.acquireRelease(
+          Effect.sync(() => {
+            const subscribers = byRun.get(runId) ?? new Set()
+            byRun.set(runId, subscribers.add(subscriber))
+          }),
+          () =>
+            Effect.sync(() => {
+              const subscribers = byRun.get(runId)
+              subscribers?.delete(subscriber)
+              if (subscribers?.size === 0) byRun.delete(runId)
+            })
+        )
+        const take = Effect.tap(Queue.take(queue), (item) =>
+          Effect.sync(() => {
+            if (item._tag === "Gap") subscriber.lagging = false
+          })
+        )
+        return { take }
+      })
+
+      const listen = (listener: (batch: LiveBatch) => void) =>
+        Effect.asVoid(
+          Effect.acquireRelease(
+            Effect.sync(() => listeners.add(listener)),
+            () => Effect.sync(() => listeners.delete(listener))
+          )
+        )
+
+      return LiveEvents.of({ publish, poke, pokeAll, subscribe, listen })
+    })
+  )
+}

@@ -1,0 +1,33 @@
+import * as Layer from "effect/Layer"
+import { EventLog } from "./EventLog.ts"
+import { EventRepository } from "./EventRepository.ts"
+import { Ids } from "./Ids.ts"
+import { LiveEvents } from "./LiveEvents.ts"
+import { LogRows } from "./LogRows.ts"
+import { ProjectionCache } from "./ProjectionCache.ts"
+import { ArtifactRepository } from "./runs/ArtifactRepository.ts"
+import { RunDocuments } from "./runs/RunDocuments.ts"
+import { RunRepository } from "./runs/RunRepository.ts"
+import { RunTraces } from "./runs/RunTraces.ts"
+import { RunUpkeep } from "./runs/RunUpkeep.ts"
+
+/**
+ * The log with its readers and the rows of runs. Wants the database, the normaliser and the reactors from its
+ * surroundings.
+ */
+export const layer = EventLog.layer.pipe(
+  Layer.provide(ProjectionCache.layer),
+  Layer.provide(LogRows.layer),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      ArtifactRepository.layer,
+      EventRepository.layer,
+      Ids.layer,
+      LiveEvents.layer,
+      RunDocuments.layer,
+      RunRepository.layer,
+      RunTraces.layer,
+      RunUpkeep.layer
+    )
+  )
+)

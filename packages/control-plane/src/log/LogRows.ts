@@ -1,0 +1,290 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { RunId, type RunStatus } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Statement from "effect/sql/Statement"
+import { isBadArgument } from "../database/SqlFailures.ts"
+import type { CommittedEvent, LockedRun } from "./AppendRequest.ts"
+
+/** The rows that the log writes, column by column: each array is one parameter of one `unnest`. */
+export interface LogBatch {
+  readonly events: {
+    readonly seq: Array<bigint>
+    readonly runId: Array<string>
+    readonly index: Array<number>
+    readonly ts: Array<string>
+    readonly type: Array<string>
+    readonly json: Array<string>
+  }
+  readonly raw: {
+    readonly runId: Array<string>
+    readonly seq: Array<number>
+    readonly ts: Array<string>
+    readonly kind: Array<string>
+    readonly sourceName: Array<string>
+    readonly json: Array<string>
+  }
+  readonly heads: {
+    readonly runId: Array<string>
+    readonly lastSeq: Array<bigint>
+    readonly lastIndex: Array<number>
+    readonly lastRawSeq: Array<number>
+    readonly cursor: Array<bigint>
+    readonly state: Array<string>
+    readonly metrics: Array<string>
+    readonly promptTokens: Array<string>
+    readonly completionTokens: Array<string>
+    readonly totalTokens: Array<string>
+    readonly costUsd: Array<string>
+    readonly signalCount: Array<number>
+    readonly decisionCount: Array<number>
+  }
+}
+
+export const emptyBatch = (): LogBatch => ({
+  events: { seq: [], runId: [], index: [], ts: [], type: [], json: [] },
+  raw: { runId: [], seq: [], ts: [], kind: [], sourceName: [], json: [] },
+  heads: {
+    runId: [],
+    lastSeq: [],
+    lastIndex: [],
+    lastRawSeq: [],
+    cursor: [],
+    state: [],
+    metrics: [],
+    promptTokens: [],
+    completionTokens: [],
+    totalTokens: [],
+    costUsd: [],
+    signalCount: [],
+    decisionCount: []
+  }
+})
+
+export interface LockedHead {
+  readonly run: LockedRun
+  readonly lastSeq: number
+  readonly lastIndex: number
+  readonly lastRawSeq: number
+  readonly cursor: number
+  /** Number of the rebuilds of the stored projection. */
+  readonly revision: number
+  /** The transaction that holds the lock, by PostgreSQL's 64-bit id. */
+  readonly transactionId: string
+}
+
+export interface MessageRows {
+  readonly runId: ReadonlyArray<string>
+  readonly messageId: ReadonlyArray<string>
+  readonly accepted: ReadonlyArray<boolean>
+  readonly json: ReadonlyArray<string>
+}
+
+interface LockRow {
+  readonly id: string
+  readonly status: RunStatus
+  readonly mode_name: string
+  readonly runtime_kind: string
+  readonly runtime_session_id: string
+  readonly trace_id: string
+  readonly span_id: string
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly ended_at: Date | null
+  readonly last_seq: bigint
+  readonly last_index: number
+  readonly last_raw_seq: number
+  readonly stream_cursor: bigint
+  readonly projection_revision: number
+  readonly transaction_id: string
+  readonly status_revision: number
+}
+
+const UUID_LENGTH = 36
+
+const joined = Statement.join("", false)
+
+const make = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+
+  /** Locks the runs in the order of their ids, so that two groups of runs cannot wait for each other. */
+  const lock = (runIds: ReadonlyArray<string>) =>
+    Effect.map(
+      sql<LockRow>`
+        SELECT r.id::text AS id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
+               r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq, h.stream_cursor,
+               h.projection_revision, pg_current_xact_id()::text AS transaction_id
+        FROM runs r JOIN run_heads h ON h.run_id = r.id
+        WHERE r.id = ANY(${runIds}::text[]::uuid[])
+        ORDER BY r.id
+        FOR NO KEY UPDATE OF r, h`,
+      (rows) => new Map(rows.map((row) => [row.id, toLockedHead(row)]))
+    )
+
+  const loadProjections = (runIds: ReadonlyArray<string>) =>
+    sql<{ readonly run_id: string; readonly last_seq: bigint; readonly state: string; readonly metrics: string }>`
+      SELECT p.run_id::text AS run_id, p.last_seq, p.state::text AS state, m.metrics::text AS metrics
+      FROM projections p JOIN run_metrics m USING (run_id)
+      WHERE p.run_id = ANY(${runIds}::text[]::uuid[])`
+
+  /**
+   * Stores the messages that the run does not have yet and answers those, as `runId messageId`. A rejected message
+   * leaves its id free, so its later acceptance is new and takes its place.
+   */
+  const insertMessages = (rows: MessageRows) =>
+    Effect.map(
+      sql<{ readonly run_id: string; readonly message_id: string }>`
+        INSERT INTO outbound_messages (run_id, message_id, accepted, message)
+        SELECT * FROM unnest(${rows.runId}::text[]::uuid[], ${rows.messageId}::text[], ${rows.accepted}::bool[],
+                             ${rows.json}::text[]::json[])
+        ON CONFLICT (run_id, message_id) DO UPDATE SET accepted = true, message = excluded.message
+        WHERE excluded.accepted AND NOT outbound_messages.accepted
+        RETURNING run_id::text AS run_id, message_id`,
+      (inserted) => new Set(inserted.map((row) => `${row.run_id} ${row.message_id}`))
+    )
+
+  /** Takes back messages that were stored for nothing; the keys are those that `insertMessages` answers. */
+  const forgetMessages = (keys: ReadonlyArray<string>) => {
+    const parts = keys.map((key) => [key.slice(0, UUID_LENGTH), key.slice(UUID_LENGTH + 1)] as const)
+    return sql`
+      DELETE FROM outbound_messages m
+      USING unnest(${parts.map(([runId]) => runId)}::text[]::uuid[], ${parts.map(([, id]) => id)}::text[]) AS k (run_id, message_id)
+      WHERE m.run_id = k.run_id AND m.message_id = k.message_id`
+  }
+
+  /**
+   * Takes `count` places of the one sequence of the log, ascending, in the way that the gate of events needs (migration
+   * 0004).
+   */
+  const allocate = (count: number) =>
+    Effect.map(sql<{ readonly seqs: ReadonlyArray<bigint> }>`SELECT allocate_event_seqs(${count}) AS seqs`, (rows) =>
+      (rows[0]?.seqs ?? []).map(Number)
+    )
+
+  /** Writes the batch, and with the same statement what the reactors add to it. */
+  const write = ({ events, heads, raw }: LogBatch, reactions: ReadonlyArray<Statement.Fragment>) => sql`
+    WITH new_events AS (
+      INSERT INTO canonical_events (seq, run_id, index, ts, type, event, gate)
+      SELECT e.*, pg_snapshot_xmax(pg_current_snapshot())
+      FROM unnest(${events.seq}::bigint[], ${events.runId}::text[]::uuid[], ${events.index}::int[],
+                  ${events.ts}::text[]::timestamptz[], ${events.type}::text[], ${events.json}::text[]::json[]) AS e
+    ), new_raw AS (
+      INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload)
+      SELECT * FROM unnest(${raw.runId}::text[]::uuid[], ${raw.seq}::int[], ${raw.ts}::text[]::timestamptz[],
+                           ${raw.kind}::text[], ${raw.sourceName}::text[], ${raw.json}::text[]::json[])
+    )${joined(reactions.map((reaction, place) => sql`, ${sql.literal(`reaction_${place}`)} AS (${reaction})`))}, head AS (
+      SELECT * FROM unnest(
+        ${heads.runId}::text[]::uuid[], ${heads.lastSeq}::bigint[], ${heads.lastIndex}::int[], ${heads.lastRawSeq}::int[],
+        ${heads.cursor}::bigint[], ${heads.state}::text[]::json[], ${heads.metrics}::text[]::json[],
+        ${heads.promptTokens}::text[]::float8[], ${heads.completionTokens}::text[]::float8[],
+        ${heads.totalTokens}::text[]::float8[], ${heads.costUsd}::text[]::float8[],
+        ${heads.signalCount}::int[], ${heads.decisionCount}::int[]
+      ) AS h (run_id, last_seq, last_index, last_raw_seq, cursor, state, metrics, prompt_tokens, completion_tokens,
+              total_tokens, cost_usd, signal_count, decision_count)
+    ), new_heads AS (
+      UPDATE run_heads SET last_seq = head.last_seq, last_index = head.last_index, last_raw_seq = head.last_raw_seq,
+                           stream_cursor = head.cursor
+      FROM head WHERE run_heads.run_id = head.run_id
+    ), new_projections AS (
+      INSERT INTO projections (run_id, last_seq, state, updated_at)
+      SELECT run_id, last_seq, state, now() FROM head
+      ON CONFLICT (run_id) DO UPDATE
+      SET last_seq = excluded.last_seq, state = excluded.state, updated_at = excluded.updated_at
+    )
+    INSERT INTO run_metrics (run_id, metrics, prompt_tokens, completion_tokens, total_tokens, estimated_cost_usd,
+                             signal_count, decision_count)
+    SELECT run_id, metrics, prompt_tokens, completion_tokens, total_tokens, cost_usd, signal_count, decision_count FROM head
+    ON CONFLICT (run_id) DO UPDATE
+    SET metrics = excluded.metrics, prompt_tokens = excluded.prompt_tokens,
+        completion_tokens = excluded.completion_tokens, total_tokens = excluded.total_tokens,
+        estimated_cost_usd = excluded.estimated_cost_usd, signal_count = excluded.signal_count,
+        decision_count = excluded.decision_count`
+
+  const readMetadata = (runId: RunId) =>
+    Effect.map(
+      sql<{ readonly metadata: string }>`SELECT metadata::text AS metadata FROM runs WHERE id = ${runId}::uuid`,
+      (rows) => rows[0]?.metadata ?? "{}"
+    )
+
+  const updateStatus = (change: {
+    readonly runId: RunId
+    readonly status: RunStatus
+    readonly at: string
+    readonly startedAt: string | null
+    readonly endedAt: string | null
+    readonly errorCode: string | null
+    readonly errorMessage: string | null
+    readonly metadata: string | null
+  }) => sql`
+    UPDATE runs SET status = ${change.status}, status_revision = status_revision + 1, updated_at = ${change.at}::timestamptz,
+                    started_at = ${change.startedAt}::timestamptz, ended_at = ${change.endedAt}::timestamptz,
+                    error_code = ${change.errorCode}, error_message = ${change.errorMessage},
+                    metadata = coalesce(${change.metadata}::text::json, metadata)
+    WHERE id = ${change.runId}::uuid`
+
+  const updateSession = (runId: RunId, at: string, state: string | null, connected: boolean | null) => sql`
+    UPDATE sessions
+    SET session_state = coalesce(${state}, session_state), last_seen_at = ${at}::timestamptz, updated_at = ${at}::timestamptz,
+        stream_connected_at = CASE WHEN ${connected}::boolean THEN ${at}::timestamptz ELSE stream_connected_at END,
+        stream_disconnected_at = CASE WHEN NOT ${connected}::boolean THEN ${at}::timestamptz ELSE stream_disconnected_at END
+    WHERE run_id = ${runId}::uuid`
+
+  /**
+   * Where a transaction stands of which nobody has heard the end. Undefined when the server knows nothing of it: it is
+   * too long ago, or the server has crashed since and forgotten that it gave the id away.
+   */
+  const transactionStatus = (transactionId: string) =>
+    sql<{ readonly status: string | null }>`SELECT pg_xact_status(${transactionId}::text::xid8) AS status`.pipe(
+      Effect.map(([row]) => row?.status ?? undefined),
+      Effect.catchIf(isBadArgument, () => Effect.undefined)
+    )
+
+  /** Whether the log holds this very event. */
+  const holds = (event: CommittedEvent) =>
+    Effect.map(
+      sql`SELECT FROM canonical_events WHERE seq = ${BigInt(event.seq)} AND event::text = ${event.json}`,
+      (rows) => rows.length > 0
+    )
+
+  return {
+    transactionStatus,
+    holds,
+    lock,
+    loadProjections,
+    insertMessages,
+    forgetMessages,
+    allocate,
+    write,
+    readMetadata,
+    updateStatus,
+    updateSession
+  } as const
+})
+
+/** The statements of an append, all to be run inside its transaction. */
+export class LogRows extends Context.Service<LogRows, Effect.Success<typeof make>>()("runplane/control-plane/LogRows") {
+  static readonly layer = Layer.effect(LogRows, make)
+}
+
+const toLockedHead = (row: LockRow): LockedHead => ({
+  run: {
+    id: RunId.make(row.id),
+    status: row.status,
+    statusRevision: row.status_revision,
+    modeName: row.mode_name,
+    runtimeKind: row.runtime_kind,
+    runtimeSessionId: row.runtime_session_id,
+    traceId: row.trace_id,
+    spanId: row.span_id,
+    createdAt: row.created_at.toISOString(),
+    startedAt: row.started_at?.toISOString(),
+    endedAt: row.ended_at?.toISOString()
+  },
+  lastSeq: Number(row.last_seq),
+  lastIndex: row.last_index,
+  lastRawSeq: row.last_raw_seq,
+  cursor: Number(row.stream_cursor),
+  revision: row.projection_revision,
+  transactionId: row.transaction_id
+})

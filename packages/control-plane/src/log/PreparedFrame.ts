@@ -1,0 +1,39 @@
+import type { NormalisedFrame, Normaliser } from "@runplane/domain"
+import type { ObservedFrame } from "./AppendRequest.ts"
+import { ambientKeyOf, messageKeyOf } from "./MessageKey.ts"
+
+/** A frame with what it says: the costly part of an append, done once, before any transaction begins. */
+export interface PreparedFrame extends NormalisedFrame {
+  readonly receivedAt: string
+  /** An accepted envelope of the session's history: it has an ordinal and is deduplicated by its message id. */
+  readonly ordinal: boolean
+  /**
+   * A signal or progress of the watch of all sessions, which is not part of any history. Every process of the fleet
+   * gets it.
+   */
+  readonly ambient: boolean
+  /** Deduplication key of the message; undefined when the frame carries none. */
+  readonly messageKey: string | undefined
+}
+
+/**
+ * Normalises frames. `participants` are those of the run as far as this process remembers them; who is really new is
+ * only certain under the run's lock, where `decide` looks again.
+ */
+export const prepareFrames = (
+  normaliser: Normaliser,
+  participants: ReadonlySet<string>,
+  frames: ReadonlyArray<ObservedFrame>
+): ReadonlyArray<PreparedFrame> =>
+  frames.map(({ frame, receivedAt }) => {
+    const normalised = normaliser.normalise(participants, frame, receivedAt)
+    const ambient = frame.kind === "stream-envelope" && frame.ambient
+    const messageId = normalised.message?.messageId ?? ""
+    return {
+      ...normalised,
+      receivedAt,
+      ordinal: frame.kind === "stream-envelope" && !frame.ambient,
+      ambient,
+      messageKey: messageId === "" ? undefined : ambient ? ambientKeyOf(frame.envelope) : messageKeyOf(messageId)
+    }
+  })

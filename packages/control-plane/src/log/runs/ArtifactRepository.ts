@@ -1,0 +1,81 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { Artifact } from "@runplane/api"
+import type { RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** Artifacts read from the database at a time; each may be as large as a request body. */
+export const ARTIFACTS_PER_READ = 20
+
+/** A place among the artifacts of a run, which are ordered by time and id. */
+export interface ArtifactPlace {
+  readonly createdAt: string
+  readonly id: string
+}
+
+/** A stored artifact as JSON text, with its place. */
+export interface ArtifactText extends ArtifactPlace {
+  readonly json: string
+}
+
+/** The artifacts of runs (docs/http.md#artifacts). */
+export class ArtifactRepository extends Context.Service<
+  ArtifactRepository,
+  {
+    readonly insert: (artifact: Artifact) => Effect.Effect<void, SqlError>
+    /** The next ones behind a place, or the first ones, by createdAt. */
+    readonly page: (
+      runId: RunId,
+      after: ArtifactPlace | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<ArtifactText>, SqlError>
+  }
+>()("runplane/control-plane/ArtifactRepository") {
+  static readonly layer = Layer.effect(
+    ArtifactRepository,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const insert = Effect.fn("ArtifactRepository.insert")((artifact: Artifact) => {
+        const inline = artifact.inline === undefined ? null : JSON.stringify(artifact.inline)
+        return Effect.asVoid(sql`
+          INSERT INTO artifacts (id, run_id, kind, label, uri, inline, created_at)
+          VALUES (${artifact.id}::uuid, ${artifact.runId}::uuid, ${artifact.kind}, ${artifact.label},
+                  ${artifact.uri ?? null}, ${inline}::text::json, ${artifact.createdAt}::timestamptz)`)
+      })
+      const page = Effect.fn("ArtifactRepository.page")(
+        (runId: RunId, after: ArtifactPlace | undefined, limit: number) => {
+          const behind =
+            after === undefined
+              ? sql`true`
+              : sql`(created_at, id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`
+          return Effect.map(
+            sql<ArtifactRow>`
+              SELECT id::text AS id, kind, label, uri, inline::text AS inline, created_at FROM artifacts
+              WHERE run_id = ${runId}::uuid AND ${behind} ORDER BY created_at, id LIMIT ${limit}`,
+            (rows) => rows.map((row) => toText(runId, row))
+          )
+        }
+      )
+      return ArtifactRepository.of({ insert, page })
+    })
+  )
+}
+
+interface ArtifactRow {
+  readonly id: string
+  readonly kind: string
+  readonly label: string
+  readonly uri: string | null
+  readonly inline: string | null
+  readonly created_at: Date
+}
+
+const toText = (runId: RunId, { created_at, id, inline, kind, label, uri }: ArtifactRow): ArtifactText => {
+  const createdAt = created_at.toISOString()
+  const head = JSON.stringify({ id, runId, kind, label, ...(uri !== null && { uri }) }).slice(0, -1)
+  const content = inline === null ? "" : `,"inline":${inline}`
+  return { id, createdAt, json: `${head}${content},"createdAt":"${createdAt}"}` }
+}

@@ -1,0 +1,66 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { emptyRunMetrics, emptyRunState, isUuid, RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** A captured message as JSON text, with its place among the run's messages. */
+export interface MessageText {
+  readonly ordinal: number
+  readonly json: string
+}
+
+/** The stored JSON of a run that is answered as it is, without being decoded: its state, counters, messages. */
+export class RunDocuments extends Context.Service<
+  RunDocuments,
+  {
+    /** The projected state; undefined when there is no such run. */
+    readonly state: (reference: string) => Effect.Effect<string | undefined, SqlError>
+    readonly metrics: (reference: string) => Effect.Effect<string | undefined, SqlError>
+    /** Messages after an ordinal, in the order in which they were first seen (docs/http.md#messages). */
+    readonly messages: (
+      runId: RunId,
+      afterOrdinal: number,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<MessageText>, SqlError>
+  }
+>()("runplane/control-plane/RunDocuments") {
+  static readonly layer = Layer.effect(
+    RunDocuments,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const named = (reference: string) =>
+        isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`
+
+      const state = Effect.fn("RunDocuments.state")((reference: string) =>
+        Effect.map(
+          sql<{ readonly id: string; readonly json: string | null }>`
+            SELECT r.id::text AS id, p.state::text AS json FROM runs r LEFT JOIN projections p ON p.run_id = r.id
+            WHERE ${named(reference)}`,
+          ([row]) => row && (row.json ?? JSON.stringify(emptyRunState(RunId.make(row.id))))
+        )
+      )
+      const metrics = Effect.fn("RunDocuments.metrics")((reference: string) =>
+        Effect.map(
+          sql<{ readonly id: string; readonly json: string | null }>`
+            SELECT r.id::text AS id, m.metrics::text AS json FROM runs r LEFT JOIN run_metrics m ON m.run_id = r.id
+            WHERE ${named(reference)}`,
+          ([row]) => row && (row.json ?? JSON.stringify(emptyRunMetrics(RunId.make(row.id))))
+        )
+      )
+      const messages = Effect.fn("RunDocuments.messages")((runId: RunId, afterOrdinal: number, limit: number) =>
+        Effect.map(
+          sql<{ readonly ordinal: bigint; readonly id: string; readonly json: string }>`
+            SELECT ordinal, id::text AS id, message::text AS json FROM outbound_messages
+            WHERE run_id = ${runId}::uuid AND ordinal > ${BigInt(afterOrdinal)} ORDER BY ordinal LIMIT ${limit}`,
+          (rows) =>
+            // The stored object lacks only its id, which goes in front of its first key.
+            rows.map(({ id, json, ordinal }) => ({ ordinal: Number(ordinal), json: `{"id":"${id}",${json.slice(1)}` }))
+        )
+      )
+      return RunDocuments.of({ state, metrics, messages })
+    })
+  )
+}

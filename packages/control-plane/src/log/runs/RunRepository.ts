@@ -1,0 +1,161 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { RunListQuery } from "@runplane/api"
+import { isUuid, RunId, type RunStatus } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import type { NewRun } from "./NewRun.ts"
+import { type RunRow, type StoredRun, toStoredRun } from "./RunRow.ts"
+
+/** `source` of runs that were made of a session which nobody had posted. */
+export const DISCOVERY_SOURCE = "session-discovery"
+
+/**
+ * The rows of runs. A `reference` is what stands in a path: the id of a run, or the id of its session when that is not
+ * a UUID (docs/http.md#run-references).
+ */
+export class RunRepository extends Context.Service<
+  RunRepository,
+  {
+    /** Inserts a queued run with its head; false when its id, session or idempotency key is taken. */
+    readonly insert: (run: NewRun, at: string) => Effect.Effect<boolean, SqlError>
+    /** Gives a discovered run the descriptor's values, once; false when it is claimed already or the key is taken. */
+    readonly claim: (run: NewRun, at: string) => Effect.Effect<boolean, SqlError>
+    readonly find: (reference: string) => Effect.Effect<StoredRun | undefined, SqlError>
+    readonly findByIdempotencyKey: (key: string) => Effect.Effect<StoredRun | undefined, SqlError>
+    readonly findBySession: (sessionId: string) => Effect.Effect<StoredRun | undefined, SqlError>
+    /** The id behind a reference; undefined when there is no such run. */
+    readonly resolve: (reference: string) => Effect.Effect<RunId | undefined, SqlError>
+    readonly status: (runId: RunId) => Effect.Effect<RunStatus | undefined, SqlError>
+    /** All filters of a list (docs/http.md#list-runs); `total` counts the matches of the same conditions. */
+    readonly list: (
+      query: RunListQuery
+    ) => Effect.Effect<{ readonly data: ReadonlyArray<StoredRun>; readonly total: number }, SqlError>
+  }
+>()("runplane/control-plane/RunRepository") {
+  static readonly layer = Layer.effect(
+    RunRepository,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const columns = sql`
+        r.id::text AS id, r.status, r.mode, r.mode_name, r.runtime_kind, r.runtime_version, r.runtime_session_id,
+        r.trace_id, r.idempotency_key, r.source_kind, r.source_ref, r.tags, r.metadata::text AS metadata, r.error_code,
+        r.error_message, r.created_at, r.updated_at, r.started_at, r.ended_at, r.archived_at, r.status_revision,
+        h.last_seq, h.last_index`
+
+      const insert = Effect.fn("RunRepository.insert")((run: NewRun, at: string) =>
+        Effect.map(
+          sql`
+            WITH run AS (
+              INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_version, runtime_session_id, trace_id,
+                                span_id, idempotency_key, source_kind, source_ref, scenario_ref, environment,
+                                policy_version, tags, metadata, search_text, created_at, updated_at)
+              VALUES (${run.id}::uuid, 'queued', ${run.mode}, ${run.modeName}, ${run.runtimeKind},
+                      ${run.runtimeVersion ?? null}, ${run.sessionId}, ${run.traceId}, ${run.spanId},
+                      ${run.idempotencyKey ?? null}, ${run.sourceKind ?? null}, ${run.sourceRef ?? null},
+                      ${run.scenarioRef ?? null}, ${run.environment ?? null}, ${run.policyVersion ?? null},
+                      ${run.tags}::text[], ${JSON.stringify(run.metadata)}::text::json, ${run.searchText},
+                      ${at}::timestamptz, ${at}::timestamptz)
+              ON CONFLICT DO NOTHING
+              RETURNING id
+            )
+            INSERT INTO run_heads (run_id) SELECT id FROM run RETURNING run_id`,
+          (rows) => rows.length > 0
+        )
+      )
+
+      // What the run has gained since its discovery stays; what the discovery itself said gives way.
+      const claim = Effect.fn("RunRepository.claim")((run: NewRun, at: string) =>
+        Effect.map(
+          sql`
+            UPDATE runs SET mode = ${run.mode}, runtime_version = ${run.runtimeVersion ?? null},
+                            idempotency_key = ${run.idempotencyKey ?? null}, source_kind = ${run.sourceKind ?? null},
+                            source_ref = ${run.sourceRef ?? null}, scenario_ref = ${run.scenarioRef ?? null},
+                            environment = ${run.environment ?? null},
+                            policy_version = coalesce(${run.policyVersion ?? null}, policy_version),
+                            tags = ${run.tags}::text[],
+                            metadata = ((metadata::jsonb - 'source') || ${JSON.stringify(run.metadata)}::text::jsonb)::json,
+                            search_text = ${run.searchText}, updated_at = ${at}::timestamptz
+            WHERE id = ${run.id}::uuid AND source_kind = ${DISCOVERY_SOURCE}
+              AND NOT EXISTS (SELECT FROM runs other WHERE other.idempotency_key = ${run.idempotencyKey ?? null})
+            RETURNING id`,
+          (rows) => rows.length > 0
+        )
+      )
+
+      const named = (reference: string) =>
+        isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`
+
+      const findOne = (condition: ReturnType<typeof named>) =>
+        Effect.map(
+          sql<RunRow>`SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE ${condition}`,
+          ([row]) => row && toStoredRun(row)
+        )
+
+      const find = Effect.fn("RunRepository.find")((reference: string) => findOne(named(reference)))
+      const findByIdempotencyKey = Effect.fn("RunRepository.findByIdempotencyKey")((key: string) =>
+        findOne(sql`r.idempotency_key = ${key}`)
+      )
+      const findBySession = Effect.fn("RunRepository.findBySession")((sessionId: string) =>
+        findOne(sql`r.runtime_session_id = ${sessionId}`)
+      )
+
+      const resolve = Effect.fn("RunRepository.resolve")((reference: string) =>
+        Effect.map(
+          sql<{ readonly id: string }>`SELECT r.id::text AS id FROM runs r WHERE ${named(reference)}`,
+          ([row]) => row && RunId.make(row.id)
+        )
+      )
+      const status = Effect.fn("RunRepository.status")((runId: RunId) =>
+        Effect.map(
+          sql<{ readonly status: RunStatus }>`SELECT status FROM runs WHERE id = ${runId}::uuid`,
+          ([row]) => row?.status
+        )
+      )
+
+      const matches = (query: RunListQuery) =>
+        sql.and([
+          ...(query.includeArchived ? [] : [sql`r.archived_at IS NULL`]),
+          ...(query.status === undefined ? [] : [sql`r.status = ${query.status}`]),
+          ...(query.tags === undefined || query.tags.length === 0 ? [] : [sql`r.tags @> ${query.tags}::text[]`]),
+          ...(query.createdAfter === undefined ? [] : [sql`r.created_at > ${query.createdAfter}::timestamptz`]),
+          ...(query.createdBefore === undefined ? [] : [sql`r.created_at < ${query.createdBefore}::timestamptz`]),
+          ...(query.environment === undefined ? [] : [sql`r.environment = ${query.environment}`]),
+          ...(query.scenarioRef === undefined ? [] : [mentions(query.scenarioRef)]),
+          ...(query.search === undefined ? [] : [sql`r.search_text LIKE ${partOf(query.search.toLowerCase())}`])
+        ])
+
+      const mentions = (scenarioRef: string) =>
+        sql`(r.scenario_ref ILIKE ${partOf(scenarioRef)} OR r.source_ref ILIKE ${partOf(scenarioRef)})`
+
+      const order = {
+        "createdAt asc": sql`r.created_at ASC, r.id ASC`,
+        "createdAt desc": sql`r.created_at DESC, r.id DESC`,
+        "updatedAt asc": sql`r.updated_at ASC, r.id ASC`,
+        "updatedAt desc": sql`r.updated_at DESC, r.id DESC`
+      } as const
+
+      const list = Effect.fn("RunRepository.list")(function* (query: RunListQuery) {
+        const where = matches(query)
+        const [rows, counts] = yield* Effect.all(
+          [
+            sql<RunRow>`
+              SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id
+              WHERE ${where} ORDER BY ${order[`${query.sortBy} ${query.sortOrder}`]}
+              LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
+            sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM runs r WHERE ${where}`
+          ],
+          { concurrency: 2 }
+        )
+        return { data: rows.map(toStoredRun), total: counts[0]?.total ?? 0 }
+      })
+
+      return RunRepository.of({ insert, claim, find, findByIdempotencyKey, findBySession, resolve, status, list })
+    })
+  )
+}
+
+/** A LIKE pattern for texts that contain this one, whose own `%`, `_` and `\` mean themselves. */
+export const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`

@@ -1,0 +1,106 @@
+import type { Run } from "@runplane/api"
+import { isJsonObject, objectAt, RunId, type RunMode, type RunStatus } from "@runplane/domain"
+import type * as Schema from "effect/Schema"
+
+/** A row of `runs` joined with its `run_heads`; the JSON column as text. */
+export interface RunRow {
+  readonly id: string
+  readonly status: RunStatus
+  readonly mode: RunMode
+  readonly mode_name: string
+  readonly runtime_kind: string
+  readonly runtime_version: string | null
+  readonly runtime_session_id: string
+  readonly trace_id: string
+  readonly idempotency_key: string | null
+  readonly source_kind: string | null
+  readonly source_ref: string | null
+  readonly tags: ReadonlyArray<string>
+  readonly metadata: string
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly started_at: Date | null
+  readonly ended_at: Date | null
+  readonly archived_at: Date | null
+  readonly status_revision: number
+  readonly last_seq: bigint
+  readonly last_index: number
+}
+
+/** A run as stored. Its metadata may hold the secret of a cancel callback: answer with `publicRun` of it. */
+export interface StoredRun {
+  readonly record: Run
+  readonly modeName: string
+  /** Number of the changes of its status so far. */
+  readonly statusRevision: number
+}
+
+/** The run record (docs/http.md#run-record): absent values leave their key out, except `archivedAt`. */
+export const toStoredRun = (row: RunRow): StoredRun => ({
+  modeName: row.mode_name,
+  statusRevision: row.status_revision,
+  record: {
+    id: RunId.make(row.id),
+    runId: RunId.make(row.id),
+    status: row.status,
+    mode: row.mode,
+    runtimeKind: row.runtime_kind,
+    ...(row.runtime_version !== null && { runtimeVersion: row.runtime_version }),
+    runtimeSessionId: row.runtime_session_id,
+    traceId: row.trace_id,
+    ...(row.idempotency_key !== null && { idempotencyKey: row.idempotency_key }),
+    lastEventSeq: Number(row.last_seq),
+    lastEventIndex: row.last_index,
+    ...sourceOf(row),
+    tags: row.tags,
+    metadata: parseMetadata(row.metadata),
+    ...(row.error_code !== null && { errorCode: row.error_code }),
+    ...(row.error_message !== null && { errorMessage: row.error_message }),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    ...(row.started_at !== null && { startedAt: row.started_at.toISOString() }),
+    ...(row.ended_at !== null && { endedAt: row.ended_at.toISOString() }),
+    archivedAt: row.archived_at === null ? null : row.archived_at.toISOString()
+  }
+})
+
+/**
+ * The record as answers show it: the bearer of a cancel callback is redacted in both places (docs/http.md#run-record).
+ */
+export const publicRun = ({ record }: StoredRun): Run => {
+  const { metadata } = record
+  const request = objectAt(metadata, "executionRequest")
+  const session = request && objectAt(request, "session")
+  const sessionMetadata = session && objectAt(session, "metadata")
+  const withRequest =
+    request === undefined || session === undefined || sessionMetadata === undefined
+      ? metadata
+      : {
+          ...metadata,
+          executionRequest: { ...request, session: { ...session, metadata: withoutBearer(sessionMetadata) } }
+        }
+  return { ...record, metadata: withoutBearer(withRequest) }
+}
+
+const withoutBearer = (metadata: Schema.JsonObject): Schema.JsonObject => {
+  const callback = objectAt(metadata, "cancelCallback")
+  if (callback?.["bearer"] === undefined) return metadata
+  return { ...metadata, cancelCallback: { ...callback, bearer: "[REDACTED]" } }
+}
+
+const sourceOf = ({ source_kind: kind, source_ref: ref }: RunRow): Pick<Run, "source" | "sourceKind" | "sourceRef"> => {
+  if (kind === null && ref === null) return {}
+  return {
+    ...(kind !== null && { sourceKind: kind }),
+    ...(ref !== null && { sourceRef: ref }),
+    source: { ...(kind !== null && { kind }), ...(ref !== null && { ref }) }
+  }
+}
+
+// The column is JSON and only ever written from an object: nothing else has to be looked at.
+const parseMetadata = (text: string): Schema.JsonObject => {
+  const parsed: Schema.Json = JSON.parse(text)
+  return isJsonObject(parsed) ? parsed : {}
+}

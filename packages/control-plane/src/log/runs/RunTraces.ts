@@ -1,0 +1,75 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { RunId } from "@runplane/domain"
+import * as Cache from "effect/Cache"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import type * as Statement from "effect/sql/Statement"
+import * as Tracer from "effect/Tracer"
+import { RootSpans } from "./RootSpans.ts"
+
+/** Runs whose trace is remembered. */
+export const REMEMBERED_TRACES = 10_000
+
+/** The trace of a run, as it was decided at its creation: the ids of its `run.lifecycle` span. */
+export interface RunTrace {
+  readonly runId: RunId
+  readonly sessionId: string
+  readonly traceId: string
+  readonly spanId: string
+  /** Whether the sampler wants it. */
+  readonly sampled: boolean
+}
+
+/**
+ * Finds the trace of a run. The ids are stored with the run, so whoever works on it, in whatever process and after
+ * whatever restart, adds to the same trace.
+ */
+export class RunTraces extends Context.Service<
+  RunTraces,
+  {
+    readonly find: (runId: RunId) => Effect.Effect<RunTrace | undefined, SqlError>
+    readonly findBySession: (sessionId: string) => Effect.Effect<RunTrace | undefined, SqlError>
+  }
+>()("runplane/control-plane/RunTraces") {
+  static readonly layer = Layer.effect(
+    RunTraces,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const roots = yield* RootSpans
+      const traceOf = (row: TraceRow): RunTrace => {
+        const ids = { traceId: row.trace_id, spanId: row.span_id }
+        const { sampled } = roots.start("run.lifecycle", ids, 0n)
+        return { runId: RunId.make(row.id), sessionId: row.runtime_session_id, ...ids, sampled }
+      }
+      const read = (condition: Statement.Fragment) =>
+        Effect.map(
+          sql<TraceRow>`
+            SELECT id::text AS id, runtime_session_id, trace_id, span_id FROM runs WHERE ${condition}`,
+          ([row]) => row && traceOf(row)
+        ).pipe(Effect.withTracerEnabled(false))
+      // What is not there yet may be there the next time; what is there never changes.
+      const remembered = yield* Cache.makeWith((runId: RunId) => read(sql`id = ${runId}::uuid`), {
+        capacity: REMEMBERED_TRACES,
+        timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? "1 hour" : 0)
+      })
+      return RunTraces.of({
+        find: (runId) => Cache.get(remembered, runId),
+        findBySession: (sessionId) => read(sql`runtime_session_id = ${sessionId}`)
+      })
+    })
+  )
+}
+
+interface TraceRow {
+  readonly id: string
+  readonly runtime_session_id: string
+  readonly trace_id: string
+  readonly span_id: string
+}
+
+/** The run's span as the parent of what is done for the run; `recorded` says whether this process records spans. */
+export const parentSpan = ({ sampled, spanId, traceId }: RunTrace, recorded: boolean): Tracer.ExternalSpan =>
+  Tracer.externalSpan({ traceId, spanId, sampled: sampled && recorded })

@@ -1,0 +1,28 @@
+import * as Layer from "effect/Layer"
+import { RunRepository } from "../log/runs/RunRepository.ts"
+import { CallerReasons } from "./CallerReasons.ts"
+import { ObservedRuns } from "./ObservedRuns.ts"
+import { Observers } from "./Observers.ts"
+import { RunLocks } from "./RunLocks.ts"
+import { RunObserver } from "./RunObserver.ts"
+import { RunWriter } from "./RunWriter.ts"
+import { SessionDiscovery } from "./SessionDiscovery.ts"
+import { SessionUpdates } from "./SessionUpdates.ts"
+import { SessionWatch } from "./SessionWatch.ts"
+import { SignalWatch } from "./SignalWatch.ts"
+import { layerTracedObserver } from "./TracedObserver.ts"
+
+/**
+ * The observers with their watches. Starting it recovers every unfinished run. Wants the log, the runtime and the
+ * settings from its surroundings.
+ */
+export const layer = Layer.mergeAll(SessionWatch.layer, SignalWatch.layer).pipe(
+  Layer.provide(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
+  Layer.provideMerge(Observers.layer),
+  Layer.provide([
+    layerTracedObserver.pipe(Layer.provide(RunObserver.layer), Layer.provide(RunWriter.layer)),
+    RunLocks.layer
+  ]),
+  Layer.provideMerge(Layer.merge(SessionUpdates.layer, CallerReasons.layer)),
+  Layer.provide(ObservedRuns.layer)
+)

@@ -1,0 +1,159 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { cleanText, RunId, type RunStatus, type SessionSnapshot } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { ANNOTATIONS, ANSWER, IMPLICIT_ANSWER } from "./RuntimeAnnotations.ts"
+import { isObservableSessionId } from "./SessionIds.ts"
+
+/** What an observer needs to know of its run when it starts. */
+export interface ObservedRun {
+  readonly id: RunId
+  readonly status: RunStatus
+  readonly sessionId: string
+  readonly modeName: string
+  readonly runtimeKind: string
+  readonly runtimeVersion: string | undefined
+  readonly traceId: string
+  readonly cursor: number
+  /** Deadline of the bound session as it was at binding, Unix milliseconds. */
+  readonly expiresAtUnixMs: number | undefined
+}
+
+export interface RunStanding {
+  readonly status: RunStatus
+  /** Number of the changes of status so far. */
+  readonly revision: number
+}
+
+/** The reads and row writes of the observer that are not appends. */
+export class ObservedRuns extends Context.Service<
+  ObservedRuns,
+  {
+    readonly find: (runId: RunId) => Effect.Effect<ObservedRun | undefined, SqlError>
+    /** The run's status as it is, with its revision. */
+    readonly standing: (runId: RunId) => Effect.Effect<RunStanding | undefined, SqlError>
+    readonly findBySession: (sessionId: string) => Effect.Effect<RunId | undefined, SqlError>
+    /** Every run that is not terminal, `queued` included. */
+    readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
+    /** Of these the ones that were created at least so many seconds ago. */
+    readonly unfinishedFor: (seconds: number) => Effect.Effect<ReadonlyArray<RunId>, SqlError>
+    /** Ids of the stored messages that the runtime itself has written into the session's history. */
+    readonly annotations: (runId: RunId) => Effect.Effect<ReadonlyArray<string>, SqlError>
+    /** The session row of a bound run; for use inside an append. */
+    readonly bind: (
+      run: ObservedRun,
+      session: SessionSnapshot,
+      capabilities: string,
+      at: string
+    ) => Effect.Effect<void, SqlError>
+    /** The trace artifact of a run that starts running; for use inside an append. */
+    readonly addTraceArtifact: (run: ObservedRun, artifactId: string, at: string) => Effect.Effect<void, SqlError>
+  }
+>()("runplane/control-plane/ObservedRuns") {
+  static readonly layer = Layer.effect(
+    ObservedRuns,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const find = Effect.fn("ObservedRuns.find")((runId: RunId) =>
+        Effect.map(
+          sql<{
+            readonly status: RunStatus
+            readonly runtime_session_id: string
+            readonly mode_name: string
+            readonly runtime_kind: string
+            readonly runtime_version: string | null
+            readonly trace_id: string
+            readonly stream_cursor: bigint
+            readonly expires_at: Date | null
+          }>`
+            SELECT r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version, r.trace_id,
+                   h.stream_cursor, s.expires_at
+            FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN sessions s ON s.run_id = r.id
+            WHERE r.id = ${runId}::uuid`,
+          ([row]): ObservedRun | undefined =>
+            row && {
+              id: runId,
+              status: row.status,
+              sessionId: row.runtime_session_id,
+              modeName: row.mode_name,
+              runtimeKind: row.runtime_kind,
+              runtimeVersion: row.runtime_version ?? undefined,
+              traceId: row.trace_id,
+              cursor: Number(row.stream_cursor),
+              expiresAtUnixMs: row.expires_at?.getTime()
+            }
+        )
+      )
+      const standing = Effect.fn("ObservedRuns.standing")((runId: RunId) =>
+        Effect.map(
+          sql<RunStanding>`SELECT status, status_revision AS revision FROM runs WHERE id = ${runId}::uuid`,
+          ([row]) => row
+        )
+      )
+      const findBySession = Effect.fn("ObservedRuns.findBySession")(function* (sessionId: string) {
+        if (!isObservableSessionId(sessionId)) return undefined
+        const [row] = yield* sql<{ readonly id: string }>`
+          SELECT id::text AS id FROM runs WHERE runtime_session_id = ${sessionId}`
+        return row && RunId.make(row.id)
+      })
+      const unfinished = Effect.map(
+        sql<{ readonly id: string }>`
+          SELECT id::text AS id FROM runs
+          WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended') ORDER BY id`,
+        (rows) => rows.map((row) => RunId.make(row.id))
+      )
+      const unfinishedFor = (seconds: number) =>
+        Effect.map(
+          sql<{ readonly id: string }>`
+            SELECT id::text AS id FROM runs
+            WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
+              AND created_at < now() - make_interval(secs => ${seconds})`,
+          (rows) => rows.map((row) => RunId.make(row.id))
+        )
+      const annotations = (runId: RunId) =>
+        Effect.map(
+          sql<{ readonly id: string }>`
+            SELECT message->>'messageId' AS id FROM outbound_messages
+            WHERE run_id = ${runId}::uuid
+              AND (message->>'messageType' = ANY(${ANNOTATIONS}::text[])
+                OR (message->>'messageType' = ${ANSWER} AND starts_with(message->>'messageId', ${IMPLICIT_ANSWER})))`,
+          (rows) => rows.map((row) => row.id)
+        )
+      const bind = (run: ObservedRun, session: SessionSnapshot, capabilities: string, at: string) =>
+        Effect.asVoid(sql`
+          INSERT INTO sessions (run_id, runtime_kind, runtime_session_id, mode_name, mode_version, configuration_version,
+                                policy_version, initiator_participant_id, session_state, expires_at, last_seen_at,
+                                capabilities, participants, created_at, updated_at)
+          VALUES (${run.id}::uuid, ${run.runtimeKind}, ${run.sessionId}, ${cleanText(session.mode)},
+                  ${cleanText(session.modeVersion)}, ${cleanText(session.configurationVersion)},
+                  ${cleanText(session.policyVersion)}, ${cleanText(session.initiator)}, ${session.state},
+                  to_timestamp(${storableTime(session.expiresAtUnixMs)}::bigint / 1000.0), ${at}::timestamptz,
+                  ${capabilities}::text::json, ${session.participants.map(cleanText)}::text[], ${at}::timestamptz, ${at}::timestamptz)
+          ON CONFLICT (run_id) DO NOTHING`)
+      const addTraceArtifact = (run: ObservedRun, artifactId: string, at: string) =>
+        Effect.asVoid(sql`
+          INSERT INTO artifacts (id, run_id, kind, label, inline, created_at)
+          VALUES (${artifactId}::uuid, ${run.id}::uuid, 'trace', 'Root run trace',
+                  ${JSON.stringify({ traceId: run.traceId })}::text::json, ${at}::timestamptz)`)
+      return ObservedRuns.of({
+        find,
+        standing,
+        findBySession,
+        unfinished,
+        unfinishedFor,
+        annotations,
+        bind,
+        addTraceArtifact
+      })
+    })
+  )
+}
+
+/** End of the year 9999: the latest time that every reader of the column can write as ISO-8601. */
+const LATEST_UNIX_MS = 253_402_300_799_999
+
+/** A deadline is made of times that agents give, so it may lie beyond what a date can hold. */
+const storableTime = (unixMs: number): bigint => BigInt(Math.trunc(Math.min(Math.max(unixMs, 0), LATEST_UNIX_MS)))

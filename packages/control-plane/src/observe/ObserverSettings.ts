@@ -1,0 +1,58 @@
+import { ControlPlaneSettings, defaultsOf, readSettings } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
+
+/** Times are milliseconds. What each means for an observer: docs/runtime.md#await-session and the sections after it. */
+export interface ObserverOptions {
+  readonly sessionPollBaseMs: number
+  readonly sessionPollMaxMs: number
+  /** How long a run waits for its initiator to open the session. */
+  readonly sessionPollTimeoutMs: number
+  readonly discoveryEnabled: boolean
+  readonly recoveryEnabled: boolean
+  /** How often unfinished runs are looked for that no process observes. */
+  readonly takeOverIntervalMs: number
+  readonly streamIdleTimeoutMs: number
+  readonly streamMaxRetries: number
+  readonly streamBackoffBaseMs: number
+  readonly streamBackoffMaxMs: number
+  /** How long an ended session may take over the next frame that its history still holds. */
+  readonly drainTimeoutMs: number
+  /** How long an ended session is waited for that brings nothing new, whatever its stream does. */
+  readonly longestDrainMs: number
+  /** Pause before a broken watch of all sessions or signals is opened again (docs/runtime.md#watches). */
+  readonly watchReconnectMs: number
+  /** How long an unknown session may wait for its `POST /runs` before it becomes a discovered run. */
+  readonly discoveryGraceMs: number
+  /** How long after the session's deadline, or after its Commitment, the runtime is asked whether the session ended. */
+  readonly endCheckDelayMs: number
+}
+
+const settings = {
+  sessionPollBaseMs: ControlPlaneSettings.SESSION_POLL_BASE_MS,
+  sessionPollMaxMs: ControlPlaneSettings.SESSION_POLL_MAX_MS,
+  sessionPollTimeoutMs: ControlPlaneSettings.SESSION_POLL_TIMEOUT_MS,
+  discoveryEnabled: ControlPlaneSettings.SESSION_DISCOVERY_ENABLED,
+  recoveryEnabled: ControlPlaneSettings.RUN_RECOVERY_ENABLED,
+  takeOverIntervalMs: ControlPlaneSettings.RUN_TAKE_OVER_INTERVAL_MS,
+  streamIdleTimeoutMs: ControlPlaneSettings.STREAM_IDLE_TIMEOUT_MS,
+  streamMaxRetries: ControlPlaneSettings.STREAM_MAX_RETRIES,
+  streamBackoffBaseMs: ControlPlaneSettings.STREAM_BACKOFF_BASE_MS,
+  streamBackoffMaxMs: ControlPlaneSettings.STREAM_BACKOFF_MAX_MS,
+  drainTimeoutMs: ControlPlaneSettings.STREAM_DRAIN_TIMEOUT_MS,
+  longestDrainMs: ControlPlaneSettings.STREAM_LONGEST_DRAIN_MS,
+  watchReconnectMs: ControlPlaneSettings.WATCH_RECONNECT_MS,
+  discoveryGraceMs: ControlPlaneSettings.SESSION_DISCOVERY_GRACE_MS,
+  endCheckDelayMs: ControlPlaneSettings.SESSION_END_CHECK_DELAY_MS
+}
+
+export const defaultObserverOptions: ObserverOptions = defaultsOf(settings)
+
+/** How patient the observers are. */
+export class ObserverSettings extends Context.Service<ObserverSettings, ObserverOptions>()(
+  "runplane/control-plane/ObserverSettings"
+) {
+  static readonly layerFrom = (options: Partial<ObserverOptions>) =>
+    Layer.succeed(ObserverSettings, { ...defaultObserverOptions, ...options })
+  static readonly layer = Layer.effect(ObserverSettings, readSettings(settings))
+}

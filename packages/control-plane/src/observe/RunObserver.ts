@@ -1,0 +1,91 @@
+import { isTerminal, type RunId } from "@runplane/domain"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import type { AppendFailed, RunNotFound } from "../log/AppendRequest.ts"
+import { type Adoption, decide, observing, takeUp } from "./decide.ts"
+import { makeInbox } from "./Inbox.ts"
+import { ObservedRuns } from "./ObservedRuns.ts"
+import { ObserverSettings } from "./ObserverSettings.ts"
+import { makePerform } from "./perform.ts"
+import { RecoveryMeter } from "./RecoveryMeter.ts"
+import { RunWriter } from "./RunWriter.ts"
+import { SessionUpdates } from "./SessionUpdates.ts"
+
+/** Back-off between two attempts of an observer: 500 ms, doubling to 30 s, with jitter. */
+export const restarts = Schedule.min([Schedule.exponential("500 millis", 2), Schedule.spaced("30 seconds")]).pipe(
+  Schedule.jittered
+)
+
+/**
+ * Observes one run from where it stands to its end, and returns when nothing is left to observe. What happens is put
+ * into one inbox, `decide` says what to do about it, and what is done is awaited before the next is decided. Everything
+ * goes through the log's transition table, so whoever sees the end first wins and nobody ends a run twice.
+ */
+export class RunObserver extends Context.Service<
+  RunObserver,
+  { readonly observe: (runId: RunId, adoption: Adoption) => Effect.Effect<void, RunNotFound | AppendFailed | SqlError> }
+>()("runplane/control-plane/RunObserver") {
+  static readonly layer = Layer.effect(
+    RunObserver,
+    Effect.gen(function* () {
+      const runs = yield* ObservedRuns
+      const settings = yield* ObserverSettings
+      const updates = yield* SessionUpdates
+      const writer = yield* RunWriter
+      const recovery = yield* RecoveryMeter
+      const makePerformer = yield* makePerform
+
+      /**
+       * Where the run stands; makes known that it is observed again. Undefined when there is nothing left to observe.
+       */
+      const find = Effect.fnUntraced(function* (runId: RunId, adoption: Adoption) {
+        const run = yield* runs.find(runId)
+        if (run === undefined || isTerminal(run.status)) return undefined
+        yield* Effect.forEach(takeUp(run, adoption), (write) => writer.write(run, write), { discard: true })
+        return run
+      })
+
+      /** Counts how it went to take a run up again that had been found unfinished. */
+      const counted = <A, E, R>(adoption: Adoption, taken: Effect.Effect<A | undefined, E, R>) =>
+        adoption !== "recovered"
+          ? taken
+          : Effect.onExit(taken, (exit) =>
+              Effect.sync(() => {
+                if (Exit.isFailure(exit)) return Cause.hasInterruptsOnly(exit.cause) ? undefined : recovery("failed")
+                return exit.value === undefined ? undefined : recovery("success")
+              })
+            )
+
+      // Without a span of its own: it would live as long as the run's, which is the parent of what happens here.
+      const observe = Effect.fnUntraced(
+        function* (runId: RunId, adoption: Adoption) {
+          // Tried again here and not as a new life, so that a recovery stays one until it has been announced.
+          const run = yield* counted(adoption, find(runId, adoption)).pipe(
+            Effect.tapError((error) => Effect.logError("the run could not be taken up, trying again", error)),
+            Effect.retry(restarts)
+          )
+          if (run === undefined) return
+          const inbox = yield* makeInbox
+          const perform = yield* makePerformer(run, inbox)
+          const heard = yield* updates.subscribe(new Set([run.sessionId, runId]))
+          yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(heard), inbox.put)))
+
+          inbox.reply({ _tag: "Started" })
+          yield* Stream.fromEffectRepeat(inbox.next).pipe(
+            Stream.mapAccum(() => observing(run, settings), decide),
+            Stream.runForEachWhile((action) => Effect.as(perform(action), action._tag !== "Finish"))
+          )
+        },
+        (effect, runId) => effect.pipe(Effect.scoped, Effect.annotateLogs({ runId }))
+      )
+      return RunObserver.of({ observe })
+    })
+  )
+}

@@ -1,0 +1,261 @@
+import {
+  artifactCreated,
+  type EventDraft,
+  participantSeen,
+  type RunId,
+  type RunStatus,
+  runCancelled,
+  runCompleted,
+  runFailed,
+  runResumed,
+  runStarted,
+  runSuspended,
+  sessionBound,
+  sessionStateChanged,
+  streamOpened
+} from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import { describeSqlError } from "../database/SqlFailures.ts"
+import {
+  type Appended,
+  type AppendFailed,
+  type ChangeRequest,
+  type LockedRun,
+  type ObservedFrame,
+  RunNotFound,
+  type StreamCursorMoved
+} from "../log/AppendRequest.ts"
+import { EventLog } from "../log/EventLog.ts"
+import { EventRepository } from "../log/EventRepository.ts"
+import { Ids } from "../log/Ids.ts"
+import { CallerReasons } from "./CallerReasons.ts"
+import type { TerminalSessionState, Write } from "./decide/Action.ts"
+import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
+
+/** How long is waited before a failed transaction is tried again. */
+const RETRY_MS = 250
+
+/** What became of frames: stored, or not because the log stands elsewhere by now. */
+export interface StoredFrames {
+  readonly _tag: "Stored" | "Behind"
+  readonly cursor: number
+}
+
+/**
+ * The observer's way into the log. Each change of status is one append with its events, in the order that clients rely
+ * on; what the transition table does not allow any more (another observer, a caller's cancel) changes nothing.
+ */
+export class RunWriter extends Context.Service<
+  RunWriter,
+  {
+    /** A note on a reconnection that cannot be stored is given up, everything else fails. */
+    readonly write: (run: ObservedRun, write: Write) => Effect.Effect<Appended | undefined, RunNotFound | AppendFailed>
+    /**
+     * Appends frames after the cursor. A transaction that fails is tried again for as long as the log stands where it
+     * stood: frames are known again by the log, so nothing is stored twice.
+     */
+    readonly store: (
+      runId: RunId,
+      frames: ReadonlyArray<ObservedFrame>,
+      cursor: number
+    ) => Effect.Effect<StoredFrames, RunNotFound | StreamCursorMoved>
+    /** Where the log stands; waits for a database that is away, and fails when the run has been deleted. */
+    readonly cursor: (runId: RunId) => Effect.Effect<number, RunNotFound>
+  }
+>()("runplane/control-plane/RunWriter") {
+  static readonly layer = Layer.effect(
+    RunWriter,
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const events = yield* EventRepository
+      const runs = yield* ObservedRuns
+      const ids = yield* Ids
+      const reasons = yield* CallerReasons
+
+      const change = (
+        runId: RunId,
+        to: RunStatus,
+        events: ChangeRequest["events"],
+        more: Pick<ChangeRequest, "failure" | "revision" | "also"> = {}
+      ) =>
+        log
+          .change({ runId, to, events, ...more })
+          .pipe(
+            Effect.tap((changed) =>
+              changed.change === "rejected" || changed.change === "superseded"
+                ? Effect.logInfo(`left the run ${changed.status}: it cannot become ${to} any more`)
+                : Effect.void
+            )
+          )
+
+      const note = (run: ObservedRun, stream: Parameters<typeof streamOpened>[2]) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          log.record({ runId: run.id, events: [streamOpened(new Date(now).toISOString(), run.sessionId, stream)] })
+        )
+
+      const begin = Effect.fnUntraced(function* (run: ObservedRun, { session }: WriteOf<"Run">) {
+        const artifactId = yield* ids.uuid
+        const open = session === undefined || session.state === "OPEN" || session.state === "SUSPENDED"
+        return yield* change(
+          run.id,
+          "running",
+          (locked, at) => [
+            streamOpened(at, run.sessionId, { status: "opened" }),
+            ...(open ? [sessionStateChanged(at, { sessionId: run.sessionId, state: "OPEN" })] : []),
+            artifactCreated(
+              at,
+              { artifactId, kind: "trace", label: "Root run trace", traceId: locked.traceId },
+              "run-executor"
+            )
+          ],
+          { also: (at) => runs.addTraceArtifact(run, artifactId, at) }
+        )
+      })
+
+      const end = (run: ObservedRun, { snapshot, state, streamed }: WriteOf<"End">) => {
+        const { failure, to } = ENDS[state]
+        return change(
+          run.id,
+          to,
+          (locked, at) => [
+            // The snapshot of a watch may be older than its event: the event's word on the state counts.
+            sessionStateChanged(at, { ...snapshot, sessionId: run.sessionId, state }),
+            ...(streamed ? [streamOpened(at, run.sessionId, { status: "closed" })] : []),
+            ended(locked, at, state)
+          ],
+          failure === undefined ? {} : { failure }
+        )
+      }
+
+      const ended = (locked: LockedRun, at: string, state: TerminalSessionState): EventDraft => {
+        const common = { ...describe(locked), endedAt: at, ts: at }
+        switch (state) {
+          case "RESOLVED":
+            return runCompleted(common)
+          case "CANCELLED":
+            return runCancelled({ ...common, reason: reasons.of(locked.id, "cancelled") })
+          case "EXPIRED":
+            return failed(locked, at, SESSION_EXPIRED)
+        }
+      }
+
+      const write = (
+        run: ObservedRun,
+        asked: Write
+      ): Effect.Effect<Appended | undefined, RunNotFound | AppendFailed> => {
+        switch (asked._tag) {
+          case "Start":
+            return change(run.id, "starting", (locked, at) => [
+              runStarted({ ...describe(locked), startedAt: at, ts: at })
+            ])
+          case "Bind":
+            return change(
+              run.id,
+              "binding_session",
+              (_, at) => [
+                sessionBound(at, asked.session),
+                ...asked.session.participants.map((participantId) => participantSeen(at, participantId))
+              ],
+              { also: (at) => runs.bind(run, asked.session, asked.capabilities, at) }
+            )
+          case "Run":
+            return begin(run, asked)
+          case "Suspend":
+            return change(
+              run.id,
+              "suspended",
+              (locked, at) => [
+                sessionStateChanged(at, { sessionId: run.sessionId, state: "SUSPENDED" }),
+                runSuspended({ ...describe(locked), ts: at, reason: reasons.of(run.id, "suspended") })
+              ],
+              { revision: asked.revision }
+            )
+          case "Resume":
+            return change(
+              run.id,
+              "running",
+              (locked, at) => [
+                sessionStateChanged(at, { sessionId: run.sessionId, state: "OPEN" }),
+                runResumed({ ...describe(locked), ts: at, reason: reasons.of(run.id, "running") })
+              ],
+              { revision: asked.revision }
+            )
+          case "Fail": {
+            const failure = { errorCode: asked.errorCode, errorMessage: asked.errorMessage }
+            return change(run.id, "failed", (locked, at) => [failed(locked, at, failure)], { failure })
+          }
+          case "End":
+            return end(run, asked)
+          case "Recovered":
+            return note(run, { status: "recovered", detail: "stream resumed after restart" })
+          case "Reconnecting":
+            return note(run, { status: "reconnecting", detail: asked.detail }).pipe(
+              Effect.catchTag("AppendFailed", (error) => Effect.as(Effect.logWarning(error.message), undefined))
+            )
+          case "Gap":
+            return note(run, { status: "gap", detail: asked.detail, requestedAfter: asked.requestedAfter })
+        }
+      }
+
+      const cursor = Effect.fnUntraced(function* (runId: RunId) {
+        const head = yield* events.head(runId).pipe(
+          Effect.tapError((error) =>
+            Effect.logWarning(`cannot read the stream cursor, trying again: ${describeSqlError(error)}`)
+          ),
+          Effect.retry(Schedule.spaced(RETRY_MS)),
+          Effect.orDie
+        )
+        return head === undefined ? yield* new RunNotFound({ runId }) : head.cursor
+      })
+
+      const store = (
+        runId: RunId,
+        frames: ReadonlyArray<ObservedFrame>,
+        after: number
+      ): Effect.Effect<StoredFrames, RunNotFound | StreamCursorMoved> =>
+        log.observe({ runId, frames, cursor: after }).pipe(
+          Effect.map((appended): StoredFrames => ({ _tag: "Stored", cursor: appended.cursor })),
+          Effect.catchTag("AppendFailed", (error) =>
+            Effect.gen(function* () {
+              yield* Effect.logWarning(error.message)
+              yield* Effect.sleep(RETRY_MS)
+              const current = yield* cursor(runId)
+              return current === after
+                ? yield* store(runId, frames, after)
+                : ({ _tag: "Behind", cursor: current } as const)
+            })
+          )
+        )
+
+      return RunWriter.of({ write, store, cursor })
+    })
+  )
+}
+
+type WriteOf<Tag extends Write["_tag"]> = Extract<Write, { readonly _tag: Tag }>
+type Failure = NonNullable<ChangeRequest["failure"]>
+
+/** The failure of an expired session, wherever it shows. */
+const SESSION_EXPIRED: Failure = { errorCode: "SESSION_EXPIRED", errorMessage: "runtime session expired" }
+
+/** How a session's end is its run's. */
+const ENDS: Readonly<Record<TerminalSessionState, { readonly to: RunStatus; readonly failure?: Failure }>> = {
+  RESOLVED: { to: "completed" },
+  CANCELLED: { to: "cancelled" },
+  EXPIRED: { to: "failed", failure: SESSION_EXPIRED }
+}
+
+const failed = (run: LockedRun, at: string, { errorCode, errorMessage }: Failure): EventDraft =>
+  runFailed({ ...describe(run), endedAt: at, error: errorMessage, errorCode, ts: at })
+
+const describe = (run: LockedRun) => ({
+  runId: run.id,
+  modeName: run.modeName,
+  runtimeKind: run.runtimeKind,
+  runtimeSessionId: run.runtimeSessionId,
+  traceId: run.traceId
+})

@@ -1,0 +1,76 @@
+import { type Action, log, type Write } from "./decide/Action.ts"
+import { follow, followSession } from "./decide/Bound.ts"
+import type { Input } from "./decide/Input.ts"
+import { lookDeadline } from "./decide/SessionLook.ts"
+import { streamDeadline } from "./decide/SessionStream.ts"
+import { type Decision, over, type Phase, stay } from "./decide/State.ts"
+import { awaitSession, unbound } from "./decide/Unbound.ts"
+import type { ObservedRun } from "./ObservedRuns.ts"
+import type { ObserverOptions } from "./ObserverSettings.ts"
+
+/** Where an observation stands: what it waits for, and when it wants to be woken. */
+export interface ObserverState {
+  readonly phase: Phase
+  /** The earliest `WakeAt` that has not been answered by a `Tick`. */
+  readonly wakeAt: number | undefined
+}
+
+/** An observation of a run that is not over, before its first input, `Started`. */
+export const observing = (run: ObservedRun, options: ObserverOptions): ObserverState => ({
+  phase: unbound(run, options),
+  wakeAt: undefined
+})
+
+/**
+ * What an observer does about its run: await the session, bind, follow its stream and its state, drain, end
+ * (docs/runtime.md#observing). Pure and total: the clock and chance come with the input, all effects are actions, and
+ * an input that nobody waits for changes nothing.
+ */
+export const decide = (state: ObserverState, input: Input): readonly [ObserverState, ReadonlyArray<Action>] => {
+  const [phase, actions] = decidePhase(state.phase, input)
+  const armed = input._tag === "Tick" ? undefined : state.wakeAt
+  const next = deadlineOf(phase)
+  // A tick that comes too early is harmless: the next one is asked for then.
+  if (next === undefined || (armed !== undefined && armed <= next)) return [{ phase, wakeAt: armed }, actions]
+  return [{ phase, wakeAt: next }, [...actions, { _tag: "WakeAt", at: next }]]
+}
+
+const decidePhase = (phase: Phase, input: Input): Decision => {
+  if (phase._tag === "Over") return stay(phase)
+  if (input._tag === "RunDeleted") return over(log("Info", "the run was deleted while it was observed"))
+  if (input._tag === "CursorLost") return over(log("Warn", `another observer follows this run: ${input.reason}`))
+  if (phase._tag === "Bound") return followSession(phase, input)
+  return input._tag === "Started" && isBound(phase.run)
+    ? follow(phase.run, phase.options, phase.run.cursor, undefined, input)
+    : awaitSession(phase, input)
+}
+
+const deadlineOf = (phase: Phase): number | undefined => {
+  switch (phase._tag) {
+    case "Unbound":
+      return phase.pollAt
+    case "Bound": {
+      const deadlines = [streamDeadline(phase), lookDeadline(phase), phase.drain?.sliceAt]
+      const earliest = Math.min(...deadlines.filter((deadline) => deadline !== undefined))
+      return Number.isFinite(earliest) ? earliest : undefined
+    }
+    case "Over":
+      return undefined
+  }
+}
+
+/**
+ * Why an observer starts: for a new run, for one found unfinished when the service started, or again after it failed.
+ */
+export type Adoption = "created" | "recovered" | "restarted"
+
+/**
+ * What is written of a run before it is observed again: a half-done binding is completed, a recovery is announced
+ * (docs/runtime.md#recovery).
+ */
+export const takeUp = (run: ObservedRun, adoption: Adoption): ReadonlyArray<Write> => [
+  ...(run.status === "binding_session" ? [{ _tag: "Run", session: undefined } as const] : []),
+  ...(adoption === "recovered" && isBound(run) ? [{ _tag: "Recovered" } as const] : [])
+]
+
+const isBound = ({ status }: ObservedRun): boolean => status !== "queued" && status !== "starting"

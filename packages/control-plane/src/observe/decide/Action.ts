@@ -1,0 +1,60 @@
+import type { RuntimeSessionState, SessionSnapshot } from "@runplane/domain"
+import type { ObservedFrame } from "../../log/AppendRequest.ts"
+
+export type TerminalSessionState = Extract<RuntimeSessionState, "RESOLVED" | "EXPIRED" | "CANCELLED">
+
+export const isTerminalSession = (state: RuntimeSessionState): state is TerminalSessionState =>
+  state === "RESOLVED" || state === "EXPIRED" || state === "CANCELLED"
+
+/** One append of the observer that is not a batch of frames: a change of the run's status, or a note on its stream. */
+export type Write =
+  | { readonly _tag: "Start" }
+  | { readonly _tag: "Bind"; readonly session: SessionSnapshot; readonly capabilities: string }
+  /** `session` is absent when a bound run is promoted after a restart. A session that is over gets no OPEN event. */
+  | { readonly _tag: "Run"; readonly session: SessionSnapshot | undefined }
+  /** Suspend and resume apply only while the status has the revision on which they were decided. */
+  | { readonly _tag: "Suspend"; readonly revision: number }
+  | { readonly _tag: "Resume"; readonly revision: number }
+  | { readonly _tag: "Fail"; readonly errorCode: string; readonly errorMessage: string }
+  /** The end of the session is the end of the run; `streamed` says whether there was a stream to close. */
+  | {
+      readonly _tag: "End"
+      readonly state: TerminalSessionState
+      readonly snapshot: SessionSnapshot | undefined
+      readonly streamed: boolean
+    }
+  | { readonly _tag: "Recovered" }
+  | { readonly _tag: "Reconnecting"; readonly detail: string }
+  /** The log lacks envelopes that the runtime has accepted and does not deliver. */
+  | { readonly _tag: "Gap"; readonly detail: string; readonly requestedAfter: number }
+
+/** Why the runtime is asked for the session: the answer counts only while it is waited for. */
+export type SessionQuestion = "opened" | "ended" | "paused" | "reconnect"
+
+/**
+ * What an observation does. Appends and reads of the log are awaited, and answered before anything else is decided, so
+ * nothing is decided on what the log does not have. Questions to the runtime, subscriptions and the clock go on beside.
+ */
+export type Action =
+  | { readonly _tag: "Write"; readonly write: Write }
+  /** Appends the frames after the cursor: answered by `Stored`, `Behind`, `CursorLost` or `RunDeleted`. */
+  | { readonly _tag: "Store"; readonly frames: ReadonlyArray<ObservedFrame>; readonly cursor: number }
+  | { readonly _tag: "ReadCursor" }
+  /** Ids of the stored envelopes that the runtime itself has written. */
+  | { readonly _tag: "ReadAnnotations" }
+  | { readonly _tag: "ReadStanding" }
+  | { readonly _tag: "AskIdentity" }
+  | { readonly _tag: "AskSession"; readonly question: SessionQuestion }
+  /** Opens a subscription after that ordinal, in place of the one before. */
+  | { readonly _tag: "Subscribe"; readonly subscription: number; readonly after: number }
+  | { readonly _tag: "Unsubscribe" }
+  | { readonly _tag: "WakeAt"; readonly at: number }
+  /** The steps before a run is bound are spans of its trace. */
+  | { readonly _tag: "EnterStep"; readonly step: "runtime.initialize" | "runtime.await_session_open" }
+  | { readonly _tag: "LeaveStep"; readonly error: string | undefined }
+  | { readonly _tag: "Log"; readonly level: "Debug" | "Info" | "Warn"; readonly message: string }
+  /** Nothing is left to observe. */
+  | { readonly _tag: "Finish" }
+
+export const write = (written: Write): Action => ({ _tag: "Write", write: written })
+export const log = (level: "Debug" | "Info" | "Warn", message: string): Action => ({ _tag: "Log", level, message })

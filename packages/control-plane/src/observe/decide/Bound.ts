@@ -1,0 +1,99 @@
+import type { SessionSnapshot } from "@runplane/domain"
+import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import type { ObservedRun } from "../ObservedRuns.ts"
+import type { ObserverOptions } from "../ObserverSettings.ts"
+import { breakSilence, progress, review, sliceDue } from "./Drain.ts"
+import type { Input, Moment } from "./Input.ts"
+import { answered, compare, expectEnd, hear, look } from "./SessionLook.ts"
+import * as SessionStream from "./SessionStream.ts"
+import { type Bound, type Decision, stay, thenBound } from "./State.ts"
+
+/** Begins to follow a session; `session` is what was last said of it, undefined after a restart. */
+export const follow = (
+  run: ObservedRun,
+  options: ObserverOptions,
+  cursor: number,
+  session: SessionSnapshot | undefined,
+  now: Moment
+): Decision => {
+  const state: Bound = {
+    _tag: "Bound",
+    run,
+    options,
+    cursor,
+    annotations: new Set(),
+    look: {
+      deadline: session?.expiresAtUnixMs ?? run.expiresAtUnixMs,
+      suspended: run.status === "suspended",
+      question: undefined,
+      announced: undefined,
+      checkAt: undefined,
+      endCheckAt: undefined
+    },
+    stream: SessionStream.newStream,
+    drain: undefined
+  }
+  const [subscribed, actions] = SessionStream.subscribe(state, now)
+  const read = cursor === 0 ? [] : [{ _tag: "ReadAnnotations" } as const]
+  const known =
+    session === undefined
+      ? ({ _tag: "Check" } as const)
+      : ({ _tag: "State", state: session.state, snapshot: session } as const)
+  const begun = thenBound([subscribed, [...read, ...actions]], (next) => hear(next, known, now))
+  return thenBound(begun, (next) => look(next, now))
+}
+
+/** Follows the session of a bound run to its end. */
+export const followSession = (state: Bound, input: Input): Decision =>
+  thenBound(happened(state, input), (next) => look(next, input))
+
+const happened = (state: Bound, input: Input): Decision => {
+  switch (input._tag) {
+    case "Frames":
+      return SessionStream.isCurrent(state, input.subscription)
+        ? thenBound(SessionStream.receive(breakSilence(state, input), input.frames, input), (next) =>
+            review(next, input)
+          )
+        : stay(state)
+    case "Stored": {
+      const stored = SessionStream.stored(state, input.frames, input.cursor, input)
+      return progress(input.frames.some(isCommitment) ? expectEnd(stored, input) : stored, input)
+    }
+    case "Behind":
+      return SessionStream.fallBehind(state, input.cursor, input)
+    case "StreamEnded":
+      return SessionStream.isCurrent(state, input.subscription)
+        ? thenBound(SessionStream.ended(state, input.error, input), (next) => review(next, input))
+        : stay(state)
+    case "Cursor":
+      return SessionStream.pauseAfter(state, input.cursor, input)
+    case "Annotations":
+      return stay({ ...state, annotations: new Set([...state.annotations, ...input.messageIds]) })
+    case "State":
+    case "Check":
+      return state.drain === undefined ? hear(state, input, input) : stay(state)
+    case "Standing":
+      return compare(state, input.standing, input)
+    case "Session":
+      if (input.question === "opened") return stay(state)
+      return input.question === "reconnect"
+        ? SessionStream.reconsider(state, input.answer, input)
+        : answered(state, input.question, input.answer, input)
+    case "Tick":
+      return timePassed(state, input)
+    default:
+      return stay(state)
+  }
+}
+
+const isCommitment = ({ frame }: ObservedFrame): boolean =>
+  frame.kind === "stream-envelope" && frame.envelope.messageType === "Commitment"
+
+/** Every deadline is looked at once; frames that came before the tick have been decided on before it. */
+const timePassed = (state: Bound, now: Moment): Decision => {
+  const due = SessionStream.streamDeadline(state)
+  const streamed = due !== undefined && due <= now.at ? SessionStream.streamDue(state, now) : stay(state)
+  return thenBound(streamed, (next) =>
+    next.drain !== undefined && next.drain.sliceAt <= now.at ? sliceDue(next, now) : stay(next)
+  )
+}

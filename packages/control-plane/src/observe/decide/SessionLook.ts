@@ -1,0 +1,139 @@
+import type { SessionSnapshot } from "@runplane/domain"
+import type { RuntimeError } from "@runplane/runtime"
+import type * as Result from "effect/Result"
+import type { RunStanding } from "../ObservedRuns.ts"
+import { isTerminalSession, log, write } from "./Action.ts"
+import { drain } from "./Drain.ts"
+import type { Moment, SessionUpdate, SessionView } from "./Input.ts"
+import { type Bound, type Decision, type Look, stay } from "./State.ts"
+
+/**
+ * Keeps the state of a bound run's session in view: from what the watch announces, by asking when it may have ended,
+ * and now and then in any case. Suspensions and resumptions become the run's; the first word of an end starts the drain
+ * (docs/runtime.md#end-check).
+ */
+
+/** Between two questions after a session whose deadline has passed. Milliseconds. */
+const OVERDUE_CHECK_MS = 1_000
+
+const withLook = (state: Bound, look: Partial<Look>): Bound => ({ ...state, look: { ...state.look, ...look } })
+
+/** The session was heard of. An end counts at once; anything else waits for what is being found out. */
+export const hear = (state: Bound, update: SessionUpdate, now: Moment): Decision => {
+  if (update._tag === "Check") return stay(withLook(state, { checkAt: now.at }))
+  return isTerminalSession(update.state) ? consider(state, update, now) : stay(withLook(state, { announced: update }))
+}
+
+/** A Commitment is stored, so the session may end any moment. */
+export const expectEnd = (state: Bound, { at }: Moment): Bound =>
+  withLook(state, { endCheckAt: at + state.options.endCheckDelayMs })
+
+/** When the session is looked at next by itself; undefined while that is being done. */
+export const lookDeadline = ({ drain, look }: Bound): number | undefined =>
+  drain !== undefined || look.question !== undefined
+    ? undefined
+    : Math.min(look.checkAt ?? Number.POSITIVE_INFINITY, look.endCheckAt ?? Number.POSITIVE_INFINITY)
+
+/** Looks at the session when there is reason to, and nothing is being found out already. */
+export const look = (state: Bound, now: Moment): Decision => {
+  const due = lookDeadline(state)
+  if (due === undefined) return stay(state)
+  const { announced, checkAt, endCheckAt } = state.look
+  if (announced !== undefined) {
+    const asked = checkAt !== undefined && checkAt <= now.at ? checkAt : undefined
+    return consider(withLook(state, { announced: undefined, checkAt: asked }), announced, now)
+  }
+  if (due > now.at) return stay(state)
+  const later = endCheckAt !== undefined && endCheckAt > now.at ? endCheckAt : undefined
+  return [
+    withLook(state, { question: { _tag: "Ended" }, checkAt: undefined, endCheckAt: later }),
+    [{ _tag: "AskSession", question: "ended" }]
+  ]
+}
+
+/**
+ * Brings the run to the session's pause or resumption. Announcements may be late, and callers suspend and resume as
+ * well: so the run's status is read first, and then the runtime is asked how the session is now. The change is dropped
+ * when somebody else has changed the status since it was read.
+ */
+const consider = (state: Bound, view: SessionView, now: Moment): Decision => {
+  if (isTerminalSession(view.state)) return drain(state, { state: view.state, snapshot: view.snapshot }, now)
+  if (view.state !== "OPEN" && view.state !== "SUSPENDED") return stay(seen(state, view, now))
+  return [withLook(state, { question: { _tag: "Standing", view } }), [{ _tag: "ReadStanding" }]]
+}
+
+/** How the run stands, when that was asked for because of the session's state. */
+export const compare = (state: Bound, standing: RunStanding | undefined, now: Moment): Decision => {
+  const { question } = state.look
+  if (question?._tag !== "Standing") return stay(state)
+  const { view } = question
+  const differs = standing?.status === (view.state === "OPEN" ? "suspended" : "running")
+  if (standing === undefined || !differs) return stay(seen(state, view, now))
+  return [
+    withLook(state, { question: { _tag: "Paused", view, standing } }),
+    [{ _tag: "AskSession", question: "paused" }]
+  ]
+}
+
+/** The runtime's answer to a question of this file. */
+export const answered = (
+  state: Bound,
+  asked: "ended" | "paused",
+  answer: Result.Result<SessionSnapshot, RuntimeError>,
+  now: Moment
+): Decision => {
+  const { question } = state.look
+  if (state.drain !== undefined || question === undefined) return stay(state)
+  const view = viewOf(state, answer, now)
+  const unanswered =
+    answer._tag === "Failure" && view === undefined
+      ? [log("Debug", `cannot ask for the session's state: ${answer.failure.message}`)]
+      : []
+  if (asked === "ended" && question._tag === "Ended") {
+    return view === undefined ? [seen(state, undefined, now), unanswered] : consider(state, view, now)
+  }
+  if (asked === "ended" || question._tag !== "Paused") return stay(state)
+  const [next, actions] = settle(state, view ?? question.view, question.standing, now)
+  return [next, [...unanswered, ...actions]]
+}
+
+/** A session that is unknown after its deadline has expired; before it, the runtime may not know it yet, or again. */
+const viewOf = (
+  { look: { deadline } }: Bound,
+  answer: Result.Result<SessionSnapshot, RuntimeError>,
+  { at }: Moment
+): SessionView | undefined => {
+  if (answer._tag === "Success") return { state: answer.success.state, snapshot: answer.success }
+  const overdue = deadline !== undefined && at > deadline
+  return answer.failure.reason === "NOT_FOUND" && overdue ? { state: "EXPIRED", snapshot: undefined } : undefined
+}
+
+const settle = (state: Bound, view: SessionView, { revision, status }: RunStanding, now: Moment): Decision => {
+  if (isTerminalSession(view.state)) return drain(state, { state: view.state, snapshot: view.snapshot }, now)
+  const next = seen(state, view, now)
+  if (view.state === "SUSPENDED" && status === "running") return [next, [write({ _tag: "Suspend", revision })]]
+  if (view.state === "OPEN" && status === "suspended") return [next, [write({ _tag: "Resume", revision })]]
+  return stay(next)
+}
+
+/**
+ * The look is over; says when the next one is due. While suspended the runtime's clock stands still, so the deadline
+ * says nothing.
+ */
+const seen = (state: Bound, view: SessionView | undefined, { at }: Moment): Bound => {
+  const { endCheckDelayMs, streamIdleTimeoutMs } = state.options
+  const deadline = view?.snapshot?.expiresAtUnixMs ?? state.look.deadline
+  const said = view !== undefined && view.state !== "UNSPECIFIED"
+  const suspended = said ? view.state === "SUSPENDED" : state.look.suspended
+  const patience =
+    deadline === undefined || suspended
+      ? streamIdleTimeoutMs
+      : Math.max(deadline - at + endCheckDelayMs, OVERDUE_CHECK_MS)
+  const next = at + Math.min(patience, streamIdleTimeoutMs)
+  return withLook(state, {
+    deadline,
+    suspended,
+    question: undefined,
+    checkAt: Math.min(state.look.checkAt ?? next, next)
+  })
+}

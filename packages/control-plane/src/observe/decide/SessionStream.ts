@@ -1,0 +1,212 @@
+import type { SessionSnapshot } from "@runplane/domain"
+import { type RuntimeError, saysHistoryGone } from "@runplane/runtime"
+import type * as Result from "effect/Result"
+import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import { isWrittenByRuntime } from "../RuntimeAnnotations.ts"
+import { isTerminalSession, write } from "./Action.ts"
+import type { Moment } from "./Input.ts"
+import { type Bound, type Decision, over, type SessionStream, stay } from "./State.ts"
+import * as Place from "./StreamPlace.ts"
+
+/**
+ * The subscription of a bound run: carries the envelopes of its session into the log, and subscribes again after the
+ * last stored one whenever the stream ends, for as long as the run is observed (docs/runtime.md#subscription,
+ * docs/runtime.md#reconnect).
+ */
+
+/** Jitter on top of a pause, at most this share of it. */
+const JITTER = 0.2
+/** Longest pause while the session has ended and only its history is still wanted, milliseconds. */
+const DRAIN_PAUSE_MS = 250
+
+/** A stream before its first subscription. */
+export const newStream: SessionStream = {
+  place: Place.streamPlace,
+  subscription: 0,
+  attempt: 0,
+  connection: { _tag: "Ending", detail: "", forbidden: false }
+}
+
+const withStream = (state: Bound, stream: Partial<SessionStream>): Bound => ({
+  ...state,
+  stream: { ...state.stream, ...stream }
+})
+
+/** Subscribes after what the log has, or after the place that repetitions have led to. */
+export const subscribe = (state: Bound, { at }: Moment): Decision => {
+  const place = Place.open(state.stream.place, state.cursor)
+  const subscription = state.stream.subscription + 1
+  return [
+    withStream(state, { place, subscription, connection: opened(state, at) }),
+    [{ _tag: "Subscribe", subscription, after: place.after }]
+  ]
+}
+
+const opened = ({ options }: Bound, at: number) => ({ _tag: "Open", idleAt: at + options.streamIdleTimeoutMs }) as const
+
+export const isConnected = ({ stream }: Bound): boolean => stream.connection._tag === "Open"
+
+/** The history cannot be read any more from where the log stands. */
+export const isHistoryGone = ({ stream }: Bound): boolean => stream.connection._tag === "Gone"
+
+/** Whether frames are of the subscription that is open: those of an older one are delivered again by the new one. */
+export const isCurrent = (state: Bound, subscription: number): boolean =>
+  isConnected(state) && state.stream.subscription === subscription
+
+/** Frames have arrived on the open subscription. Those of another session, or of none, are not the run's. */
+export const receive = (state: Bound, arrived: ReadonlyArray<ObservedFrame>, now: Moment): Decision => {
+  const frames = arrived.filter(
+    ({ frame }) => frame.kind !== "stream-envelope" || frame.envelope.sessionId === state.run.sessionId
+  )
+  const refusal = frames.map(({ frame }) => frame).find(isRefusal)
+  if (refusal?.kind === "stream-inline-error") {
+    const { code, message } = refusal.error
+    const detail = message || code
+    return saysHistoryGone(`${code} ${message}`) ? loseHistory(state, detail, now) : forbidden(detail)
+  }
+  const connection = opened(state, now.at)
+  if (frames.length === 0) return stay(withStream(state, { connection }))
+  return [withStream(state, { attempt: 0, connection }), [{ _tag: "Store", frames, cursor: state.cursor }]]
+}
+
+/** The runtime keeps the stream open after such an error, and silent. */
+const isRefusal = (frame: ObservedFrame["frame"]): boolean =>
+  frame.kind === "stream-inline-error" && (/^forbidden:/i.test(frame.error.code) || saysHistoryGone(frame.error.code))
+
+/** The runtime does not let this identity see the session; trying again changes nothing. */
+const forbidden = (errorMessage: string): Decision =>
+  over(write({ _tag: "Fail", errorCode: "FORBIDDEN", errorMessage }))
+
+/** The frames are in the log. */
+export const stored = (state: Bound, frames: ReadonlyArray<ObservedFrame>, cursor: number, { at }: Moment): Bound => {
+  const written = frames.flatMap(({ frame }) =>
+    frame.kind === "stream-envelope" && isWrittenByRuntime(frame.envelope) ? [frame.envelope.messageId] : []
+  )
+  return {
+    ...withStream(state, { place: Place.passed(state.stream.place, frames), connection: opened(state, at) }),
+    cursor,
+    annotations: written.length === 0 ? state.annotations : new Set([...state.annotations, ...written])
+  }
+}
+
+/** The fate of an append was unknown, and the log stands elsewhere now: the rest of the history is read from there. */
+export const fallBehind = (state: Bound, cursor: number, now: Moment): Decision => subscribe({ ...state, cursor }, now)
+
+/** The subscription has ended, whoever ended it: what comes next depends on where the log stands. */
+export const ended = (state: Bound, error: RuntimeError | undefined, now: Moment): Decision => {
+  if (error?.historyGone) return loseHistory(state, error.message, now)
+  const connection = {
+    _tag: "Ending",
+    detail: error?.message ?? "stream ended",
+    forbidden: error?.reason === "PERMISSION_DENIED"
+  } as const
+  return [withStream(state, { connection }), [{ _tag: "Unsubscribe" }, { _tag: "ReadCursor" }]]
+}
+
+/**
+ * Marked before anything else is done, because the run's end must not overtake the mark (docs/runtime.md#history-gone).
+ */
+const loseHistory = (state: Bound, detail: string, now: Moment): Decision => [
+  checkForEnd(state, 0, now),
+  [{ _tag: "Unsubscribe" }, write({ _tag: "Gap", detail, requestedAfter: state.cursor })]
+]
+
+const checkForEnd = (state: Bound, poll: number, now: Moment): Bound =>
+  withStream(withCheck(state, now.at), {
+    connection: { _tag: "Gone", until: now.at + pauseMs(state, poll, now), poll }
+  })
+
+/**
+ * The log's answer after a subscription has ended: pauses before the next one, and has the session looked at meanwhile.
+ */
+export const pauseAfter = (state: Bound, cursor: number, now: Moment): Decision => {
+  const { attempt, connection } = state.stream
+  if (connection._tag !== "Ending") return stay({ ...state, cursor })
+  const { detail } = connection
+  if (connection.forbidden) return forbidden(detail)
+  const next = { ...withCheck(state, now.at), cursor }
+  if (attempt >= state.options.streamMaxRetries) return stay(doubt(next, detail, 0, now))
+  const until = now.at + pauseMs(state, attempt, now)
+  return stay(withStream(next, { connection: { _tag: "Pausing", until, detail } }))
+}
+
+const withCheck = (state: Bound, at: number): Bound => ({ ...state, look: { ...state.look, checkAt: at } })
+
+const doubt = (state: Bound, detail: string, poll: number, now: Moment): Bound =>
+  withStream(state, {
+    attempt: 0,
+    connection: { _tag: "Doubting", until: now.at + pauseMs(state, poll, now), poll, detail }
+  })
+
+const pauseMs = ({ drain, options }: Bound, attempt: number, { chance }: Moment): number => {
+  const longest = drain === undefined ? options.streamBackoffMaxMs : DRAIN_PAUSE_MS
+  return Math.ceil(Math.min(options.streamBackoffBaseMs * 2 ** attempt, longest) * (1 + JITTER * chance))
+}
+
+/** Announced, unless the session is over: then nobody waits for the stream. */
+const reconnect = (state: Bound, detail: string, now: Moment): Decision => {
+  const [next, actions] = subscribe(withStream(state, { attempt: state.stream.attempt + 1 }), now)
+  const announced = state.drain === undefined ? [write({ _tag: "Reconnecting", detail })] : []
+  return [next, [...announced, ...actions]]
+}
+
+/** The next deadline of the stream. */
+export const streamDeadline = ({ stream: { connection } }: Bound): number | undefined => {
+  switch (connection._tag) {
+    case "Open":
+      return connection.idleAt
+    case "Ending":
+      return undefined
+    default:
+      return connection.until
+  }
+}
+
+/** The deadline of the stream is over. */
+export const streamDue = (state: Bound, now: Moment): Decision => {
+  const { connection } = state.stream
+  switch (connection._tag) {
+    case "Open":
+      return ended(state, undefined, now)
+    case "Ending":
+      return stay(state)
+    case "Pausing":
+      return reconnect(state, connection.detail, now)
+    case "Doubting":
+      if (state.drain !== undefined) return reconnect(state, connection.detail, now)
+      return [
+        withStream(state, { connection: { ...connection, until: undefined } }),
+        [{ _tag: "AskSession", question: "reconnect" }]
+      ]
+    case "Gone":
+      return stay(checkForEnd(state, connection.poll + 1, now))
+  }
+}
+
+/** What the runtime says of the session before another subscription; an ended one may still have its history. */
+export const reconsider = (
+  state: Bound,
+  answer: Result.Result<SessionSnapshot, RuntimeError>,
+  now: Moment
+): Decision => {
+  const { connection } = state.stream
+  if (connection._tag !== "Doubting" || connection.until !== undefined) return stay(state)
+  const known = answer._tag === "Success"
+  const next = known && !isTerminalSession(answer.success.state) ? state : withCheck(state, now.at)
+  return known
+    ? reconnect(next, connection.detail, now)
+    : stay(doubt(next, connection.detail, connection.poll + 1, now))
+}
+
+/** The session has ended: no pause is worth its time any more. */
+export const drainNow = (state: Bound, now: Moment): Decision => {
+  const { connection } = state.stream
+  const pausing = connection._tag === "Pausing" || connection._tag === "Doubting"
+  return pausing ? reconnect(state, connection.detail, now) : stay(state)
+}
+
+/**
+ * Reads the history again from its first envelope: what the log has is dropped there, so only what was missed is added.
+ */
+export const readAgain = (state: Bound, now: Moment): Decision =>
+  ended(withStream(state, { place: Place.readAgain(state.stream.place) }), undefined, now)

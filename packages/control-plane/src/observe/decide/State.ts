@@ -1,0 +1,128 @@
+import type { SessionSnapshot } from "@runplane/domain"
+import type { ObservedRun, RunStanding } from "../ObservedRuns.ts"
+import type { ObserverOptions } from "../ObserverSettings.ts"
+import type { Action, TerminalSessionState } from "./Action.ts"
+import type { SessionView } from "./Input.ts"
+import type { StreamPlace } from "./StreamPlace.ts"
+
+/** All times are whole Unix milliseconds: a deadline that lies between two of them is over at neither. */
+interface Observed {
+  readonly run: ObservedRun
+  readonly options: ObserverOptions
+}
+
+/** The run waits for its session. */
+export interface Unbound extends Observed {
+  readonly _tag: "Unbound"
+  readonly step:
+    | { readonly _tag: "Starting" }
+    | { readonly _tag: "Greeting" }
+    | { readonly _tag: "Awaiting"; readonly capabilities: string }
+    | { readonly _tag: "Binding"; readonly session: SessionSnapshot }
+  /** When the waiting began. */
+  readonly since: number
+  /** Pauses so far. */
+  readonly polls: number
+  /** End of the pause before the next question; undefined while a question is open. */
+  readonly pollAt: number | undefined
+  /**
+   * The session was heard of while a question was open: its answer may be old, so the next question follows at once.
+   */
+  readonly updated: boolean
+}
+
+/** The run follows its session: its frames go into the log, and its state becomes the run's. */
+export interface Bound extends Observed {
+  readonly _tag: "Bound"
+  /** Number of stored session envelopes, which is the ordinal of the last one as long as none was lost. */
+  readonly cursor: number
+  /**
+   * Ids of the stored envelopes that the runtime itself has written: they have ordinals, but count as nobody's
+   * activity.
+   */
+  readonly annotations: ReadonlySet<string>
+  readonly look: Look
+  readonly stream: SessionStream
+  /** The session has ended: what is missing is fetched, and then the run ends. */
+  readonly drain: Drain | undefined
+}
+
+/** How the state of the session is kept in view. */
+export interface Look {
+  readonly deadline: number | undefined
+  readonly suspended: boolean
+  /** What is being found out. */
+  readonly question:
+    | { readonly _tag: "Ended" }
+    | { readonly _tag: "Standing"; readonly view: SessionView }
+    | { readonly _tag: "Paused"; readonly view: SessionView; readonly standing: RunStanding }
+    | undefined
+  /** The newest state that was announced while something else was being found out. */
+  readonly announced: SessionView | undefined
+  /** When the runtime is asked next, and when because of a Commitment. */
+  readonly checkAt: number | undefined
+  readonly endCheckAt: number | undefined
+}
+
+export interface SessionStream {
+  readonly place: StreamPlace
+  /** Number of the newest subscription. */
+  readonly subscription: number
+  /** Subscriptions in a row that brought nothing. */
+  readonly attempt: number
+  readonly connection:
+    | { readonly _tag: "Open"; readonly idleAt: number }
+    /** Ended; the log is asked where it stands. */
+    | { readonly _tag: "Ending"; readonly detail: string; readonly forbidden: boolean }
+    | { readonly _tag: "Pausing"; readonly until: number; readonly detail: string }
+    /** After the last attempt only a runtime that knows the session is worth another: it is asked, again and again. */
+    | { readonly _tag: "Doubting"; readonly until: number | undefined; readonly poll: number; readonly detail: string }
+    /** The history can no longer be read from where the log stands; only the session's end is waited for. */
+    | { readonly _tag: "Gone"; readonly until: number; readonly poll: number }
+}
+
+/** The runtime's word that a session has ended; without a snapshot when it has forgotten the session. */
+export interface SessionEnd {
+  readonly state: TerminalSessionState
+  readonly snapshot: SessionSnapshot | undefined
+}
+
+export interface Drain {
+  readonly end: { readonly state: TerminalSessionState; readonly snapshot: SessionSnapshot }
+  /** Envelopes that the runtime has counted. */
+  readonly expected: number
+  /** First everything that was counted, then a silence in which what is not counted may come. */
+  readonly goal: "whole" | "silent"
+  /** The silence that is waited for, in slices, and how many of them have passed. */
+  readonly quietMs: number
+  readonly slices: number
+  readonly sliceAt: number
+  /** The cursor when it last moved, and when that was. */
+  readonly cursor: number
+  readonly since: number
+  /** Readings of the whole history in a row that found nothing. */
+  readonly fruitless: number
+}
+
+export interface Over {
+  readonly _tag: "Over"
+}
+
+export type Phase = Unbound | Bound | Over
+
+export type Decision<A = Phase> = readonly [A, ReadonlyArray<Action>]
+
+export const stay = <A>(state: A): Decision<A> => [state, []]
+
+/** The observation is over, after these actions. */
+export const over = (...actions: ReadonlyArray<Action>): Decision => [
+  { _tag: "Over" },
+  [...actions, { _tag: "Finish" }]
+]
+
+/** Goes on deciding where a decision has led, unless that was elsewhere. */
+export const thenBound = ([state, actions]: Decision, next: (state: Bound) => Decision): Decision => {
+  if (state._tag !== "Bound") return [state, actions]
+  const [after, more] = next(state)
+  return [after, [...actions, ...more]]
+}

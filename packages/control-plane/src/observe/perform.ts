@@ -1,0 +1,152 @@
+import { RuntimeClient } from "@runplane/runtime"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberHandle from "effect/FiberHandle"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import type * as Tracer from "effect/Tracer"
+import type { AppendFailed, ObservedFrame, RunNotFound, StreamCursorMoved } from "../log/AppendRequest.ts"
+import type { Action } from "./decide/Action.ts"
+import type { Happening } from "./decide/Input.ts"
+import type { Inbox } from "./Inbox.ts"
+import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
+import { RunWriter } from "./RunWriter.ts"
+
+/**
+ * Performs the actions of one observation, in order. Appends and reads of the log are awaited and answered with a
+ * reply; questions, the subscription and the timer run beside, until the scope ends, and answer through the inbox.
+ */
+export const makePerform = Effect.gen(function* () {
+  const runtime = yield* RuntimeClient
+  const runs = yield* ObservedRuns
+  const writer = yield* RunWriter
+
+  return Effect.fnUntraced(function* (run: ObservedRun, inbox: Inbox) {
+    const scope = yield* Effect.scope
+    const subscription = yield* FiberHandle.make()
+    const timer = yield* FiberHandle.make()
+    let step: Tracer.Span | undefined
+
+    const leaveStep = (exit: Exit.Exit<unknown, unknown>) =>
+      Effect.map(Clock.currentTimeNanos, (now) => {
+        step?.end(now, exit)
+        step = undefined
+      })
+    yield* Effect.addFinalizer(leaveStep)
+
+    /** Answers an append or a read; in two ways the log says that the observation is over. */
+    const replied = (
+      asked: Effect.Effect<Happening | undefined, RunNotFound | StreamCursorMoved | AppendFailed | SqlError>
+    ) =>
+      Effect.gen(function* () {
+        const happening = yield* asked
+        if (happening !== undefined) inbox.reply(happening)
+      }).pipe(
+        Effect.catchTags({
+          StreamCursorMoved: ({ message }) => Effect.sync(() => inbox.reply({ _tag: "CursorLost", reason: message })),
+          RunNotFound: () => Effect.sync(() => inbox.reply({ _tag: "RunDeleted" }))
+        })
+      )
+
+    const ask = (question: Effect.Effect<Happening>) => {
+      // A question without an answer would be waited for for ever.
+      const answered = Effect.onExit(Effect.flatMap(question, inbox.put), (exit) =>
+        Exit.isFailure(exit) ? inbox.die(Cause.squash(exit.cause)) : Effect.void
+      )
+      return Effect.asVoid(Effect.forkIn(step === undefined ? answered : Effect.withParentSpan(answered, step), scope))
+    }
+
+    const subscribe = ({ after, subscription: number }: ActionOf<"Subscribe">) =>
+      runtime.streamSession({ sessionId: run.sessionId, afterSequence: after }).pipe(
+        Stream.runForEachArray((chunk) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            const receivedAt = new Date(now).toISOString()
+            return inbox.putFrames(
+              number,
+              chunk.map(
+                (item): ObservedFrame => ({
+                  receivedAt,
+                  frame:
+                    item._tag === "Envelope"
+                      ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
+                      : { kind: "stream-inline-error", error: item.error }
+                })
+              )
+            )
+          })
+        ),
+        Effect.matchEffect({
+          onSuccess: () => inbox.put({ _tag: "StreamEnded", subscription: number, error: undefined }),
+          onFailure: (error) => inbox.put({ _tag: "StreamEnded", subscription: number, error })
+        }),
+        Effect.catchDefect(inbox.die),
+        (frames) => FiberHandle.run(subscription, frames)
+      )
+
+    return (action: Action) => {
+      switch (action._tag) {
+        case "Write":
+          return replied(
+            Effect.map(
+              writer.write(run, action.write),
+              (appended): Happening | undefined =>
+                appended && {
+                  _tag: "Written",
+                  write: action.write._tag,
+                  status: appended.status,
+                  cursor: appended.cursor
+                }
+            )
+          )
+        case "Store": {
+          const { cursor, frames } = action
+          return replied(Effect.map(writer.store(run.id, frames, cursor), (outcome) => ({ ...outcome, frames })))
+        }
+        case "ReadCursor":
+          return replied(Effect.map(writer.cursor(run.id), (cursor) => ({ _tag: "Cursor", cursor })))
+        case "ReadAnnotations":
+          return replied(Effect.map(runs.annotations(run.id), (messageIds) => ({ _tag: "Annotations", messageIds })))
+        case "ReadStanding":
+          return replied(Effect.map(runs.standing(run.id), (standing) => ({ _tag: "Standing", standing })))
+        case "AskIdentity":
+          return ask(Effect.map(Effect.result(runtime.initialize), (answer) => ({ _tag: "Identity", answer })))
+        case "AskSession": {
+          const { question } = action
+          return ask(
+            Effect.map(Effect.result(runtime.getSession(run.sessionId)), (answer) => ({
+              _tag: "Session",
+              question,
+              answer
+            }))
+          )
+        }
+        case "Subscribe":
+          return subscribe(action)
+        case "Unsubscribe":
+          return FiberHandle.clear(subscription)
+        case "WakeAt":
+          return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            FiberHandle.run(timer, Effect.delay(inbox.put({ _tag: "Tick" }), Math.max(0, action.at - now)))
+          )
+        case "EnterStep": {
+          const about = { run_id: run.id, runtime_kind: run.runtimeKind }
+          const detail =
+            action.step === "runtime.initialize" ? { mode_name: run.modeName } : { session_id: run.sessionId }
+          return Effect.map(Effect.makeSpan(action.step, { attributes: { ...about, ...detail } }), (span) => {
+            step = span
+          })
+        }
+        case "LeaveStep":
+          return leaveStep(action.error === undefined ? Exit.void : Exit.fail(action.error))
+        case "Log":
+          return Effect.logWithLevel(action.level)(action.message)
+        case "Finish":
+          return Effect.void
+      }
+    }
+  })
+})
+
+type ActionOf<Tag extends Action["_tag"]> = Extract<Action, { readonly _tag: Tag }>

@@ -1,0 +1,49 @@
+import { ControlPlaneApi } from "@runplane/api"
+import { CircuitBreaker } from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AuditTrail } from "../../audit/AuditTrail.ts"
+import { currentCaller } from "../../edge/CurrentCaller.ts"
+import { orUnavailable } from "../../edge/OutageAnswers.ts"
+import { selectHistory } from "./BreakerHistory.ts"
+import { DriftReport } from "./DriftReport.ts"
+
+/** The administration of the service (docs/http.md#circuit-breaker, docs/http.md#drift). */
+export const AdminHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "admin",
+  Effect.fn(function* (handlers) {
+    const audit = yield* AuditTrail
+    const breaker = yield* CircuitBreaker
+    const drift = yield* DriftReport
+
+    /** The breaker lives in memory: a reset that cannot be recorded has happened all the same. */
+    const resetBreaker = Effect.gen(function* () {
+      const before = yield* breaker.state
+      yield* breaker.reset
+      const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+      yield* audit.recordDone({
+        caller: yield* currentCaller,
+        action: "circuit_breaker.reset",
+        resource: "circuit-breaker",
+        resourceId: "runtime",
+        details: { before },
+        at
+      })
+      return { status: "ok" as const, state: "CLOSED" as const }
+    })
+
+    return handlers.handleAll({
+      resetCircuitBreaker: () => resetBreaker,
+      circuitBreakerHistory: ({ query }) =>
+        Effect.gen(function* () {
+          // The state first: reading it half-opens a circuit that is due, which adds to the history.
+          const state = yield* breaker.state
+          const history = selectHistory(yield* breaker.history, query, yield* Clock.currentTimeMillis)
+          return { state, history }
+        }),
+      runtimeSessions: () => orUnavailable(drift.make)
+    })
+  })
+)

@@ -1,0 +1,64 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { Readiness } from "@runplane/api"
+import { CircuitBreaker } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { describeSqlError } from "../../database/SqlFailures.ts"
+import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../edge/RuntimeHealth.ts"
+import { Observers } from "../../observe/Observers.ts"
+
+/** Probes come from anywhere and are not throttled: the dependencies are asked at most this often. Milliseconds. */
+export const READINESS_TTL_MS = 1_000
+/** A run this young may not have found its observer yet. Seconds. */
+const ADOPTION_GRACE_SECONDS = 30
+
+/** Whether what the service depends on works (docs/http.md#readiness). A check never fails; it says `unhealthy`. */
+export class Health extends Context.Service<
+  Health,
+  {
+    readonly readiness: Effect.Effect<Readiness>
+  }
+>()("runplane/control-plane/Health") {
+  static readonly layer = Layer.effect(
+    Health,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const breaker = yield* CircuitBreaker
+      const runtime = yield* RuntimeHealth
+      const observers = yield* Observers
+
+      const tooSlow = <A>(answer: A) => ({ duration: CHECK_TIMEOUT_MS, orElse: () => Effect.succeed(answer) })
+
+      const database = sql`SELECT 1`.pipe(
+        Effect.as("ok" as const),
+        Effect.catch((error) =>
+          Effect.as(Effect.logWarning(`the database check failed: ${describeSqlError(error)}`), "unhealthy" as const)
+        ),
+        Effect.timeoutOrElse(tooSlow("unhealthy" as const))
+      )
+
+      // A run is connected, or retried on schedule, exactly while its observer lives, in whichever process.
+      const streamConsumer = observers.unobserved(ADOPTION_GRACE_SECONDS).pipe(
+        Effect.map((unobserved) => (unobserved.length === 0 ? ("ok" as const) : ("unhealthy" as const))),
+        Effect.catch(() => Effect.succeed("unhealthy" as const)),
+        Effect.timeoutOrElse(tooSlow("unhealthy" as const))
+      )
+
+      const readiness = yield* Effect.all(
+        { database, runtime: runtime.check, streamConsumer, circuitBreaker: breaker.state },
+        { concurrency: "unbounded" }
+      ).pipe(Effect.map(toReadiness), Effect.cachedWithTTL(READINESS_TTL_MS))
+      return Health.of({ readiness })
+    })
+  )
+}
+
+type Checks = Readiness["checks"]
+
+/** Both forms: the checks, and the flat keys that older readers know. */
+const toReadiness = (checks: Checks): Readiness => {
+  const ok =
+    checks.database === "ok" && checks.streamConsumer === "ok" && checks.runtime.ok && checks.circuitBreaker !== "OPEN"
+  return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
+}

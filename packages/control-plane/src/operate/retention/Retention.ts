@@ -1,0 +1,132 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
+import { describeSqlError } from "../../database/SqlFailures.ts"
+import { Metrics } from "../../react/metrics/Metrics.ts"
+import { ExpiredRows } from "./ExpiredRows.ts"
+import { type RetentionOptions, retentionSettings } from "./RetentionSettings.ts"
+import { withSweepLock } from "./SweepLock.ts"
+
+/** From the start of the service to its first sweep. Milliseconds. */
+export const FIRST_SWEEP_DELAY_MS = 10_000
+
+const MS_PER_HOUR = 3_600_000
+const MS_PER_DAY = 24 * MS_PER_HOUR
+
+/** What a sweep deleted. */
+export interface Swept {
+  readonly runs: number
+  readonly events: number
+  readonly auditEntries: number
+  readonly deliveries: number
+}
+
+/**
+ * Deletes what is older than the time to live (docs/http.md#retention): terminal runs with everything that belongs to
+ * them, audit entries and webhook deliveries. One process at a time sweeps, in batches, until nothing is left.
+ */
+export class Retention extends Context.Service<
+  Retention,
+  {
+    /** One whole sweep; undefined when another process is sweeping. */
+    readonly sweep: Effect.Effect<Swept | undefined, SqlError>
+  }
+>()("runplane/control-plane/Retention") {
+  static readonly layer = (options: RetentionOptions) =>
+    Layer.effect(
+      Retention,
+      Effect.gen(function* () {
+        const rows = yield* ExpiredRows
+        const metrics = yield* Metrics
+        const sql = yield* PgClient.PgClient
+
+        const removeRuns = Effect.fnUntraced(function* (cutoff: string) {
+          let runs = 0
+          let events = 0
+          while (true) {
+            const removed = yield* rows.removeRuns(cutoff, options.batchSize)
+            if (removed.runs === 0) return { runs, events }
+            metrics.retentionRemoved("run", removed.runs)
+            metrics.retentionRemoved("event", removed.events)
+            runs += removed.runs
+            events += removed.events
+          }
+        })
+
+        const removeAll = Effect.fnUntraced(function* (
+          kind: "audit_entry" | "webhook_delivery",
+          removeBatch: Effect.Effect<number, SqlError>
+        ) {
+          let total = 0
+          while (true) {
+            const removed = yield* removeBatch
+            if (removed === 0) return total
+            metrics.retentionRemoved(kind, removed)
+            total += removed
+          }
+        })
+
+        const removeExpired = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const cutoff = new Date(now - options.ttlDays * MS_PER_DAY).toISOString()
+          return {
+            ...(yield* removeRuns(cutoff)),
+            auditEntries: yield* removeAll("audit_entry", rows.removeAuditEntries(cutoff)),
+            deliveries: yield* removeAll("webhook_delivery", rows.removeDeliveries(cutoff))
+          }
+        })
+        const sweep = withSweepLock(removeExpired).pipe(
+          Effect.provideService(PgClient.PgClient, sql),
+          Effect.withSpan("Retention.sweep")
+        )
+        return Retention.of({ sweep })
+      })
+    )
+}
+
+/**
+ * Sweeps as told, from ten seconds after the start on. A sweep that fails is logged and counted; the next one comes in
+ * its turn.
+ */
+export const sweepForever = (intervalHours: number) =>
+  Effect.gen(function* () {
+    const { sweep } = yield* Retention
+    const metrics = yield* Metrics
+
+    const sweepOnce = Effect.gen(function* () {
+      const started = yield* Clock.currentTimeMillis
+      const swept = yield* Effect.result(sweep)
+      const seconds = ((yield* Clock.currentTimeMillis) - started) / 1_000
+      if (swept._tag === "Failure") {
+        metrics.retentionSweep("failed", seconds)
+        return yield* Effect.logError(`the retention sweep failed: ${describeSqlError(swept.failure)}`)
+      }
+      if (swept.success === undefined) {
+        metrics.retentionSweep("skipped", seconds)
+        return yield* Effect.logInfo("another instance is sweeping")
+      }
+      metrics.retentionSweep("completed", seconds)
+      const { auditEntries, deliveries, events, runs } = swept.success
+      yield* Effect.logInfo(
+        `retention removed ${runs} runs with ${events} events, ${auditEntries} audit entries, ${deliveries} webhook deliveries`
+      )
+    })
+    yield* Effect.sleep(FIRST_SWEEP_DELAY_MS)
+    yield* Effect.repeat(sweepOnce, Schedule.spaced(intervalHours * MS_PER_HOUR))
+  })
+
+/** The sweeps of this process, by the DATA_RETENTION_* settings; none unless they are enabled. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const options = yield* retentionSettings
+    if (!options.enabled) return Layer.empty
+    return Layer.effectDiscard(Effect.forkScoped(sweepForever(options.intervalHours))).pipe(
+      Layer.provide(Retention.layer(options)),
+      Layer.provide(ExpiredRows.layer)
+    )
+  })
+)

@@ -1,0 +1,169 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
+import type { SideEffectStep } from "../../edge/SideEffectMeter.ts"
+import { boundedLabel } from "./BoundedLabel.ts"
+
+/** Buckets in seconds. */
+const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const RUN_BUCKETS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600]
+const GRPC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
+
+/** Different values of a label that agents choose; what comes after them is counted as `other`. */
+export const MAX_FREE_LABEL_VALUES = 200
+
+const CIRCUIT_STATE = { CLOSED: 0, HALF_OPEN: 1, OPEN: 2 } as const
+
+export interface HttpRequestMetric {
+  readonly method: string
+  /** The route's template, so that ids do not multiply the series. */
+  readonly path: string
+  readonly statusCode: number
+  readonly seconds: number
+}
+
+export interface RunEndMetric {
+  readonly status: string
+  readonly modeName: string
+  readonly seconds: number
+}
+
+/** Gauges that are read from their owners at the moment of a scrape. */
+export interface ScrapedValues {
+  readonly activeRuntimeStreams: number
+  readonly circuitState: keyof typeof CIRCUIT_STATE
+  readonly circuitSuccesses: number
+  readonly circuitFailures: number
+}
+
+/**
+ * The Prometheus metrics of this process (docs/http.md#metrics-endpoint): a registry of its own, so nothing is global.
+ */
+export class Metrics extends Context.Service<
+  Metrics,
+  {
+    readonly httpRequest: (request: HttpRequestMetric) => void
+    readonly sseOpened: () => void
+    readonly sseClosed: () => void
+    readonly runTransition: (status: string) => void
+    readonly runEnded: (end: RunEndMetric) => void
+    readonly runtimeCall: (method: string, seconds: number, ok: boolean) => void
+    readonly inboundMessage: (mode: string, messageType: string) => void
+    readonly outboundMessage: (category: string, status: string) => void
+    readonly signal: (signalType: string) => void
+    readonly streamReconnect: () => void
+    readonly streamResumeGap: () => void
+    readonly recovery: (status: "success" | "failed") => void
+    readonly webhookDelivery: (status: "delivered" | "failed") => void
+    readonly sideEffectFailed: (step: SideEffectStep) => void
+    readonly retentionRemoved: (kind: "run" | "event" | "audit_entry" | "webhook_delivery", count: number) => void
+    readonly retentionSweep: (status: "completed" | "failed" | "skipped", seconds: number) => void
+    /** Text in exposition format 0.0.4. */
+    readonly scrape: (values: ScrapedValues) => Effect.Effect<string>
+  }
+>()("runplane/control-plane/Metrics") {
+  static readonly layer = Layer.effect(
+    Metrics,
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const registry = new Registry()
+          collectDefaultMetrics({ register: registry })
+          return registry
+        }),
+        (registry) => Effect.sync(() => registry.clear())
+      ),
+      (registry) => Metrics.of(makeMetrics(registry))
+    )
+  )
+}
+
+const makeMetrics = (registry: Registry): Metrics["Service"] => {
+  const registers = [registry]
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: ReadonlyArray<Label>) =>
+    new Counter({ name, help, labelNames, registers })
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
+  const histogram = <Label extends string>(
+    name: string,
+    help: string,
+    buckets: ReadonlyArray<number>,
+    ...labelNames: ReadonlyArray<Label>
+  ) => new Histogram({ name, help, labelNames, registers, buckets: [...buckets] })
+
+  const httpSeconds = histogram(
+    "http_request_duration_seconds",
+    "Time until the answer was ready",
+    HTTP_BUCKETS,
+    "method",
+    "path",
+    "status_code"
+  )
+  const httpRequests = counter("http_requests_total", "Answered requests", "method", "path", "status_code")
+  const sseConnections = gauge("active_sse_connections", "Open event streams of clients")
+  const runtimeStreams = gauge("active_runtime_streams", "Runs observed by this process")
+  const transitions = counter("run_state_transitions_total", "Changes of run status, by new status", "status")
+  // The second name is what the web console draws its percentiles from.
+  const runSeconds = ["proto_run_duration_seconds", "macp_run_duration_seconds"].map((name) =>
+    histogram(name, "From start to end of a run", RUN_BUCKETS, "terminal_status", "mode_name")
+  )
+  const grpcSeconds = histogram("grpc_call_duration_seconds", "Unary runtime calls", GRPC_BUCKETS, "method", "status")
+  const circuitState = gauge("circuit_breaker_state", "0 closed, 1 half open, 2 open")
+  const circuitFailures = counter("proto_circuit_breaker_failures_total", "Failed runtime calls")
+  const circuitSuccesses = counter("proto_circuit_breaker_success_total", "Successful runtime calls")
+  const outbound = counter("proto_outbound_messages_total", "Messages of observed agents", "category", "status")
+  const inbound = counter("proto_inbound_messages_total", "Messages from the runtime", "mode", "message_type")
+  const signals = counter("proto_signals_total", "Ambient signals", "signal_type")
+  const reconnects = counter("proto_stream_reconnects_total", "Repeated subscriptions to session streams")
+  const gaps = counter("proto_stream_resume_gap_total", "Session histories that could not be read on")
+  const recoveries = counter("proto_recovery_total", "Runs taken up again after a start", "status")
+  const deliveries = counter("proto_webhook_deliveries_total", "Webhook deliveries, by outcome", "status")
+  const sideEffects = counter("proto_post_commit_side_effect_failures_total", "Work after a commit that failed", "step")
+  const retained = counter("retention_removed_total", "Rows that retention deleted", "kind")
+  const sweeps = counter("retention_sweeps_total", "Retention sweeps, by outcome", "status")
+  const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
+
+  const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
+  const messageTypes = boundedLabel(MAX_FREE_LABEL_VALUES)
+  const signalTypes = boundedLabel(MAX_FREE_LABEL_VALUES)
+  let countedSuccesses = 0
+  let countedFailures = 0
+
+  return {
+    httpRequest: ({ method, path, seconds, statusCode }) => {
+      const labels = { method, path, status_code: String(statusCode) }
+      httpSeconds.observe(labels, seconds)
+      httpRequests.inc(labels)
+    },
+    sseOpened: () => sseConnections.inc(),
+    sseClosed: () => sseConnections.dec(),
+    runTransition: (status) => transitions.inc({ status }),
+    runEnded: ({ modeName, seconds, status }) => {
+      for (const metric of runSeconds) metric.observe({ terminal_status: status, mode_name: modes(modeName) }, seconds)
+    },
+    runtimeCall: (method, seconds, ok) => grpcSeconds.observe({ method, status: ok ? "ok" : "error" }, seconds),
+    inboundMessage: (mode, messageType) => inbound.inc({ mode: modes(mode), message_type: messageTypes(messageType) }),
+    outboundMessage: (category, status) => outbound.inc({ category, status }),
+    signal: (signalType) => signals.inc({ signal_type: signalTypes(signalType) }),
+    streamReconnect: () => reconnects.inc(),
+    streamResumeGap: () => gaps.inc(),
+    recovery: (status) => recoveries.inc({ status }),
+    webhookDelivery: (status) => deliveries.inc({ status }),
+    sideEffectFailed: (step) => sideEffects.inc({ step }),
+    retentionRemoved: (kind, count) => retained.inc({ kind }, count),
+    retentionSweep: (status, seconds) => {
+      sweeps.inc({ status })
+      if (status !== "skipped") sweepSeconds.set(seconds)
+    },
+    scrape: (values) =>
+      Effect.suspend(() => {
+        runtimeStreams.set(values.activeRuntimeStreams)
+        circuitState.set(CIRCUIT_STATE[values.circuitState])
+        circuitSuccesses.inc(Math.max(0, values.circuitSuccesses - countedSuccesses))
+        circuitFailures.inc(Math.max(0, values.circuitFailures - countedFailures))
+        countedSuccesses = values.circuitSuccesses
+        countedFailures = values.circuitFailures
+        return Effect.promise(() => registry.metrics())
+      })
+  }
+}

@@ -1,0 +1,150 @@
+import { isTerminal, type RawFrame, type RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import type { Reactor } from "../../log/Reactors.ts"
+import { parentSpan, RunTraces } from "../../log/runs/RunTraces.ts"
+import { Metrics } from "../metrics/Metrics.ts"
+import { makeLifecycleSpan, nanosOf } from "./LifecycleSpan.ts"
+import { tracingSettings } from "./TracingSettings.ts"
+
+/** Records waiting to become spans. What comes on top is dropped and counted: tracing never slows the log down. */
+export const PENDING_RECORDS = 8_192
+
+/** Unix nanoseconds. */
+interface Period {
+  readonly start: bigint
+  readonly end: bigint
+}
+
+/** What is told of a frame; the frame itself is not kept. */
+interface FrameRecord {
+  readonly kind: RawFrame["kind"]
+  readonly messageType: string
+  readonly sessionId: string
+  readonly receivedAt: string
+}
+
+type SpanRecord =
+  | ({ readonly _tag: "Persisted"; readonly runId: RunId; readonly eventCount: number } & Period & {
+        readonly frames: ReadonlyArray<FrameRecord>
+      })
+  | ({ readonly _tag: "Emitted"; readonly runId: RunId; readonly eventCount: number } & Period)
+  | { readonly _tag: "Ended"; readonly runId: RunId }
+
+/** The kind that `run-event.persist` tells of events that came from no frame. */
+const OWN_EVENTS = "control-plane"
+
+/**
+ * Makes the spans of a run's log (docs/http.md#tracing): `stream.handle_raw_event` from the receipt of a frame to its
+ * commit, `run-event.persist` for each append, `run-event.emit` for telling the subscribers, and `run.lifecycle` at
+ * the end. The path of the data only notes times; the spans are made behind it, by one fiber. Nothing at all when
+ * tracing is off.
+ */
+export const makeRunSpans = Effect.gen(function* () {
+  const { enabled } = yield* tracingSettings
+  if (!enabled) return {} satisfies Reactor
+  const clock = yield* Clock.Clock
+  const metrics = yield* Metrics
+  const lifecycle = yield* makeLifecycleSpan
+  const record = yield* makeRecorder
+  const pending = yield* Queue.dropping<SpanRecord>(PENDING_RECORDS)
+
+  const offer = (item: SpanRecord) => {
+    if (!Queue.offerUnsafe(pending, item)) metrics.sideEffectFailed("trace")
+  }
+
+  const work = (item: SpanRecord) =>
+    (item._tag === "Ended" ? lifecycle(item.runId) : record(item)).pipe(
+      Effect.catchCause((cause) => {
+        metrics.sideEffectFailed("trace")
+        return Effect.logDebug("a span could not be recorded", cause)
+      }),
+      Effect.uninterruptible
+    )
+  // The spans of what was committed before the service stopped.
+  yield* Effect.addFinalizer(() => Effect.flatMap(Queue.clear(pending), Effect.forEach(work, { discard: true })))
+  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(pending), work)))
+
+  return {
+    afterCommit: (appends) => {
+      const now = clock.currentTimeNanosUnsafe()
+      const told = new Map<RunId, number>()
+      for (const { askedAt, change, events, frames, runId } of appends) {
+        const eventCount = events.length
+        if (eventCount > 0 || frames.length > 0) {
+          offer({ _tag: "Persisted", runId, eventCount, start: askedAt, end: now, frames: frames.map(toFrameRecord) })
+        }
+        if (eventCount > 0) told.set(runId, (told.get(runId) ?? 0) + eventCount)
+        if (change !== undefined && isTerminal(change.to)) offer({ _tag: "Ended", runId })
+      }
+      // The subscribers are told right after this, in one go: a microtask comes at its end.
+      queueMicrotask(() => {
+        const end = clock.currentTimeNanosUnsafe()
+        for (const [runId, eventCount] of told) offer({ _tag: "Emitted", runId, eventCount, start: now, end })
+      })
+    }
+  } satisfies Reactor
+})
+
+const makeRecorder = Effect.gen(function* () {
+  const traces = yield* RunTraces
+  const tracer = yield* Effect.tracer
+
+  return Effect.fnUntraced(function* (item: Exclude<SpanRecord, { readonly _tag: "Ended" }>) {
+    const trace = yield* traces.find(item.runId)
+    if (trace === undefined) return
+    const parent = Option.some(parentSpan(trace, true))
+    const span = (name: string, { end, start }: Period, attributes: Readonly<Record<string, unknown>>) => {
+      const made = tracer.span({
+        name,
+        parent,
+        annotations: Context.empty(),
+        links: [],
+        startTime: start,
+        kind: "internal",
+        root: false,
+        sampled: true
+      })
+      made.attribute("run_id", item.runId)
+      for (const [key, value] of Object.entries(attributes)) made.attribute(key, value)
+      made.end(end, Exit.void)
+    }
+    if (item._tag === "Emitted") return span("run-event.emit", item, { "proto.event_count": item.eventCount })
+    for (const frame of item.frames) {
+      const received = { start: nanosOf(new Date(frame.receivedAt)), end: item.end }
+      span("stream.handle_raw_event", received, {
+        "proto.raw_kind": frame.kind,
+        "proto.message_type": frame.messageType,
+        "proto.session_id": frame.sessionId
+      })
+    }
+    const kinds = new Set(item.frames.map(({ kind }) => kind))
+    span("run-event.persist", item, {
+      "proto.event_count": item.eventCount,
+      "proto.raw_kind": kinds.size === 0 ? OWN_EVENTS : [...kinds].join(",")
+    })
+  })
+})
+
+const toFrameRecord = ({ frame, receivedAt }: ObservedFrame): FrameRecord => {
+  const { kind } = frame
+  switch (kind) {
+    case "stream-envelope": {
+      const { messageType, sessionId } = frame.envelope
+      return { kind, receivedAt, messageType, sessionId }
+    }
+    case "stream-inline-error":
+      return { kind, receivedAt, messageType: frame.error.code, sessionId: frame.error.sessionId }
+    case "send-ack":
+      return { kind, receivedAt, messageType: "", sessionId: frame.ack.sessionId }
+    case "session-snapshot":
+      return { kind, receivedAt, messageType: "", sessionId: frame.snapshot.sessionId }
+    case "stream-status":
+      return { kind, receivedAt, messageType: "", sessionId: frame.sessionId ?? "" }
+  }
+}

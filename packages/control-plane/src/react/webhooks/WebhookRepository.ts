@@ -1,0 +1,145 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { NewWebhook, Webhook, WebhookChange, WebhookDeliveriesQuery, WebhookDelivery } from "@runplane/api"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { type DeliveryRow, toDelivery, toWebhook, type WebhookRow } from "./WebhookRows.ts"
+
+export type Requeued =
+  | { readonly _tag: "Requeued"; readonly delivery: WebhookDelivery }
+  | { readonly _tag: "NoSuchDelivery" }
+  | { readonly _tag: "NoSuchWebhook" }
+  | { readonly _tag: "Inactive" }
+
+/** The rows of subscriptions and of their deliveries. Secrets are in full here. `at` is ISO-8601. */
+export class WebhookRepository extends Context.Service<
+  WebhookRepository,
+  {
+    readonly insert: (id: string, webhook: NewWebhook, at: string) => Effect.Effect<Webhook, SqlError>
+    /** All of them, the oldest first. */
+    readonly list: Effect.Effect<ReadonlyArray<Webhook>, SqlError>
+    readonly find: (id: string) => Effect.Effect<Webhook | undefined, SqlError>
+    /** False when there is no such subscription. */
+    readonly update: (id: string, change: WebhookChange, at: string) => Effect.Effect<boolean, SqlError>
+    readonly remove: (id: string) => Effect.Effect<boolean, SqlError>
+    readonly deliveries: (
+      id: string,
+      query: WebhookDeliveriesQuery
+    ) => Effect.Effect<{ readonly data: ReadonlyArray<WebhookDelivery>; readonly total: number }, SqlError>
+    /**
+     * Puts an ended delivery behind the pending ones, or makes a waiting one due. To be called inside a transaction.
+     */
+    readonly requeue: (id: string, deliveryId: string) => Effect.Effect<Requeued, SqlError>
+  }
+>()("runplane/control-plane/WebhookRepository") {
+  static readonly layer = Layer.effect(
+    WebhookRepository,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      // Only what is pending is counted, by an index that holds nothing else; the ends were counted as they came.
+      const select = (condition: ReturnType<typeof sql.and>) => sql<WebhookRow>`
+        SELECT w.id::text AS id, w.url, w.events, w.secret, w.active, w.created_at, w.updated_at, w.succeeded, w.failed,
+               w.last_delivered_at, (SELECT count(*) FROM webhook_deliveries d
+                                     WHERE d.webhook_id = w.id AND d.status = 'pending') AS pending
+        FROM webhooks w WHERE ${condition} ORDER BY w.created_at, w.id`
+
+      const find = Effect.fn("WebhookRepository.find")((id: string) =>
+        Effect.map(select(sql.and([sql`w.id = ${id}::uuid`])), ([row]) => row && toWebhook(row))
+      )
+      const list = Effect.map(select(sql.and([])), (rows) => rows.map(toWebhook)).pipe(
+        Effect.withSpan("WebhookRepository.list")
+      )
+
+      const insert = Effect.fn("WebhookRepository.insert")(
+        (id: string, { events, secret, url }: NewWebhook, at: string) =>
+          Effect.map(
+            sql<{ readonly created_at: Date }>`
+            INSERT INTO webhooks (id, url, events, secret, created_at, updated_at)
+            VALUES (${id}::uuid, ${url}, ${events}::text[], ${secret}, ${at}::timestamptz, ${at}::timestamptz)`,
+            (): Webhook => ({
+              ...{ id, url, events, secret, active: true, createdAt: at, updatedAt: at },
+              deliveryStats: { total: 0, succeeded: 0, failed: 0 }
+            })
+          )
+      )
+
+      const update = Effect.fn("WebhookRepository.update")((id: string, change: WebhookChange, at: string) =>
+        Effect.map(
+          sql`
+            UPDATE webhooks
+            SET url = coalesce(${change.url ?? null}::text, url), secret = coalesce(${change.secret ?? null}::text, secret),
+                events = CASE WHEN ${change.events !== undefined}::boolean THEN ${change.events ?? []}::text[] ELSE events END,
+                active = coalesce(${change.active ?? null}::boolean, active), updated_at = ${at}::timestamptz
+            WHERE id = ${id}::uuid RETURNING id`,
+          (rows) => rows.length > 0
+        )
+      )
+
+      const remove = Effect.fn("WebhookRepository.remove")((id: string) =>
+        Effect.map(sql`DELETE FROM webhooks WHERE id = ${id}::uuid RETURNING id`, (rows) => rows.length > 0)
+      )
+
+      const columns = sql`
+        id::text AS id, webhook_id::text AS webhook_id, run_id::text AS run_id, event, payload::text AS payload, status,
+        attempts, next_attempt_at, last_attempt_at, response_status, error_message, created_at, delivered_at`
+
+      const deliveries = Effect.fn("WebhookRepository.deliveries")(function* (
+        id: string,
+        query: WebhookDeliveriesQuery
+      ) {
+        const where = sql.and([
+          sql`webhook_id = ${id}::uuid`,
+          ...(query.status === undefined ? [] : [sql`status = ${query.status}`])
+        ])
+        const [rows, counts] = yield* Effect.all(
+          [
+            sql<DeliveryRow>`
+              SELECT ${columns} FROM webhook_deliveries WHERE ${where}
+              ORDER BY ordinal DESC LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
+            sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM webhook_deliveries WHERE ${where}`
+          ],
+          { concurrency: 2 }
+        )
+        return { data: rows.map(toDelivery), total: counts[0]?.total ?? 0 }
+      })
+
+      /** The subscription is locked first, as the worker and the removal do it. */
+      const requeue = Effect.fn("WebhookRepository.requeue")(function* (id: string, deliveryId: string) {
+        const [webhook] = yield* sql<{ readonly active: boolean }>`
+          SELECT active FROM webhooks WHERE id = ${id}::uuid FOR NO KEY UPDATE`
+        if (webhook === undefined) return noSuchWebhook
+        const [current] = yield* sql<Pick<DeliveryRow, "status">>`
+          SELECT status FROM webhook_deliveries WHERE id = ${deliveryId}::uuid AND webhook_id = ${id}::uuid FOR UPDATE`
+        if (current === undefined) return noSuchDelivery
+        if (!webhook.active) return inactive
+        const [row] = yield* current.status === "pending" ? makeDue(deliveryId) : putBack(deliveryId)
+        if (current.status !== "pending") yield* uncount(id, current.status)
+        return row === undefined ? noSuchDelivery : { _tag: "Requeued" as const, delivery: toDelivery(row) }
+      })
+
+      // An attempt under way keeps its claim: it is not made a second time beside itself.
+      const makeDue = (deliveryId: string) => sql<DeliveryRow>`
+        UPDATE webhook_deliveries SET next_attempt_at = least(next_attempt_at, now())
+        WHERE id = ${deliveryId}::uuid RETURNING ${columns}`
+
+      const putBack = (deliveryId: string) => sql<DeliveryRow>`
+        UPDATE webhook_deliveries
+        SET status = 'pending', ordinal = DEFAULT, tries = 0, queued_at = now(), next_attempt_at = now(),
+            claimed_until = NULL, delivered_at = NULL
+        WHERE id = ${deliveryId}::uuid RETURNING ${columns}`
+
+      const uncount = (id: string, status: "delivered" | "failed") => sql`
+        UPDATE webhooks SET succeeded = succeeded - ${status === "delivered" ? 1 : 0}::int,
+                            failed = failed - ${status === "failed" ? 1 : 0}::int
+        WHERE id = ${id}::uuid`
+
+      return WebhookRepository.of({ insert, list, find, update, remove, deliveries, requeue })
+    })
+  )
+}
+
+const noSuchWebhook: Requeued = { _tag: "NoSuchWebhook" }
+const noSuchDelivery: Requeued = { _tag: "NoSuchDelivery" }
+const inactive: Requeued = { _tag: "Inactive" }

@@ -1,0 +1,23 @@
+import { ControlPlaneApi } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { asCaller } from "../../edge/CurrentCaller.ts"
+import { orUnavailable } from "../../edge/OutageAnswers.ts"
+import { Webhooks } from "./Webhooks.ts"
+
+/** The webhook endpoints (docs/http.md#webhook-subscriptions). */
+export const WebhooksHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "webhooks",
+  Effect.fn(function* (handlers) {
+    const webhooks = yield* Webhooks
+    return handlers.handleAll({
+      create: ({ payload }) => asCaller((caller) => webhooks.create(payload, caller)),
+      list: () => orUnavailable(webhooks.list),
+      update: ({ params, payload }) => asCaller((caller) => webhooks.update(params.id, payload, caller)),
+      remove: ({ params }) => asCaller((caller) => webhooks.remove(params.id, caller)),
+      deliveries: ({ params, query }) => orUnavailable(webhooks.deliveries(params.id, query)),
+      redeliver: ({ params }) => asCaller((caller) => webhooks.redeliver(params.id, params.deliveryId, caller))
+    })
+  })
+)

@@ -1,0 +1,27 @@
+import * as Layer from "effect/Layer"
+import { Dashboard } from "./dashboard/Dashboard.ts"
+import { DashboardRepository } from "./dashboard/DashboardRepository.ts"
+import { CrossRunEventBlocks } from "./events/CrossRunEventBlocks.ts"
+import { CrossRunEvents } from "./events/CrossRunEvents.ts"
+import { ExportRepository } from "./insights/ExportRepository.ts"
+import { Insights } from "./insights/Insights.ts"
+import { ProjectionRebuild } from "./insights/ProjectionRebuild.ts"
+import { RunExports } from "./insights/RunExports.ts"
+import { Replay } from "./replay/Replay.ts"
+import { ReplayStates } from "./replay/ReplayStates.ts"
+import { RunStream } from "./stream/RunStream.ts"
+import { StreamRepository } from "./stream/StreamRepository.ts"
+
+/** All that is read from the log. Wants the log, the audit log and the health of the runtime. */
+export const layer = Layer.mergeAll(
+  CrossRunEvents.layer,
+  Dashboard.layer,
+  Insights.layer,
+  ProjectionRebuild.layer,
+  Replay.layer,
+  ReplayStates.layer,
+  RunExports.layer,
+  RunStream.layer
+).pipe(
+  Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, ExportRepository.layer, StreamRepository.layer])
+)

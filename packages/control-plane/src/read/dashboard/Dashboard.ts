@@ -1,0 +1,52 @@
+import {
+  type AgentMetrics,
+  type BadRequest,
+  badRequest,
+  type DashboardOverview,
+  type DashboardQuery
+} from "@runplane/api"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { RuntimeHealth } from "../../edge/RuntimeHealth.ts"
+import { DashboardRepository } from "./DashboardRepository.ts"
+import { dashboardWindow } from "./DashboardWindow.ts"
+import { chartsOf, kpisOf } from "./Overview.ts"
+
+/** However many look at dashboards, the runtime is asked at most this often. */
+const RUNTIME_HEALTH_TTL = "1 second"
+
+/** Aggregates over runs (docs/http.md#dashboard-figures). */
+export class Dashboard extends Context.Service<
+  Dashboard,
+  {
+    readonly overview: (query: DashboardQuery) => Effect.Effect<DashboardOverview, BadRequest | SqlError>
+    readonly agents: Effect.Effect<ReadonlyArray<AgentMetrics>, SqlError>
+  }
+>()("runplane/control-plane/Dashboard") {
+  static readonly layer = Layer.effect(
+    Dashboard,
+    Effect.gen(function* () {
+      const repository = yield* DashboardRepository
+      const health = yield* RuntimeHealth
+      const runtimeHealth = yield* Effect.cachedWithTTL(health.check, RUNTIME_HEALTH_TTL)
+
+      const overview = Effect.fn("Dashboard.overview")(function* (query: DashboardQuery) {
+        const window = dashboardWindow(query, yield* Clock.currentTimeMillis)
+        if (window === undefined) return yield* badRequest("to must be after from")
+        const { environment, scenarioRef } = query
+        const filter = {
+          ...(environment !== undefined && { environment }),
+          ...(scenarioRef !== undefined && { scenarioRef })
+        }
+        const [rows, runtime] = yield* Effect.all([repository.overview(window, filter), runtimeHealth], {
+          concurrency: 2
+        })
+        return { kpis: kpisOf(rows), recentRuns: rows.recent, runtimeHealth: runtime, charts: chartsOf(rows) }
+      })
+      return Dashboard.of({ overview, agents: repository.agents })
+    })
+  )
+}

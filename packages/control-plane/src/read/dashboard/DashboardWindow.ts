@@ -1,0 +1,40 @@
+import type { DashboardQuery } from "@runplane/api"
+
+export type Bucket = "minute" | "hour" | "day"
+
+/** The time that an overview looks at: `from` inclusive, `to` exclusive; without `to` it is open. ISO-8601. */
+export interface DashboardWindow {
+  readonly from: string
+  readonly to: string | undefined
+  readonly bucket: Bucket
+}
+
+const HOUR_MS = 3_600_000
+
+const WINDOWS = {
+  "1h": { length: HOUR_MS, bucket: "minute" },
+  "6h": { length: 6 * HOUR_MS, bucket: "minute" },
+  "24h": { length: 24 * HOUR_MS, bucket: "hour" },
+  "7d": { length: 7 * 24 * HOUR_MS, bucket: "day" },
+  "30d": { length: 30 * 24 * HOUR_MS, bucket: "day" }
+} as const
+
+/**
+ * The window of a query (docs/http.md#dashboard-window): from (with to) over window over
+ * range over 24h. `now` in milliseconds. Undefined when `to` is not after `from`.
+ */
+export const dashboardWindow = (query: DashboardQuery, now: number): DashboardWindow | undefined => {
+  if (query.from === undefined) {
+    const { bucket, length } = WINDOWS[query.window ?? query.range ?? "24h"]
+    return { from: new Date(now - length).toISOString(), to: undefined, bucket }
+  }
+  const end = query.to === undefined ? now : Date.parse(query.to)
+  const length = end - Date.parse(query.from)
+  if (query.to !== undefined && length <= 0) return undefined
+  return { from: query.from, to: query.to, bucket: bucketOf(length) }
+}
+
+const bucketOf = (length: number): Bucket => {
+  if (length <= 6 * HOUR_MS) return "minute"
+  return length <= 48 * HOUR_MS ? "hour" : "day"
+}

@@ -1,0 +1,63 @@
+import type { Chart, DashboardCharts, DashboardKpis } from "@runplane/api"
+import type { CountAt, CountOf, CreatedRuns, Latency, OverviewRows } from "./DashboardRepository.ts"
+
+const sumOf = <A>(rows: ReadonlyArray<A>, value: (row: A) => number): number =>
+  rows.reduce((sum, row) => sum + value(row), 0)
+
+const ended = (runs: { readonly completed: number; readonly failed: number; readonly cancelled: number }) =>
+  runs.completed + runs.failed + runs.cancelled
+
+/** The key figures (docs/http.md#dashboard-figures). */
+export const kpisOf = ({ created, signals }: OverviewRows): DashboardKpis => {
+  const completedRuns = sumOf(created, (row) => row.completed)
+  const failedRuns = sumOf(created, (row) => row.failed)
+  const cancelledRuns = sumOf(created, (row) => row.cancelled)
+  const all = ended({ completed: completedRuns, failed: failedRuns, cancelled: cancelledRuns })
+  const timed = sumOf(created, (row) => row.timed)
+  return {
+    totalRuns: sumOf(created, (row) => row.runs),
+    activeRuns: sumOf(created, (row) => row.waiting + row.running + row.suspended),
+    completedRuns,
+    failedRuns,
+    cancelledRuns,
+    suspendedRuns: sumOf(created, (row) => row.suspended),
+    declinedRuns: sumOf(created, (row) => row.declined),
+    totalSignals: sumOf(signals, (row) => row.count),
+    totalTokens: sumOf(created, (row) => row.tokens),
+    totalCostUsd: Math.round(sumOf(created, (row) => row.cost) * 100) / 100,
+    avgDurationMs: timed === 0 ? null : Math.round(sumOf(created, (row) => row.duration) / timed),
+    ...(all > 0 && { successRate: completedRuns / all })
+  }
+}
+
+/** The thirteen charts (docs/http.md#dashboard-figures). Buckets without a row are left out. */
+export const chartsOf = (rows: OverviewRows): DashboardCharts => {
+  const ofCreated = (value: (row: CreatedRuns) => number) => overTime(rows.created, value)
+  const ofLatency = (value: (row: Latency) => number) => overTime(rows.latencies, (row) => Math.round(value(row)))
+  const count = (row: CountAt) => row.count
+  return {
+    runVolume: ofCreated((row) => row.runs),
+    latency: ofLatency((row) => row.mean),
+    signalVolume: overTime(rows.signals, count),
+    errorClasses: byLabel(rows.errors),
+    throughput: overTime(rows.throughput, count),
+    queueDepth: ofCreated((row) => row.waiting),
+    latencyP50: ofLatency((row) => row.percentiles[0] ?? 0),
+    latencyP95: ofLatency((row) => row.percentiles[1] ?? 0),
+    latencyP99: ofLatency((row) => row.percentiles[2] ?? 0),
+    cost: ofCreated((row) => row.cost),
+    successRate: ofCreated((row) => (ended(row) === 0 ? 0 : (row.completed / ended(row)) * 100)),
+    decisionOutcome: overTime(rows.decisions, count),
+    perScenario: byLabel(rows.scenarios)
+  }
+}
+
+const overTime = <Row extends { readonly at: Date }>(rows: ReadonlyArray<Row>, value: (row: Row) => number): Chart => ({
+  labels: rows.map((row) => row.at.toISOString()),
+  data: rows.map(value)
+})
+
+const byLabel = (rows: ReadonlyArray<CountOf>): Chart => ({
+  labels: rows.map((row) => row.label),
+  data: rows.map((row) => row.count)
+})

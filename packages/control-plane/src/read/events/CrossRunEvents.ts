@@ -1,0 +1,181 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { BeginTransaction } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { EventFilter, StoredEvent } from "../../log/EventRepository.ts"
+import { partOf } from "../../log/runs/RunRepository.ts"
+import { CrossRunEventBlocks, type SeqRange } from "./CrossRunEventBlocks.ts"
+
+export interface CrossRunFilter extends EventFilter {
+  readonly runId?: RunId
+  /** Equal to a run's sourceRef, or part of its metadata.scenarioRef, case ignored. */
+  readonly scenarioRef?: string
+}
+
+/**
+ * Reads of the canonical log across runs, ascending by seq (docs/http.md#cross-run-events).
+ *
+ * Gotchas: seqs are given out before their transactions commit, and those may commit in another order. A page therefore
+ * ends with its last row whose gate has been passed, that is, with the last row in front of which nothing can still
+ * appear (docs/events.md#seq). What a page cuts off comes with the next one; a page that is not full does not prove the
+ * end. The gate waits for every writing transaction of the whole database server, so a long one delays these reads; it
+ * loses nothing.
+ *
+ * `total` counts every match after `afterSeq`. The whole log is never scanned for it: over all runs the closed blocks
+ * have their counts (`CrossRunEventBlocks`), and within the runs of a filter the dense index of a run's events is the
+ * count.
+ */
+export class CrossRunEvents extends Context.Service<
+  CrossRunEvents,
+  {
+    readonly page: (filter: CrossRunFilter, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+    readonly count: (filter: CrossRunFilter) => Effect.Effect<number, SqlError>
+  }
+>()("runplane/control-plane/CrossRunEvents") {
+  static readonly layer = Layer.effect(
+    CrossRunEvents,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const blocks = yield* CrossRunEventBlocks
+
+      const columns = sql`e.seq, e.index, e.event::text AS json`
+      const passed = sql`e.gate <= (SELECT pg_snapshot_xmin(pg_current_snapshot())) AS passed`
+
+      const inTime = ({ afterTs, beforeTs }: CrossRunFilter) => [
+        ...(afterTs === undefined ? [] : [sql`e.ts >= ${afterTs}::timestamptz`]),
+        ...(beforeTs === undefined ? [] : [sql`e.ts < ${beforeTs}::timestamptz`])
+      ]
+      const ofTypes = ({ types }: CrossRunFilter) => (types.length === 0 ? [] : [sql`e.type = ANY(${types}::text[])`])
+
+      /**
+       * One stretch of the log. With types, each gives its first events, so that a rare one is not searched for among
+       * all.
+       */
+      const stretch = (filter: CrossRunFilter, range: SeqRange | undefined, limit: bigint) => {
+        const inRange = sql.and([
+          sql`e.seq > ${BigInt(filter.afterSeq)}`,
+          ...(range === undefined ? [] : [sql`e.seq >= ${range.first}`, sql`e.seq < ${range.past}`]),
+          ...inTime(filter)
+        ])
+        if (filter.types.length === 0) {
+          return sql<Row>`
+            SELECT ${columns}, ${passed} FROM canonical_events e WHERE ${inRange} ORDER BY e.seq LIMIT ${limit}`
+        }
+        return sql<Row>`
+          WITH places AS (
+            SELECT place.seq FROM unnest(${[...new Set(filter.types)]}::text[]) AS wanted (type)
+            CROSS JOIN LATERAL (
+              SELECT e.seq FROM canonical_events e WHERE e.type = wanted.type AND ${inRange} ORDER BY e.seq LIMIT ${limit}
+            ) AS place
+            ORDER BY place.seq LIMIT ${limit}
+          )
+          SELECT ${columns}, ${passed} FROM places JOIN canonical_events e USING (seq) ORDER BY e.seq`
+      }
+
+      const readLog = Effect.fnUntraced(function* (filter: CrossRunFilter, limit: number) {
+        if (inTime(filter).length === 0) return upToLastPassed(yield* stretch(filter, undefined, BigInt(limit)))
+        const rows: Array<Row> = []
+        for (const range of yield* blocks.ranges(filter)) {
+          rows.push(...(yield* stretch(filter, range, BigInt(limit - rows.length))))
+          if (rows.length === limit) break
+        }
+        return upToLastPassed(rows)
+      })
+
+      const theRuns = ({ runId, scenarioRef }: CrossRunFilter) =>
+        sql.and([
+          ...(runId === undefined ? [] : [sql`r.id = ${runId}::uuid`]),
+          ...(scenarioRef === undefined
+            ? []
+            : [sql`(r.source_ref = ${scenarioRef} OR r.scenario_ref ILIKE ${partOf(scenarioRef)})`])
+        ])
+
+      /**
+       * The events of some runs. A page of n events is spread over at most those n runs whose next events come first,
+       * and if there are that many, it ends before the last of these next events: no run is read beyond that.
+       */
+      const readRuns = Effect.fnUntraced(function* (filter: CrossRunFilter, limit: number) {
+        const matches = sql.and([
+          sql`e.run_id = r.id`,
+          sql`e.seq > ${BigInt(filter.afterSeq)}`,
+          ...inTime(filter),
+          ...ofTypes(filter)
+        ])
+        const rows = yield* sql<Row>`
+          WITH soonest AS (
+            SELECT r.id, next.seq FROM runs r
+            JOIN run_heads h ON h.run_id = r.id AND h.last_seq > ${BigInt(filter.afterSeq)}
+            CROSS JOIN LATERAL (SELECT e.seq FROM canonical_events e WHERE ${matches} ORDER BY e.seq LIMIT 1) AS next
+            WHERE ${theRuns(filter)} ORDER BY next.seq LIMIT ${BigInt(limit)}
+          ), bound AS (
+            SELECT CASE WHEN count(*) = ${BigInt(limit)} THEN max(seq) ELSE ${LAST_SEQ} END AS seq FROM soonest
+          ), places AS (
+            SELECT place.seq FROM bound CROSS JOIN soonest r
+            CROSS JOIN LATERAL (
+              SELECT e.seq FROM canonical_events e WHERE ${matches} AND e.seq <= bound.seq ORDER BY e.seq LIMIT ${BigInt(limit)}
+            ) AS place
+            ORDER BY place.seq LIMIT ${BigInt(limit)}
+          )
+          SELECT ${columns}, ${passed} FROM places JOIN canonical_events e USING (seq) ORDER BY e.seq`
+        // The events of one run commit in the order of their seqs, because each append holds the run's lock.
+        return filter.runId === undefined ? upToLastPassed(rows) : rows.map(toStored)
+      })
+
+      /** Without further conditions, a run's index at its end and at the first event after `afterSeq` are enough. */
+      const countRuns = (filter: CrossRunFilter) => {
+        const after = sql`e.run_id = r.id AND e.seq > ${BigInt(filter.afterSeq)}`
+        const conditions = [...inTime(filter), ...ofTypes(filter)]
+        const counted =
+          conditions.length === 0
+            ? sql`SELECT h.last_index - e.index + 1 AS count FROM canonical_events e WHERE ${after} ORDER BY e.seq LIMIT 1`
+            : sql`SELECT count(*) AS count FROM canonical_events e WHERE ${after} AND ${sql.and(conditions)}`
+        return Effect.map(
+          sql<{ readonly total: string }>`
+            SELECT coalesce(sum(part.count), 0)::text AS total
+            FROM runs r JOIN run_heads h ON h.run_id = r.id AND h.last_seq > ${BigInt(filter.afterSeq)}
+            CROSS JOIN LATERAL (${counted}) AS part
+            WHERE ${theRuns(filter)}`,
+          ([row]) => Number(row?.total ?? 0)
+        )
+      }
+
+      const isOfRuns = ({ runId, scenarioRef }: CrossRunFilter) => runId !== undefined || scenarioRef !== undefined
+
+      // Several statements of one page have to see the same log, or an event could commit in front of what they passed.
+      const inOneMoment = <A, E>(effect: Effect.Effect<A, E>) =>
+        Effect.provideService(
+          sql.withTransaction(effect),
+          BeginTransaction,
+          "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        )
+
+      const page = Effect.fn("CrossRunEvents.page")((filter: CrossRunFilter, limit: number) => {
+        if (isOfRuns(filter)) return readRuns(filter, limit)
+        return inTime(filter).length === 0 ? readLog(filter, limit) : inOneMoment(readLog(filter, limit))
+      })
+      const count = Effect.fn("CrossRunEvents.count")((filter: CrossRunFilter) =>
+        isOfRuns(filter) ? countRuns(filter) : Effect.andThen(blocks.countClosed, blocks.count(filter))
+      )
+      return CrossRunEvents.of({ page, count })
+    })
+  )
+}
+
+/** The greatest value of the column. */
+const LAST_SEQ = 9_223_372_036_854_775_807n
+
+interface Row {
+  readonly seq: bigint
+  readonly index: number
+  readonly json: string
+  readonly passed: boolean
+}
+
+const toStored = ({ index, json, seq }: Row): StoredEvent => ({ seq: Number(seq), index, json })
+
+/** Rows behind the last passed one may still get neighbours in front of them; those before it cannot. */
+const upToLastPassed = (rows: ReadonlyArray<Row>): ReadonlyArray<StoredEvent> =>
+  rows.slice(0, rows.findLastIndex((row) => row.passed) + 1).map(toStored)

@@ -1,0 +1,92 @@
+import { ControlPlaneApi, type RunEventsQuery, runNotFound } from "@runplane/api"
+import { isUuid, RunId } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { jsonPages, type TextPage } from "../../edge/JsonAnswer.ts"
+import { orUnavailable } from "../../edge/OutageAnswers.ts"
+import { type EventFilter, EventRepository, type StoredEvent } from "../../log/EventRepository.ts"
+import { RunRepository } from "../../log/runs/RunRepository.ts"
+
+/** Events read from the database at a time; an answer of more is sent piece by piece. */
+export const EVENTS_PER_READ = 1_000
+
+/**
+ * `GET /runs/:id/events` (docs/http.md#list-events): a bare array, or an envelope as soon as a filter other than
+ * afterSeq is given. The stored texts go out as they are.
+ */
+export const EventsHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "events",
+  Effect.fn(function* (handlers) {
+    const events = yield* EventRepository
+    const runs = yield* RunRepository
+
+    const list = Effect.fnUntraced(function* (reference: string, query: RunEventsQuery) {
+      const runId = isUuid(reference) ? RunId.make(reference) : yield* runs.resolve(reference)
+      if (runId === undefined) return yield* runNotFound(reference)
+      const filter = filterOf(query)
+      const read = (from: EventFilter, limit: number) => events.page(runId, from, limit)
+      const first = yield* read(filter, Math.min(query.limit, EVENTS_PER_READ))
+      // A run always has events, so only an empty page leaves a doubt whether it exists.
+      if (first.length === 0 && (yield* events.head(runId)) === undefined) {
+        return yield* runNotFound(reference)
+      }
+      const frame = isFiltered(query) ? eventEnvelope(yield* events.count(runId, filter), query.limit) : bareArray
+      return jsonPages(eventAnswer(frame, filter, query.limit, first, read))
+    })
+
+    return handlers.handle("list", ({ params, query }) => orUnavailable(list(params.id, query)))
+  })
+)
+
+const filterOf = ({ afterSeq, afterTs, beforeTs, type }: RunEventsQuery): EventFilter => ({
+  afterSeq,
+  ...(afterTs !== undefined && { afterTs }),
+  ...(beforeTs !== undefined && { beforeTs }),
+  types: type ?? []
+})
+
+const isFiltered = ({ afterTs, beforeTs, type }: RunEventsQuery): boolean =>
+  afterTs !== undefined || beforeTs !== undefined || (type !== undefined && type.length > 0)
+
+/** What stands around the events. */
+interface Frame {
+  readonly before: string
+  readonly after: (count: number, last: StoredEvent | undefined) => string
+}
+
+const bareArray: Frame = { before: "[", after: () => "]" }
+
+/** `nextCursor` only on a full page. */
+export const eventEnvelope = (total: number, limit: number): Frame => ({
+  before: `{"data":[`,
+  after: (count, last) => {
+    const cursor = count === limit && last !== undefined ? `,"nextCursor":${last.seq}` : ""
+    return `],"total":${total},"limit":${limit}${cursor}}`
+  }
+})
+
+/** An answer of up to `limit` events: the first page is at hand, the others are read as they are wanted. */
+export const eventAnswer = <Filter extends EventFilter, E>(
+  frame: Frame,
+  filter: Filter,
+  limit: number,
+  first: ReadonlyArray<StoredEvent>,
+  read: (filter: Filter, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, E>
+): TextPage<E> => {
+  const piece = (
+    page: ReadonlyArray<StoredEvent>,
+    before: number,
+    lastBefore: StoredEvent | undefined
+  ): TextPage<E> => {
+    const opening = before === 0 ? frame.before : page.length === 0 ? "" : ","
+    const text = opening + page.map((event) => event.json).join(",")
+    const count = before + page.length
+    const last = page.at(-1) ?? lastBefore
+    const wanted = Math.min(limit - before, EVENTS_PER_READ)
+    if (page.length < wanted || count === limit || last === undefined) return { text: text + frame.after(count, last) }
+    const more = read({ ...filter, afterSeq: last.seq }, Math.min(limit - count, EVENTS_PER_READ))
+    return { text, next: Effect.map(more, (next) => piece(next, count, last)) }
+  }
+  return piece(first, 0, undefined)
+}

@@ -1,0 +1,162 @@
+import { JSON_LINES_CONTENT_TYPE } from "@runplane/api"
+import { isJsonObject, type RunId } from "@runplane/domain"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import type { StoredEvent } from "../../log/EventRepository.ts"
+import { ARTIFACTS_PER_READ, type ArtifactPlace, type ArtifactText } from "../../log/runs/ArtifactRepository.ts"
+import { publicRun } from "../../log/runs/RunRow.ts"
+import type { ExportHead, RawEventText } from "./ExportRepository.ts"
+
+/** Events read from the database at a time: what an export of any length holds in memory. */
+export const EVENTS_PER_EXPORT_READ = 500
+
+/** The run was deleted while it was exported: what has been sent is not all of it, and nothing more will come. */
+export class ExportCut extends Data.TaggedError("ExportCut")<{ readonly runId: string }> {
+  override get message(): string {
+    return `run ${this.runId} was deleted while it was exported`
+  }
+}
+
+/** Text that is made as it is taken. */
+export type ExportText = Stream.Stream<string, SqlError | ExportCut>
+
+/** Where the rows of an export come from; every read is one page. */
+export interface ExportRows {
+  readonly artifacts: (
+    runId: RunId,
+    after: ArtifactPlace | undefined,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<ArtifactText>, SqlError>
+  readonly canonicalEvents: (
+    runId: RunId,
+    afterSeq: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+  readonly rawEvents: (
+    runId: RunId,
+    afterSeq: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<RawEventText>, SqlError>
+}
+
+export interface ExportOptions {
+  readonly includeCanonical: boolean
+  readonly includeRaw: boolean
+  readonly eventLimit: number
+}
+
+export interface RunExport {
+  readonly head: ExportHead
+  readonly exportedAt: string
+  readonly options: ExportOptions
+}
+
+/** The JSON bundle of an export (docs/http.md#export). */
+export const bundleText = (rows: ExportRows, { exportedAt, head, options }: RunExport): ExportText =>
+  Stream.make(`{${headText(head)},"artifacts":[`).pipe(
+    Stream.concat(listed(artifacts(rows, head))),
+    Stream.concat(Stream.make(`],"canonicalEvents":[`)),
+    Stream.concat(listed(canonicalEvents(rows, head, options))),
+    Stream.concat(Stream.make(`],"rawEvents":[`)),
+    Stream.concat(listed(rawEvents(rows, head, options))),
+    Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"}`))
+  )
+
+/** The form of one JSON object a line: the head, then each event. */
+export const linesText = (rows: ExportRows, { exportedAt, head, options }: RunExport): ExportText =>
+  Stream.make(`{"type":"header",${headText(head)},"artifacts":[`).pipe(
+    Stream.concat(listed(artifacts(rows, head))),
+    Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"}\n`)),
+    Stream.concat(Stream.map(canonicalEvents(rows, head, options), (page) => page.map(canonicalLine).join(""))),
+    Stream.concat(Stream.map(rawEvents(rows, head, options), (page) => page.map(rawLine).join("")))
+  )
+
+export const exportTexts = {
+  json: { text: bundleText, contentType: "application/json" },
+  jsonl: { text: linesText, contentType: JSON_LINES_CONTENT_TYPE }
+} as const
+
+const headText = ({ metrics, projection, run, session }: ExportHead): string => {
+  const shown = publicRun(run)
+  const exported = {
+    id: shown.id,
+    status: shown.status,
+    runtimeKind: shown.runtimeKind,
+    runtimeVersion: shown.runtimeVersion,
+    runtimeSessionId: shown.runtimeSessionId,
+    traceId: shown.traceId,
+    createdAt: shown.createdAt,
+    startedAt: shown.startedAt,
+    endedAt: shown.endedAt,
+    tags: shown.tags,
+    archivedAt: shown.archivedAt,
+    source: shown.source,
+    metadata: shown.metadata
+  }
+  const texts = [session, projection, metrics].map((text) => text ?? "null")
+  return `"run":${JSON.stringify(exported)},"session":${texts[0]},"projection":${texts[1]},"metrics":${texts[2]}`
+}
+
+interface Row {
+  readonly json: string
+}
+
+/** Pages as the inside of a JSON array. */
+const listed = <E>(pages: Stream.Stream<ReadonlyArray<Row>, E>): Stream.Stream<string, E> =>
+  Stream.map(Stream.zipWithIndex(pages), ([page, number]) => {
+    const text = page.map((row) => row.json).join(",")
+    return number === 0 ? text : `,${text}`
+  })
+
+const artifacts = (rows: ExportRows, { run }: ExportHead): Stream.Stream<ReadonlyArray<ArtifactText>, SqlError> =>
+  Stream.paginate<ArtifactPlace | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
+    Effect.map(rows.artifacts(run.record.id, after, ARTIFACTS_PER_READ), (page) => [
+      page.length === 0 ? [] : [page],
+      page.length < ARTIFACTS_PER_READ ? Option.none() : Option.some(page.at(-1))
+    ])
+  )
+
+const canonicalEvents = (rows: ExportRows, { canonicalEvents, run }: ExportHead, options: ExportOptions) =>
+  counted(
+    run.record.id,
+    options.includeCanonical ? Math.min(canonicalEvents, options.eventLimit) : 0,
+    rows.canonicalEvents
+  )
+
+const rawEvents = (rows: ExportRows, { rawEvents, run }: ExportHead, options: ExportOptions) =>
+  counted(run.record.id, options.includeRaw ? Math.min(rawEvents, options.eventLimit) : 0, rows.rawEvents)
+
+/**
+ * The first so many rows of a run, a page at a time, each read when it is asked for. The places of a run's rows have no
+ * gaps, so the number that belongs to the head of the export is known, whatever is appended meanwhile; fewer mean that
+ * the run is gone.
+ */
+const counted = <A extends { readonly seq: number }>(
+  runId: RunId,
+  count: number,
+  read: (runId: RunId, afterSeq: number, limit: number) => Effect.Effect<ReadonlyArray<A>, SqlError>
+): Stream.Stream<ReadonlyArray<A>, SqlError | ExportCut> => {
+  if (count === 0) return Stream.empty
+  return Stream.paginate({ afterSeq: 0, left: count }, ({ afterSeq, left }) => {
+    const wanted = Math.min(left, EVENTS_PER_EXPORT_READ)
+    return Effect.flatMap(read(runId, afterSeq, wanted), (page) => {
+      const last = page.at(-1)
+      if (last === undefined || page.length < wanted) return Effect.fail(new ExportCut({ runId }))
+      const next = left > page.length ? Option.some({ afterSeq: last.seq, left: left - page.length }) : Option.none()
+      return Effect.succeed([[page], next] as const)
+    })
+  })
+}
+
+const canonicalLine = ({ json, seq }: StoredEvent): string => {
+  const event: Schema.Json = JSON.parse(json)
+  if (!isJsonObject(event)) throw new Error(`the stored event ${seq} is not one`)
+  const { type, ...rest } = event
+  return `${JSON.stringify({ type: "canonical_event", eventType: type, ...rest })}\n`
+}
+
+const rawLine = ({ json }: RawEventText): string => `{"type":"raw_event",${json.slice(1)}\n`

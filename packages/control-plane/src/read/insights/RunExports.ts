@@ -1,0 +1,87 @@
+import { type NotFound, runNotFound } from "@runplane/api"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import { EventRepository } from "../../log/EventRepository.ts"
+import { ArtifactRepository } from "../../log/runs/ArtifactRepository.ts"
+import { ExportRepository } from "./ExportRepository.ts"
+import {
+  bundleText,
+  ExportCut,
+  type ExportOptions,
+  type ExportRows,
+  type ExportText,
+  exportTexts
+} from "./ExportText.ts"
+
+/** What a batch export takes of each run (docs/http.md#batch). */
+export const BATCH_EXPORT: ExportOptions = { includeCanonical: true, includeRaw: false, eventLimit: 10_000 }
+
+/**
+ * Exports runs (docs/http.md#export) as text that is read from the database as the client takes it: an export of any
+ * length holds one page. Its head is one moment of the run, and its events are those up to that moment, so they fold to
+ * the very projection beside them, even while the run goes on.
+ */
+export class RunExports extends Context.Service<
+  RunExports,
+  {
+    readonly one: (
+      reference: string,
+      format: keyof typeof exportTexts,
+      options: ExportOptions
+    ) => Effect.Effect<ExportText, NotFound | SqlError>
+    /** A JSON array of bundles, in the order given. Fails before any text when one of the runs is unknown. */
+    readonly many: (references: ReadonlyArray<string>) => Effect.Effect<ExportText, NotFound | SqlError>
+  }
+>()("runplane/control-plane/RunExports") {
+  static readonly layer = Layer.effect(
+    RunExports,
+    Effect.gen(function* () {
+      const artifacts = yield* ArtifactRepository
+      const events = yield* EventRepository
+      const repository = yield* ExportRepository
+
+      const rows: ExportRows = {
+        artifacts: artifacts.page,
+        canonicalEvents: (runId, afterSeq, limit) => events.page(runId, { afterSeq, types: [] }, limit),
+        rawEvents: repository.rawEvents
+      }
+
+      const open = Effect.fnUntraced(function* (reference: string, options: ExportOptions) {
+        const head = yield* repository.head(reference)
+        const exportedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+        return head && { head, exportedAt, options }
+      })
+
+      const one = Effect.fn("RunExports.one")(function* (
+        reference: string,
+        format: keyof typeof exportTexts,
+        options: ExportOptions
+      ) {
+        const opened = yield* open(reference, options)
+        return opened === undefined ? yield* runNotFound(reference) : exportTexts[format].text(rows, opened)
+      })
+
+      const bundleOf = (reference: string): ExportText =>
+        Stream.unwrap(
+          Effect.flatMap(open(reference, BATCH_EXPORT), (opened) =>
+            opened === undefined
+              ? Effect.fail(new ExportCut({ runId: reference }))
+              : Effect.succeed(bundleText(rows, opened))
+          )
+        )
+      const many = Effect.fn("RunExports.many")(function* (references: ReadonlyArray<string>) {
+        const [unknown] = yield* repository.missing(references)
+        if (unknown !== undefined) return yield* runNotFound(unknown)
+        const bundles = Stream.flatMap(Stream.zipWithIndex(Stream.fromIterable(references)), ([reference, number]) =>
+          number === 0 ? bundleOf(reference) : Stream.concat(Stream.make(","), bundleOf(reference))
+        )
+        return Stream.make("[").pipe(Stream.concat(bundles), Stream.concat(Stream.make("]")))
+      })
+      return RunExports.of({ one, many })
+    })
+  )
+}

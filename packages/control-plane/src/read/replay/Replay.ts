@@ -1,0 +1,70 @@
+import type { ReplayDescriptor, ReplayStreamQuery } from "@runplane/api"
+import type { RunId } from "@runplane/domain"
+import { ControlPlaneSettings, readSettings } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import { Shutdown } from "../../edge/Shutdown.ts"
+import { EventRepository } from "../../log/EventRepository.ts"
+import { StreamMeter } from "../stream/StreamMeter.ts"
+import { replayFrames } from "./ReplayFrames.ts"
+
+/**
+ * Replays of runs as SSE bytes (docs/http.md#replay). A replay goes up to the run's last event as of its beginning; it
+ * ends before that when its client leaves, or on shutdown.
+ */
+export class Replay extends Context.Service<
+  Replay,
+  {
+    /** Empty when the run does not exist: callers that owe a 404 look before. */
+    readonly open: (runId: RunId, query: ReplayStreamQuery) => Stream.Stream<Uint8Array, SqlError>
+  }
+>()("runplane/control-plane/Replay") {
+  static readonly layer = Layer.effect(
+    Replay,
+    Effect.gen(function* () {
+      const events = yield* EventRepository
+      const meter = yield* StreamMeter
+      const shutdown = yield* Shutdown
+      const limits = yield* readSettings({
+        batchSize: ControlPlaneSettings.REPLAY_BATCH_SIZE,
+        maxDelayMs: ControlPlaneSettings.REPLAY_MAX_DELAY_MS
+      })
+
+      const frames = Effect.fnUntraced(function* (runId: RunId, query: ReplayStreamQuery) {
+        yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
+        const head = yield* events.head(runId)
+        return replayFrames(
+          (afterSeq, limit) => events.page(runId, { afterSeq, types: [] }, limit),
+          {
+            mode: query.mode,
+            speed: query.speed,
+            fromSeq: query.fromSeq ?? 1,
+            toSeq: Math.min(query.toSeq ?? Number.MAX_SAFE_INTEGER, head?.lastSeq ?? 0)
+          },
+          limits
+        )
+      })
+
+      const open = (runId: RunId, query: ReplayStreamQuery) =>
+        Stream.unwrap(frames(runId, query)).pipe(Stream.encodeText, Stream.interruptWhen(shutdown.begun))
+      return Replay.of({ open })
+    })
+  )
+}
+
+/** Where a replay with these options can be read; the addresses are relative to the service. */
+export const describeReplay = (runId: RunId, { fromSeq, mode, speed, toSeq }: ReplayStreamQuery): ReplayDescriptor => {
+  const bounds = { ...(fromSeq !== undefined && { fromSeq }), ...(toSeq !== undefined && { toSeq }) }
+  const query = Object.entries({ mode, speed, ...bounds }).map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+  return {
+    runId,
+    mode,
+    speed,
+    ...bounds,
+    streamUrl: `/runs/${runId}/replay/stream?${query.join("&")}`,
+    stateUrl: `/runs/${runId}/replay/state`
+  }
+}

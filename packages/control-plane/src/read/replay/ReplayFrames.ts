@@ -1,0 +1,68 @@
+import type { ReplayMode } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import type { StoredEvent } from "../../log/EventRepository.ts"
+import { canonicalEventFrame } from "../../log/LiveEvents.ts"
+
+export interface ReplayOptions {
+  readonly mode: ReplayMode
+  /** What the pauses of a timed replay are divided by. */
+  readonly speed: number
+  /** Both inclusive. */
+  readonly fromSeq: number
+  readonly toSeq: number
+}
+
+export interface ReplayLimits {
+  /** Events read from the database at a time. */
+  readonly batchSize: number
+  /** Longest pause between two events, in milliseconds. */
+  readonly maxDelayMs: number
+}
+
+type ReadPage = (afterSeq: number, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+
+/**
+ * The SSE frames of a replay (docs/http.md#replay): `canonical_event` frames alone, then the end. The next page is read
+ * when the frames before it have been taken, so a replay of any length holds one page.
+ */
+export const replayFrames = (
+  read: ReadPage,
+  options: ReplayOptions,
+  limits: ReplayLimits
+): Stream.Stream<string, SqlError> => {
+  const pages = Stream.paginate(options.fromSeq - 1, (afterSeq) =>
+    Effect.map(read(afterSeq, limits.batchSize), (page) => {
+      const wanted = page.filter((event) => event.seq <= options.toSeq)
+      const last = wanted.length < limits.batchSize ? undefined : wanted.at(-1)
+      return [[wanted], Option.fromUndefinedOr(last?.seq)] as const
+    })
+  )
+  if (options.mode !== "timed") {
+    return pages.pipe(
+      Stream.filter((page) => page.length > 0),
+      Stream.map((page) => page.map(canonicalEventFrame).join(""))
+    )
+  }
+  return pages.pipe(Stream.flatMap(Stream.fromIterable), paced(options.speed, limits.maxDelayMs))
+}
+
+/** Each event after the pause that lay between it and the one before, divided by the speed. */
+const paced = (speed: number, maxDelayMs: number) => (events: Stream.Stream<StoredEvent, SqlError>) =>
+  Stream.suspend(() => {
+    let before: number | undefined
+    return Stream.mapEffect(events, (event) => {
+      const at = millisOf(event)
+      const pause = before === undefined ? 0 : Math.min(Math.max(at - before, 0) / speed, maxDelayMs)
+      before = at
+      const frame = canonicalEventFrame(event)
+      return pause > 0 ? Effect.as(Effect.sleep(pause), frame) : Effect.succeed(frame)
+    })
+  })
+
+const decodeTime = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ ts: Schema.String })))
+
+const millisOf = ({ json }: StoredEvent): number => Date.parse(decodeTime(json).ts)

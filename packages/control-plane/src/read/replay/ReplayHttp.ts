@@ -1,0 +1,41 @@
+import { ControlPlaneApi, runNotFound } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Stream from "effect/Stream"
+import { jsonText } from "../../edge/JsonAnswer.ts"
+import { orUnavailable } from "../../edge/OutageAnswers.ts"
+import { RunRepository } from "../../log/runs/RunRepository.ts"
+import { flushHeaders, sse } from "../stream/StreamHttp.ts"
+import { describeReplay, Replay } from "./Replay.ts"
+import { ReplayStates } from "./ReplayStates.ts"
+
+/** The `replay` group (docs/http.md#replay). */
+export const ReplayHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "replay",
+  Effect.fn(function* (handlers) {
+    const replay = yield* Replay
+    const runs = yield* RunRepository
+    const states = yield* ReplayStates
+
+    const resolve = Effect.fnUntraced(function* (reference: string) {
+      return (yield* runs.resolve(reference)) ?? (yield* runNotFound(reference))
+    })
+
+    return handlers.handleAll({
+      describe: ({ params, payload }) =>
+        orUnavailable(Effect.map(resolve(params.id), (runId) => describeReplay(runId, payload))),
+      stream: Effect.fnUntraced(function* ({ params, query }) {
+        const runId = yield* resolve(params.id)
+        const request = yield* HttpServerRequest
+        return HttpServerResponse.stream(Stream.onStart(replay.open(runId, query), flushHeaders(request)), sse)
+      }, orUnavailable),
+      state: Effect.fnUntraced(function* ({ params, query }) {
+        const state = yield* states.stateAt(yield* resolve(params.id), query.seq)
+        return state === undefined ? yield* runNotFound(params.id) : jsonText(state)
+      }, orUnavailable)
+    })
+  })
+)

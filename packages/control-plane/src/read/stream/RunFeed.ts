@@ -1,0 +1,207 @@
+import { isTerminal, type RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import type * as Scope from "effect/Scope"
+import type { SqlError } from "effect/sql/SqlError"
+import { describeSqlError } from "../../database/SqlFailures.ts"
+import type { EventRepository, StoredEvent } from "../../log/EventRepository.ts"
+import {
+  canonicalEventFrame,
+  endsRun,
+  type LiveBatch,
+  type LiveGap,
+  type LiveSubscription,
+  snapshotFrame
+} from "../../log/LiveEvents.ts"
+import type { StreamRepository, StreamSnapshot } from "./StreamRepository.ts"
+
+/** Events read from the database at a time: what one slow reader holds in memory. */
+export const BACKFILL_PAGE = 500
+
+/**
+ * Pause after a read that failed, doubling up to the longest, with jitter so that the streams do not come back as one.
+ * Milliseconds.
+ */
+const REREAD_MS = 100
+const LONGEST_REREAD_MS = 2_000
+
+export interface FeedOptions {
+  /** Events after this seq are sent first; undefined starts with what happens from now on. */
+  readonly afterSeq: number | undefined
+  readonly includeSnapshot: boolean
+  readonly heartbeatMs: number
+}
+
+export interface FeedSources {
+  readonly events: EventRepository["Service"]
+  readonly heads: StreamRepository["Service"]
+  /** Subscribed before `start` was read, so nothing falls between the two. */
+  readonly subscription: LiveSubscription
+  readonly start: StreamSnapshot
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * What one client of `GET /runs/:id/stream` is sent next (docs/http.md#stream): an effect that answers the next bytes,
+ * or undefined at the end. It is asked only when the bytes before have been taken, so a slow client holds one page, and
+ * the rest waits in the database.
+ *
+ * The feed knows the `index` of the last event it sent. Indexes have no gaps, so a live batch that begins with the next
+ * one is exactly in step and goes out unchanged; one that is already sent is skipped; and anything else, or word of a
+ * gap, makes the feed read the database from where it stands. That is the whole hand-over: neither gap nor repeat needs
+ * any timing.
+ *
+ * A database that is away does not end a stream: it goes on with heartbeats of what the client has, and reads when it
+ * can. Clients that were cut off would all come back at once, to a service that cannot serve them.
+ */
+export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, sources: FeedSources) {
+  const { events, heads, start, subscription } = sources
+  const scope = yield* Effect.scope
+  const wasTerminal = isTerminal(start.status)
+  const openedAt = yield* Clock.currentTimeMillis
+
+  let phase: "opening" | "reading" | "settling" | "live" | "ended" = "opening"
+  let seq = options.afterSeq ?? start.lastSeq
+  /** Undefined while the place of `seq` in the run is not known. */
+  let index = seq === start.lastSeq ? start.lastIndex : undefined
+  /** The last event that a snapshot sent to this client includes. */
+  let snapshotSeq = start.lastSeq
+  let nextBeat = openedAt + options.heartbeatMs
+  /** A heartbeat that is due waits until everything up to here has been sent. */
+  let beat: { readonly lastSeq: number; readonly lastIndex: number } | undefined
+  let pending: Fiber.Fiber<LiveBatch | LiveGap> | undefined
+  /** Reads that failed in a row, and the time before which there is no use in another. */
+  let failures = 0
+  let readAgainAt = 0
+
+  const unreadable = Effect.fnUntraced(function* (error: SqlError) {
+    yield* Effect.logDebug(`a stream waits for the database: ${describeSqlError(error)}`)
+    const pause = Math.min(REREAD_MS * 2 ** failures, LONGEST_REREAD_MS) * (0.5 + (yield* Random.next))
+    readAgainAt = (yield* Clock.currentTimeMillis) + Math.ceil(pause)
+    failures += 1
+    // A heartbeat does not wait for what cannot be read.
+    if (beat !== undefined) beat = { lastSeq: seq, lastIndex: index ?? 0 }
+    return undefined
+  })
+
+  const open = () => {
+    phase = options.afterSeq === undefined ? "live" : "reading"
+    return options.includeSnapshot ? snapshotFrame(start.state) : undefined
+  }
+
+  const readPage = Effect.fnUntraced(function* () {
+    const page: ReadonlyArray<StoredEvent> = yield* events.page(runId, { afterSeq: seq, types: [] }, BACKFILL_PAGE)
+    failures = 0
+    if (page.length < BACKFILL_PAGE) phase = "settling"
+    const last = page.at(-1)
+    if (last === undefined) return undefined
+    seq = last.seq
+    index = last.index
+    return page.map(canonicalEventFrame).join("")
+  })
+
+  /** After reading: the snapshot of exactly this point, and the end if the run has ended meanwhile. */
+  const settle = Effect.fnUntraced(function* () {
+    const now = yield* heads.snapshot(runId)
+    failures = 0
+    if (now === undefined) {
+      phase = "ended"
+      return undefined
+    }
+    const ends = isTerminal(now.status) && !wasTerminal
+    if (now.lastSeq > seq) {
+      // A running run will tell of the rest itself; an ended one will not.
+      phase = ends ? "reading" : "live"
+      return undefined
+    }
+    if (now.lastSeq === seq) index = now.lastIndex
+    phase = ends ? "ended" : "live"
+    if (now.lastSeq <= snapshotSeq) return undefined
+    snapshotSeq = now.lastSeq
+    return snapshotFrame(now.state)
+  })
+
+  const deliver = (batch: LiveBatch): Uint8Array | string | undefined => {
+    if (batch.lastSeq <= seq) return undefined
+    const first = batch.events[0]
+    if (index === undefined || first === undefined || first.index > index + 1) {
+      phase = "reading"
+      return undefined
+    }
+    const sent = index
+    seq = batch.lastSeq
+    index = batch.lastIndex
+    snapshotSeq = batch.lastSeq
+    if (endsRun(batch)) phase = "ended"
+    if (first.index === sent + 1) return batch.frames()
+    const rest = batch.events.filter((event) => event.index > sent)
+    return rest.map(canonicalEventFrame).join("") + snapshotFrame(batch.snapshot)
+  }
+
+  /** Waits for live news. The waiting fiber outlives the wait, so an item that arrives with the clock is not lost. */
+  const takeWithin = Effect.fnUntraced(function* (millis: number) {
+    pending ??= yield* Effect.forkIn(subscription.take, scope)
+    const item = yield* Effect.timeoutOption(Fiber.join(pending), millis)
+    if (Option.isSome(item)) pending = undefined
+    return Option.getOrUndefined(item)
+  })
+
+  /** Looks where the log stands, so that a heartbeat also finds what nobody told about. */
+  const readHead = heads.head(runId).pipe(
+    Effect.catch((error) =>
+      Effect.as(Effect.logDebug(`a heartbeat could not read the database: ${describeSqlError(error)}`), {
+        lastSeq: seq,
+        lastIndex: index ?? 0
+      })
+    )
+  )
+
+  const heartbeat = (now: number, head: { readonly lastSeq: number; readonly lastIndex: number }) => {
+    const place =
+      index !== undefined && seq >= head.lastSeq ? { seq, index } : { seq: head.lastSeq, index: head.lastIndex }
+    beat = undefined
+    nextBeat += options.heartbeatMs * Math.max(1, Math.ceil((now - nextBeat) / options.heartbeatMs))
+    return `event: heartbeat\ndata: ${JSON.stringify({ ts: new Date(now).toISOString(), ...place })}\n\n`
+  }
+
+  const step = Effect.fnUntraced(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (phase === "opening") return open()
+    if (beat === undefined && now >= nextBeat) {
+      beat = yield* readHead
+      if (beat === undefined) phase = "ended"
+      else if (beat.lastSeq > seq && phase === "live") phase = "reading"
+    }
+    if (beat !== undefined && seq >= beat.lastSeq) return heartbeat(now, beat)
+    if (phase === "reading" || phase === "settling") {
+      if (now < readAgainAt) {
+        const until = beat === undefined ? Math.min(readAgainAt, nextBeat) : readAgainAt
+        return yield* Effect.sleep(until - now)
+      }
+      return yield* Effect.catch(phase === "reading" ? readPage() : settle(), unreadable)
+    }
+    if (phase === "ended") return undefined
+    const item = yield* takeWithin(Math.max(0, nextBeat - now))
+    if (item === undefined) return undefined
+    if (item._tag === "Batch") return deliver(item)
+    phase = "reading"
+    return undefined
+  })
+
+  const next: Effect.Effect<Uint8Array | undefined> = Effect.gen(function* () {
+    while (phase !== "ended") {
+      const frames = yield* step()
+      if (frames !== undefined) return typeof frames === "string" ? encoder.encode(frames) : frames
+    }
+    return undefined
+  })
+  return next
+}) satisfies (
+  runId: RunId,
+  options: FeedOptions,
+  sources: FeedSources
+) => Effect.Effect<Effect.Effect<Uint8Array | undefined>, never, Scope.Scope>

@@ -1,0 +1,60 @@
+import type { RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { Shutdown } from "../../edge/Shutdown.ts"
+import { EventRepository } from "../../log/EventRepository.ts"
+import { LiveEvents } from "../../log/LiveEvents.ts"
+import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
+import { StreamMeter } from "./StreamMeter.ts"
+import { StreamRepository } from "./StreamRepository.ts"
+
+const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
+  Schedule.jittered
+)
+
+/**
+ * The SSE frames of runs as bytes (docs/http.md#stream-end). A stream ends with its run, on shutdown, or with its
+ * client.
+ */
+export class RunStream extends Context.Service<
+  RunStream,
+  {
+    /**
+     * Empty when the run does not exist: callers that owe a 404 look before. `opened` is run once the stream knows
+     * where it starts: whatever is committed from then on, it will send.
+     */
+    readonly open: (runId: RunId, options: FeedOptions, opened?: Effect.Effect<void>) => Stream.Stream<Uint8Array>
+  }
+>()("runplane/control-plane/RunStream") {
+  static readonly layer = Layer.effect(
+    RunStream,
+    Effect.gen(function* () {
+      const events = yield* EventRepository
+      const heads = yield* StreamRepository
+      const live = yield* LiveEvents
+      const meter = yield* StreamMeter
+      const shutdown = yield* Shutdown
+
+      const feed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, opened: Effect.Effect<void>) {
+        yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
+        const subscription = yield* live.subscribe(runId)
+        // The answer has begun, so it is too late to refuse: a database that is away is waited for, as everywhere in a
+        // stream.
+        const start = yield* Effect.orDie(Effect.retry(heads.snapshot(runId), rereads))
+        yield* opened
+        if (start === undefined) return Stream.empty
+        const next = yield* makeRunFeed(runId, options, { events, heads, subscription, start })
+        return Stream.unfold(undefined, () =>
+          Effect.map(next, (bytes) => (bytes === undefined ? undefined : ([bytes, undefined] as const)))
+        )
+      })
+
+      const open = (runId: RunId, options: FeedOptions, opened: Effect.Effect<void> = Effect.void) =>
+        Stream.unwrap(feed(runId, options, opened)).pipe(Stream.interruptWhen(shutdown.begun))
+      return RunStream.of({ open })
+    })
+  )
+}

@@ -1,0 +1,65 @@
+import { OutgoingMessage } from "node:http"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { ControlPlaneApi, runNotFound } from "@runplane/api"
+import { ControlPlaneSettings, readSetting } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { HttpApiBuilder } from "effect/http-api"
+import { orUnavailable } from "../../edge/OutageAnswers.ts"
+import { RunRepository } from "../../log/runs/RunRepository.ts"
+import { RunStream } from "./RunStream.ts"
+
+/** What makes an answer an event stream that nothing between here and the client holds back. */
+export const sse = {
+  contentType: "text/event-stream",
+  headers: {
+    "cache-control": "private, no-cache, no-store, must-revalidate, max-age=0, no-transform",
+    connection: "keep-alive",
+    "x-accel-buffering": "no"
+  }
+} as const
+
+/** `GET /runs/:id/stream` (docs/http.md#stream). */
+export const StreamHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "stream",
+  Effect.fn(function* (handlers) {
+    const runs = yield* RunRepository
+    const streams = yield* RunStream
+    const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
+
+    return handlers.handle(
+      "run",
+      Effect.fnUntraced(function* ({ headers, params, query }) {
+        const runId = yield* runs.resolve(params.id)
+        if (runId === undefined) return yield* runNotFound(params.id)
+        const request = yield* HttpServerRequest
+        const options = {
+          afterSeq: query.afterSeq ?? seqOf(headers["last-event-id"]),
+          includeSnapshot: query.includeSnapshot,
+          heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs
+        }
+        // A client that sees the headers knows that it will miss nothing of what happens from then on.
+        return HttpServerResponse.stream(streams.open(runId, options, flushHeaders(request)), sse)
+      }, orUnavailable)
+    )
+  })
+)
+
+/** The seq of a Last-Event-ID; text that is not a seq is ignored. */
+const seqOf = (lastEventId: string | undefined): number | undefined => {
+  const text = lastEventId?.trim() ?? ""
+  const seq = Number(text)
+  return /^\d+$/.test(text) && Number.isSafeInteger(seq) ? seq : undefined
+}
+
+/**
+ * Node keeps the headers back until the first byte, which may be a heartbeat away; the client shall see it is
+ * connected.
+ */
+export const flushHeaders = (request: HttpServerRequest) =>
+  Effect.sync(() => {
+    const response: unknown = NodeHttpServerRequest.toServerResponse(request)
+    if (response instanceof OutgoingMessage) response.flushHeaders()
+  })

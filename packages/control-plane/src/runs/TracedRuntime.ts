@@ -1,0 +1,34 @@
+import { RuntimeClient, type RuntimeError, type SessionControl } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import { describeSqlError } from "../database/SqlFailures.ts"
+import { parentSpan, RunTraces } from "../log/runs/RunTraces.ts"
+
+/** Puts the calls that a request makes about a session into the trace of the session's run instead of the request's. */
+export const layer = Layer.effect(
+  RuntimeClient,
+  Effect.gen(function* () {
+    const client = yield* RuntimeClient
+    const traces = yield* RunTraces
+    const sampled = yield* References.TracerEnabled
+
+    const ofRun =
+      <A>(call: (control: SessionControl) => Effect.Effect<A, RuntimeError>) =>
+      (control: SessionControl): Effect.Effect<A, RuntimeError> =>
+        traces.findBySession(control.sessionId).pipe(
+          Effect.catch((error) =>
+            Effect.as(Effect.logWarning(`the trace of a run was not found: ${describeSqlError(error)}`), undefined)
+          ),
+          Effect.flatMap((trace) =>
+            trace === undefined ? call(control) : Effect.withParentSpan(call(control), parentSpan(trace, sampled))
+          )
+        )
+    return RuntimeClient.of({
+      ...client,
+      cancelSession: ofRun(client.cancelSession),
+      suspendSession: ofRun(client.suspendSession),
+      resumeSession: ofRun(client.resumeSession)
+    })
+  })
+)

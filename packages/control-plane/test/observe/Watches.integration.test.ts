@@ -1,0 +1,150 @@
+import { create, toBinary } from "@bufbuild/protobuf"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { RunId, type RunStatus } from "@runplane/domain"
+import { SignalPayloadSchema } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import * as Effect from "effect/Effect"
+import { Ids } from "../../src/log/Ids.ts"
+import { Observers } from "../../src/observe/Observers.ts"
+import { assertLogIsExact } from "../support/LogChecks.ts"
+import { awaitEvent, awaitStatus, layerTestObservation } from "../support/Observation.ts"
+import { createRun } from "../support/Runs.ts"
+import { layerTestDatabase } from "../support/TestDatabase.ts"
+
+const usage = { model: "vendor1-4o", promptTokens: 1_000_000, completionTokens: 100_000 }
+
+const signal = (sessionId: string, name = "llm.call.completed", data: object = usage) => ({
+  messageType: "Signal",
+  sessionId: "",
+  mode: "",
+  sender: "agent://a",
+  payload: toBinary(
+    SignalPayloadSchema,
+    create(SignalPayloadSchema, {
+      signalType: name,
+      data: new TextEncoder().encode(JSON.stringify(data)),
+      confidence: 1,
+      correlationSessionId: sessionId
+    })
+  )
+})
+
+/** A run left in this status by a process that is gone. */
+const leftAs = Effect.fnUntraced(function* (status: RunStatus) {
+  const sql = yield* PgClient.PgClient
+  const runId = yield* createRun()
+  yield* sql`UPDATE runs SET status = ${status} WHERE id = ${runId}::uuid`
+  return runId
+})
+
+const onFreshDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, layerTestDatabase)
+
+layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("SignalWatch", (it) => {
+  it.effect("brings token usage of ambient signals into the run, priced", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const runId = yield* createRun()
+      yield* fake.openSession({ sessionId: runId })
+      yield* (yield* Observers).adopt(runId)
+      yield* awaitStatus(runId, "running")
+      yield* fake.signal(signal(runId))
+      const { decoded, head, projection } = yield* awaitEvent(runId, "signal.emitted")
+      assert.isTrue(decoded.some((event) => event.type === "llm.call.completed"))
+      assert.include(projection?.metrics ?? "", `"estimatedCostUsd":3.5`)
+      assert.strictEqual(Number(head?.stream_cursor), 0)
+    }).pipe(Effect.provide(layerTestObservation()))
+  )
+
+  it.effect("stores signals of a run that has ended, and drops those that name no known session", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const runId = yield* createRun()
+      yield* fake.openSession({ sessionId: runId })
+      yield* (yield* Observers).adopt(runId)
+      yield* awaitStatus(runId, "running")
+      yield* fake.transition(runId, "CANCELLED")
+      yield* awaitStatus(runId, "cancelled")
+      yield* fake.signal(signal("nobody-knows-this-session", "lost"))
+      yield* fake.signal(signal("", "lost"))
+      yield* fake.signal(signal(runId, "late"))
+      const { decoded } = yield* awaitEvent(runId, "signal.emitted")
+      assert.deepStrictEqual(
+        decoded.filter((event) => event.type === "signal.emitted").map((event) => event.recorded.data["signalType"]),
+        ["late"]
+      )
+      assert.strictEqual(decoded.filter((event) => event.type === "run.cancelled").length, 1)
+    }).pipe(Effect.provide(layerTestObservation()))
+  )
+})
+
+layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("SessionWatch", (it) => {
+  it.effect("makes a run of a session that nobody posted, once", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const sql = yield* PgClient.PgClient
+      const sessionId = yield* (yield* Ids).uuid
+      yield* fake.awaitOpenStreams("WatchSessions", 1)
+      yield* fake.openSession({ sessionId, participants: ["agent://a"], initiator: "agent://a" })
+      const runId = RunId.make(sessionId)
+      yield* awaitStatus(runId, "running")
+      yield* fake.announce({ type: "CREATED", session: yield* fake.client.getSession(sessionId), observedAtUnixMs: 0 })
+      const rows = yield* sql<{ readonly metadata: { readonly source: string; readonly initiator: string } }>`
+        SELECT metadata FROM runs WHERE runtime_session_id = ${sessionId}`
+      assert.strictEqual(rows.length, 1)
+      assert.strictEqual(rows[0]?.metadata.source, "session-discovery")
+      assert.strictEqual(rows[0]?.metadata.initiator, "agent://a")
+      const { decoded } = yield* assertLogIsExact(runId)
+      assert.strictEqual(decoded.filter((event) => event.type === "run.created").length, 1)
+    }).pipe(Effect.provide(layerTestObservation()))
+  )
+
+  it.effect("opens the watch again after it broke and catches up with what it missed", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const runId = yield* createRun()
+      yield* fake.openSession({ sessionId: runId })
+      yield* (yield* Observers).adopt(runId)
+      yield* awaitStatus(runId, "running")
+      yield* fake.cut("WatchSessions", { reason: "RESOURCE_EXHAUSTED" })
+      yield* fake.awaitOpenStreams("WatchSessions", 0)
+      yield* fake.setState(runId, "CANCELLED")
+      yield* awaitStatus(runId, "cancelled")
+      yield* fake.awaitOpenStreams("WatchSessions", 1)
+    }).pipe(Effect.provide(layerTestObservation()))
+  )
+})
+
+layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("recovery", (it) => {
+  it.effect("takes up runs of every unfinished status, each where it stands", () =>
+    onFreshDatabase(
+      Effect.gen(function* () {
+        const left = new Map<RunStatus, RunId>()
+        for (const status of ["queued", "starting", "binding_session", "running", "suspended"] as const) {
+          left.set(status, yield* leftAs(status))
+        }
+        const finished = yield* leftAs("completed")
+        yield* Effect.gen(function* () {
+          const fake = yield* RuntimeFake
+          for (const [status, runId] of left) {
+            yield* fake.openSession({ sessionId: runId, state: status === "suspended" ? "SUSPENDED" : "OPEN" })
+          }
+          for (const [status, runId] of left) {
+            yield* awaitStatus(runId, status === "suspended" ? "suspended" : "running")
+            if (status === "queued" || status === "starting") continue
+            yield* awaitEvent(runId, "session.stream.opened", (data) => data["status"] === "recovered")
+          }
+          for (const [, runId] of left) {
+            yield* fake.transition(runId, "CANCELLED")
+            yield* awaitStatus(runId, "cancelled")
+          }
+        }).pipe(Effect.provide(layerTestObservation()))
+        const { decoded } = yield* assertLogIsExact(finished).pipe(Effect.provide(layerTestObservation()))
+        assert.deepStrictEqual(
+          decoded.map((event) => event.type),
+          ["run.created"]
+        )
+      }).pipe(Effect.provide(layerTestObservation({ recoveryEnabled: false, discoveryEnabled: false })))
+    )
+  )
+})

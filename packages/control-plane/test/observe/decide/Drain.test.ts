@@ -1,0 +1,163 @@
+import { assert, describe, it } from "@effect/vitest"
+import { answer, ended, failure, following, frames, session, state, Trial } from "./support/Trial.ts"
+
+const resolved = (messages: number) => state(session("RESOLVED", messages))
+const incomplete = (expected: number, received: number) =>
+  `gap after ${received}: the session ended after ${expected} envelopes, of which ${received} were received`
+
+/** Reads the whole history again after a silence of two seconds. */
+const waitForReading = (trial: Trial, subscription: number) => {
+  assert.deepStrictEqual(trial.wait(1_999), [])
+  assert.deepStrictEqual(trial.wait(1), [])
+  assert.deepStrictEqual(trial.wait(250), [`subscribe ${subscription} after 0`])
+}
+
+describe("the end of a session", () => {
+  it("ends the run at once when everything is stored that the runtime has counted", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1", "m2", "m3=Commitment"))
+    assert.deepStrictEqual(trial.hear(resolved(2)), ["end RESOLVED", "finish"])
+  })
+
+  it("waits for the Commitment that comes after it", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1", "m2"))
+    assert.deepStrictEqual(trial.hear(resolved(2)), [])
+    assert.deepStrictEqual(trial.wait(1_000), [])
+    assert.deepStrictEqual(trial.hear(frames(1, "m3=Commitment")), ["store m3 after 2", "end RESOLVED", "finish"])
+  })
+
+  it("waits for nothing when the runtime has forgotten the session", () => {
+    const trial = following()
+    assert.deepStrictEqual(trial.hear({ _tag: "State", state: "RESOLVED", snapshot: undefined }), [
+      "end RESOLVED",
+      "finish"
+    ])
+  })
+
+  it("does not count what the runtime itself has written, before a restart or since", () => {
+    const trial = new Trial({ status: "running", cursor: 2 })
+    trial.annotations = ["s1"]
+    trial.start()
+    trial.hear(frames(1, "s2=SessionResume", "implicit-accept:h1=HandoffAccept"))
+    assert.deepStrictEqual(trial.hear(resolved(1)), [])
+    assert.deepStrictEqual(trial.hear(frames(1, "m3=Commitment")), ["store m3 after 4", "end RESOLVED", "finish"])
+  })
+
+  it("has the history read again, twice, when envelopes are missing, and marks what never comes", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1", "m3"), resolved(2))
+    waitForReading(trial, 2)
+    trial.hear(frames(2, "m1", "m3"))
+    waitForReading(trial, 3)
+    assert.deepStrictEqual(trial.wait(2_000), [incomplete(3, 2), "end RESOLVED", "finish"])
+  })
+
+  it("adds what was missed when the history is read again", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1", "m3"), resolved(2))
+    waitForReading(trial, 2)
+    assert.deepStrictEqual(trial.hear(frames(2, "m1", "m2", "m3")), [
+      "store m1 m2 m3 after 2",
+      "end RESOLVED",
+      "finish"
+    ])
+  })
+
+  it("has the history read twice more whenever something was found", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1"), resolved(3))
+    waitForReading(trial, 2)
+    waitForReading(trial, 3)
+    trial.hear(frames(3, "m1", "m2"))
+    waitForReading(trial, 4)
+    waitForReading(trial, 5)
+    assert.deepStrictEqual(trial.wait(2_000), [incomplete(4, 2), "end RESOLVED", "finish"])
+  })
+
+  it("is not held up by frames that come and come, and bring nothing new", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1"), resolved(2))
+    const done: Array<string> = []
+    while (!trial.isOver && trial.at < 60_000) {
+      done.push(...trial.wait(1_000))
+      done.push(...trial.hear(frames(1, "m1")))
+    }
+    assert.deepStrictEqual(done.slice(-3), [incomplete(3, 1), "end RESOLVED", "finish"])
+    assert.strictEqual(trial.at, 31_000)
+  })
+
+  it("is not taken for a silence when the process was held up", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1"), resolved(2))
+    trial.wait(100)
+    assert.deepStrictEqual(trial.holdUp(5_000), [])
+    trial.hear(frames(1, "m2"))
+    assert.deepStrictEqual(trial.wait(1_999), [])
+    assert.deepStrictEqual(trial.hear(frames(1, "m3")).slice(-2), ["end RESOLVED", "finish"])
+  })
+
+  it("cuts the pause of a stream short, and its next ones", () => {
+    const trial = following({}, { streamBackoffBaseMs: 20_000, streamBackoffMaxMs: 20_000 })
+    trial.hear(ended(1), answer("ended", failure("UNAVAILABLE")))
+    assert.deepStrictEqual(trial.hear(resolved(1)), ["subscribe 2 after 0"])
+    trial.hear(ended(2, failure("UNAVAILABLE")))
+    assert.deepStrictEqual(trial.wait(250), ["subscribe 3 after 0"])
+    trial.hear(frames(3, "m1"))
+    assert.deepStrictEqual(trial.hear(frames(3, "m2=Commitment")).slice(-2), ["end RESOLVED", "finish"])
+  })
+
+  it("gives up a stream that stays away", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1"), resolved(2))
+    let subscription = 1
+    while (!trial.isOver && trial.at < 60_000) {
+      trial.hear(ended(subscription, failure("UNAVAILABLE")))
+      if (trial.wait(250).some((line) => line.startsWith("subscribe"))) subscription += 1
+    }
+    assert.isAbove(trial.at, 30_000)
+    assert.isBelow(trial.at, 31_000)
+    assert.strictEqual(trial.status, "completed")
+  })
+
+  it("waits no longer when the history is gone, which is marked before the end", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1"), resolved(4))
+    const lost = failure("FAILED_PRECONDITION", "history before ordinal 4 was compacted")
+    assert.deepStrictEqual(trial.hear(ended(1, lost)), [`gap after 1: ${lost.message}`, "end RESOLVED", "finish"])
+  })
+
+  it("is listened to for a moment when the runtime does not count", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1"))
+    assert.deepStrictEqual(trial.hear(state(session("RESOLVED"))), [])
+    trial.wait(400)
+    trial.hear(frames(1, "m2"))
+    assert.deepStrictEqual(trial.wait(499), [])
+    assert.deepStrictEqual(trial.wait(1), ["end RESOLVED", "finish"])
+  })
+
+  it("is listened to for the runtime's last word when it was cancelled", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1", "m2"))
+    assert.deepStrictEqual(trial.hear(state(session("CANCELLED", 1))), [])
+    trial.wait(50)
+    assert.deepStrictEqual(trial.hear(frames(1, "c=SessionCancel")), ["store c after 2"])
+    assert.deepStrictEqual(trial.wait(99), [])
+    assert.deepStrictEqual(trial.wait(1), ["end CANCELLED", "finish"])
+  })
+
+  it("ends the run as failed when the runtime forbids to read the rest", () => {
+    const trial = following()
+    trial.hear(resolved(2))
+    assert.deepStrictEqual(trial.hear(ended(1, failure("PERMISSION_DENIED", "no"))), ["fail FORBIDDEN: no", "finish"])
+  })
+
+  it("is not a reason to look at the session, or to announce a reconnection, any more", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1=Commitment"), resolved(3))
+    const done = trial.wait(600)
+    assert.deepStrictEqual(done, [])
+    assert.deepStrictEqual(trial.hear({ _tag: "Check" }, resolved(9)), [])
+  })
+})

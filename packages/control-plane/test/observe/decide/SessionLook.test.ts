@@ -1,0 +1,182 @@
+import { assert, describe, it } from "@effect/vitest"
+import { answer, check, failure, following, frames, session, state, Trial } from "./support/Trial.ts"
+
+const away = failure("UNAVAILABLE")
+const notFound = failure("NOT_FOUND")
+
+/** A run that is suspended, as its session is. */
+const suspended = () => {
+  const trial = new Trial({ status: "suspended" })
+  trial.start()
+  trial.hear(answer("ended", session("SUSPENDED", 0)))
+  return trial
+}
+
+describe("the session of a bound run", () => {
+  for (const [announced, from, does, to] of [
+    ["SUSPENDED", "running", "suspend", "suspended"],
+    ["OPEN", "suspended", "resume", "running"]
+  ] as const) {
+    const begin = () => (from === "running" ? following() : suspended())
+
+    it(`is ${announced}: the run is ${to} once the runtime has confirmed it`, () => {
+      const trial = begin()
+      assert.deepStrictEqual(trial.hear(state(session(announced))), ["ask paused"])
+      assert.deepStrictEqual(trial.hear(answer("paused", session(announced))), [does])
+      assert.strictEqual(trial.status, to)
+    })
+
+    it(`was ${announced}, as a late announcement says: nothing changes`, () => {
+      const trial = begin()
+      trial.hear(state(session(announced)))
+      const now = session(announced === "OPEN" ? "SUSPENDED" : "OPEN")
+      assert.deepStrictEqual(trial.hear(answer("paused", now)), [])
+      assert.strictEqual(trial.status, from)
+    })
+
+    it(`is ${announced}, and the runtime does not answer: the announcement counts`, () => {
+      const trial = begin()
+      trial.hear(state(session(announced)))
+      assert.deepStrictEqual(trial.hear(answer("paused", away)), [does])
+    })
+
+    it(`is ${announced}, and a caller has made the run ${to} before: nothing is asked`, () => {
+      const trial = begin()
+      trial.status = to
+      assert.deepStrictEqual(trial.hear(state(session(announced))), [])
+    })
+
+    it(`is ${announced}, and somebody changes the run's status meanwhile: the change is dropped`, () => {
+      const trial = begin()
+      trial.hear(state(session(announced)))
+      trial.revision += 1
+      assert.deepStrictEqual(trial.hear(answer("paused", session(announced))), [does])
+      assert.strictEqual(trial.status, from)
+    })
+
+    it(`is found ${announced} by a look that missed the announcement`, () => {
+      const trial = begin()
+      assert.deepStrictEqual(trial.hear(check), ["ask ended"])
+      assert.deepStrictEqual(trial.hear(answer("ended", session(announced))), ["ask paused"])
+      assert.deepStrictEqual(trial.hear(answer("paused", session(announced))), [does])
+    })
+  }
+
+  it("has ended by the time its suspension is confirmed", () => {
+    const trial = following()
+    trial.hear(state(session("SUSPENDED")))
+    assert.deepStrictEqual(trial.hear(answer("paused", session("EXPIRED", -1))), ["end EXPIRED", "finish"])
+  })
+
+  it("is considered in the newest state when several were announced during a question", () => {
+    const trial = following()
+    assert.deepStrictEqual(trial.hear(check), ["ask ended"])
+    assert.deepStrictEqual(trial.hear(state(session("SUSPENDED")), state(session("OPEN"))), [])
+    assert.deepStrictEqual(trial.hear(answer("ended", session("OPEN"))), [])
+    assert.strictEqual(trial.status, "running")
+  })
+
+  it("is asked for again when updates were missed during a question", () => {
+    const trial = following()
+    trial.hear(check)
+    assert.deepStrictEqual(trial.hear(check, check), [])
+    assert.deepStrictEqual(trial.hear(answer("ended", session("OPEN"))), ["ask ended"])
+    assert.deepStrictEqual(trial.hear(answer("ended", session("OPEN"))), [])
+  })
+
+  for (const [ended, status] of [
+    ["RESOLVED", "completed"],
+    ["CANCELLED", "cancelled"],
+    ["EXPIRED", "failed"]
+  ] as const) {
+    it(`is ${ended}: the run is ${status}, whatever question is open, and its answer counts no more`, () => {
+      for (const question of ["ended", "paused"] as const) {
+        const trial = following()
+        trial.hear(question === "ended" ? check : state(session("SUSPENDED")))
+        trial.hear(frames(1, "m1"))
+        // Counted: one SessionStart and one message.
+        assert.deepStrictEqual(trial.hear(state(session(ended, 1))), [])
+        assert.deepStrictEqual(trial.hear(answer(question, session("SUSPENDED"))), [])
+        trial.hear(frames(1, "m2"))
+        trial.wait(100)
+        assert.strictEqual(trial.status, status)
+        assert.isTrue(trial.isOver)
+      }
+    })
+  }
+
+  it("does not change the run that a caller has ended", () => {
+    const trial = following()
+    trial.status = "cancelled"
+    trial.hear(check)
+    assert.deepStrictEqual(trial.hear(answer("ended", session("SUSPENDED"))), [])
+    assert.deepStrictEqual(trial.hear(state({ ...session("CANCELLED", -1) })), [])
+    assert.deepStrictEqual(trial.wait(100), ["end CANCELLED", "finish"])
+    assert.strictEqual(trial.status, "cancelled")
+  })
+
+  describe("that is silent", () => {
+    it("is asked for when the idle time-out has passed, again and again, whatever comes on the stream", () => {
+      const trial = new Trial({ status: "running" }, { streamIdleTimeoutMs: 5_000 })
+      trial.start()
+      for (let look = 0; look < 3; look++) {
+        assert.deepStrictEqual(trial.hear(answer("ended", session("OPEN", 0))), [])
+        for (const part of ["a", "b"]) {
+          assert.deepStrictEqual(trial.wait(2_000), [])
+          trial.hear(frames(1, `${look}${part}`))
+        }
+        assert.deepStrictEqual(trial.wait(999), [])
+        assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+      }
+    })
+
+    it("is asked for soon after its deadline, and then every second", () => {
+      const trial = new Trial({ status: "running" })
+      trial.start()
+      const open = session("OPEN", 0, { expiresAtUnixMs: 30_000 })
+      trial.hear(answer("ended", open))
+      assert.deepStrictEqual(trial.wait(30_499), [])
+      assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+      for (let look = 0; look < 3; look++) {
+        trial.hear(answer("ended", open))
+        assert.deepStrictEqual(trial.wait(999), [])
+        assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+      }
+    })
+
+    it("is not asked for at its deadline while it is suspended: the runtime's clock stands still", () => {
+      const trial = new Trial({ status: "suspended" })
+      trial.start()
+      trial.hear(answer("ended", session("SUSPENDED", 0, { expiresAtUnixMs: 30_000 })))
+      assert.deepStrictEqual(trial.wait(60_000), [])
+    })
+
+    it("has expired when the runtime does not know it after its deadline, and not before", () => {
+      const trial = new Trial({ status: "running", expiresAtUnixMs: 5_000 })
+      trial.start()
+      assert.deepStrictEqual(trial.hear(answer("ended", notFound)), [])
+      assert.deepStrictEqual(trial.wait(5_500), ["ask ended"])
+      assert.deepStrictEqual(trial.hear(answer("ended", notFound)), ["end EXPIRED", "finish"])
+      assert.strictEqual(trial.status, "failed")
+    })
+
+    it("has not expired when the runtime cannot be reached", () => {
+      const trial = new Trial({ status: "running", expiresAtUnixMs: 5_000 })
+      trial.start()
+      trial.hear(answer("ended", away))
+      trial.wait(5_500)
+      assert.deepStrictEqual(trial.hear(answer("ended", away)), [])
+      assert.deepStrictEqual(trial.wait(1_000), ["ask ended"])
+    })
+  })
+
+  it("is asked for half a second after a Commitment, and again although it was looked at meanwhile", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1", "m2=Commitment"))
+    trial.wait(400)
+    assert.deepStrictEqual(trial.hear(check), ["ask ended"])
+    trial.hear(answer("ended", session("OPEN")))
+    assert.deepStrictEqual(trial.wait(99), [])
+    assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+  })
+})

@@ -1,0 +1,171 @@
+import { assert, describe, it } from "@effect/vitest"
+import { answer, ended, failure, following, frames, session, state, Trial } from "./support/Trial.ts"
+
+const unknown = answer("ended", failure("UNAVAILABLE"))
+
+describe("the stream of a bound run", () => {
+  it("begins after what is stored when the run is taken up again, and the runtime is asked for the session", () => {
+    const trial = new Trial({ status: "running", cursor: 3 })
+    assert.deepStrictEqual(trial.start(), ["read annotations", "subscribe 1 after 3", "ask ended"])
+  })
+
+  it("stores what arrives, after what is stored", () => {
+    const trial = following()
+    assert.deepStrictEqual(trial.hear(frames(1, "m1", "m2")), ["store m1 m2 after 0"])
+    assert.deepStrictEqual(trial.hear(frames(1, "m3", "!RATE_LIMITED")), ["store m3 error after 2"])
+  })
+
+  it("drops frames of another session", () => {
+    const trial = following()
+    assert.deepStrictEqual(trial.hear(frames(1, "m1", "m2@another", "m3@")), ["store m1 after 0"])
+    assert.deepStrictEqual(trial.hear(frames(1, "m4@another")), [])
+  })
+
+  it("drops frames and the end of a subscription that has been replaced: the new one brings them again", () => {
+    const trial = following()
+    trial.hear(ended(1), unknown)
+    assert.deepStrictEqual(trial.wait(250), ["reconnecting: stream ended", "subscribe 2 after 0"])
+    assert.deepStrictEqual(trial.hear(frames(1, "m1"), ended(1)), [])
+    assert.deepStrictEqual(trial.hear(frames(2, "m1")), ["store m1 after 0"])
+  })
+
+  it("asks for the session whenever it ends, and goes on from the stored ordinal after a pause", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1"))
+    assert.deepStrictEqual(trial.hear(ended(1, failure("UNAVAILABLE", "gone away"))), ["ask ended"])
+    assert.deepStrictEqual(trial.hear(answer("ended", session("OPEN", 0))), [])
+    assert.deepStrictEqual(trial.wait(249), [])
+    assert.deepStrictEqual(trial.wait(1), ["reconnecting: gone away", "subscribe 2 after 1"])
+  })
+
+  it("pauses longer each time, and a little more by chance", () => {
+    const trial = following({}, { streamMaxRetries: 9 }, 0.5)
+    for (const [attempt, pause] of [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
+      trial.hear(ended(attempt + 1), unknown)
+      // Half of at most a fifth.
+      assert.notInclude(trial.wait(Math.ceil(pause * 1.1) - 1).join(), "subscribe")
+      assert.include(trial.wait(1), `subscribe ${attempt + 2} after 0`)
+    }
+  })
+
+  it("begins with the shortest pause again after a frame", () => {
+    const trial = following()
+    trial.hear(ended(1), unknown)
+    trial.wait(250)
+    trial.hear(ended(2), unknown)
+    assert.deepStrictEqual(trial.wait(499), [])
+    trial.wait(1)
+    trial.hear(frames(3, "m1"), ended(3), unknown)
+    assert.deepStrictEqual(trial.wait(250), ["reconnecting: stream ended", "subscribe 4 after 1"])
+  })
+
+  describe("after the last attempt", () => {
+    /** The pause is over, and the runtime is asked whether another subscription is worth it. */
+    const doubting = () => {
+      const trial = following({}, { streamMaxRetries: 1 })
+      trial.hear(ended(1), unknown)
+      trial.wait(250)
+      trial.hear(ended(2, failure("UNAVAILABLE", "away")), unknown)
+      assert.deepStrictEqual(trial.wait(250), ["ask reconnect"])
+      return trial
+    }
+    const subscribed = ["reconnecting: away", "subscribe 3 after 0"]
+
+    it("subscribes again when the runtime knows the session", () => {
+      assert.deepStrictEqual(doubting().hear(answer("reconnect", session("OPEN"))), subscribed)
+    })
+
+    it("subscribes again to a session that has ended, and looks at it: its history may still be served", () => {
+      const done = doubting().hear(answer("reconnect", session("RESOLVED")))
+      assert.deepStrictEqual(done, [...subscribed, "ask ended"])
+    })
+
+    it("asks again and again while the runtime does not answer", () => {
+      const trial = doubting()
+      for (const pause of [500, 1_000, 2_000]) {
+        assert.deepStrictEqual(trial.hear(answer("reconnect", failure("UNAVAILABLE"))), ["ask ended"])
+        trial.hear(unknown)
+        trial.wait(pause - 1)
+        assert.include(trial.wait(1), "ask reconnect")
+      }
+      assert.include(trial.hear(answer("reconnect", session("SUSPENDED"))), "subscribe 3 after 0")
+    })
+
+    it("waits no longer for the answer when the session ends", () => {
+      const trial = doubting()
+      assert.deepStrictEqual(trial.hear(state(session("RESOLVED", 1))), ["subscribe 3 after 0"])
+      assert.deepStrictEqual(trial.hear(answer("reconnect", failure("UNAVAILABLE"))), [])
+    })
+  })
+
+  it("is opened again when nothing has come for the idle time-out", () => {
+    const trial = following({}, { streamIdleTimeoutMs: 10_000 })
+    trial.wait(6_000)
+    trial.hear(frames(1, "m1"))
+    assert.notInclude(trial.wait(9_999).join(), "subscribe")
+    assert.deepStrictEqual(trial.wait(251), ["reconnecting: stream ended", "subscribe 2 after 1"])
+  })
+
+  it("is not idle while a batch takes long to be stored", () => {
+    const trial = following({}, { streamIdleTimeoutMs: 10_000 })
+    trial.hear(frames(1, "m1"))
+    // The log answers late; whatever came meanwhile waits behind its answer.
+    trial.holdUp(9_999)
+    assert.deepStrictEqual(trial.hear(frames(1, "m2")), ["store m2 after 1"])
+    assert.notInclude(trial.wait(9_000).join(), "subscribe")
+  })
+
+  describe("whose append has an unknown fate", () => {
+    it("goes on at once from where the log stands", () => {
+      const trial = following()
+      trial.cursor = 2
+      trial.refusal = { _tag: "Behind", cursor: 2 }
+      assert.deepStrictEqual(trial.hear(frames(1, "m1", "m2")), ["store m1 m2 after 0", "subscribe 2 after 2"])
+    })
+  })
+
+  it("is left to another observer that has stored envelopes", () => {
+    const trial = following()
+    trial.cursor = 4
+    assert.deepStrictEqual(trial.hear(frames(1, "m1")), ["store m1 after 0", "finish"])
+    assert.strictEqual(trial.status, "running")
+  })
+
+  it("is left when the run was deleted", () => {
+    const stored = following()
+    stored.deleted = true
+    assert.deepStrictEqual(stored.hear(frames(1, "m1")), ["store m1 after 0", "finish"])
+    const reread = following()
+    reread.deleted = true
+    assert.deepStrictEqual(reread.hear(ended(1)), ["finish"])
+  })
+
+  it("fails the run when the runtime forbids it, by a status or within the stream", () => {
+    const fails = ["fail FORBIDDEN: FORBIDDEN: not yours", "finish"]
+    assert.deepStrictEqual(following().hear(frames(1, "!FORBIDDEN: not yours")), fails)
+    assert.deepStrictEqual(following().hear(ended(1, failure("PERMISSION_DENIED", "FORBIDDEN: not yours"))), fails)
+  })
+
+  describe("whose history is gone", () => {
+    const TEXT = "session history before ordinal 4 was compacted"
+    const gap = `gap after 0: ${TEXT}`
+
+    it("is marked, and only the session's end is asked for, longer each time", () => {
+      for (const lost of [frames(1, `!${TEXT}`), ended(1, failure("FAILED_PRECONDITION", TEXT))]) {
+        const trial = following()
+        assert.deepStrictEqual(trial.hear(lost), [gap, "ask ended"])
+        for (const pause of [250, 500, 1_000]) {
+          trial.hear(answer("ended", session("OPEN", 0)))
+          assert.deepStrictEqual(trial.wait(pause - 1), [])
+          assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+        }
+        assert.deepStrictEqual(trial.hear(answer("ended", session("RESOLVED", 9))), ["end RESOLVED", "finish"])
+      }
+    })
+
+    it("is known by the code of newer runtimes too", () => {
+      const lost = ended(1, failure("OUT_OF_RANGE", "HISTORY_UNAVAILABLE"))
+      assert.deepStrictEqual(following().hear(lost), ["gap after 0: HISTORY_UNAVAILABLE", "ask ended"])
+    })
+  })
+})

@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ObservedFrame } from "../../../src/log/AppendRequest.ts"
+import { open, passed, readAgain, streamPlace } from "../../../src/observe/decide/StreamPlace.ts"
+
+const frames = (...ids: ReadonlyArray<number>): ReadonlyArray<ObservedFrame> =>
+  ids.map((id) => ({
+    receivedAt: "2026-07-01T10:00:00.000Z",
+    frame: {
+      kind: "stream-envelope",
+      ambient: false,
+      envelope: {
+        macpVersion: "1.0",
+        mode: "macp.mode.decision.v1",
+        messageType: "Vote",
+        messageId: `m${id}`,
+        sessionId: "s",
+        sender: "agent://a",
+        timestampUnixMs: 0,
+        payload: new Uint8Array()
+      }
+    }
+  }))
+
+/** The ordinals that subscriptions begin after; before each, the frames that the one before it brought into the log. */
+const places = (...subscriptions: ReadonlyArray<readonly [brought: ReadonlyArray<number>, stored: number]>) => {
+  let place = open(streamPlace, 0)
+  return subscriptions.map(([brought, stored]) => {
+    place = open(passed(place, frames(...brought)), stored)
+    return place.after
+  })
+}
+
+describe("the place of a stream", () => {
+  it("is behind what is stored, whatever came twice", () => {
+    assert.strictEqual(open(streamPlace, 0).after, 0)
+    assert.deepStrictEqual(places([[1, 1, 2, 2], 2], [[], 2]), [2, 2])
+  })
+
+  it("moves on over repetitions, so that a stream that is cut again and again gets past them", () => {
+    // The second envelope was lost: two are stored, the last of which is the third.
+    assert.deepStrictEqual(places([[1, 3], 2], [[3], 2], [[4], 3]), [2, 3, 3])
+  })
+
+  it("begins anew when the history is read again, and goes on from there however often the stream is cut", () => {
+    const before = passed(open(streamPlace, 0), frames(1, 3))
+    // What was still on its way counts for the old subscription.
+    const again = open(passed(readAgain(before), frames(4)), 3)
+    assert.strictEqual(again.after, 0)
+    const second = open(passed(again, frames(1)), 3)
+    assert.strictEqual(second.after, 1)
+    assert.strictEqual(open(passed(second, frames(2)), 4).after, 2)
+  })
+})

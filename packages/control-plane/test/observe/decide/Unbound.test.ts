@@ -1,0 +1,212 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RuntimeErrorReason } from "@runplane/runtime"
+import { answer, check, failure, identity, session, state, Trial, unreachable } from "./support/Trial.ts"
+
+const MODE = "macp.mode.decision.v1"
+const notFound = answer("opened", failure("NOT_FOUND"))
+
+/** A run whose session does not exist yet. */
+const waiting = (options = {}) => {
+  const trial = new Trial({}, options)
+  trial.start()
+  trial.hear(identity(MODE))
+  return trial
+}
+
+describe("a run without a session", () => {
+  it("is started, greets the runtime, and follows its session once that is open", () => {
+    const trial = new Trial()
+    assert.deepStrictEqual(trial.start(), ["start", "ask identity"])
+    assert.deepStrictEqual(trial.hear(identity(MODE)), ["ask opened"])
+    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), ["bind", "run", "subscribe 1 after 0"])
+    assert.strictEqual(trial.status, "running")
+  })
+
+  it("is not started again after a restart, and has all of the time again", () => {
+    const trial = new Trial({ status: "starting" })
+    trial.wait(1_000_000)
+    assert.deepStrictEqual(trial.start(), ["ask identity"])
+    assert.deepStrictEqual(trial.hear(unreachable("UNAVAILABLE")), [])
+    assert.strictEqual(trial.wakeAt, trial.at + 100)
+  })
+
+  for (const reason of ["NOT_FOUND", "UNAVAILABLE", "DEADLINE_EXCEEDED", "CIRCUIT_BREAKER_OPEN", "INTERNAL"] as const) {
+    it(`waits through ${reason}, longer each time`, () => {
+      const trial = waiting()
+      for (const pause of [100, 200, 400, 800, 1_000, 1_000]) {
+        assert.deepStrictEqual(trial.hear(answer("opened", failure(reason))), [])
+        assert.deepStrictEqual(trial.wait(pause - 1), [])
+        assert.deepStrictEqual(trial.wait(1), ["ask opened"])
+      }
+    })
+  }
+
+  it("waits for a state that means something", () => {
+    const trial = waiting()
+    assert.deepStrictEqual(trial.hear(answer("opened", session("UNSPECIFIED"))), [])
+    assert.deepStrictEqual(trial.wait(100), ["ask opened"])
+  })
+
+  it("counts the pauses of both questions together", () => {
+    const trial = new Trial()
+    trial.start()
+    trial.hear(unreachable("UNAVAILABLE"))
+    assert.deepStrictEqual(trial.wait(100), ["ask identity"])
+    trial.hear(identity(), notFound)
+    assert.deepStrictEqual(trial.wait(199), [])
+    assert.deepStrictEqual(trial.wait(1), ["ask opened"])
+  })
+
+  for (const [reason, why] of [
+    ["NOT_FOUND", ""],
+    ["UNAVAILABLE", ": no route"]
+  ] as const) {
+    it(`fails with RUNTIME_TIMEOUT when the time is over and the runtime says ${reason}`, () => {
+      const trial = waiting({ sessionPollTimeoutMs: 250 })
+      const asked = answer("opened", failure(reason, "no route"))
+      trial.hear(asked)
+      trial.wait(100)
+      trial.hear(asked)
+      // The last pause ends with the time that is left.
+      assert.deepStrictEqual(trial.wait(150), ["ask opened"])
+      assert.deepStrictEqual(trial.hear(asked), [
+        `fail RUNTIME_TIMEOUT: session the-session was not opened within 250 ms${why}`,
+        "finish"
+      ])
+    })
+  }
+
+  const REFUSALS: ReadonlyArray<readonly [RuntimeErrorReason, string, string]> = [
+    ["PERMISSION_DENIED", "caller is not an observer", "FORBIDDEN"],
+    ["UNAUTHENTICATED", "who are you", "UNAUTHENTICATED"],
+    ["INVALID_ARGUMENT", "bad id", "VALIDATION_ERROR"],
+    ["UNIMPLEMENTED", "no such call", "NOT_IMPLEMENTED"],
+    ["FAILED_PRECONDITION", "UNKNOWN_POLICY_VERSION: p9", "UNKNOWN_POLICY_VERSION"],
+    ["PERMISSION_DENIED", "POLICY_DENIED by the policy", "POLICY_DENIED"],
+    ["INTERNAL", "INVALID_POLICY_DEFINITION", "INVALID_POLICY_DEFINITION"],
+    ["ALREADY_EXISTS", "SESSION_ALREADY_EXISTS", "SESSION_ALREADY_EXISTS"]
+  ]
+  for (const [reason, text, code] of REFUSALS) {
+    it(`fails at once with ${code} when the runtime says ${reason}: ${text}`, () => {
+      const greeting = new Trial()
+      greeting.start()
+      assert.deepStrictEqual(greeting.hear(unreachable(reason, text)), [`fail ${code}: ${text}`, "finish"])
+      assert.deepStrictEqual(waiting().hear(answer("opened", failure(reason, text))), [
+        `fail ${code}: ${text}`,
+        "finish"
+      ])
+    })
+  }
+
+  it("fails with MODE_NOT_SUPPORTED when the runtime names modes, and not this one", () => {
+    const trial = new Trial()
+    trial.start()
+    assert.deepStrictEqual(trial.hear(identity("a", "b")), [
+      `fail MODE_NOT_SUPPORTED: Runtime does not support mode '${MODE}'. Supported: a, b`,
+      "finish"
+    ])
+  })
+
+  it("asks a runtime that names no modes", () => {
+    const trial = new Trial()
+    trial.start()
+    assert.deepStrictEqual(trial.hear(identity()), ["ask opened"])
+  })
+
+  for (const [ended, status] of [
+    ["EXPIRED", "failed"],
+    ["CANCELLED", "cancelled"]
+  ] as const) {
+    it(`is ${status} without being bound when its session is ${ended} already`, () => {
+      const trial = waiting()
+      assert.deepStrictEqual(trial.hear(answer("opened", session(ended, 3))), [`end ${ended} unstreamed`, "finish"])
+      assert.strictEqual(trial.status, status)
+    })
+  }
+
+  it("is bound to a session that is resolved already, for its history", () => {
+    const trial = waiting()
+    assert.deepStrictEqual(trial.hear(answer("opened", session("RESOLVED", 3))), ["bind", "run", "subscribe 1 after 0"])
+  })
+
+  it("is bound to a suspended session, runs, and is suspended once the runtime has confirmed it", () => {
+    const trial = waiting()
+    assert.deepStrictEqual(trial.hear(answer("opened", session("SUSPENDED"))), [
+      "bind",
+      "run",
+      "subscribe 1 after 0",
+      "ask paused"
+    ])
+    assert.deepStrictEqual(trial.hear(answer("paused", session("SUSPENDED"))), ["suspend"])
+    assert.strictEqual(trial.status, "suspended")
+  })
+
+  it("asks at once when the watch has heard of the session", () => {
+    const trial = waiting()
+    trial.hear(notFound)
+    assert.deepStrictEqual(trial.hear(state(session("OPEN"))), ["ask opened"])
+  })
+
+  it("asks again at once when the watch has heard of the session while a question was open", () => {
+    const trial = waiting()
+    assert.deepStrictEqual(trial.hear(state(session("OPEN"))), [])
+    assert.deepStrictEqual(trial.hear(notFound), ["ask opened"])
+    assert.deepStrictEqual(trial.hear(notFound), [])
+  })
+
+  for (const what of ["paused", "asking"] as const) {
+    const wait = () => {
+      const trial = waiting()
+      if (what === "paused") trial.hear(notFound)
+      return trial
+    }
+    it(`waits no longer when the run was cancelled meanwhile, while it is ${what}`, () => {
+      const trial = wait()
+      trial.status = "cancelled"
+      assert.deepStrictEqual(trial.hear(check), ["finish"])
+    })
+
+    it(`waits no longer when the run was deleted meanwhile, while it is ${what}`, () => {
+      const trial = wait()
+      trial.deleted = true
+      assert.deepStrictEqual(trial.hear(check), ["finish"])
+    })
+
+    it(`asks again when updates were missed, while it is ${what}`, () => {
+      const trial = wait()
+      const now = trial.hear(check)
+      assert.deepStrictEqual(what === "paused" ? now : [...now, ...trial.hear(notFound)], ["ask opened"])
+    })
+  }
+
+  it("waits for nothing when the run was cancelled before it could be started", () => {
+    const trial = new Trial()
+    trial.status = "cancelled"
+    assert.deepStrictEqual(trial.start(), ["start", "finish"])
+    assert.strictEqual(trial.status, "cancelled")
+  })
+
+  it("is not followed when the run was cancelled before it could be bound", () => {
+    const trial = waiting()
+    trial.status = "cancelled"
+    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), ["bind", "run", "finish"])
+    assert.strictEqual(trial.status, "cancelled")
+  })
+
+  it("is left alone when it was deleted before it could be bound", () => {
+    const trial = waiting()
+    trial.deleted = true
+    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), ["bind", "run", "finish"])
+  })
+
+  it("reads what the runtime itself has written when another observer has stored envelopes already", () => {
+    const trial = waiting()
+    trial.cursor = 3
+    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), [
+      "bind",
+      "run",
+      "read annotations",
+      "subscribe 1 after 3"
+    ])
+  })
+})

@@ -1,0 +1,300 @@
+import { RunId, type RunStatus, type RuntimeSessionState, type SessionSnapshot } from "@runplane/domain"
+import { RuntimeError, type RuntimeErrorReason } from "@runplane/runtime"
+import * as Result from "effect/Result"
+import type { ObservedFrame } from "../../../../src/log/AppendRequest.ts"
+import type { Action, SessionQuestion, Write } from "../../../../src/observe/decide/Action.ts"
+import type { Happening, Moment } from "../../../../src/observe/decide/Input.ts"
+import { decide, type ObserverState, observing } from "../../../../src/observe/decide.ts"
+import type { ObservedRun } from "../../../../src/observe/ObservedRuns.ts"
+import { defaultObserverOptions, type ObserverOptions } from "../../../../src/observe/ObserverSettings.ts"
+
+export const SESSION = "the-session"
+
+export const aRun = (run: Partial<ObservedRun> = {}): ObservedRun => ({
+  id: RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"),
+  status: "queued",
+  sessionId: SESSION,
+  modeName: "macp.mode.decision.v1",
+  runtimeKind: "rust",
+  runtimeVersion: undefined,
+  traceId: "0af7651916cd43dd8448eb211c80319c",
+  cursor: 0,
+  expiresAtUnixMs: undefined,
+  ...run
+})
+
+/** A session with so many counted messages beside its SessionStart; `undefined` is a runtime that does not count. */
+export const session = (
+  state: RuntimeSessionState,
+  messages?: number,
+  more: Partial<SessionSnapshot> = {}
+): SessionSnapshot => ({
+  sessionId: SESSION,
+  mode: "macp.mode.decision.v1",
+  state,
+  startedAtUnixMs: 0,
+  expiresAtUnixMs: 600_000,
+  modeVersion: "1.0.0",
+  configurationVersion: "config.default",
+  policyVersion: "policy.default",
+  participants: ["agent://a"],
+  participantActivity:
+    messages === undefined ? [] : [{ participantId: "agent://a", lastMessageAtUnixMs: 0, messageCount: messages }],
+  initiator: "agent://a",
+  contextId: "",
+  extensionKeys: [],
+  ...more
+})
+
+const frameOf = (frame: ObservedFrame["frame"]): ObservedFrame => ({ receivedAt: "2026-07-01T10:00:00.000Z", frame })
+
+/**
+ * `m2` is a Vote; `m3=Commitment` has another type; `m4@other` belongs to another session; `!CODE` is an inline error.
+ */
+export const frame = (text: string): ObservedFrame => {
+  if (text.startsWith("!")) {
+    const error = { code: text.slice(1), message: "", sessionId: SESSION, messageId: "", details: new Uint8Array() }
+    return frameOf({ kind: "stream-inline-error", error })
+  }
+  const [named = "", sessionId = SESSION] = text.split("@")
+  const [messageId = "", messageType = "Vote"] = named.split("=")
+  const about = { macpVersion: "1.0", mode: "macp.mode.decision.v1", sender: "agent://a", timestampUnixMs: 0 }
+  const envelope = { ...about, messageId, messageType, sessionId, payload: new Uint8Array() }
+  return frameOf({ kind: "stream-envelope", ambient: false, envelope })
+}
+
+export const failure = (reason: RuntimeErrorReason, message: string = reason) =>
+  new RuntimeError({ reason, message, method: "GetSession" })
+
+export const state = (snapshot: SessionSnapshot): Happening => ({ _tag: "State", state: snapshot.state, snapshot })
+export const check: Happening = { _tag: "Check" }
+export const frames = (subscription: number, ...texts: ReadonlyArray<string>): Happening => ({
+  _tag: "Frames",
+  subscription,
+  frames: texts.map(frame)
+})
+export const ended = (subscription: number, error?: RuntimeError): Happening => ({
+  _tag: "StreamEnded",
+  subscription,
+  error
+})
+export const identity = (...supportedModes: ReadonlyArray<string>): Happening => ({
+  _tag: "Identity",
+  answer: Result.succeed({
+    protocolVersion: "1.0",
+    name: "a runtime",
+    version: "0.6.1",
+    supportedModes,
+    capabilities: {
+      sessions: { stream: true, listSessions: true, watchSessions: true },
+      cancellation: { cancelSession: true },
+      progress: { progress: true },
+      manifest: { getManifest: true },
+      modeRegistry: { listModes: true, listChanged: true },
+      roots: { listRoots: true, listChanged: true },
+      policyRegistry: { registerPolicy: true, listPolicies: true, listChanged: true },
+      experimental: {}
+    }
+  })
+})
+export const unreachable = (reason: RuntimeErrorReason, message?: string): Happening => ({
+  _tag: "Identity",
+  answer: Result.fail(failure(reason, message))
+})
+export const answer = (question: SessionQuestion, given: SessionSnapshot | RuntimeError): Happening => ({
+  _tag: "Session",
+  question,
+  answer: given instanceof RuntimeError ? Result.fail(given) : Result.succeed(given)
+})
+
+/**
+ * One observation with a log in memory that answers as the real one does. Every step answers, a line each, what was
+ * done: questions, subscriptions and appends. Alarms ring when `wait` lets the time pass.
+ */
+export class Trial {
+  #state: ObserverState
+  #at = 0
+  readonly #chance: number
+  /** What the log has; tests change it to play somebody else. */
+  status: RunStatus
+  revision = 0
+  cursor: number
+  annotations: ReadonlyArray<string> = []
+  readonly #messageIds = new Set<string>()
+  /** What the log says to the next append of frames instead of storing them. */
+  refusal: Happening | undefined
+  deleted = false
+
+  constructor(run: Partial<ObservedRun> = {}, options: Partial<ObserverOptions> = {}, chance = 0) {
+    const observed = aRun(run)
+    this.#state = observing(observed, { ...defaultObserverOptions, ...options })
+    this.status = observed.status
+    this.cursor = observed.cursor
+    this.#chance = chance
+  }
+
+  get at(): number {
+    return this.#at
+  }
+
+  get isOver(): boolean {
+    return this.#state.phase._tag === "Over"
+  }
+
+  /** The alarm that is set. */
+  get wakeAt(): number | undefined {
+    return this.#state.wakeAt
+  }
+
+  /** Whether an answer of the runtime is waited for. */
+  get isAsking(): boolean {
+    const { phase } = this.#state
+    if (phase._tag === "Unbound") return phase.pollAt === undefined
+    if (phase._tag === "Over") return false
+    const { connection } = phase.stream
+    return phase.look.question !== undefined || (connection._tag === "Doubting" && connection.until === undefined)
+  }
+
+  start(): ReadonlyArray<string> {
+    return this.hear({ _tag: "Started" })
+  }
+
+  hear(...happenings: ReadonlyArray<Happening>): ReadonlyArray<string> {
+    return happenings.flatMap((happening) => this.#decide(happening))
+  }
+
+  /** Lets so many milliseconds pass, and every alarm ring that is set for them. */
+  wait(ms: number): ReadonlyArray<string> {
+    const until = this.#at + ms
+    const lines: Array<string> = []
+    while (this.#state.wakeAt !== undefined && this.#state.wakeAt <= until) {
+      this.#at = Math.max(this.#at, this.#state.wakeAt)
+      lines.push(...this.#decide({ _tag: "Tick" }))
+    }
+    this.#at = until
+    return lines
+  }
+
+  /** The process is held up for so long: one late alarm rings. */
+  holdUp(ms: number): ReadonlyArray<string> {
+    this.#at += ms
+    return this.#decide({ _tag: "Tick" })
+  }
+
+  #decide(happening: Happening): ReadonlyArray<string> {
+    const moment: Moment = { at: this.#at, chance: this.#chance }
+    const [next, actions] = decide(this.#state, { ...happening, ...moment })
+    this.#state = next
+    const replies: Array<Happening> = []
+    const lines = actions.flatMap((action) => this.#perform(action, replies))
+    return [...lines, ...replies.flatMap((reply) => this.#decide(reply))]
+  }
+
+  #perform(action: Action, replies: Array<Happening>): ReadonlyArray<string> {
+    switch (action._tag) {
+      case "Write":
+        if (this.deleted) replies.push({ _tag: "RunDeleted" })
+        else {
+          this.#change(action.write)
+          replies.push({ _tag: "Written", write: action.write._tag, status: this.status, cursor: this.cursor })
+        }
+        return [lineOf(action.write)]
+      case "Store":
+        replies.push(this.#store(action.frames, action.cursor))
+        return [`store ${action.frames.map(nameOf).join(" ")} after ${action.cursor}`]
+      case "ReadCursor":
+        replies.push(this.deleted ? { _tag: "RunDeleted" } : { _tag: "Cursor", cursor: this.cursor })
+        return []
+      case "ReadAnnotations":
+        replies.push({ _tag: "Annotations", messageIds: this.annotations })
+        return ["read annotations"]
+      case "ReadStanding": {
+        const standing = this.deleted ? undefined : { status: this.status, revision: this.revision }
+        replies.push({ _tag: "Standing", standing })
+        return []
+      }
+      case "AskIdentity":
+        return ["ask identity"]
+      case "AskSession":
+        return [`ask ${action.question}`]
+      case "Subscribe":
+        return [`subscribe ${action.subscription} after ${action.after}`]
+      case "Finish":
+        return ["finish"]
+      case "Unsubscribe":
+      case "WakeAt":
+      case "EnterStep":
+      case "LeaveStep":
+      case "Log":
+        return []
+    }
+  }
+
+  #change(write: Write) {
+    const to = STATUS_AFTER[write._tag === "End" ? write.state : write._tag]
+    if (to === undefined || to === this.status || ENDED.includes(this.status)) return
+    if ("revision" in write && write.revision !== this.revision) return
+    this.status = to
+    this.revision += 1
+  }
+
+  #store(stored: ReadonlyArray<ObservedFrame>, cursor: number): Happening {
+    const { refusal } = this
+    this.refusal = undefined
+    if (refusal !== undefined) return refusal
+    if (this.deleted) return { _tag: "RunDeleted" }
+    if (cursor !== this.cursor) return { _tag: "CursorLost", reason: `${this.cursor}, not ${cursor}` }
+    for (const {
+      frame: { ...item }
+    } of stored) {
+      if (item.kind !== "stream-envelope" || this.#messageIds.has(item.envelope.messageId)) continue
+      this.#messageIds.add(item.envelope.messageId)
+      this.cursor += 1
+    }
+    return { _tag: "Stored", frames: stored, cursor: this.cursor }
+  }
+}
+
+const ENDED: ReadonlyArray<RunStatus> = ["completed", "failed", "cancelled"]
+
+const STATUS_AFTER: Readonly<Record<string, RunStatus | undefined>> = {
+  Start: "starting",
+  Bind: "binding_session",
+  Run: "running",
+  Suspend: "suspended",
+  Resume: "running",
+  Fail: "failed",
+  RESOLVED: "completed",
+  EXPIRED: "failed",
+  CANCELLED: "cancelled"
+}
+
+const nameOf = ({ frame: item }: ObservedFrame): string =>
+  item.kind === "stream-envelope" ? item.envelope.messageId : "error"
+
+const lineOf = (write: Write): string => {
+  switch (write._tag) {
+    case "Fail":
+      return `fail ${write.errorCode}: ${write.errorMessage}`
+    case "End":
+      return `end ${write.state}${write.streamed ? "" : " unstreamed"}`
+    case "Reconnecting":
+      return `reconnecting: ${write.detail}`
+    case "Gap":
+      return `gap after ${write.requestedAfter}: ${write.detail}`
+    default:
+      return write._tag.toLowerCase()
+  }
+}
+
+/** A run that follows its open session; subscription 1 is open. */
+export const following = (
+  run: Partial<ObservedRun> = {},
+  options: Partial<ObserverOptions> = {},
+  chance = 0
+): Trial => {
+  const trial = new Trial({ status: "running", ...run }, options, chance)
+  trial.start()
+  trial.hear(answer("ended", session("OPEN", 0)))
+  return trial
+}

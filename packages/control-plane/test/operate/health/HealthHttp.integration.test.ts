@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { RunId } from "@runplane/domain"
+import { CircuitBreaker, RuntimeError } from "@runplane/runtime"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Observers } from "../../../src/observe/Observers.ts"
+import { RunLocks } from "../../../src/observe/RunLocks.ts"
+import { Health } from "../../../src/operate/health/Health.ts"
+import { endRun } from "../../support/EndedRuns.ts"
+import { call, descriptor, layerTestService } from "../../support/HttpService.ts"
+import { awaitStatus } from "../../support/Observation.ts"
+import { createRun } from "../../support/Runs.ts"
+
+/** Asks anew: the service itself keeps its answer for a moment. */
+const readiness = Effect.provide(
+  Health.use((health) => health.readiness),
+  Layer.fresh(Health.layer)
+)
+
+layer(layerTestService(), { excludeTestServices: true })("GET /readyz", (it) => {
+  it.effect("carries both forms and is ok when everything works", () =>
+    Effect.gen(function* () {
+      const { body, status } = yield* call("GET", "/readyz")
+      assert.strictEqual(status, 200)
+      const { checks, ok, status: word, ...flat } = body
+      assert.strictEqual(ok, true)
+      assert.strictEqual(word, "ok")
+      assert.deepStrictEqual(checks, flat)
+      assert.deepInclude(checks, { database: "ok", streamConsumer: "ok", circuitBreaker: "CLOSED" })
+      assert.strictEqual(checks.runtime.ok, true)
+      assert.match(checks.runtime.detail, /^connected to /)
+    })
+  )
+
+  it.effect("is degraded without the runtime, or with an open breaker", () =>
+    Effect.gen(function* () {
+      yield* RuntimeFake.use((fake) => fake.fail({ method: "Initialize" }, "UNAVAILABLE", "connection refused"))
+      const away = yield* readiness
+      assert.strictEqual(away.status, "degraded")
+      assert.deepStrictEqual(away.runtime, { ok: false, runtimeKind: "fake", detail: "connection refused" })
+      const breaker = yield* CircuitBreaker
+      const failure = new RuntimeError({ reason: "UNAVAILABLE", method: "X", message: "x" })
+      for (let call = 0; call < 5; call++) yield* Effect.ignore(breaker.guard("X", Effect.fail(failure)))
+      const open = yield* readiness
+      assert.strictEqual(open.circuitBreaker, "OPEN")
+      assert.strictEqual(open.ok, false)
+      yield* breaker.reset
+    })
+  )
+})
+
+// Without recovery nobody takes up what the test leaves unobserved.
+layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })(
+  "the streamConsumer of GET /readyz",
+  (it) => {
+    it.effect("is unhealthy while an unfinished run is observed by no process at all", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const lost = yield* readiness
+        assert.strictEqual(lost.streamConsumer, "unhealthy")
+        assert.strictEqual(lost.status, "degraded")
+
+        // Another process on the database: its locks are held by a connection of its own.
+        yield* Effect.gen(function* () {
+          const elsewhere = yield* RunLocks
+          assert.isTrue(yield* elsewhere.acquire(runId))
+          assert.strictEqual((yield* readiness).streamConsumer, "ok")
+          yield* elsewhere.release(runId)
+        }).pipe(Effect.provide(Layer.fresh(RunLocks.layer)), Effect.scoped)
+        assert.strictEqual((yield* readiness).streamConsumer, "unhealthy")
+
+        yield* endRun(runId)
+        assert.strictEqual((yield* readiness).streamConsumer, "ok")
+      })
+    )
+
+    it.effect("counts the runs of this process by their observers, even while the locks are gone", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        yield* Observers.use((observers) => observers.adopt(runId))
+        assert.strictEqual((yield* readiness).streamConsumer, "ok")
+        const sql = yield* PgClient.PgClient
+        const [gone] = yield* sql<{ readonly ended: number }>`
+          SELECT count(pg_terminate_backend(pid))::int AS ended FROM pg_locks
+          WHERE locktype = 'advisory' AND objsubid = 2 AND pid <> pg_backend_pid()
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+        assert.strictEqual(gone?.ended, 1)
+        assert.strictEqual((yield* readiness).streamConsumer, "ok")
+        yield* endRun(runId)
+      })
+    )
+
+    it.effect("leaves a run that has just been made its time to be taken up", () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        const sql = yield* PgClient.PgClient
+        yield* sql`UPDATE runs SET created_at = now() WHERE id = ${runId}::uuid`
+        assert.strictEqual((yield* readiness).streamConsumer, "ok")
+        yield* endRun(runId)
+      })
+    )
+  }
+)
+
+layer(layerTestService(), { excludeTestServices: true })("GET /metrics", (it) => {
+  it.effect("answers the text format, with the metrics of the process beside those of the service", () =>
+    Effect.gen(function* () {
+      const { headers, status, text } = yield* call("GET", "/metrics")
+      assert.strictEqual(status, 200)
+      assert.strictEqual(headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
+      for (const name of ["http_requests_total", "process_cpu_seconds_total", "nodejs_heap_size_total_bytes"]) {
+        assert.match(text, new RegExp(`^# TYPE ${name} (counter|gauge)$`, "m"))
+      }
+    })
+  )
+
+  it.effect("counts a run's life and its requests, by route", () =>
+    Effect.gen(function* () {
+      const runId = RunId.make(randomUUID())
+      const fake = yield* RuntimeFake
+      yield* fake.openSession({ sessionId: runId, participants: ["agent://lead"], initiator: "agent://lead" })
+      yield* fake.accept(runId, { messageType: "SessionStart", sender: "agent://lead" })
+      yield* call("POST", "/runs", { body: descriptor({ session: { sessionId: runId } }) })
+      yield* awaitStatus(runId, "running")
+      yield* fake.transition(runId, "RESOLVED")
+      yield* awaitStatus(runId, "completed")
+      yield* call("GET", `/runs/${runId}`)
+      const { text } = yield* call("GET", "/metrics")
+      for (const line of [
+        'http_requests_total{method="GET",path="/runs/:id",status_code="200"} 1',
+        'http_requests_total{method="POST",path="/runs",status_code="202"} 1',
+        'run_state_transitions_total{status="queued"} 1',
+        'run_state_transitions_total{status="running"} 1',
+        'run_state_transitions_total{status="completed"} 1',
+        'proto_inbound_messages_total{mode="macp.mode.decision.v1",message_type="SessionStart"} 1',
+        'proto_outbound_messages_total{category="kickoff",status="accepted"} 1',
+        'proto_run_duration_seconds_count{terminal_status="completed",mode_name="macp.mode.decision.v1"} 1',
+        'macp_run_duration_seconds_count{terminal_status="completed",mode_name="macp.mode.decision.v1"} 1',
+        "circuit_breaker_state 0"
+      ]) {
+        assert.include(text, `${line}\n`)
+      }
+    })
+  )
+})

@@ -1,0 +1,109 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { MAX_FREE_LABEL_VALUES, Metrics } from "../../../src/react/metrics/Metrics.ts"
+
+const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const RUN_BUCKETS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600]
+const GRPC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
+
+/** Name, type, a sample with all its labels, and the buckets of a histogram. */
+const table: ReadonlyArray<readonly [name: string, type: string, sample: string, buckets?: ReadonlyArray<number>]> = [
+  [
+    "http_request_duration_seconds",
+    "histogram",
+    '_count{method="GET",path="/runs/:id",status_code="200"} 1',
+    HTTP_BUCKETS
+  ],
+  ["http_requests_total", "counter", '{method="GET",path="/runs/:id",status_code="200"} 1'],
+  ["active_sse_connections", "gauge", " 1"],
+  ["active_runtime_streams", "gauge", " 7"],
+  ["run_state_transitions_total", "counter", '{status="running"} 1'],
+  ...["proto_run_duration_seconds", "macp_run_duration_seconds"].map(
+    (name) => [name, "histogram", '_count{terminal_status="completed",mode_name="m"} 1', RUN_BUCKETS] as const
+  ),
+  ["grpc_call_duration_seconds", "histogram", '_count{method="GetSession",status="error"} 1', GRPC_BUCKETS],
+  ["circuit_breaker_state", "gauge", " 1"],
+  ["proto_circuit_breaker_failures_total", "counter", " 2"],
+  ["proto_circuit_breaker_success_total", "counter", " 3"],
+  ["proto_outbound_messages_total", "counter", '{category="message",status="accepted"} 1'],
+  ["proto_inbound_messages_total", "counter", '{mode="m",message_type="Vote"} 1'],
+  ["proto_signals_total", "counter", '{signal_type="risk"} 1'],
+  ["proto_stream_reconnects_total", "counter", " 1"],
+  ["proto_stream_resume_gap_total", "counter", " 1"],
+  ["proto_recovery_total", "counter", '{status="failed"} 1'],
+  ["proto_webhook_deliveries_total", "counter", '{status="delivered"} 1'],
+  ["proto_post_commit_side_effect_failures_total", "counter", '{step="audit"} 1'],
+  ["retention_removed_total", "counter", '{kind="run"} 4'],
+  ["retention_sweeps_total", "counter", '{status="completed"} 1'],
+  ["retention_last_sweep_duration_seconds", "gauge", " 0.5"]
+]
+
+const values = { activeRuntimeStreams: 7, circuitState: "HALF_OPEN", circuitFailures: 2, circuitSuccesses: 3 } as const
+
+const everything = Effect.gen(function* () {
+  const metrics = yield* Metrics
+  metrics.httpRequest({ method: "GET", path: "/runs/:id", statusCode: 200, seconds: 0.2 })
+  metrics.sseOpened()
+  metrics.sseOpened()
+  metrics.sseClosed()
+  metrics.runTransition("running")
+  metrics.runEnded({ status: "completed", modeName: "m", seconds: 3 })
+  metrics.runtimeCall("GetSession", 0.01, false)
+  metrics.inboundMessage("m", "Vote")
+  metrics.outboundMessage("message", "accepted")
+  metrics.signal("risk")
+  metrics.streamReconnect()
+  metrics.streamResumeGap()
+  metrics.recovery("failed")
+  metrics.webhookDelivery("delivered")
+  metrics.sideEffectFailed("audit")
+  metrics.retentionRemoved("run", 4)
+  metrics.retentionSweep("completed", 0.5)
+  // Counts are taken over once, however often somebody looks.
+  yield* metrics.scrape(values)
+  return yield* metrics.scrape(values)
+})
+
+describe("the metrics", () => {
+  it.effect("have the names, types, labels and buckets of the table", () =>
+    Effect.gen(function* () {
+      const text = yield* everything
+      for (const [name, type, sample, buckets] of table) {
+        assert.include(text, `# TYPE ${name} ${type}\n`)
+        assert.include(text, `\n${name}${sample}\n`)
+        if (buckets === undefined) continue
+        const found = [...text.matchAll(new RegExp(`^${name}_bucket\\{le="([^"+]+)"`, "gm"))].map(([, le]) =>
+          Number(le)
+        )
+        assert.deepStrictEqual(found, [...buckets], name)
+      }
+    }).pipe(Effect.provide(Metrics.layer))
+  )
+
+  it.effect("are no more than the table and those of the process", () =>
+    Effect.gen(function* () {
+      const names = [...(yield* everything).matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name ?? "")
+      const own = names.filter((name) => !/^(process|nodejs)_/.test(name))
+      assert.sameMembers(
+        own,
+        table.map(([name]) => name)
+      )
+      assert.isAbove(names.length, own.length + 10)
+    }).pipe(Effect.provide(Metrics.layer))
+  )
+
+  it.effect("do not grow without end by labels that agents choose", () =>
+    Effect.gen(function* () {
+      const metrics = yield* Metrics
+      for (let number = 0; number < 2 * MAX_FREE_LABEL_VALUES; number++) {
+        metrics.signal(`signal-${number}`)
+        metrics.inboundMessage(`mode-${number}`, `type-${number}`)
+      }
+      const text = yield* metrics.scrape(values)
+      const series = (name: string) => text.split("\n").filter((line) => line.startsWith(`${name}{`)).length
+      assert.strictEqual(series("proto_signals_total"), MAX_FREE_LABEL_VALUES + 1)
+      assert.strictEqual(series("proto_inbound_messages_total"), MAX_FREE_LABEL_VALUES + 1)
+      assert.include(text, `proto_signals_total{signal_type="other"} ${MAX_FREE_LABEL_VALUES}\n`)
+    }).pipe(Effect.provide(Metrics.layer))
+  )
+})

@@ -1,0 +1,301 @@
+import { createHmac } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import { call, descriptor, layerTestService } from "../../support/HttpService.ts"
+import { awaitStatus } from "../../support/Observation.ts"
+import { createRun } from "../../support/Runs.ts"
+import { type ReceiverAnswer, webhookReceiver } from "../../support/WebhookReceiver.ts"
+import { allEnded, awaitDeliveries, change, SECRET, startRun, subscribe } from "../../support/Webhooks.ts"
+
+const settings = {
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: "true",
+  WEBHOOK_RETRY_BASE_MS: "5",
+  WEBHOOK_RETRY_MAX_MS: "20",
+  WEBHOOK_POLL_MS: "10"
+}
+
+/** A receiver that answers does so before the default time-out, however busy the machine is. */
+const service = (more: Readonly<Record<string, string>> = {}) =>
+  layerTestService({ settings: { ...settings, ...more }, observer: { recoveryEnabled: false } })
+
+const stats = (id: string) =>
+  Effect.map(
+    call("GET", "/webhooks"),
+    ({ body }) => body.find((webhook: { id: string }) => webhook.id === id).deliveryStats
+  )
+
+/** Answers in turn, the last answer for ever. */
+const inTurn =
+  (...answers: ReadonlyArray<ReceiverAnswer>) =>
+  (before: number): ReceiverAnswer =>
+    answers[Math.min(before, answers.length - 1)] ?? { status: 204 }
+
+layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it) => {
+  it.effect("tells of the whole life of a run, in order, signed over the exact bytes", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* webhookReceiver()
+      const webhook = yield* subscribe(url)
+      const runId = yield* startRun
+      yield* change(runId, "suspended")
+      yield* change(runId, "running", true)
+      yield* change(runId, "completed")
+
+      const names = ["run.started", "run.suspended", "run.resumed", "run.completed"]
+      const statuses = ["running", "suspended", "running", "completed"]
+      for (const [index, name] of names.entries()) {
+        const { body, headers, method, path } = yield* Queue.take(requests)
+        assert.strictEqual(`${method} ${path}`, "POST /hook")
+        const payload = JSON.parse(body)
+        assert.hasAllKeys(payload, ["event", "runId", "status", "timestamp"])
+        assert.deepInclude(payload, { event: name, runId, status: statuses[index] })
+        assert.strictEqual(headers["content-type"], "application/json")
+        assert.strictEqual(headers["content-length"], String(Buffer.byteLength(body)))
+        assert.isUndefined(headers["traceparent"])
+        const plain = createHmac("sha256", SECRET).update(body).digest("hex")
+        for (const prefix of ["x-macp", "x-proto"]) {
+          assert.strictEqual(headers[`${prefix}-event`], name)
+          assert.strictEqual(headers[`${prefix}-signature`], plain)
+        }
+        const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`
+        const standard = createHmac("sha256", SECRET).update(signed).digest("base64")
+        assert.strictEqual(headers["webhook-signature"], `v1,${standard}`)
+      }
+      const deliveries = yield* awaitDeliveries(webhook.id, allEnded)
+      assert.lengthOf(deliveries, 4)
+      for (const delivery of deliveries) {
+        assert.deepInclude(delivery, {
+          webhookId: webhook.id,
+          runId,
+          status: "delivered",
+          attempts: 1,
+          responseStatus: 204
+        })
+        assert.doesNotHaveAnyKeys(delivery, ["errorMessage", "nextAttemptAt"])
+      }
+      const counted = yield* stats(webhook.id)
+      assert.deepInclude(counted, { total: 4, succeeded: 4, failed: 0 })
+      assert.strictEqual(counted.lastDeliveredAt, deliveries[0].deliveredAt)
+      const metrics = yield* call("GET", "/metrics")
+      assert.match(metrics.text, /proto_webhook_deliveries_total\{status="delivered"\} [4-9]/)
+    })
+  )
+
+  it.effect("tells of a run that callers and observers move through HTTP and the runtime", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* webhookReceiver()
+      const webhook = yield* subscribe(url, ["run.started", "run.completed"])
+      const { body } = yield* call("POST", "/runs", { body: descriptor() })
+      yield* RuntimeFake.use((fake) =>
+        fake.openSession({ sessionId: body.sessionId, participants: ["agent://lead"], initiator: "agent://lead" })
+      )
+      yield* awaitStatus(body.runId, "running")
+      assert.deepInclude(JSON.parse((yield* Queue.take(requests)).body), { event: "run.started", status: "running" })
+      yield* RuntimeFake.use((fake) => fake.transition(body.sessionId, "RESOLVED"))
+      assert.deepInclude(JSON.parse((yield* Queue.take(requests)).body), { event: "run.completed", runId: body.runId })
+      yield* awaitDeliveries(webhook.id, allEnded)
+    })
+  )
+
+  it.effect("tries again after failures, with the same id, and delivers nothing else in between", () =>
+    Effect.gen(function* () {
+      const { open, requests, url } = yield* webhookReceiver(
+        inTurn({ status: 500 }, { status: 302, headers: { location: "/elsewhere" } }, { hangUp: true }, { status: 200 })
+      )
+      const webhook = yield* subscribe(url)
+      const runId = yield* startRun
+      yield* change(runId, "completed")
+      const deliveries = yield* awaitDeliveries(webhook.id, allEnded)
+      const [second, first] = deliveries
+      assert.deepInclude(first, { event: "run.started", status: "delivered", attempts: 4, responseStatus: 200 })
+      assert.deepInclude(second, { event: "run.completed", status: "delivered", attempts: 1 })
+      const received = yield* Queue.takeN(requests, 5)
+      assert.deepStrictEqual(
+        received.map(({ headers, path }) => `${path} ${headers["webhook-id"]}`),
+        [first.id, first.id, first.id, first.id, second.id].map((id) => `/hook ${id}`)
+      )
+      assert.strictEqual(open.most, 1)
+      assert.deepInclude(yield* stats(webhook.id), { total: 2, succeeded: 2, failed: 0 })
+    })
+  )
+
+  it.effect("shows why a pending delivery has not arrived, and when it is tried again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* webhookReceiver(() => ({ status: 503, headers: { "retry-after": "3600" } }))
+      const webhook = yield* subscribe(url)
+      yield* startRun
+      const [delivery] = yield* awaitDeliveries(webhook.id, ([first]) => first?.["errorMessage"] !== undefined)
+      assert.deepInclude(delivery, {
+        status: "pending",
+        attempts: 1,
+        responseStatus: 503,
+        errorMessage: "webhook returned 503"
+      })
+      const wait = Date.parse(delivery.nextAttemptAt) - Date.parse(delivery.lastAttemptAt)
+      assert.isAtLeast(wait, 3_600_000)
+      assert.isBelow(wait, 3_605_000)
+      assert.deepInclude(yield* stats(webhook.id), { total: 1, succeeded: 0, failed: 0 })
+    })
+  )
+
+  it.effect("delivers a waiting delivery at once when asked", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* webhookReceiver(
+        inTurn({ status: 503, headers: { "retry-after": "3600" } }, { status: 204 })
+      )
+      const webhook = yield* subscribe(url)
+      yield* startRun
+      const [waiting] = yield* awaitDeliveries(webhook.id, ([first]) => first?.["responseStatus"] === 503)
+      const answer = yield* call("POST", `/webhooks/${webhook.id}/deliveries/${waiting.id}/redeliver`)
+      assert.strictEqual(answer.status, 201, answer.text)
+      const [delivered] = yield* awaitDeliveries(webhook.id, allEnded)
+      assert.deepInclude(delivered, { id: waiting.id, status: "delivered", attempts: 2 })
+      assert.strictEqual(yield* Queue.size(requests), 2)
+    })
+  )
+
+  it.effect("gives up when the receiver asks for more time than a delivery has, and goes on with the next", () =>
+    Effect.gen(function* () {
+      const { url } = yield* webhookReceiver(
+        inTurn({ status: 429, headers: { "retry-after": "90000" } }, { status: 204 })
+      )
+      const webhook = yield* subscribe(url)
+      const runId = yield* startRun
+      yield* change(runId, "completed")
+      const [second, first] = yield* awaitDeliveries(webhook.id, allEnded)
+      assert.deepInclude(first, {
+        status: "failed",
+        attempts: 1,
+        responseStatus: 429,
+        errorMessage: "webhook returned 429"
+      })
+      assert.deepInclude(second, { event: "run.completed", status: "delivered" })
+      assert.deepInclude(yield* stats(webhook.id), { total: 2, succeeded: 1, failed: 1 })
+      const metrics = yield* call("GET", "/metrics")
+      assert.match(metrics.text, /proto_webhook_deliveries_total\{status="failed"\} [1-9]/)
+    })
+  )
+
+  it.effect("redelivers what has failed or arrived, with the same id, and audits it", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* webhookReceiver(
+        inTurn({ status: 429, headers: { "retry-after": "90000" } }, { status: 204 })
+      )
+      const webhook = yield* subscribe(url)
+      yield* startRun
+      const [failed] = yield* awaitDeliveries(webhook.id, allEnded)
+      const path = `/webhooks/${webhook.id}/deliveries/${failed.id}/redeliver`
+      for (const attempts of [2, 3]) {
+        const answer = yield* call("POST", path)
+        assert.strictEqual(answer.status, 201, answer.text)
+        assert.deepInclude(answer.body, { id: failed.id, status: "pending" })
+        const [again] = yield* awaitDeliveries(webhook.id, allEnded)
+        assert.deepInclude(again, { id: failed.id, status: "delivered", attempts, responseStatus: 204 })
+        assert.notProperty(again, "errorMessage")
+        assert.deepInclude(yield* stats(webhook.id), { total: 1, succeeded: 1, failed: 0 })
+      }
+      const ids = (yield* Queue.takeN(requests, 3)).map(({ headers }) => headers["webhook-id"])
+      assert.deepStrictEqual(ids, [failed.id, failed.id, failed.id])
+      const { body } = yield* call("GET", `/audit?action=webhook.redeliver&resourceId=${webhook.id}`)
+      assert.strictEqual(body.total, 2)
+      assert.deepStrictEqual(body.data[0].details, { outcome: "succeeded", deliveryId: failed.id })
+    })
+  )
+
+  it.effect("takes 410 as the end of the subscription, and keeps what is pending until it is active again", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* webhookReceiver(
+        inTurn({ status: 503, headers: { "retry-after": "3600" } }, { status: 410 }, { status: 204 })
+      )
+      const webhook = yield* subscribe(url)
+      const runId = yield* startRun
+      const [first] = yield* awaitDeliveries(webhook.id, ([only]) => only?.["responseStatus"] === 503)
+      yield* change(runId, "completed")
+      const path = `/webhooks/${webhook.id}/deliveries/${first.id}/redeliver`
+      yield* call("POST", path)
+      const [second, gone] = yield* awaitDeliveries(webhook.id, (all) => all[1]?.["status"] === "failed")
+      assert.deepInclude(gone, { id: first.id, responseStatus: 410, errorMessage: "webhook returned 410" })
+      assert.deepInclude(second, { event: "run.completed", status: "pending", attempts: 0 })
+      const listed = (yield* call("GET", "/webhooks")).body.find(({ id }: { id: string }) => id === webhook.id)
+      assert.strictEqual(listed.active, false)
+      assert.deepInclude(listed.deliveryStats, { total: 2, succeeded: 0, failed: 1 })
+
+      const refused = yield* call("POST", path)
+      assert.strictEqual(refused.status, 409)
+      assert.deepInclude(refused.body, { errorCode: "CONFLICT", message: `webhook ${webhook.id} is not active` })
+      yield* change(yield* createRun(), "cancelled")
+      assert.strictEqual((yield* call("GET", `/webhooks/${webhook.id}/deliveries`)).body.total, 2)
+
+      yield* call("PATCH", `/webhooks/${webhook.id}`, { body: { active: true } })
+      yield* awaitDeliveries(webhook.id, allEnded)
+      const received = yield* Queue.takeAll(requests)
+      assert.deepStrictEqual(
+        received.map(({ headers }) => headers["webhook-id"]),
+        [first.id, first.id, second.id]
+      )
+    })
+  )
+
+  it.effect("keeps deliveries of a paused subscription and delivers them when it goes on", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* webhookReceiver(
+        inTurn({ status: 503, headers: { "retry-after": "3600" } }, { status: 204 })
+      )
+      const webhook = yield* subscribe(url)
+      yield* startRun
+      const [waiting] = yield* awaitDeliveries(webhook.id, ([first]) => first?.["responseStatus"] === 503)
+      yield* call("PATCH", `/webhooks/${webhook.id}`, { body: { active: false } })
+      assert.strictEqual((yield* call("GET", `/webhooks/${webhook.id}/deliveries?status=pending`)).body.total, 1)
+      yield* call("PATCH", `/webhooks/${webhook.id}`, { body: { active: true } })
+      yield* call("POST", `/webhooks/${webhook.id}/deliveries/${waiting.id}/redeliver`)
+      yield* awaitDeliveries(webhook.id, allEnded)
+      assert.strictEqual(yield* Queue.size(requests), 2)
+    })
+  )
+
+  it.effect("uses the secret and the address that the subscription has at the attempt", () =>
+    Effect.gen(function* () {
+      const old = yield* webhookReceiver(() => ({ status: 500, headers: { "retry-after": "3600" } }))
+      const current = yield* webhookReceiver()
+      const webhook = yield* subscribe(old.url)
+      yield* startRun
+      const [waiting] = yield* awaitDeliveries(webhook.id, ([first]) => first?.["responseStatus"] === 500)
+      yield* call("PATCH", `/webhooks/${webhook.id}`, { body: { url: current.url, secret: "rotated" } })
+      yield* call("POST", `/webhooks/${webhook.id}/deliveries/${waiting.id}/redeliver`)
+      const { body, headers } = yield* Queue.take(current.requests)
+      assert.strictEqual(headers["x-macp-signature"], createHmac("sha256", "rotated").update(body).digest("hex"))
+    })
+  )
+
+  it.effect("never goes to a metadata address, even where private targets are allowed", () =>
+    Effect.gen(function* () {
+      const { body, status } = yield* call("POST", "/webhooks", {
+        body: { url: "http://169.254.169.254/latest/meta-data", secret: SECRET }
+      })
+      assert.strictEqual(status, 400)
+      assert.include(body.message, "a link-local or metadata address")
+    })
+  )
+})
+
+layer(service({ WEBHOOK_TIMEOUT_MS: "250" }), { excludeTestServices: true })("a short time-out", (it) => {
+  it.effect("lets no slow or dead receiver delay another", () =>
+    Effect.gen(function* () {
+      const slow = yield* webhookReceiver(() => ({ hang: true }))
+      const fine = yield* webhookReceiver()
+      const hanging = yield* subscribe(slow.url)
+      const dead = yield* subscribe("http://127.0.0.1:1/nobody")
+      const webhook = yield* subscribe(fine.url)
+      const runId = yield* startRun
+      yield* Queue.take(slow.requests)
+      yield* change(runId, "completed")
+      yield* awaitDeliveries(webhook.id, (deliveries) => deliveries.length === 2 && allEnded(deliveries))
+      const [, first] = yield* awaitDeliveries(hanging.id, (all) => all[1]?.["errorMessage"] !== undefined)
+      assert.deepInclude(first, { status: "pending", errorMessage: "timed out after 250 ms" })
+      const [, refused] = yield* awaitDeliveries(dead.id, (all) => all[1]?.["errorMessage"] !== undefined)
+      assert.include(refused.errorMessage, "ECONNREFUSED")
+      for (const { id } of [hanging, dead]) yield* call("DELETE", `/webhooks/${id}`)
+    })
+  )
+})

@@ -1,0 +1,293 @@
+import { readFileSync } from "node:fs"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { participantSeen, type RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { EventLog } from "../../../src/log/EventLog.ts"
+import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
+import { messageDraft } from "../../support/Appends.ts"
+import { call, layerTestService } from "../../support/HttpService.ts"
+import { createRun } from "../../support/Runs.ts"
+import { at, decision, seedRun, seeds, signal } from "./RunSeeds.ts"
+
+const CHARTS = [
+  "runVolume",
+  "latency",
+  "signalVolume",
+  "errorClasses",
+  "throughput",
+  "queueDepth",
+  "latencyP50",
+  "latencyP95",
+  "latencyP99",
+  "cost",
+  "successRate",
+  "decisionOutcome",
+  "perScenario"
+]
+
+const WINDOW = `from=${at("10:00:00")}&to=${at("20:00:00")}`
+const hour = (number: number) => at(`${number}:00:00`)
+
+layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overview", (it) => {
+  let seeded: ReadonlyArray<RunId> | undefined
+  const overview = Effect.fnUntraced(function* (query: string) {
+    seeded ??= yield* Effect.forEach(seeds, seedRun)
+    const answer = yield* call("GET", `/dashboard/overview?${query}`)
+    assert.strictEqual(answer.status, 200, answer.text)
+    return answer.body
+  })
+
+  it.effect("has the key figures of the runs created, and of the signals emitted, in the window", () =>
+    Effect.gen(function* () {
+      const { kpis } = yield* overview(WINDOW)
+      assert.deepStrictEqual(kpis, {
+        totalRuns: 12,
+        activeRuns: 5,
+        completedRuns: 3,
+        failedRuns: 3,
+        cancelledRuns: 1,
+        suspendedRuns: 1,
+        declinedRuns: 1,
+        totalSignals: 3,
+        totalTokens: 111,
+        totalCostUsd: 1.33,
+        avgDurationMs: Math.round((3_601_000 + 2_000 + 4_000) / 3),
+        successRate: 3 / 7
+      })
+    })
+  )
+
+  // docs/http.md#dashboard-figures
+  const charts: ReadonlyArray<readonly [string, ReadonlyArray<string>, ReadonlyArray<number>]> = [
+    ["runVolume", [hour(10), hour(11), hour(12), hour(13)], [4, 1, 3, 4]],
+    ["queueDepth", [hour(10), hour(11), hour(12), hour(13)], [0, 0, 1, 2]],
+    ["cost", [hour(10), hour(11), hour(12), hour(13)], [1.334, 0, 0, 0]],
+    ["successRate", [hour(10), hour(11), hour(12), hour(13)], [50, 100, 0, 0]],
+    ["latency", [hour(11)], [Math.round((3_601_000 + 2_000 + 4_000) / 3)]],
+    ["latencyP50", [hour(11)], [4_000]],
+    ["latencyP95", [hour(11)], [Math.round(4_000 + 0.9 * (3_601_000 - 4_000))]],
+    ["latencyP99", [hour(11)], [Math.round(4_000 + 0.98 * (3_601_000 - 4_000))]],
+    // One of those that ended at 10 was created before the window.
+    ["throughput", [hour(10), hour(11), hour(12)], [1, 3, 0]],
+    ["signalVolume", [hour(10), hour(11)], [2, 1]],
+    ["decisionOutcome", [hour(11)], [2]],
+    ["errorClasses", ["RUNTIME_TIMEOUT", "UNKNOWN"], [2, 1]],
+    ["perScenario", ["unknown", "loans/fast@1", "loans/slow"], [9, 2, 1]]
+  ]
+  for (const [name, labels, data] of charts) {
+    it.effect(`draws ${name}`, () =>
+      Effect.gen(function* () {
+        const body = yield* overview(WINDOW)
+        assert.hasAllKeys(body.charts, CHARTS)
+        assert.deepStrictEqual(body.charts[name].labels, labels)
+        assert.deepStrictEqual(
+          body.charts[name].data.map((value: number) => Math.round(value * 1e6) / 1e6),
+          data
+        )
+      })
+    )
+  }
+
+  it.effect("gives sparse charts without data as empty ones, and no average", () =>
+    Effect.gen(function* () {
+      const { charts, kpis } = yield* overview("from=2020-01-01&to=2020-02-01")
+      for (const name of CHARTS) assert.deepStrictEqual(charts[name], { labels: [], data: [] })
+      assert.strictEqual(kpis.totalRuns, 0)
+      assert.isNull(kpis.avgDurationMs)
+      assert.notProperty(kpis, "successRate")
+    })
+  )
+
+  for (const [from, to, label] of [
+    [at("10:00:00"), at("16:00:00"), at("10:05:00")],
+    [at("10:00:00"), "2026-07-03T10:00:00.000Z", at("10:00:00")],
+    [at("10:00:00"), "2026-07-03T10:00:01.000Z", at("00:00:00")]
+  ]) {
+    it.effect(`labels the first bucket of ${from} to ${to} with ${label}`, () =>
+      Effect.gen(function* () {
+        const { charts } = yield* overview(`from=${from}&to=${to}`)
+        assert.strictEqual(charts.runVolume.labels[0], label)
+      })
+    )
+  }
+
+  for (const [filter, runs, signals] of [
+    ["scenarioRef=loans/fast@1", 2, 2],
+    ["scenarioRef=LOANS/fast", 1, 2],
+    ["scenarioRef=loans", 0, 0],
+    ["scenarioRef=loans/slow", 1, 1],
+    ["environment=staging", 2, 2],
+    ["environment=Staging", 0, 0],
+    ["environment=staging&scenarioRef=loans/fast", 1, 2],
+    ["environment=production&scenarioRef=loans/fast", 0, 0]
+  ] as const) {
+    it.effect(`narrows everything to the runs of ${filter}`, () =>
+      Effect.gen(function* () {
+        const { charts, kpis, recentRuns } = yield* overview(`${WINDOW}&${filter}`)
+        assert.strictEqual(kpis.totalRuns, runs)
+        assert.strictEqual(kpis.totalSignals, signals)
+        const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+        assert.strictEqual(sum(charts.runVolume.data), runs)
+        assert.strictEqual(sum(charts.perScenario.data), runs)
+        assert.lengthOf(recentRuns, runs)
+      })
+    )
+  }
+
+  it.effect("lists the ten newest runs that are not archived, whatever the window", () =>
+    Effect.gen(function* () {
+      const { recentRuns } = yield* overview("from=2020-01-01&to=2020-02-01")
+      assert.lengthOf(recentRuns, 10)
+      const expected = seeds
+        .filter((seed) => seed.archived !== true)
+        .toSorted((left, right) => right.createdAt.localeCompare(left.createdAt))
+      assert.deepStrictEqual(
+        recentRuns.map((run: { createdAt: string }) => run.createdAt),
+        expected.slice(0, 10).map((seed) => seed.createdAt)
+      )
+      const { recentRuns: staged } = yield* overview("environment=staging")
+      assert.deepStrictEqual(staged[1], {
+        id: seeded?.[0],
+        status: "completed",
+        runtimeKind: "rust",
+        sourceRef: "loans/fast@1",
+        source: { ref: "loans/fast@1" },
+        metadata: { environment: "staging", scenarioRef: "Loans/Fast" },
+        startedAt: at("10:06:00"),
+        endedAt: at("11:06:01"),
+        createdAt: at("10:05:00")
+      })
+    })
+  )
+
+  it.effect("tells the health of the runtime", () =>
+    Effect.gen(function* () {
+      const { runtimeHealth } = yield* overview("")
+      assert.strictEqual(runtimeHealth.ok, true)
+      assert.isString(runtimeHealth.runtimeKind)
+    })
+  )
+
+  it.effect("looks at the time up to now unless told otherwise", () =>
+    Effect.gen(function* () {
+      const { kpis: before } = yield* overview("")
+      yield* seedRun({ status: "queued", createdAt: new Date().toISOString() })
+      for (const query of ["", "window=1h", "range=24h", "window=30d", "window=&range=&from=&to="]) {
+        const { kpis } = yield* overview(query)
+        assert.strictEqual(kpis.totalRuns, before.totalRuns + 1, query)
+      }
+    })
+  )
+
+  for (const query of [
+    "window=15m",
+    "window=24H",
+    "range=1h",
+    "from=yesterday",
+    `from=${at("10:00:00")}&to=x`,
+    "from=2026-07-02&to=2026-07-01"
+  ]) {
+    it.effect(`refuses ?${query}`, () =>
+      Effect.gen(function* () {
+        const { body, status } = yield* call("GET", `/dashboard/overview?${query}`)
+        assert.strictEqual(status, 400)
+        assert.strictEqual(body.errorCode, "VALIDATION_ERROR")
+      })
+    )
+  }
+})
+
+layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/metrics", (it) => {
+  const agents = Effect.map(call("GET", "/dashboard/agents/metrics"), ({ body }) => body)
+  const message = (number: number, sender: string) => messageDraft(number, undefined, undefined, { sender })
+
+  it.effect("counts runs, messages and signals by participant, and forgets a deleted run", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* agents, [])
+      const log = yield* EventLog
+      const sql = yield* PgClient.PgClient
+      const upkeep = yield* RunUpkeep
+      const runs = [yield* createRun(), yield* createRun(), yield* createRun()]
+      const [first, second, third] = runs
+      if (first === undefined || second === undefined || third === undefined) return assert.fail()
+      const seen = participantSeen(at("10:00:00"), "agent://idle")
+      yield* log.record({ runId: first, events: [seen, message(1, "agent://a"), message(2, "agent://b")] })
+      yield* log.record({ runId: first, events: [message(3, "agent://a"), signal(at("10:00:00"), "agent://a", 0.5)] })
+      yield* log.record({ runId: second, events: [message(1, "agent://a"), signal(at("10:00:00"), "agent://a", 1)] })
+      yield* log.record({ runId: second, events: [signal(at("10:00:00"), "agent://a")] })
+      yield* log.record({ runId: third, events: [message(1, "agent://b")] })
+      yield* log.record({ runId: third, events: [decision(at("10:00:00"), true)] })
+      const participant = (
+        participantId: string,
+        runs: number,
+        messages: number,
+        signals = 0,
+        averageConfidence = 0
+      ) => ({
+        participantId,
+        runs,
+        messages,
+        signals,
+        averageConfidence
+      })
+      assert.deepStrictEqual(yield* agents, [
+        participant("agent://a", 2, 3, 3, 0.75),
+        participant("agent://b", 2, 2),
+        participant("agent://idle", 1, 0),
+        participant("agent://lead", 1, 0)
+      ])
+
+      // What was counted as it came is what the migration counts of an older log.
+      const tables = Effect.all([
+        sql`SELECT * FROM event_marks m ORDER BY m.run_id, m.seq`,
+        sql`SELECT * FROM run_participants ORDER BY run_id, participant_id`
+      ])
+      const counted = yield* tables
+      yield* sql`TRUNCATE event_marks, run_participants`
+      const migration = readFileSync(new URL("../../../../../migrations/0004_insights.sql", import.meta.url), "utf8")
+      for (const statement of migration.split(/^-- ;;$/m).filter((text) => /^INSERT INTO/m.test(text))) {
+        yield* sql.unsafe(statement)
+      }
+      assert.deepStrictEqual(yield* tables, counted)
+
+      yield* sql.withTransaction(upkeep.remove([first]))
+      assert.deepStrictEqual(yield* agents, [
+        participant("agent://a", 1, 1, 2, 1),
+        participant("agent://b", 1, 1),
+        participant("agent://lead", 1, 0)
+      ])
+      const [left] = yield* sql<{
+        readonly marks: number
+      }>`SELECT count(*)::int AS marks FROM event_marks WHERE run_id = ${first}::uuid`
+      assert.strictEqual(left?.marks, 0)
+    })
+  )
+})
+
+layer(layerTestService(), { excludeTestServices: true })("the dashboard", (it) => {
+  it.effect("reads nothing of the event log", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const log = yield* EventLog
+      const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+      const { runId } = yield* log.record({
+        runId: yield* createRun(),
+        events: [signal(now, "agent://a", 1), decision(now, true), messageDraft(1)]
+      })
+      for (const table of ["canonical_events", "raw_events", "event_blocks"]) {
+        yield* sql.unsafe(`ALTER TABLE ${table} RENAME TO ${table}_away`).unprepared
+      }
+      assert.strictEqual((yield* call("GET", `/runs/${runId}/events`)).status, 500, "the log is out of reach")
+      for (const query of ["", "?window=30d", "?scenarioRef=s&environment=e"]) {
+        const { body, status } = yield* call("GET", `/dashboard/overview${query}`)
+        assert.strictEqual(status, 200, query)
+        assert.hasAllKeys(body.charts, CHARTS)
+      }
+      const { body } = yield* call("GET", "/dashboard/overview")
+      assert.deepStrictEqual([body.kpis.totalSignals, body.charts.decisionOutcome.data], [1, [1]])
+      assert.lengthOf((yield* call("GET", "/dashboard/agents/metrics")).body, 2)
+    })
+  )
+})

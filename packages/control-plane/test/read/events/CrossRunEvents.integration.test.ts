@@ -1,0 +1,247 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { EventLog } from "../../../src/log/EventLog.ts"
+import { emptyBatch, LogRows } from "../../../src/log/LogRows.ts"
+import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
+import { CrossRunEventBlocks } from "../../../src/read/events/CrossRunEventBlocks.ts"
+import { CrossRunEvents, type CrossRunFilter } from "../../../src/read/events/CrossRunEvents.ts"
+import { messageDraft } from "../../support/Appends.ts"
+import { layerTestLog } from "../../support/ControlPlane.ts"
+import { createRun } from "../../support/Runs.ts"
+import { layerTestDatabase } from "../../support/TestDatabase.ts"
+
+const layerReads = CrossRunEvents.layer.pipe(
+  Layer.provide(CrossRunEventBlocks.layer),
+  Layer.provideMerge(layerTestLog),
+  Layer.provideMerge(layerTestDatabase)
+)
+
+const everything: CrossRunFilter = { afterSeq: 0, types: [] }
+
+const storedSeqs = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* sql<{ readonly seq: bigint }>`SELECT seq FROM canonical_events ORDER BY seq`
+  return rows.map((row) => Number(row.seq))
+})
+
+/** Pages through the log until this many events have come; other transactions of the server may hold a page up. */
+const pageUntil = Effect.fnUntraced(function* (count: number, limit: number, filter: CrossRunFilter = everything) {
+  const events = yield* CrossRunEvents
+  const seqs: Array<number> = []
+  while (seqs.length < count) {
+    const page = yield* events.page({ ...filter, afterSeq: seqs.at(-1) ?? filter.afterSeq }, limit)
+    seqs.push(...page.map((event) => event.seq))
+  }
+  return seqs
+})
+
+layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
+  it.effect("stop in front of a transaction that has its places and has not committed", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const rows = yield* LogRows
+      const log = yield* EventLog
+      const slow = yield* createRun()
+      const fast = yield* createRun()
+      const before = yield* pageUntil(2, 10)
+      const held = yield* Deferred.make<number>()
+      const release = yield* Deferred.make<void>()
+
+      // What an append does, with a pause where it has its places and nobody sees them.
+      const writer = sql.withTransaction(
+        Effect.gen(function* () {
+          yield* rows.lock([slow])
+          const [seq = 0] = yield* rows.allocate(1)
+          yield* Deferred.succeed(held, seq)
+          yield* Deferred.await(release)
+          const batch = emptyBatch()
+          batch.events.seq.push(BigInt(seq))
+          batch.events.runId.push(slow)
+          batch.events.index.push(2)
+          batch.events.ts.push("2026-07-01T10:00:00.000Z")
+          batch.events.type.push("message.received")
+          batch.events.json.push("{}")
+          yield* rows.write(batch, [])
+        })
+      )
+      const writing = yield* Effect.forkChild(writer)
+      const lower = yield* Deferred.await(held)
+      const { lastSeq: higher } = yield* log.record({ runId: fast, events: [messageDraft(1)] })
+      assert.isAbove(higher, lower)
+      assert.include(yield* storedSeqs, higher)
+
+      const events = yield* CrossRunEvents
+      const cursor = before.at(-1) ?? 0
+      for (const filter of [
+        everything,
+        { ...everything, types: ["message.received"] },
+        { ...everything, afterTs: "2026-01-01T00:00:00.000Z" }
+      ]) {
+        assert.deepStrictEqual(yield* events.page({ ...filter, afterSeq: cursor }, 10), [])
+      }
+      // Within one run there is nothing to wait for: its appends follow each other.
+      assert.lengthOf(yield* events.page({ ...everything, runId: fast, afterSeq: cursor }, 10), 1)
+
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(writing)
+      assert.deepStrictEqual(yield* pageUntil(2, 10, { ...everything, afterSeq: cursor }), [lower, higher])
+    }).pipe(Effect.provide(LogRows.layer))
+  )
+
+  it.effect("skip and repeat nothing while eight writers append and some hold their transactions open", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const start = (yield* storedSeqs).at(-1) ?? 0
+      const appends = 30
+      // Each with a log of its own, as eight processes would have, and each append held open for a while of its own.
+      const writer = Effect.fnUntraced(function* (number: number) {
+        const log = Context.get(yield* Layer.build(Layer.fresh(layerTestLog)), EventLog)
+        const runId = yield* Effect.provideService(createRun(), EventLog, log)
+        for (let append = 0; append < appends; append++) {
+          const pause = ((number * 7 + append * 3) % 10) / 1000
+          const also = () => Effect.asVoid(sql`SELECT pg_sleep(${pause}::float8)`)
+          const events = Array.from({ length: 1 + ((number + append) % 4) }, (_, place) => messageDraft(place))
+          yield* log.record({ runId, events, also })
+        }
+        return runId
+      })
+      const expected = Array.from({ length: 8 }, (_, number) =>
+        Array.from({ length: appends }, (_, append) => 1 + ((number + append) % 4)).reduce(
+          (sum, count) => sum + count,
+          1
+        )
+      ).reduce((sum, count) => sum + count, 0)
+
+      const last = yield* Deferred.make<number>()
+      const reader = Effect.fnUntraced(function* (limit: number, filter: Partial<CrossRunFilter>) {
+        const events = yield* CrossRunEvents
+        const seqs: Array<number> = []
+        while (
+          seqs.length === 0 ||
+          !(yield* Deferred.isDone(last)) ||
+          (seqs.at(-1) ?? 0) < (yield* Deferred.await(last))
+        ) {
+          const page = yield* events.page({ ...everything, ...filter, afterSeq: seqs.at(-1) ?? start }, limit)
+          seqs.push(...page.map((event) => event.seq))
+        }
+        return seqs
+      })
+      const readers = yield* Effect.forEach([1, 7, 500], (limit) => Effect.forkChild(reader(limit, {})))
+      const ofMessages = yield* Effect.forkChild(
+        reader(20, { afterTs: "2026-01-01T00:00:00.000Z", types: ["message.received"] })
+      )
+      const runs = yield* Effect.all(
+        Array.from({ length: 8 }, (_, number) => writer(number)),
+        { concurrency: "unbounded" }
+      )
+      const stored = (yield* storedSeqs).filter((seq) => seq > start)
+      yield* Deferred.succeed(last, stored.at(-1) ?? 0)
+      assert.lengthOf(stored, expected)
+      for (const reading of readers) assert.deepStrictEqual(yield* Fiber.join(reading), stored)
+      // Each run begins with an event that is no message.
+      assert.lengthOf(yield* Fiber.join(ofMessages), expected - 8)
+      assert.strictEqual(new Set(runs).size, 8)
+    }).pipe(Effect.scoped)
+  )
+})
+
+layer(layerReads, { excludeTestServices: true })("counts across runs", (it) => {
+  /** Three runs over four blocks of places, with a type that is rare and times that follow the places. */
+  const seeded = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const log = yield* EventLog
+    const runs: Array<RunId> = []
+    for (let block = 0; block < 4; block++) {
+      if (block > 0) yield* sql`SELECT setval('event_seq', ${BigInt(block * 20_000 - 5)})`
+      const runId = yield* createRun()
+      runs.push(runId)
+      yield* sql`UPDATE runs SET scenario_ref = ${`Loans/Check-${block % 2}`}, source_ref = ${`source-${block}`} WHERE id = ${runId}::uuid`
+      for (let append = 0; append < 6; append++) {
+        const ts = `2026-07-0${block + 1}T10:00:0${append}.000Z`
+        const events = [messageDraft(1, ts), messageDraft(2, ts)]
+        yield* log.record({ runId, events })
+        if (block === 2 && append === 3) {
+          yield* log.record({ runId, events: [messageDraft(3, ts, "", { type: "signal.emitted" })] })
+        }
+      }
+    }
+    return runs
+  })
+
+  const bruteForce = Effect.fnUntraced(function* (filter: CrossRunFilter) {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* sql<{ readonly seq: bigint }>`
+      SELECT e.seq FROM canonical_events e JOIN runs r ON r.id = e.run_id
+      WHERE e.seq > ${BigInt(filter.afterSeq)} AND e.ts >= ${filter.afterTs ?? "-infinity"}::timestamptz
+        AND e.ts < ${filter.beforeTs ?? "infinity"}::timestamptz
+        AND (${filter.types.length === 0} OR e.type = ANY(${filter.types}::text[]))
+        AND (${filter.runId === undefined} OR r.id = ${filter.runId ?? null}::uuid)
+        AND (${filter.scenarioRef === undefined} OR r.source_ref = ${filter.scenarioRef ?? null}
+             OR r.scenario_ref ILIKE '%' || ${filter.scenarioRef ?? null} || '%')
+      ORDER BY e.seq`
+    return rows.map((row) => Number(row.seq))
+  })
+
+  it.effect("agree with a look at every row, for every filter, also after a deletion", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const events = yield* CrossRunEvents
+      const upkeep = yield* RunUpkeep
+      const runs = yield* seeded
+      const base: ReadonlyArray<Partial<CrossRunFilter>> = [
+        {},
+        { types: ["message.received"] },
+        { types: ["signal.emitted"] },
+        { types: ["signal.emitted", "run.created", "signal.emitted", "no.such"] },
+        { afterTs: "2026-07-02T10:00:03.000Z" },
+        { beforeTs: "2026-07-02T10:00:03.000Z" },
+        { afterTs: "2026-07-02T10:00:03.000Z", beforeTs: "2026-07-04T10:00:00.000Z", types: ["message.received"] },
+        { afterTs: "2027-01-01T00:00:00.000Z" },
+        { beforeTs: "2020-01-01T00:00:00.000Z" },
+        { scenarioRef: "check-1" },
+        { scenarioRef: "source-2" },
+        { scenarioRef: "loans", types: ["signal.emitted"] },
+        { scenarioRef: "LOANS/", afterTs: "2026-07-03T10:00:01.000Z" },
+        { scenarioRef: "no_such" },
+        ...runs.map((runId) => ({ runId })),
+        { runId: runs[2] ?? RunId.make(""), scenarioRef: "check-0", types: ["signal.emitted"] }
+      ]
+      const filters = base.flatMap((filter) =>
+        [0, 3, 19_995, 20_000, 39_999, 60_003, 1_000_000].map((afterSeq) => ({ types: [], ...filter, afterSeq }))
+      )
+      const check = Effect.fnUntraced(function* () {
+        for (const filter of filters) {
+          const expected = yield* bruteForce(filter)
+          const what = JSON.stringify(filter)
+          assert.strictEqual(yield* events.count(filter), expected.length, what)
+          assert.deepStrictEqual(yield* pageUntil(expected.length, 1_000, filter), expected, what)
+          const few = yield* events.page(filter, 5)
+          assert.deepStrictEqual(
+            few.map((event) => event.seq),
+            expected.slice(0, 5),
+            what
+          )
+        }
+      })
+      yield* pageUntil((yield* storedSeqs).length, 1_000)
+      yield* check()
+      const blocks = Effect.map(
+        sql<{ readonly block: bigint }>`SELECT block FROM event_blocks ORDER BY block`,
+        (rows) => rows.map((row) => Number(row.block))
+      )
+      // The block that places are still given out of is not counted.
+      assert.deepStrictEqual(yield* blocks, [0, 1, 2])
+      yield* sql.withTransaction(upkeep.remove(runs.slice(1, 2)))
+      assert.deepStrictEqual(yield* blocks, [2])
+      yield* pageUntil((yield* storedSeqs).length, 1_000)
+      yield* check()
+      assert.deepStrictEqual(yield* blocks, [0, 1, 2])
+    })
+  )
+})

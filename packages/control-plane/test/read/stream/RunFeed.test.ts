@@ -1,0 +1,269 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { BACKFILL_PAGE, type FeedOptions, makeRunFeed } from "../../../src/read/stream/RunFeed.ts"
+import { MEMORY_RUN, MemoryLog } from "../../support/MemoryLog.ts"
+
+const options: FeedOptions = { afterSeq: undefined, includeSnapshot: true, heartbeatMs: 15_000 }
+
+interface Frame {
+  readonly event: string
+  readonly index: number
+}
+
+const framesOf = (bytes: Uint8Array): ReadonlyArray<Frame> =>
+  new TextDecoder()
+    .decode(bytes)
+    .split("\n\n")
+    .filter((frame) => frame !== "")
+    .map((frame) => {
+      const event = /^event: (.*)$/m.exec(frame)?.[1] ?? ""
+      const data = JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? "null")
+      return { event, index: data.index ?? data.timeline.latestIndex }
+    })
+
+const collect = Effect.fnUntraced(function* (next: Effect.Effect<Uint8Array | undefined, unknown>) {
+  const frames: Array<Frame> = []
+  while (true) {
+    const bytes = yield* Effect.orDie(next)
+    if (bytes === undefined) return frames
+    frames.push(...framesOf(bytes))
+  }
+})
+
+const eventIndexes = (frames: ReadonlyArray<Frame>) =>
+  frames.filter((frame) => frame.event === "canonical_event").map((frame) => frame.index)
+const snapshotIndexes = (frames: ReadonlyArray<Frame>) =>
+  frames.filter((frame) => frame.event === "snapshot").map((frame) => frame.index)
+
+const opened = Effect.fnUntraced(function* (log: MemoryLog, over: Partial<FeedOptions> = {}) {
+  const { sources, tell } = yield* log.sources
+  const next = yield* makeRunFeed(MEMORY_RUN, { ...options, ...over }, sources)
+  return { next: Effect.orDie(next), tell }
+})
+
+describe("the feed of a run", () => {
+  it.effect("passes a batch that is exactly in step on as the bytes that all subscribers share", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(3)
+      const { next, tell } = yield* opened(log)
+      yield* next
+      const batch = log.commit(2)
+      tell(batch)
+      assert.strictEqual(yield* next, batch.frames())
+      assert.strictEqual(log.pagesRead, 0)
+    })
+  )
+
+  it.effect("sends only the new part of a batch that it knows half of", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(2)
+      const { next, tell } = yield* opened(log)
+      yield* next
+      const early = log.commit(2)
+      tell(early)
+      yield* next
+      const late = log.commit(1, "cancelled")
+      // One word about all three, as when two appends of one run share a transaction.
+      tell({ ...late, events: [...early.events, ...late.events] })
+      assert.deepStrictEqual(eventIndexes(yield* collect(next)), [5])
+    })
+  )
+
+  it.effect("reads one page for each time it is asked, and none before", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(3 * BACKFILL_PAGE)
+      const { next, tell } = yield* opened(log, { afterSeq: 0 })
+      yield* next
+      for (let batch = 0; batch < 100; batch++) tell(log.commit(1))
+      assert.strictEqual(log.pagesRead, 0)
+      const page = framesOf((yield* next) ?? new Uint8Array())
+      assert.lengthOf(page, BACKFILL_PAGE)
+      assert.strictEqual(log.pagesRead, 1)
+    })
+  )
+
+  it.effect("reads what an index jump has left out", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      const { next, tell } = yield* opened(log)
+      yield* next
+      log.commit(4)
+      tell(log.commit(1, "cancelled"))
+      const frames = yield* collect(next)
+      assert.deepStrictEqual(eventIndexes(frames), [1, 2, 3, 4, 5])
+      assert.deepStrictEqual(snapshotIndexes(frames), [5])
+    })
+  )
+
+  it.effect("sends heartbeats on time, also between events", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(2)
+      const { next, tell } = yield* opened(log, { heartbeatMs: 1_000, includeSnapshot: false })
+      const first = yield* Effect.forkChild(next)
+      yield* TestClock.adjust(1_000)
+      const bytes = yield* Fiber.join(first)
+      assert.include(
+        new TextDecoder().decode(bytes),
+        `event: heartbeat\ndata: {"ts":"1970-01-01T00:00:01.000Z","seq":6,"index":2}\n\n`
+      )
+      // Busy with events and past the time: the heartbeat is not starved.
+      yield* TestClock.adjust(1_500)
+      tell(log.commit(1))
+      tell(log.commit(1))
+      const frames = [...framesOf((yield* next) ?? new Uint8Array()), ...framesOf((yield* next) ?? new Uint8Array())]
+      assert.include(
+        frames.map((frame) => frame.event),
+        "heartbeat"
+      )
+    })
+  )
+
+  it.effect("finds at a heartbeat what nobody told of, and sends it first", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(1)
+      const { next } = yield* opened(log, { heartbeatMs: 1_000, includeSnapshot: false })
+      log.commit(2)
+      const waiting = yield* Effect.forkChild(Effect.all([next, next, next]))
+      yield* TestClock.adjust(1_000)
+      const frames = (yield* Fiber.join(waiting)).flatMap((bytes) => framesOf(bytes ?? new Uint8Array()))
+      assert.deepStrictEqual(frames, [
+        { event: "canonical_event", index: 2 },
+        { event: "canonical_event", index: 3 },
+        { event: "heartbeat", index: 3 },
+        { event: "snapshot", index: 3 }
+      ])
+    })
+  )
+
+  it.effect("goes on with heartbeats while the database is away, and reads on when it is back", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(1)
+      const { next, tell } = yield* opened(log, { heartbeatMs: 1_000, includeSnapshot: false })
+      log.away = true
+      log.commit(2)
+      tell({ _tag: "Gap" })
+      const beating = yield* Effect.forkChild(Effect.all(Array.from({ length: 30 }, () => next)))
+      yield* TestClock.adjust(30_000)
+      const beats = (yield* Fiber.join(beating)).flatMap((bytes) => framesOf(bytes ?? new Uint8Array()))
+      assert.deepStrictEqual(
+        beats,
+        Array.from({ length: 30 }, () => ({ event: "heartbeat", index: 1 }))
+      )
+      log.away = false
+      log.commit(0, "cancelled")
+      const rest = yield* Effect.forkChild(collect(next))
+      yield* TestClock.adjust(3_000)
+      const frames = yield* Fiber.join(rest)
+      assert.deepStrictEqual(eventIndexes(frames), [2, 3])
+      assert.deepStrictEqual(snapshotIndexes(frames), [3])
+    })
+  )
+
+  it.effect("ends after the event that ends the run, and not for a run that had ended before", () =>
+    Effect.gen(function* () {
+      const running = new MemoryLog()
+      running.commit(1)
+      const live = yield* opened(running)
+      live.tell(running.commit(1, "failed"))
+      const frames = yield* collect(live.next)
+      assert.deepStrictEqual(frames.at(-1), { event: "snapshot", index: 2 })
+
+      const ended = yield* opened(running)
+      yield* ended.next
+      const beat = yield* Effect.forkChild(ended.next)
+      yield* TestClock.adjust(15_000)
+      assert.strictEqual(framesOf((yield* Fiber.join(beat)) ?? new Uint8Array())[0]?.event, "heartbeat")
+    })
+  )
+
+  it.effect("sends the rest of a run that ends between two reads of the database", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(2)
+      const { next, tell } = yield* opened(log)
+      yield* next
+      log.commit(1)
+      log.afterPage = () => {
+        log.afterPage = () => {}
+        log.commit(2, "failed")
+      }
+      tell({ _tag: "Gap" })
+      const frames = yield* collect(next)
+      assert.deepStrictEqual(eventIndexes(frames), [3, 4, 5])
+      assert.deepStrictEqual(frames.at(-1), { event: "snapshot", index: 5 })
+    })
+  )
+
+  it.effect("keeps to an afterSeq that the log has not reached yet", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(2)
+      // The next events have the seqs 9 and 12.
+      const { next, tell } = yield* opened(log, { afterSeq: 10 })
+      yield* next
+      tell(log.commit(1))
+      tell(log.commit(1))
+      tell(log.commit(1, "completed"))
+      assert.deepStrictEqual(eventIndexes(yield* collect(next)), [4, 5])
+    })
+  )
+
+  const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
+  const step = Schema.Union([
+    Schema.Struct({ do: Schema.tag("commit"), count: count.check(Schema.isGreaterThan(0)) }),
+    Schema.Struct({ do: Schema.Literals(["tell", "tell", "lose", "gap", "pull", "pull", "pull"]) })
+  ])
+  const script = Schema.Array(step).check(Schema.isMaxLength(60))
+
+  it.effect.prop(
+    "misses nothing and repeats nothing, whatever is told late, merged into a gap, or not at all",
+    [script, count, Schema.NullOr(count)],
+    ([steps, before, after]) =>
+      Effect.gen(function* () {
+        const log = new MemoryLog()
+        if (before > 0) log.commit(before)
+        const afterSeq = after === null ? undefined : 3 * Math.min(after, before)
+        const { next, tell } = yield* opened(log, { afterSeq })
+        const untold: Array<ReturnType<MemoryLog["commit"]>> = []
+        const frames: Array<Frame> = []
+        /** Pulls once, if there is anything that comes without waiting. */
+        const pull = Effect.gen(function* () {
+          const fiber = yield* Effect.forkChild(Effect.timeoutOption(next, 1), { startImmediately: true })
+          yield* TestClock.adjust(1)
+          frames.push(...framesOf(Option.getOrUndefined(yield* Fiber.join(fiber)) ?? new Uint8Array()))
+        })
+        for (const step of steps) {
+          const oldest = step.do === "tell" || step.do === "lose" ? untold.shift() : undefined
+          if (step.do === "commit") untold.push(log.commit(step.count))
+          if (step.do === "tell" && oldest !== undefined) tell(oldest)
+          if (step.do === "lose" && oldest !== undefined) tell({ _tag: "Gap" })
+          if (step.do === "gap") tell({ _tag: "Gap" })
+          if (step.do === "pull") yield* pull
+        }
+        tell(log.commit(1, "completed"))
+        frames.push(...(yield* collect(next)))
+        const first = afterSeq === undefined ? before + 1 : afterSeq / 3 + 1
+        assert.deepStrictEqual(
+          eventIndexes(frames),
+          Array.from({ length: log.events.length - first + 1 }, (_, place) => first + place)
+        )
+        const snapshots = snapshotIndexes(frames)
+        assert.deepStrictEqual(
+          snapshots,
+          [...snapshots].sort((left, right) => left - right)
+        )
+        assert.deepStrictEqual(frames.at(-1), { event: "snapshot", index: log.events.length })
+      }),
+    { arbitrary: { runs: 500, size: 60 } }
+  )
+})

@@ -1,10 +1,7 @@
-import { createServer } from "node:http"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodePath from "@effect/platform-node/NodePath"
-import { answerRefusals, edgeServices, launcherForm, lenientServerOptions } from "@runplane/api"
+import { edgeServices, type ListenOptions, launcherForm, layerHttpServer } from "@runplane/server"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
 import * as Layer from "effect/Layer"
@@ -14,29 +11,16 @@ import { CancelCallbacks } from "./agents/CancelCallbacks.ts"
 import { AgentCatalog } from "./catalog/AgentCatalog.ts"
 import { PackRegistry } from "./catalog/PackRegistry.ts"
 import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
-import { ExampleRuns } from "./ExampleRuns.ts"
+import { PolicyRegistration } from "./control-plane/PolicyRegistration.ts"
+import { RunSubmission } from "./control-plane/RunSubmission.ts"
+import { ExampleRuns } from "./examples/ExampleRuns.ts"
 import { LauncherRoutes } from "./http/Routes.ts"
 import { type LauncherOptions, LauncherSettings } from "./LauncherSettings.ts"
-import { PolicyRegistration } from "./PolicyRegistration.ts"
-import { RunSubmission } from "./RunSubmission.ts"
 
 /**
  * How long open requests may go on when the service stops; a launch that has not answered by then is taken back, ms.
  */
 const SHUTDOWN_GRACE_MS = 1_000
-
-export interface ListenOptions {
-  readonly host: string
-  /** 0 = any free port. */
-  readonly port: number
-}
-
-/** The service cannot listen: the address is taken, or not this machine's. */
-export class ListenFailed extends Data.TaggedError("ListenFailed")<ListenOptions & { readonly reason: string }> {
-  override get message() {
-    return `the launch service cannot listen on ${this.host}:${this.port}: ${this.reason}`
-  }
-}
 
 /** The running launch service. */
 export class Launcher extends Context.Service<
@@ -64,7 +48,7 @@ const launcherCapabilities = ExampleRuns.layer.pipe(
   Layer.merge(PolicyRegistration.layer)
 )
 
-/** A redirect of another service is an error: it would carry credentials elsewhere (launch-details section 10.4). */
+/** A redirect of another service is an error: it would carry credentials elsewhere. */
 const httpClient = FetchHttpClient.layer.pipe(
   Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" }))
 )
@@ -72,11 +56,9 @@ const httpClient = FetchHttpClient.layer.pipe(
 const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, httpClient)
 
 function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.layer) {
-  const server = Layer.effectContext(
-    Effect.mapError(
-      Layer.build(NodeHttpServer.layer(makeNodeServer, { host, port, gracefulShutdownTimeout: SHUTDOWN_GRACE_MS })),
-      ({ cause }) => new ListenFailed({ host, port, reason: listenReason(cause) })
-    )
+  const httpServer = layerHttpServer(
+    { host, port },
+    { form: launcherForm, graceMs: SHUTDOWN_GRACE_MS, service: "the launch service" }
   )
   const running = Layer.effect(
     Launcher,
@@ -89,7 +71,7 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
   )
   return HttpRouter.serve(LauncherRoutes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provideMerge(running),
-    Layer.provide(server),
+    Layer.provide(httpServer),
     Layer.provide(edgeServices),
     Layer.provide(launcherCapabilities),
     Layer.provide(settings),
@@ -97,20 +79,8 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
   )
 }
 
-/** A Node.js server whose own refusals have the form of the service's framework (launch-details section 10.1). */
-const makeNodeServer = () => {
-  const server = createServer(lenientServerOptions)
-  answerRefusals(server, launcherForm)
-  return server
-}
-
 /** Where callers on this machine find what listens on a host, as it stands in an address. */
 const reachable = (host: string) => {
   if (host === "0.0.0.0") return "127.0.0.1"
   return host.includes(":") ? `[${host === "::" ? "::1" : host}]` : host
-}
-
-const listenReason = (cause: unknown) => {
-  if (!(cause instanceof Error) || !("code" in cause)) return String(cause)
-  return cause.code === "EADDRINUSE" ? "the port is in use" : String(cause.code)
 }

@@ -1,12 +1,9 @@
-export { InvalidConfig, InvalidPackData } from "./LaunchErrors.ts"
-export { Launcher, ListenFailed, type ListenOptions } from "./Launcher.ts"
-export {
-  AGENT_STOP_GRACE_MS,
-  ATTACH_CONFIRMATION_MS,
-  type AuthSettings,
-  type CancelCallbackSettings,
-  type ControlPlaneSettings,
-  DEFAULT_SERVICE_NAME,
-  type LauncherOptions
+export { InvalidConfig, InvalidPackData } from "./common/LaunchErrors.ts"
+export { type PolicyOutcome, PolicyRegistration } from "./control-plane/PolicyRegistration.ts"
+export { Launcher } from "./Launcher.ts"
+export type {
+  AuthSettings,
+  CancelCallbackSettings,
+  ControlPlaneSettings,
+  LauncherOptions
 } from "./LauncherSettings.ts"
-export { type PolicyOutcome, PolicyRegistration } from "./PolicyRegistration.ts"

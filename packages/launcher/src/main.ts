@@ -1,4 +1,5 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { checkSettings, SettingsRefused } from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -12,13 +13,17 @@ const announce = Layer.effectDiscard(
 )
 
 const service = Layer.unwrap(
-  Effect.map(listenSettings, (options) => Layer.provide(announce, Launcher.layerConfig(options)))
+  Effect.gen(function* () {
+    yield* checkSettings("launcher")
+    return Layer.provide(announce, Launcher.layerConfig(yield* listenSettings))
+  })
 )
 
-// What stops the start is one line that says why; a defect keeps its whole story.
+// What stops the start is one line that says why; a defect keeps its whole story. The check of the settings logs by
+// itself.
 const complain = (cause: Cause.Cause<{ readonly message: string }>) => {
   const failure = Cause.findErrorOption(cause)
-  if (Cause.hasInterruptsOnly(cause)) return Effect.void
+  if (Cause.hasInterruptsOnly(cause) || Cause.squash(cause) instanceof SettingsRefused) return Effect.void
   return failure._tag === "Some" ? Effect.logError(failure.value.message) : Effect.logError("unexpected failure", cause)
 }
 

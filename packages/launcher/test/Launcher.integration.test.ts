@@ -2,8 +2,8 @@ import { createServer } from "node:http"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
 import { LauncherClient } from "@runplane/api"
+import { listening } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import { FetchHttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
@@ -11,7 +11,7 @@ import * as Schedule from "effect/Schedule"
 import { Launcher } from "../src/Launcher.ts"
 import type { LauncherOptions } from "../src/LauncherSettings.ts"
 import { isAlive, writePacks } from "./fixtures/Roots.ts"
-import { listening, neighbour, sendJson } from "./fixtures/Servers.ts"
+import { neighbour, sendJson } from "./fixtures/Servers.ts"
 import { startService } from "./fixtures/ServiceProcess.ts"
 
 const REQUEST = { scenarioRef: "demo/one@1.0.0", inputs: {} }
@@ -145,10 +145,10 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
 
   it.effect("says which setting keeps it from starting, and ends with 1", () =>
     Effect.gen(function* () {
-      const { code, said } = yield* Effect.flip(startService({ PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "" }))
+      const { code, stdout } = yield* Effect.flip(startService({ PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "" }))
       assert.strictEqual(code, 1)
-      assert.lengthOf(said, 1)
-      assert.match(said[0] ?? "", /PROTO_AUTH_SERVICE_URL is required/)
+      assert.lengthOf(stdout, 1)
+      assert.match(stdout[0] ?? "", /PROTO_AUTH_SERVICE_URL is required/)
     }).pipe(Effect.scoped)
   )
 
@@ -160,14 +160,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
       const { service, url } = yield* startService({ PACKS_DIR: packsDir, SERVICE_ROOT: root, TMPDIR: root })
       const client = yield* clientOf(url)
       const pids = pidsOf((yield* client.launch.runExample({ payload: REQUEST })).hostedAgents)
-      const ended = yield* Effect.forkChild(
-        Effect.callback<number | null>((resume) => {
-          service.once("exit", (code) => resume(Effect.succeed(code)))
-        }),
-        { startImmediately: true }
-      )
-      service.kill("SIGTERM")
-      assert.strictEqual(yield* Fiber.join(ended), 0)
+      assert.strictEqual((yield* service.kill("SIGTERM")).code, 0)
       assert.isFalse(pids.some(isAlive))
       const [folder = ""] = (yield* fs.readDirectory(root)).filter((name) => name.startsWith("macp-bootstrap"))
       assert.deepStrictEqual(
@@ -185,7 +178,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
       const client = yield* clientOf(url)
       const pids = pidsOf((yield* client.launch.runExample({ payload: REQUEST })).hostedAgents)
       assert.isTrue(pids.every(isAlive))
-      service.kill("SIGKILL")
+      yield* service.kill("SIGKILL")
       yield* gone(pids)
     }).pipe(Effect.scoped)
   )

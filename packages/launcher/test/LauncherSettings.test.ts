@@ -19,7 +19,7 @@ const readAlone = (env: Environment) =>
 /** With the one setting that has no default. */
 const read = (env: Environment) => readAlone({ PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true", ...env })
 
-describe("settings (launch-details section 10.5)", () => {
+describe("settings", () => {
   it.effect("have their defaults when nothing is set", () =>
     Effect.gen(function* () {
       const settings = yield* read({})

@@ -1,6 +1,7 @@
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf"
 import {
   type Ack,
+  backoff,
   CommitmentPayloadSchema,
   DecisionMode,
   type Envelope,
@@ -27,7 +28,7 @@ import { callFailure, connect, type RuntimeConnection, subscribeFrames } from ".
 
 type Init<Desc extends DescMessage> = MessageInitShape<Desc>
 
-/** Attempts after the first one, and the milliseconds before them, doubling (runtime-wire section 7.6). */
+/** Attempts after the first one, and the milliseconds before them, doubling. */
 const SEND_RETRIES = 3
 const FIRST_BACKOFF_MS = 100
 const LONGEST_BACKOFF_MS = 2_000
@@ -55,7 +56,7 @@ export class AgentClient extends Context.Service<
     readonly object: (payload: Init<typeof DecisionMode.ObjectionPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
     readonly vote: (payload: Init<typeof DecisionMode.VotePayloadSchema>) => Effect.Effect<Ack, AgentFailure>
     readonly commit: (payload: Init<typeof CommitmentPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
-    /** An ambient Signal about this session; `data` travels as JSON bytes (runtime-wire section 10). */
+    /** An ambient Signal about this session; `data` travels as JSON bytes. */
     readonly signal: (signalType: string, data: object) => Effect.Effect<Ack, AgentFailure>
     /** Progress of this participant in this session, from 0 to 1. */
     readonly progress: (done: number, message: string) => Effect.Effect<Ack, AgentFailure>
@@ -85,7 +86,7 @@ const make = Effect.fnUntraced(function* (
   const random = yield* SecureRandom.SecureRandom
   const connection = yield* connect(bootstrap)
   const { mode, session_id: sessionId } = bootstrap
-  // A setting that is no number is as good as none: the agent's host has long stopped listening to complaints.
+  // A setting that is not a number counts as unset: the agent's host has long stopped listening to complaints.
   const sessionWaitMs = yield* Effect.orElseSucceed(Config.Int("PROTO_SESSION_WAIT_MS"), () => SESSION_WAIT_MS)
 
   const submit = Effect.fn("AgentClient.submit")(function* (
@@ -167,7 +168,7 @@ const accepted = (messageType: string, ack: Ack | undefined): Effect.Effect<Ack,
         })
       )
 
-/** Denial reasons are a courtesy: anything unreadable counts as none (runtime-wire section 7.5). */
+/** Denial reasons are a courtesy: anything unreadable counts as none. */
 const reasonsOf = (details: Uint8Array | undefined): ReadonlyArray<string> => {
   if (details === undefined || details.length === 0) return []
   try {
@@ -184,9 +185,7 @@ const isWorthRetrying = (failure: AgentFailure): boolean =>
     ? failure.isTransport
     : failure.code === "RATE_LIMITED" || failure.code === "INTERNAL_ERROR"
 
-const sendBackoff = Schedule.min([Schedule.exponential(FIRST_BACKOFF_MS, 2), Schedule.spaced(LONGEST_BACKOFF_MS)]).pipe(
-  Schedule.upTo({ times: SEND_RETRIES })
-)
+const sendBackoff = backoff(FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS).pipe(Schedule.upTo({ times: SEND_RETRIES }))
 
 const untilOpen = Schedule.spaced(SESSION_POLL_MS).pipe(Schedule.upTo({ duration: CANCEL_WAIT_MS }))
 

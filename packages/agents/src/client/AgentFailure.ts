@@ -1,6 +1,6 @@
 import * as Data from "effect/Data"
 
-/** The runtime refused a message: the registry code of its answer (runtime-wire section 7.2). */
+/** The runtime refused a message: the registry code of its answer. */
 export class MessageRefused extends Data.TaggedError("MessageRefused")<{
   readonly messageType: string
   readonly code: string

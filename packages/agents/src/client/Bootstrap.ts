@@ -40,9 +40,7 @@ const CancelCallback = Schema.Struct({
   bearer: Schema.optional(Schema.String)
 })
 
-/**
- * What a launched agent is told about itself and its session (launch-details section 5.5). Unknown keys are ignored.
- */
+/** What a launched agent is told about itself and its session. Unknown keys are ignored. */
 export const BootstrapFile = Schema.Struct({
   participant_id: Schema.NonEmptyString,
   session_id: Schema.NonEmptyString,
@@ -102,6 +100,9 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(BootstrapFile), 
 export const decodeBootstrap = (text: string): Effect.Effect<BootstrapFile, BootstrapUnreadable> =>
   decode(text).pipe(
     Effect.mapError(
-      () => new BootstrapUnreadable({ message: "the bootstrap file is not what launch-details 5.5 describes" })
+      () =>
+        new BootstrapUnreadable({
+          message: "the bootstrap file lacks a field that every agent needs, or has one of another type"
+        })
     )
   )

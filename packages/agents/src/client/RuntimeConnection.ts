@@ -48,10 +48,7 @@ export const callFailure = (call: string, cause: unknown): RuntimeCallFailed => 
   return new RuntimeCallFailed({ call, status: STATUS_NAMES[failure.code], detail: failure.rawMessage })
 }
 
-/**
- * One subscribe frame, then an open request side: half-closing it would end the subscription (runtime-wire section
- * 0.1).
- */
+/** One subscribe frame, then an open request side: half-closing it would end the subscription. */
 export async function* subscribeFrames(first: StreamSessionRequest, signal: AbortSignal) {
   yield first
   await new Promise<void>((resolve) => {

@@ -4,6 +4,7 @@ import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect"
 import { connectNodeAdapter } from "@connectrpc/connect-node"
 import { assert, describe, it } from "@effect/vitest"
 import { MACPRuntimeService, SendResponseSchema, SessionState } from "@runplane/runtime"
+import { freePorts } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -196,19 +197,9 @@ describe("the cancel callback", () => {
     }
   })
 
-  const freePort = Effect.callback<number>((resume) => {
-    const server = createServer()
-    server.listen(0, "127.0.0.1", () => {
-      const port = Number(addressOf(server).split(":")[1])
-      server.close(() => resume(Effect.succeed(port)))
-    })
-  })
-
   /** Posts until the agent listens. */
   const post = (url: string, init: RequestInit) =>
-    Effect.tryPromise(() => fetch(url, { method: "POST", ...init })).pipe(
-      Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo({ times: 100 })))
-    )
+    Effect.tryPromise(() => fetch(url, { method: "POST", ...init })).pipe(Effect.retry(Schedule.spaced("20 millis")))
 
   for (const [participant, agentRef, cancels] of [
     ["incident-commander", "commander-agent", ["enough"]],
@@ -218,7 +209,7 @@ describe("the cancel callback", () => {
       Effect.gen(function* () {
         const cancelled: Array<string> = []
         const launch = launchOn(yield* runtime(quiet(cancelled)))
-        const port = yield* freePort
+        const [port = 0] = yield* freePorts(1)
         const callback = { host: "127.0.0.1", port, path: "/cancel", bearer: "secret" }
         const bootstrap = Bootstrap.layerMemory({ ...bootstrapFor(participant, launch), cancel_callback: callback })
         const agent = EXAMPLE_AGENTS[agentRef] ?? Effect.die(agentRef)

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@runplane/sandbox"
+import { startProgram } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { EXAMPLE_AGENTS } from "../../src/examples/Agents.ts"
 import { BRIDGE, balanced, balancedHints, bootstrapFor, degraded, type Launch } from "../support/Bridge.ts"
@@ -17,27 +17,13 @@ const folder = Effect.acquireRelease(
 )
 
 /** An agent as the launch service starts it, its standard input being a pipe that this process holds. */
-const start = (agentRef: string, bootstrapFile: string | undefined) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const { PROTO_BOOTSTRAP_FILE: _, MACP_BOOTSTRAP_FILE: __, ...env } = process.env
-      const child = spawn(process.execPath, [main, "--agent", agentRef], {
-        stdio: ["pipe", "ignore", "pipe"],
-        env: bootstrapFile === undefined ? env : { ...env, PROTO_BOOTSTRAP_FILE: bootstrapFile }
-      })
-      return { child, over: exitOf(child) }
-    }),
-    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-  )
-
-const exitOf = (child: ChildProcess): Promise<{ code: number | null; stderr: string }> =>
-  new Promise((resolve) => {
-    let stderr = ""
-    child.stderr?.on("data", (chunk: Buffer) => {
-      stderr += chunk.toString()
-    })
-    child.once("close", (code) => resolve({ code, stderr }))
+const start = (agentRef: string, bootstrapFile: string | undefined) => {
+  const { PROTO_BOOTSTRAP_FILE: _, MACP_BOOTSTRAP_FILE: __, ...env } = process.env
+  return startProgram(main, {
+    args: ["--agent", agentRef],
+    env: bootstrapFile === undefined ? env : { ...env, PROTO_BOOTSTRAP_FILE: bootstrapFile }
   })
+}
 
 const writeBootstrap = (directory: string, participant: string, launch: Launch): string => {
   const file = join(directory, `${participant}.json`)
@@ -63,10 +49,10 @@ describe("an example agent as a process", () => {
       const agents = yield* Effect.forEach(BRIDGE, ([participant, agentRef]) =>
         start(agentRef, writeBootstrap(directory, participant, launch))
       )
-      const exits = yield* Effect.promise(() => Promise.all(agents.map(({ over }) => over)))
+      const exits = yield* Effect.forEach(agents, ({ ended }) => ended)
       assert.deepStrictEqual(
-        exits,
-        BRIDGE.map(() => ({ code: 0, stderr: "" }))
+        exits.map(({ code, stderr }) => ({ code, stderr })),
+        BRIDGE.map(() => ({ code: 0, stderr: [] }))
       )
       const history = yield* sandbox.acceptedHistory(launch.sessionId)
       assert.strictEqual(history.at(-1)?.messageType, "Commitment")
@@ -77,10 +63,10 @@ describe("an example agent as a process", () => {
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const file = writeBootstrap(yield* folder, "impact-analyst", launchOn(sandbox.address))
-      const { child, over } = yield* start("impact-agent", file)
-      child.stdin?.end()
-      const exit = yield* Effect.promise(() => over)
-      assert.deepStrictEqual(exit, { code: 1, stderr: "impact-agent: standard input ended: the host is gone\n" })
+      const { endInput, ended } = yield* start("impact-agent", file)
+      endInput()
+      const { code, stderr } = yield* ended
+      assert.deepStrictEqual([code, ...stderr], [1, "impact-agent: standard input ended: the host is gone"])
     }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
   )
 
@@ -89,26 +75,27 @@ describe("an example agent as a process", () => {
       "has no bootstrap file",
       "impact-agent",
       undefined,
-      "impact-agent: neither PROTO_BOOTSTRAP_FILE nor MACP_BOOTSTRAP_FILE is set\n"
+      "impact-agent: neither PROTO_BOOTSTRAP_FILE nor MACP_BOOTSTRAP_FILE is set"
     ],
     [
       "cannot read it",
       "impact-agent",
       "/nowhere/b.json",
-      "impact-agent: bootstrap file /nowhere/b.json cannot be read\n"
+      "impact-agent: bootstrap file /nowhere/b.json cannot be read"
     ],
     [
       "is not known",
       "nobody",
       undefined,
-      `nobody: unknown agent "nobody", known are ${Object.keys(EXAMPLE_AGENTS).join(", ")}\n`
+      `nobody: unknown agent "nobody", known are ${Object.keys(EXAMPLE_AGENTS).join(", ")}`
     ]
   ]
-  for (const [name, agentRef, file, stderr] of failures) {
+  for (const [name, agentRef, file, line] of failures) {
     it.live(`says in one line that it ${name}`, () =>
       Effect.gen(function* () {
-        const { over } = yield* start(agentRef, file)
-        assert.deepStrictEqual(yield* Effect.promise(() => over), { code: 1, stderr })
+        const { ended } = yield* start(agentRef, file)
+        const { code, stderr } = yield* ended
+        assert.deepStrictEqual([code, ...stderr], [1, line])
       })
     )
   }

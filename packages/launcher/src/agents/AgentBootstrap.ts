@@ -1,5 +1,5 @@
 import type { CompileLaunchResult, LaunchInitiator } from "@runplane/api"
-import type { JsonObject } from "../Json.ts"
+import type { JsonObject } from "../common/Json.ts"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
 import type { CancelCallback } from "./CancelCallbacks.ts"
 
@@ -14,9 +14,7 @@ export interface AgentAssignment {
   readonly cancelCallback?: CancelCallback | undefined
 }
 
-/**
- * Content of the bootstrap file that tells an agent who it is (launch-details section 5.5). Absent values leave no key.
- */
+/** Content of the bootstrap file that tells an agent who it is. Absent values leave no key. */
 export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSettingsShape): JsonObject => {
   const { compiled, binding, token, framework, cancelCallback } = assignment
   const { session } = compiled.runDescriptor
@@ -49,8 +47,7 @@ export const bootstrapOf = (assignment: AgentAssignment, settings: LauncherSetti
 }
 
 /**
- * Variables that identify an agent's run to it (launch-details section 5.4), each under both prefixes because published
- * SDKs know only one of them.
+ * Variables that identify an agent's run to it, each under both prefixes because published SDKs know only one of them.
  */
 export const environmentOf = (
   assignment: AgentAssignment,

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream"
+import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -18,7 +19,7 @@ import { type AgentProcess, type ProcessExit, spawnAgent } from "./AgentProcess.
 import { bootstrapFile, sweepBootstrapFiles } from "./BootstrapFile.ts"
 import { builtEntrypoint, hostCommand } from "./HostCommand.ts"
 import { logLines, printable } from "./LogLines.ts"
-import { makeProcessGuard } from "./ProcessGuard.ts"
+import { ProcessGuard } from "./ProcessGuard.ts"
 
 /** How long the last lines of an ended process are waited for, ms. */
 const LOG_DRAIN_MS = 1_000
@@ -31,9 +32,9 @@ export interface AttachedAgent {
 }
 
 /**
- * Keeps example agents running as processes of this machine (launch-details sections 5.4 and 5.6). An agent is known by
- * its run and participant; it belongs to the host until it exits, its run is stopped, or the host's layer closes, and
- * takes its bootstrap file with it. Exited agents are not restarted.
+ * Keeps example agents running as processes of this machine. An agent is known by its run and participant; it belongs
+ * to the host until it exits, its run is stopped, or the host's layer closes, and takes its bootstrap file with it.
+ * Exited agents are not restarted.
  */
 export class AgentHost extends Context.Service<
   AgentHost,
@@ -57,7 +58,7 @@ export class AgentHost extends Context.Service<
       const fs = yield* FileSystem.FileSystem
       const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
       const hostScope = yield* Effect.scope
-      const guard = yield* makeProcessGuard
+      const guard = yield* ProcessGuard
       const swept = yield* sweepBootstrapFiles(settings.bootstrapDir)
       if (swept > 0) yield* Effect.logInfo(`removed ${swept} bootstrap files that an earlier service left behind`)
       const agents = new Map<string, HostedProcess>()
@@ -133,8 +134,8 @@ export class AgentHost extends Context.Service<
         const runId = assignment.compiled.sessionId
         const { participantId } = assignment.binding
         const key = JSON.stringify([runId, participantId])
-        const known = agents.get(key)
-        if (known !== undefined) return { pid: known.pid }
+        const running = agents.get(key)
+        if (running !== undefined) return { pid: running.pid }
 
         const scope = yield* Scope.make()
         // Known from the first moment, so that a stop during the confirmation reaches it too.
@@ -172,7 +173,7 @@ export class AgentHost extends Context.Service<
         )
       })
     })
-  )
+  ).pipe(Layer.provide(ProcessGuard.layer), Layer.provide(NodeChildProcessSpawner.layer))
 }
 
 export interface RunningAgent {
@@ -191,11 +192,11 @@ interface HostedProcess {
   isStopping: boolean
 }
 
-/** Attached is who still lives after the confirmation time. */
+/** An agent that is still alive after the confirmation time counts as attached. */
 const stays = (agent: AgentProcess, forMs: number) =>
   Effect.timeoutOrElse(exited(agent), { duration: forMs, orElse: () => Effect.void })
 
-/** Attached is who says so in time. */
+/** An agent that says so in time counts as attached. */
 const announces = (agent: AgentProcess, ready: Effect.Effect<void>, withinMs: number) =>
   Effect.raceFirst(ready, exited(agent)).pipe(
     Effect.timeoutOrElse({

@@ -3,9 +3,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { isJsonObject, type Json, type JsonObject } from "../Json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 
-/** `manifests/<agentRef>.json` (launch-details section 5.2): how an agent is started. */
+/** `manifests/<agentRef>.json`: how an agent is started. */
 export interface AgentManifest {
   readonly id: string
   readonly name: string
@@ -82,7 +82,7 @@ export const readManifestText = Effect.fn("AgentManifest.read")(function* (agent
   return (yield* fs.exists(file)) ? yield* fs.readFileString(file) : undefined
 })
 
-/** Reads a manifest; on failure all complaints, in the texts of launch-details section 5.2. */
+/** Reads a manifest; on failure every complaint, as the answer AGENT_ATTACH_FAILED shows them. */
 export const parseManifest = (text: string): Result.Result<AgentManifest, ReadonlyArray<string>> =>
   Result.flatMap(Result.try({ try: (): Json => JSON.parse(text), catch: () => ["manifest is not JSON"] }), (json) =>
     isJsonObject(json) ? checkManifest(json) : Result.fail(["manifest is not an object"])

@@ -35,6 +35,9 @@ export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly mess
  *
  * Its standard input is a pipe that is never written to. The operating system closes it when this process ends in
  * whatever way, `kill -9` included: an agent that exits at the end of its input cannot outlive the service.
+ *
+ * Not by effect/process: it tells which signal ended a process in the text of an error only, and what ended an agent is
+ * part of the answer to the launch.
  */
 export const spawnAgent = (command: ProcessCommand) =>
   Effect.acquireRelease(start(command), ({ child, exit }) => stop(child, exit, command.stopGraceMs)).pipe(

@@ -1,14 +1,15 @@
+import { type MintedToken, mintToken } from "@runplane/runtime"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { HttpClient, HttpClientRequest } from "effect/http"
+import { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
-import { distinct } from "../Json.ts"
-import { AuthMintFailed } from "../LaunchErrors.ts"
+import * as Redacted from "effect/Redacted"
+import { distinct } from "../common/Json.ts"
+import { AuthMintFailed } from "../common/LaunchErrors.ts"
 import { type AuthSettings, LauncherSettings } from "../LauncherSettings.ts"
 
 /** A cached token is given out until this long before its end, ms. */
@@ -30,7 +31,7 @@ export interface TokenRequest {
 }
 
 /**
- * The agents' credentials at the runtime (launch-details section 6). With an auth service configured every agent gets a
+ * The agents' credentials at the runtime. With an auth service configured every agent gets a
  * token minted for it, without retry and without fallback. Without one, the development bearer of a runtime that trusts
  * its callers is used: the participant id itself. A runtime with real authentication refuses that bearer.
  */
@@ -55,15 +56,23 @@ interface MintRequest {
   readonly scopes: Readonly<Record<string, unknown>>
 }
 
-interface MintedToken {
-  readonly token: string
-  readonly lifeMs: number
+interface CachedToken extends MintedToken {
   /** Epoch ms. */
   readonly expiresAt: number
 }
 
 const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClient.HttpClient) {
-  const tokens = yield* Cache.makeWith((request: MintRequest) => mint(auth, client, request), {
+  const mint = ({ scopes, sender }: MintRequest) =>
+    mintToken(auth, { sender, ttlSeconds: auth.tokenTtlSeconds, scopes }).pipe(
+      Effect.flatMap((token) =>
+        Effect.map(Clock.currentTimeMillis, (now): CachedToken => ({ ...token, expiresAt: now + token.lifeMs }))
+      ),
+      Effect.mapError(
+        ({ message, status }) => new AuthMintFailed({ message, ...(status !== undefined && { status }) })
+      ),
+      Effect.provideService(HttpClient.HttpClient, client)
+    )
+  const tokens = yield* Cache.makeWith(mint, {
     capacity: MAX_CACHED_TOKENS,
     timeToLive: (exit, _request) =>
       Exit.isSuccess(exit) ? Duration.millis(exit.value.lifeMs - EXPIRY_MARGIN_MS) : Duration.zero
@@ -73,11 +82,11 @@ const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClie
       return yield* new AuthMintFailed({ message: "mintToken requires a non-empty sender" })
     }
     const key = { sender: request.participantId, scopes: scopesOf(request, auth) }
-    const known = yield* Cache.get(tokens, key)
+    const current = yield* Cache.get(tokens, key)
     const now = yield* Clock.currentTimeMillis
-    const age = now - (known.expiresAt - known.lifeMs)
+    const age = now - (current.expiresAt - current.lifeMs)
     // An older token may end before the session does; a fresh one is the best there is.
-    if (known.expiresAt - now >= request.minLifeMs) return known.token
+    if (current.expiresAt - now >= request.minLifeMs) return Redacted.value(current.token)
     if (age >= FRESH_MS) yield* Cache.invalidate(tokens, key)
     const fresh = yield* Cache.get(tokens, key)
     if (fresh.lifeMs < request.minLifeMs) {
@@ -85,7 +94,7 @@ const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClie
         `the token of ${request.participantId} lives for ${fresh.lifeMs / 1_000} s and its session for up to ${request.minLifeMs / 1_000} s`
       )
     }
-    return fresh.token
+    return Redacted.value(fresh.token)
   })
   return AgentTokens.of({ tokenFor })
 })
@@ -111,37 +120,3 @@ const scopesOf = ({ participantId, modeName, isInitiator }: TokenRequest, auth: 
       })
   )
 }
-
-const mint = Effect.fn("AgentTokens.mint")(function* (
-  auth: AuthSettings,
-  client: HttpClient.HttpClient,
-  { sender, scopes }: MintRequest
-) {
-  const request = HttpClientRequest.post(`${auth.url}/tokens`).pipe(
-    HttpClientRequest.bodyJsonUnsafe({ sender, ttl_seconds: auth.tokenTtlSeconds, scopes })
-  )
-  const response = yield* client.execute(request).pipe(
-    Effect.timeout(auth.timeoutMs),
-    Effect.mapError((error) => new AuthMintFailed({ message: `auth-service request failed: ${error.message}` }))
-  )
-  if (response.status < 200 || response.status > 299) {
-    return yield* new AuthMintFailed({
-      message: `auth-service returned ${response.status}`,
-      status: response.status
-    })
-  }
-  const body = yield* response.json.pipe(
-    Effect.timeout(auth.timeoutMs),
-    Effect.mapError((error) => new AuthMintFailed({ message: `auth-service response parse failed: ${error.message}` }))
-  )
-  const token = Predicate.hasProperty(body, "token") ? body.token : undefined
-  if (typeof token !== "string" || token === "") {
-    return yield* new AuthMintFailed({ message: "auth-service response missing token" })
-  }
-  const effective = Predicate.hasProperty(body, "expires_in_seconds") ? body.expires_in_seconds : undefined
-  const lifeSeconds = typeof effective === "number" ? Math.max(1, Math.floor(effective)) : auth.tokenTtlSeconds
-  const now = yield* Clock.currentTimeMillis
-  const lifeMs = lifeSeconds * 1000
-  const minted: MintedToken = { token, lifeMs, expiresAt: now + lifeMs }
-  return minted
-})

@@ -4,7 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
-import type { JsonObject } from "../Json.ts"
+import type { JsonObject } from "../common/Json.ts"
 import { isRunning, ownIdentity, ProcessIdentity } from "./ProcessIdentity.ts"
 
 const FOLDER_MODE = 0o700
@@ -18,9 +18,9 @@ export const UNKNOWN_FILE_LIFE_MS = 86_400_000
 const SWEEP_CONCURRENCY = 8
 
 /**
- * Writes a bootstrap file that lives as long as the scope (launch-details section 5.5). It holds a credential: only the
- * service's own user may read it, and a folder that belongs to somebody else is refused (`chmod` fails there). It also
- * says which process wrote it, for `sweepBootstrapFiles`.
+ * Writes a bootstrap file that lives as long as the scope. It holds a credential: only the service's own user may read
+ * it, and a folder that belongs to somebody else is refused (`chmod` fails there). It also says which process wrote it,
+ * for `sweepBootstrapFiles`.
  */
 export const bootstrapFile = Effect.fn("BootstrapFile.write")(function* (
   folder: string,

@@ -5,10 +5,10 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Layer from "effect/Layer"
-import type { Json } from "../Json.ts"
+import type { Json } from "../common/Json.ts"
 import { type CancelCallbackSettings, LauncherSettings } from "../LauncherSettings.ts"
 
-/** Ports above the base that callbacks are spread over (launch-details section 7.3). */
+/** Ports above the base that callbacks are spread over. */
 const CALLBACK_PORT_SPREAD = 1024
 
 /** How long a port counts as taken after it was assigned, ms: its agent has to start before it listens there. */
@@ -29,8 +29,8 @@ export type CancelCallback = {
 }
 
 /**
- * Says where the agents of a launch listen for cancel requests (launch-details section 7.3). The ports are those of the
- * section's formula; one that is taken makes way for the next, so that no agent fails over an accident of numbers.
+ * Says where the agents of a launch listen for cancel requests. The port is the base plus a hash of run and
+ * participant; one that is taken makes way for the next, so that no agent fails over an accident of numbers.
  */
 export class CancelCallbacks extends Context.Service<
   CancelCallbacks,
@@ -70,8 +70,7 @@ export class CancelCallbacks extends Context.Service<
 }
 
 /**
- * What `session.metadata.cancelCallback` of the submitted descriptor says (run-control-plane, RunDescriptor); undefined
- * when nobody could reach the agent.
+ * What `session.metadata.cancelCallback` of the submitted descriptor says; undefined when nobody could reach the agent.
  */
 export const publishedCallback = ({
   bearer,

@@ -29,17 +29,15 @@ export interface HostCommand {
   readonly env: Readonly<Record<string, string>>
 }
 
-/**
- * What a TypeScript entrypoint below `src/` is built to (launch-details section 5.4): started instead when it exists.
- */
+/** What a TypeScript entrypoint below `src/` is built to: started instead when it exists. */
 export const builtEntrypoint = ({ entrypoint: { type, value } }: AgentManifest): string | undefined =>
   type === "node_file" && /^src\/.+\.ts$/.test(value)
     ? value.replace(/^src\//, "dist/").replace(/\.ts$/, ".js")
     : undefined
 
 /**
- * The command line of a manifest's entrypoint (launch-details section 5.4). `ownNode` is the interpreter that runs this
- * service and `parent` its environment. Containers have no adapter here.
+ * The command line of a manifest's entrypoint. `ownNode` is the interpreter that runs this service and `parent` its
+ * environment. Containers have no adapter here.
  */
 export const hostCommand = (
   manifest: AgentManifest,

@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as ChildProcess from "effect/process/ChildProcess"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 
-/**
- * Seconds that processes get to end by themselves after SIGTERM, as at an ordinary stop (launch-details section 5.6).
- */
+/** Seconds that processes get to end by themselves after SIGTERM, as at an ordinary stop. */
 const GRACE_SECONDS = 5
 
 /**
@@ -31,51 +33,56 @@ while [ -n "$groups" ] && [ "$seconds" -gt 0 ]; do sleep 1; seconds=$((seconds -
 for id in $groups; do kill -KILL -"$id" 2>/dev/null; done
 `
 
-export interface ProcessGuard {
-  /** Starts a process that leads its own group, and guards the group until the scope has closed. */
-  readonly around: <P extends { readonly pid: number }, E, R>(
-    start: Effect.Effect<P, E, R>
-  ) => Effect.Effect<P, E, R | Scope.Scope>
-}
-
 /**
  * Ends processes after this one had no chance to do it (`kill -9`). Our own agents notice by their standard input, but
  * a manifest may name any executable. A shell waits on a pipe that only this process holds open; where there is no
  * shell, agents that do not watch their input stay.
  */
-export const makeProcessGuard: Effect.Effect<ProcessGuard, never, Scope.Scope> = Effect.gen(function* () {
-  const shell = yield* Effect.acquireRelease(Effect.sync(startShell), stopShell)
-  const tell = (verb: "watch" | "forget", pid: number) =>
-    Effect.sync(() => void (shell?.stdin?.writable === true && shell.stdin.write(`${verb} ${pid}\n`)))
-  return {
-    around: (start) =>
-      Effect.gen(function* () {
-        let pid: number | undefined
-        // Closes after what `start` adds to the scope, so the group is guarded until it has been stopped.
-        yield* Effect.addFinalizer(() => (pid === undefined ? Effect.void : tell("forget", pid)))
-        const started = yield* start
-        pid = started.pid
-        yield* tell("watch", pid)
-        return started
-      })
+export class ProcessGuard extends Context.Service<
+  ProcessGuard,
+  {
+    /** Starts a process that leads its own group, and guards the group until the scope has closed. */
+    readonly around: <P extends { readonly pid: number }, E, R>(
+      start: Effect.Effect<P, E, R>
+    ) => Effect.Effect<P, E, R | Scope.Scope>
   }
-})
-
-const startShell = (): ChildProcess | undefined => {
-  if (process.platform === "win32") return undefined
-  const shell = spawn("/bin/sh", ["-c", SCRIPT, "runplane-agent-guard"], {
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"]
-  })
-  shell.on("error", () => {})
-  shell.stdin.on("error", () => {})
-  return shell
+>()("runplane/launcher/ProcessGuard") {
+  static readonly layer = Layer.effect(
+    ProcessGuard,
+    Effect.gen(function* () {
+      const shell = yield* startShell
+      const note = (verb: "watch" | "forget", pid: number) =>
+        Option.match(shell, {
+          onNone: () => Effect.void,
+          onSome: ({ stdin }) =>
+            Effect.ignore(Stream.run(Stream.encodeText(Stream.make(`${verb} ${pid}\n`)), stdin), { log: "Debug" })
+        })
+      return ProcessGuard.of({
+        around: (start) =>
+          Effect.gen(function* () {
+            let pid: number | undefined
+            // Closes after what `start` adds to the scope, so the group is guarded until it has been stopped.
+            yield* Effect.addFinalizer(() => (pid === undefined ? Effect.void : note("forget", pid)))
+            const started = yield* start
+            pid = started.pid
+            yield* note("watch", pid)
+            return started
+          })
+      })
+    })
+  )
 }
 
-/** Everything that it guards has been stopped by now. */
-const stopShell = (shell: ChildProcess | undefined) =>
-  Effect.callback<void>((resume) => {
-    if (shell?.pid === undefined || shell.exitCode !== null || shell.signalCode !== null) return resume(Effect.void)
-    shell.once("exit", () => resume(Effect.void))
-    shell.kill("SIGKILL")
-  })
+/** Killed with the scope: everything that it guards has been stopped by then. */
+const startShell = Effect.suspend(() =>
+  process.platform === "win32"
+    ? Effect.succeedNone
+    : Effect.option(
+        ChildProcess.make("/bin/sh", ["-c", SCRIPT, "runplane-agent-guard"], {
+          stdin: { stream: "pipe", endOnDone: false },
+          stdout: "ignore",
+          stderr: "ignore",
+          killSignal: "SIGKILL"
+        })
+      )
+)

@@ -15,7 +15,7 @@ const START_TIME_FIELD = 19
 
 export const ownIdentity = Effect.suspend(() => identityOf(process.pid))
 
-/** Whether the process is still there. Where start times are not told, any process with its id counts. */
+/** Whether the process is still there. Where start times are unavailable, any process with its id counts. */
 export const isRunning = Effect.fnUntraced(function* ({ pid, started }: ProcessIdentity) {
   if (!exists(pid)) return false
   const now = yield* identityOf(pid)

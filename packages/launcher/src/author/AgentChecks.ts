@@ -6,8 +6,8 @@ import type { AgentProfile } from "../catalog/AgentCatalog.ts"
 import { errorIn, type Finding } from "./Finding.ts"
 
 /**
- * Whether the agents that a launch would start can be started at all: a missing manifest would be its INVALID_CONFIG, a wrong
- * one its AGENT_ATTACH_FAILED (launch-details section 5.3). Files are named relative to the packs directory.
+ * Whether the agents that a launch would start can be started at all: a missing manifest would be its INVALID_CONFIG, a
+ * wrong one its AGENT_ATTACH_FAILED. Files are named relative to the packs directory.
  */
 export const checkManifests = Effect.fn("AgentChecks.manifests")(function* (
   packsDir: string,

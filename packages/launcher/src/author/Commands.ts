@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { AgentCatalog } from "../catalog/AgentCatalog.ts"
-import { makeInputSchemaCompiler } from "../catalog/InputSchema.ts"
+import { compileInputSchema } from "../catalog/InputSchema.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { parseScenarioRef } from "../compile/ScenarioRef.ts"
@@ -93,7 +93,7 @@ const validate = Command.make(
     const agents = yield* knownAgents
     const { findings } = (yield* folder.isFile(path.join(directory, "scenario.yaml")))
       ? checkScenario(yield* folder.scenario(directory), {
-          compileSchema: makeInputSchemaCompiler(),
+          compileSchema: compileInputSchema,
           knowsAgent: agents.knowsAgent,
           undescribedCommitment: "warning"
         })
@@ -133,7 +133,7 @@ const lint = Command.make(
     )
     const agents = yield* knownAgents
     const { findings, packs: count } = yield* lintPacks(folder, present, {
-      compileSchema: makeInputSchemaCompiler(),
+      compileSchema: compileInputSchema,
       knowsAgent: agents.knowsAgent,
       policies: yield* readPolicyFiles(policiesDir)
     })
@@ -234,5 +234,5 @@ const create = Command.make(
   })
 ).pipe(Command.withDescription("Start a scenario of your own"))
 
-/** `packs validate | lint | compile | new` (launch-details section 9). */
+/** `packs validate | lint | compile | new`. */
 export const packsCommand = packs.pipe(Command.withSubcommands([validate, lint, compile, create]))

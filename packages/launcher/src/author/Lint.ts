@@ -1,10 +1,11 @@
+import { DEFAULT_POLICY_ID, policyFitsMode } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { checkHeader, decodePack } from "../catalog/PackDocuments.ts"
-import type { Json } from "../Json.ts"
+import type { Json } from "../common/Json.ts"
 import { errorIn, type Finding, warningIn } from "./Finding.ts"
 import { mappingOf, objectAt, type PacksFolder, type Reading, type ScenarioFolder } from "./PacksFolder.ts"
-import { DEFAULT_POLICY, fitsMode, type PolicyFiles } from "./PolicyFiles.ts"
+import type { PolicyFiles } from "./PolicyFiles.ts"
 import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from "./ScenarioChecks.ts"
 
 /** What `lint` looks into besides the packs. */
@@ -22,7 +23,7 @@ export const KEBAB_CASE = /^[a-z0-9][a-z0-9-]*$/
 
 /**
  * Every check of `validate` on every scenario of the given pack directories, and what only shows from above: pack
- * files, names, policies and data nobody includes (launch-details section 9, "lint check").
+ * files, names, policies and data nobody includes.
  */
 export const lintPacks = Effect.fn("Lint.packs")(function* (
   packs: PacksFolder,
@@ -127,7 +128,7 @@ const policyFindings = ({ file, templates, version }: CheckedScenario, { policie
   const seen = new Set<string>()
   return plans.flatMap(({ file, plan: { launch } }): ReadonlyArray<Finding> => {
     const { modeName, policyVersion } = launch
-    if (policyVersion === undefined || policyVersion === DEFAULT_POLICY) return []
+    if (policyVersion === undefined || policyVersion === DEFAULT_POLICY_ID) return []
     const key = `${policyVersion} ${modeName}`
     if (seen.has(key)) return []
     seen.add(key)
@@ -135,7 +136,7 @@ const policyFindings = ({ file, templates, version }: CheckedScenario, { policie
     if (policy === undefined) {
       return [warningIn(file, `policyVersion ${policyVersion} has no file: it must be registered by other means`)]
     }
-    return fitsMode(policy.mode, modeName)
+    return policyFitsMode(policy.mode, modeName)
       ? []
       : [errorIn(file, `policyVersion ${policyVersion} is a policy for ${policy.mode}, not for ${modeName}`)]
   })

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import { makePackFiles } from "../catalog/PackFiles.ts"
+import { openPackFiles } from "../catalog/PackFiles.ts"
 import { compareTexts } from "../catalog/VersionOrder.ts"
-import { isJsonObject, type Json, type JsonObject } from "../Json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 
 /** A file as it could be read: its content, or why there is none. */
 export type Reading = { readonly file: string } & (
@@ -33,11 +33,11 @@ export interface PacksFolder {
   readonly scenario: (directory: string) => Effect.Effect<ScenarioFolder>
 }
 
-/** Opens a packs directory; `!include` resolves as in the service (launch-details section 1.5). */
+/** Opens a packs directory; `!include` resolves as in the service. */
 export const openPacks = Effect.fn("PacksFolder.open")(function* (packsDir: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const files = yield* makePackFiles(packsDir)
+  const files = yield* openPackFiles(packsDir)
 
   const read = (file: string): Effect.Effect<Reading> =>
     files.read(file).pipe(

@@ -1,4 +1,4 @@
-import { policyRuleFaults } from "@runplane/domain"
+import { PolicyFile, policyRuleFaults } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -7,23 +7,6 @@ import * as Schema from "effect/Schema"
 import { compareTexts } from "../catalog/VersionOrder.ts"
 import { errorIn, type Finding } from "./Finding.ts"
 
-/** The policy that every runtime has by itself. */
-export const DEFAULT_POLICY = "policy.default"
-
-/** The mode of a policy that fits every mode. */
-const ANY_MODE = "*"
-
-/** A policy file (launch-details section 8). */
-const PolicyFile = Schema.fromJsonString(
-  Schema.Struct({
-    policy_id: Schema.NonEmptyString,
-    mode: Schema.NonEmptyString,
-    schema_version: Schema.Literals([1, 2, 3]),
-    description: Schema.optionalKey(Schema.String),
-    rules: Schema.JsonObject
-  })
-)
-
 export interface PolicyFiles {
   readonly findings: ReadonlyArray<Finding>
   /** File and mode of each policy, by its id. */
@@ -31,8 +14,8 @@ export interface PolicyFiles {
 }
 
 /**
- * Reads the policies folder and checks each file: its shape, and its rules against the closed rule set of its mode
- * (http-details section 11), so that what the control plane would refuse is known before anything runs.
+ * Reads the policies folder and checks each file: its shape, and its rules against the closed rule set of its mode,
+ * so that what the control plane would refuse is known before anything runs.
  */
 export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (policiesDir: string) {
   const fs = yield* FileSystem.FileSystem
@@ -57,7 +40,3 @@ export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (policies
   const found: PolicyFiles = { findings, policies }
   return found
 })
-
-/** Whether a policy may govern sessions of a mode. */
-export const fitsMode = (policyMode: string, modeName: string): boolean =>
-  policyMode === ANY_MODE || policyMode === modeName

@@ -6,7 +6,7 @@ import { countOf, type Finding } from "./Finding.ts"
 /** A tool found errors and has already said which: the process ends with code 1 and nothing more to say. */
 export class PacksFaulty extends Data.TaggedError("PacksFaulty")<{ readonly errors: number }> {}
 
-/** Prints errors on stderr and warnings on stdout, one line each (launch-details section 9). */
+/** Prints errors on stderr and warnings on stdout, one line each. */
 export const printFindings = (findings: ReadonlyArray<Finding>) =>
   Effect.forEach(
     findings,

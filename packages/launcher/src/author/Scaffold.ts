@@ -21,8 +21,8 @@ export interface NewScenario extends ScenarioRef {
 }
 
 /**
- * Writes a scenario that is ready to run, and its pack when there is none yet (launch-details section 9, "new").
- * Answers the folder. Refuses names that are not kebab-case, and never overwrites.
+ * Writes a scenario that is ready to run, and its pack when there is none yet. Answers the folder. Refuses names that
+ * are not kebab-case, and never overwrites.
  */
 export const scaffold = Effect.fn("Scaffold.new")(function* (packsDir: string, { agents, ...at }: NewScenario) {
   const fs = yield* FileSystem.FileSystem

@@ -1,20 +1,20 @@
 import * as Result from "effect/Result"
 import type { ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
-import type { InputSchemaCompiler } from "../catalog/InputSchema.ts"
+import type { CompileInputSchema } from "../catalog/InputSchema.ts"
 import type { LaunchBlock, ScenarioDocument } from "../catalog/PackDocuments.ts"
 import { readScenario, readTemplate } from "../catalog/PackLoader.ts"
+import { deepMerge, distinct, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 import { defaultsOf } from "../compile/CompileLaunch.ts"
 import { checkExtensions } from "../compile/Extensions.ts"
 import { isSatisfied, placeholdersIn } from "../compile/Placeholders.ts"
-import { deepMerge, distinct, isJsonObject, type Json, type JsonObject } from "../Json.ts"
 import { errorIn, type Finding, warningIn } from "./Finding.ts"
 import { mappingOf, objectAt, type ScenarioFolder } from "./PacksFolder.ts"
 
 /** What the checks need to know besides the files. */
 export interface ScenarioChecksContext {
-  readonly compileSchema: InputSchemaCompiler
+  readonly compileSchema: CompileInputSchema
   readonly knowsAgent: (agentRef: string) => boolean
-  /** Level of a commitment without a description: `validate` warns, `lint` refuses (launch-details section 9). */
+  /** Level of a commitment without a description: `validate` warns, `lint` refuses. */
   readonly undescribedCommitment: Finding["level"]
 }
 
@@ -31,7 +31,7 @@ export interface ScenarioVerdict {
   readonly checked?: CheckedScenario
 }
 
-/** Every check of `validate` on one scenario version (launch-details section 9, "validate check"). Pure. */
+/** Every check of `validate` on one scenario version. Pure. */
 export const checkScenario = (folder: ScenarioFolder, context: ScenarioChecksContext): ScenarioVerdict => {
   const { scenario } = folder
   if ("problem" in scenario) return { findings: [errorIn(scenario.file, scenario.problem)] }
@@ -154,9 +154,11 @@ const participantFaults = (
   return [
     ...(ids.length === 0 ? ["spec.launch.participants is empty"] : []),
     ...twice.map((id) => `participant "${id}" is declared twice`),
-    ...strangers.map(({ agentRef, id }) => `participant "${id}" names "${agentRef}", which is no agent of the catalog`),
+    ...strangers.map(
+      ({ agentRef, id }) => `participant "${id}" names "${agentRef}", which is not an agent of the catalog`
+    ),
     ...(initiator !== undefined && !ids.includes(initiator)
-      ? [`initiatorParticipantId "${initiator}" is no participant: nobody would open the session`]
+      ? [`initiatorParticipantId "${initiator}" is not a participant: nobody would open the session`]
       : [])
   ].map((message) => errorIn(file, message))
 }
@@ -166,7 +168,7 @@ const commitmentFindings = (file: string, commitments: Json | undefined, level: 
   if (!Array.isArray(commitments)) return [errorIn(file, "spec.launch.commitments must be a list")]
   return commitments.flatMap((commitment: Json, index): ReadonlyArray<Finding> => {
     const where = `commitment ${index + 1}`
-    if (!isJsonObject(commitment)) return [errorIn(file, `${where} is no mapping`)]
+    if (!isJsonObject(commitment)) return [errorIn(file, `${where} is not a mapping`)]
     const missing = ["id", "title"].filter((key) => !isText(commitment[key]))
     const findings = missing.map((key) => errorIn(file, `${where} has no ${key}`))
     if (isText(commitment["description"])) return findings

@@ -4,11 +4,11 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
-import { AgentNotFound, InvalidConfig } from "../LaunchErrors.ts"
+import { AgentNotFound, InvalidConfig } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { compareTexts } from "./VersionOrder.ts"
 
-/** `profiles/<agentRef>.json` (launch-details section 5.1): what the service tells about an agent. */
+/** `profiles/<agentRef>.json`: what the service tells about an agent. */
 export const AgentProfile = Schema.Struct({
   agentRef: Schema.NonEmptyString,
   name: Schema.NonEmptyString,

@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
-import { distinct, type JsonObject } from "../Json.ts"
-import { type LookupFailure, PackNotFound, ScenarioNotFound, VersionNotFound } from "../LaunchErrors.ts"
+import { distinct, type JsonObject } from "../common/Json.ts"
+import { type LookupFailure, PackNotFound, ScenarioNotFound, VersionNotFound } from "../common/LaunchErrors.ts"
 import type { InputValidator } from "./InputSchema.ts"
 import type { ExecutionBlock, LaunchBlock, PackDocument, RuntimeBlock, ScenarioDocument } from "./PackDocuments.ts"
 
@@ -50,7 +50,7 @@ export interface LaunchPlan {
   readonly execution: ExecutionBlock
 }
 
-/** A scenario in a list (scenario-launch-service "Scenario summary"): facts of the latest version. */
+/** A scenario in a list: facts of the latest version. */
 export interface ScenarioSummary {
   readonly scenario: string
   readonly name: string
@@ -105,9 +105,7 @@ export const summarise = (scenario: CatalogScenario): ScenarioSummary => {
   }
 }
 
-/**
- * For each agent the scenario references that name it, in scan order, templates left out (launch-details section 5.1).
- */
+/** For each agent the scenario references that name it, in scan order, templates left out. */
 export const scenariosByAgent = (catalog: Catalog): ReadonlyMap<string, ReadonlyArray<string>> => {
   const byAgent = new Map<string, Array<string>>()
   for (const version of allVersions(catalog)) {

@@ -2,32 +2,28 @@ import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunct
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import * as Result from "effect/Result"
-import type { JsonObject } from "../Json.ts"
-import { isJsonObject } from "../Json.ts"
+import type { JsonObject } from "../common/Json.ts"
+import { isJsonObject } from "../common/Json.ts"
 
-/**
- * Compiled input schemas kept for reuse; a catalog that is read anew for every request must not compile anew as well.
- */
+/** Compiled input schemas kept for reuse. */
 const MAX_CACHED_VALIDATORS = 256
 
-/** Errors of one validation that are told; inputs of a megabyte may break a rule half a million times. */
+/** Errors of one validation that are reported; inputs of a megabyte may break a rule half a million times. */
 export const MAX_REPORTED_ERRORS = 1_000
 
-/** Answers the validator's error list, from its beginning; empty means valid (launch-details section 3.1). */
+/** Answers the validator's error list, from its beginning; empty means valid. */
 export type InputValidator = (inputs: JsonObject) => ReadonlyArray<JsonObject>
 
-export type InputSchemaCompiler = (schema: JsonObject) => Result.Result<InputValidator, string>
+export type CompileInputSchema = (schema: JsonObject) => Result.Result<InputValidator, string>
 
-/**
- * Compiles input schemas: draft-07 unless `$schema` names 2020-12, strict, all errors, no coercion, all formats. Every
- * schema gets a validator of its own, so two schemas may carry the same `$id`. Equal schemas share one compilation.
- */
-export const makeInputSchemaCompiler = (): InputSchemaCompiler => {
+/** `compileInputSchema` where equal schemas share one compilation, for a catalog that is read again and again. */
+export const cachedInputSchemaCompiler = (): CompileInputSchema => {
+  // Not Effect's Cache: pack files are judged by pure functions, which cannot wait for one.
   const compiled = new Map<string, Result.Result<InputValidator, string>>()
   return (schema) => {
     const text = JSON.stringify(schema)
-    const known = compiled.get(text)
-    if (known !== undefined) return known
+    const current = compiled.get(text)
+    if (current !== undefined) return current
     const oldest = compiled.keys().next()
     if (compiled.size >= MAX_CACHED_VALIDATORS && !oldest.done) compiled.delete(oldest.value)
     const result = compileInputSchema(schema)
@@ -59,7 +55,12 @@ const options: Options = {
   logger: false
 }
 
-const compileInputSchema = (schema: JsonObject): Result.Result<InputValidator, string> =>
+/**
+ * Compiles an input schema: draft-07 unless `$schema` names 2020-12, strict, all errors, no coercion, all formats.
+ * Every schema gets a validator of its own, so two schemas may carry the same `$id`. Fails with what is wrong with the
+ * schema.
+ */
+export const compileInputSchema: CompileInputSchema = (schema) =>
   Result.try({
     try: () => {
       // Such a validator answers with a promise, which would pass for "valid".

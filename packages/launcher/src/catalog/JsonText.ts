@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import { InvalidPackData } from "../LaunchErrors.ts"
+import { InvalidPackData } from "../common/LaunchErrors.ts"
 
 /** Parses one JSON file; `undefined` for an empty one. A complaint names the line, as those about YAML do. */
 export const parseJson = (text: string, file: string): Result.Result<unknown, InvalidPackData> => {

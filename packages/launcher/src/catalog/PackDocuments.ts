@@ -1,20 +1,20 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { isJsonObject, type Json, type JsonObject } from "../Json.ts"
-import { InvalidPackData } from "../LaunchErrors.ts"
+import { isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
+import { InvalidPackData } from "../common/LaunchErrors.ts"
 
 /** The only `apiVersion` of pack files. */
 const PACK_API_VERSION = "scenarios.macp.dev/v1"
 
-/** Longest session that the runtime accepts, ms (runtime-wire section 2.5). */
+/** Longest session that the runtime accepts, ms. */
 export const MAX_TTL_MS = 86_400_000
 
 const optional = Schema.optionalKey
 const Text = Schema.NonEmptyString
 const Tags = Schema.Array(Schema.String)
 
-/** `pack.yaml` (launch-details section 1.2). */
+/** `pack.yaml`. */
 export const PackDocument = Schema.Struct({
   metadata: Schema.Struct({
     slug: Text,
@@ -31,7 +31,7 @@ export type RuntimeBlock = typeof RuntimeBlock.Type
 export const Participant = Schema.Struct({ id: Text, role: Schema.String, agentRef: Text })
 export type Participant = typeof Participant.Type
 
-/** One entry of `launch.kickoffTemplate`; only the keys that have an effect (launch-details section 4). */
+/** One entry of `launch.kickoffTemplate`; only the keys that have an effect. */
 export const KickoffEntry = Schema.Struct({
   from: optional(Text),
   kind: optional(Schema.Literals(["request", "broadcast", "proposal", "context"])),
@@ -46,7 +46,7 @@ export const KickoffEntry = Schema.Struct({
 })
 export type KickoffEntry = typeof KickoffEntry.Type
 
-/** `spec.launch` after a template has been merged over it (launch-details sections 1.3 and 4). */
+/** `spec.launch` after a template has been merged over it. */
 export const LaunchBlock = Schema.Struct({
   modeName: Text,
   modeVersion: Text,
@@ -97,7 +97,7 @@ export const ScenarioDocument = Schema.Struct({
 })
 export type ScenarioDocument = typeof ScenarioDocument.Type
 
-/** `spec` of a template file (launch-details section 1.4). */
+/** `spec` of a template file. */
 export const TemplateSpec = Schema.Struct({
   defaults: optional(Schema.JsonObject),
   overrides: optional(
@@ -110,7 +110,7 @@ export const TemplateSpec = Schema.Struct({
 })
 export type TemplateSpec = typeof TemplateSpec.Type
 
-/** Checks `apiVersion` and `kind`, whose messages launch-details section 1.7 fixes. */
+/** Checks `apiVersion` and `kind`. */
 export const checkHeader = (document: JsonObject, kind: string, file: string): Result.Result<void, InvalidPackData> => {
   if (document["apiVersion"] !== PACK_API_VERSION) {
     return refuse(file, `invalid apiVersion in ${file}: ${shown(document["apiVersion"])}`)

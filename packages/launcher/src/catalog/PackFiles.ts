@@ -5,8 +5,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import type { Json } from "../Json.ts"
-import { InvalidPackData } from "../LaunchErrors.ts"
+import type { Json } from "../common/Json.ts"
+import { InvalidPackData } from "../common/LaunchErrors.ts"
 import { parseJson } from "./JsonText.ts"
 import { decodeUtf8, firstBrokenLine } from "./Utf8.ts"
 import { IncludeTag, lineOfPath, parseYaml } from "./YamlText.ts"
@@ -34,10 +34,10 @@ export interface PackFiles {
 }
 
 /**
- * Files of one packs directory, with `!include` as in launch-details section 1.5: a target is relative to the file that
- * holds the tag, stays inside the directory (symbolic links resolved) and ends in .yaml, .yml or .json.
+ * Opens one packs directory. The target of an `!include` is relative to the file that holds the tag, stays inside the
+ * directory (symbolic links resolved) and ends in .yaml, .yml or .json.
  */
-export const makePackFiles = Effect.fn("PackFiles.make")(function* (packsDir: string) {
+export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = yield* fs.realPath(packsDir)
@@ -66,7 +66,7 @@ export const makePackFiles = Effect.fn("PackFiles.make")(function* (packsDir: st
   const readText = Effect.fnUntraced(function* (file: string) {
     const name = nameOf(file)
     const info = yield* fs.stat(file)
-    if (info.type !== "File") return yield* invalid(name, `${name} is no regular file`)
+    if (info.type !== "File") return yield* invalid(name, `${name} is not a regular file`)
     if (ByteSize.isGreaterThan(info.size, ByteSize.mebibytes(MAX_FILE_MIB))) {
       return yield* invalid(name, `${name} is larger than ${MAX_FILE_MIB} MiB`)
     }

@@ -4,12 +4,12 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { deepMerge, isJsonObject, type Json, type JsonObject, withoutNulls } from "../Json.ts"
-import { InvalidPackData } from "../LaunchErrors.ts"
+import { deepMerge, isJsonObject, type Json, type JsonObject, withoutNulls } from "../common/Json.ts"
+import { InvalidPackData } from "../common/LaunchErrors.ts"
 import type { Catalog, CatalogPack, CatalogScenario, LaunchPlan, ScenarioTemplate, ScenarioVersion } from "./Catalog.ts"
-import { type InputSchemaCompiler, schemaDefaults } from "./InputSchema.ts"
+import { type CompileInputSchema, schemaDefaults } from "./InputSchema.ts"
 import * as Documents from "./PackDocuments.ts"
-import { makePackFiles, type PackFiles } from "./PackFiles.ts"
+import { openPackFiles, type PackFiles } from "./PackFiles.ts"
 import { compareTexts, compareVersions } from "./VersionOrder.ts"
 
 /** What a scenario without `spec.runtime` runs on; the object is defaulted as a whole, not key by key. */
@@ -24,12 +24,12 @@ export interface LoadedCatalog {
 type LoadFailure = InvalidPackData | PlatformError.PlatformError
 
 /**
- * Reads a whole packs directory (launch-details sections 1.1 to 1.7). Malformed pack data fails the load; a directory
- * that is no pack, an empty file or a file that cannot be read only leaves its pack out, with a warning.
+ * Reads a whole packs directory. Malformed pack data fails the load; a directory that is not a pack, an empty file or a
+ * file that cannot be read only leaves its pack out, with a warning.
  */
 export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
   packsDir: string,
-  compileSchema: InputSchemaCompiler
+  compileSchema: CompileInputSchema
 ): Effect.fn.Return<LoadedCatalog, InvalidPackData, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* Effect.orElseSucceed(fs.exists(packsDir), () => false))) {
@@ -71,10 +71,10 @@ const withLine = (files: PackFiles, error: InvalidPackData) =>
 const unreadable = (error: PlatformError.PlatformError) =>
   new InvalidPackData({ file: ".", message: `the packs directory cannot be read: ${error.reason._tag}` })
 
-const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema: InputSchemaCompiler) {
+const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema: CompileInputSchema) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const files = yield* makePackFiles(packsDir)
+  const files = yield* openPackFiles(packsDir)
   const root = yield* fs.realPath(packsDir)
   const warnings: Array<string> = []
 
@@ -83,7 +83,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
       Effect.flatMap((exists) => (exists ? fs.readDirectory(directory) : Effect.succeed([]))),
       Effect.map((names) => [...names].sort(compareTexts))
     )
-  // A link to nowhere, or an entry that has just been taken away, is no directory.
+  // A link to nowhere, or an entry that has just been taken away, is not a directory.
   const isDirectory = (file: string) =>
     fs.stat(file).pipe(
       Effect.map((info) => info.type === "Directory"),
@@ -156,7 +156,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
   return { files, packDirectories, pack, warnings }
 })
 
-/** A file that holds no mapping is half-written: it is left out with a warning (launch-details section 1.7). */
+/** A file that holds no mapping is half-written: it is left out with a warning. */
 const readMapping = Effect.fnUntraced(function* (files: PackFiles, file: string, warnings: Array<string>) {
   const document = yield* files.read(file)
   if (document !== undefined && isJsonObject(document)) return document
@@ -169,7 +169,7 @@ export const readScenario = (
   at: { readonly pack: string; readonly scenario: string; readonly version: string },
   document: JsonObject,
   file: string,
-  compileSchema: InputSchemaCompiler
+  compileSchema: CompileInputSchema
 ) =>
   Result.gen(function* () {
     yield* Documents.checkHeader(document, "ScenarioVersion", file)
@@ -195,7 +195,7 @@ export const readScenario = (
     return { version, spec }
   })
 
-/** `undefined` for a file that is no template: another kind, or no slug (launch-details section 1.4). */
+/** `undefined` for a file that is not a template: another kind, or no slug. */
 export const readTemplate = (
   base: Documents.ScenarioDocument["spec"],
   document: unknown,

@@ -1,25 +1,24 @@
-import * as Clock from "effect/Clock"
+import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Ref from "effect/Ref"
-import type { InvalidPackData } from "../LaunchErrors.ts"
+import type { InvalidPackData } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import type { Catalog } from "./Catalog.ts"
-import { makeInputSchemaCompiler } from "./InputSchema.ts"
+import { cachedInputSchemaCompiler } from "./InputSchema.ts"
 import { loadCatalog } from "./PackLoader.ts"
 import { type TracedFiles, traceFiles } from "./TracedFiles.ts"
 
 /**
- * The catalog of scenario packs (launch-details section 1.1, last row). With a cache time of 0 ms every call sees the
- * files as they are now; otherwise one reading is served for that long. Calls that arrive during a reading share it,
- * and a failed reading is not kept. Files that have not changed since the last reading are looked at but not read
- * again, nor is its outcome worked out again. Fails with INVALID_PACK_DATA when any pack file is malformed (section
- * 1.7).
+ * The catalog of scenario packs. With a cache time of 0 ms every call sees the files as they are now; otherwise one
+ * reading is served for that long. Calls that arrive during a reading share it, and a failed reading is not kept. Files
+ * that have not changed since the last reading are looked at but not read again, nor is its outcome worked out again.
+ * Fails with INVALID_PACK_DATA when any pack file is malformed.
  */
 export class PackRegistry extends Context.Service<
   PackRegistry,
@@ -30,7 +29,7 @@ export class PackRegistry extends Context.Service<
     Effect.gen(function* () {
       const { packsDir, registryCacheTtlMs } = yield* LauncherSettings
       const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-      const compileSchema = makeInputSchemaCompiler()
+      const compileSchema = cachedInputSchemaCompiler()
       const lastWarnings = yield* Ref.make("")
 
       const load = Effect.gen(function* () {
@@ -67,33 +66,16 @@ const unlessUnchanged = <A, E>(
 }
 
 /**
- * Serves one success for `ttlMs` milliseconds. Callers that arrive during a reading share its outcome; a failure is
- * then forgotten. The reading has a fiber of its own, so a caller that is interrupted does not take it away from the
- * others.
+ * Serves one success for `ttlMs` milliseconds from the beginning of its reading, for a file may change while others are
+ * still being read. Callers that arrive during a reading share its outcome; a failure is then forgotten.
  */
 const reuse = Effect.fnUntraced(function* <A, E>(read: Effect.Effect<A, E>, ttlMs: number) {
-  const scope = yield* Effect.scope
-  let kept: { readonly value: A; readonly readAt: number } | undefined
-  let reading: Fiber.Fiber<A, E> | undefined
-
-  const readAndKeep = Effect.gen(function* () {
-    // A file may change while others are still being read, so the reading is as old as its beginning.
-    const readAt = yield* Clock.currentTimeMillis
-    const value = yield* read
-    kept = { value, readAt }
-    return value
-  }).pipe(
-    Effect.ensuring(
-      Effect.sync(() => {
-        reading = undefined
-      })
-    )
-  )
-
-  return Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    if (kept !== undefined && now - kept.readAt < ttlMs) return kept.value
-    reading ??= yield* Effect.forkIn(readAndKeep, scope)
-    return yield* Fiber.join(reading)
+  const readings = yield* Cache.makeWith((_: "packs") => Effect.timed(read), {
+    capacity: 1,
+    timeToLive: Exit.match({
+      onFailure: () => 0,
+      onSuccess: ([took]) => Math.max(0, ttlMs - Duration.toMillis(took))
+    })
   })
+  return Effect.map(Cache.get(readings, "packs"), ([, value]) => value)
 })

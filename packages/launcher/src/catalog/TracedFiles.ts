@@ -16,7 +16,7 @@ const MAX_TRACED_PATHS = 50_000
 export interface TracedFiles {
   /** The same file system; every path that is asked for through it is remembered with its state before the question. */
   readonly fs: FileSystem.FileSystem
-  /** Whether every remembered path is now as it was; false also whenever that cannot be told for certain. */
+  /** Whether every remembered path is now as it was; false also whenever that is uncertain. */
   readonly unchanged: Effect.Effect<boolean>
 }
 

@@ -10,7 +10,7 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
 const LINE_FEED = 0x0a
 
 /**
- * The first line, from 1, that is no UTF-8. A line feed never is a part of another character, so lines can be told
+ * The first line, from 1, that is not UTF-8. A line feed never is a part of another character, so lines can be told
  * apart.
  */
 export const firstBrokenLine = (bytes: Uint8Array): number => {

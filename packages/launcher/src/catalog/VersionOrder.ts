@@ -4,7 +4,7 @@ import * as SemVer from "effect/SemVer"
 
 /**
  * Ascending order of scenario versions: semantic versions by precedence, anything else by text and before them, so that
- * the "latest" version, the last one, is a semantic version whenever there is one (launch-details section 1.1).
+ * the "latest" version, the last one, is a semantic version whenever there is one.
  */
 export const compareVersions = (left: string, right: string): Ordering.Ordering => {
   const a = SemVer.parse(left)

@@ -9,7 +9,7 @@ import {
   parseEvents,
   YAMLException
 } from "js-yaml"
-import { InvalidPackData } from "../LaunchErrors.ts"
+import { InvalidPackData } from "../common/LaunchErrors.ts"
 
 /** The argument of an `!include` tag, kept in the parsed tree until `PackFiles` replaces it by the file's content. */
 export class IncludeTag {
@@ -20,7 +20,7 @@ export class IncludeTag {
 }
 
 /**
- * Parses one YAML file in the dialect of launch-details section 1.6: the JSON schema (no timestamps, no yes/no
+ * Parses one YAML file of a pack: the JSON schema (no timestamps, no yes/no
  * booleans, no merge keys), anchors and aliases, plus the `!include` tag. `undefined` means "no document": an empty
  * file, only comments, or only `---`.
  */

@@ -4,8 +4,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { LaunchPlan, ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
 import { KickoffEntry } from "../catalog/PackDocuments.ts"
-import { distinct, type JsonObject } from "../Json.ts"
-import { CompilationFailed, InputsInvalid, TemplateNotFound } from "../LaunchErrors.ts"
+import { distinct, type JsonObject } from "../common/Json.ts"
+import { CompilationFailed, InputsInvalid, TemplateNotFound } from "../common/LaunchErrors.ts"
 import { checkExtensions, type Extensions } from "./Extensions.ts"
 import { asText, interpolate } from "./Placeholders.ts"
 
@@ -21,10 +21,7 @@ export interface CompileContext {
 /** Tag that every launch carries first. */
 const EXAMPLE_TAG = "example"
 
-/**
- * Compiles one scenario version with a user's inputs (launch-details section 3, steps 4 to 9, and the field map of
- * section 3.2). Pure: the session id comes from the caller.
- */
+/** Compiles one scenario version with a user's inputs. Pure: the session id comes from the caller. */
 export const compileLaunch = (
   scenario: ScenarioVersion,
   request: CompileRequest,
@@ -159,10 +156,7 @@ const initiatorOf = (
   }
 }
 
-/**
- * Launch-details section 4, "kickoffTemplate": which of the places the message type, payload type and payload come
- * from.
- */
+/** The first message of the session: its type, payload type and payload may each stand in one of several places. */
 const kickoffOf = (entry: KickoffEntry, modeName: string): NonNullable<LaunchInitiator["kickoff"]> => {
   const proto = entry.payloadEnvelope?.proto
   const messageType = entry.messageType ?? (entry.kind === "proposal" ? "Proposal" : "Signal")

@@ -1,11 +1,11 @@
 import * as Result from "effect/Result"
-import { isJsonObject, type Json } from "../Json.ts"
-import { CompilationFailed } from "../LaunchErrors.ts"
+import { isJsonObject, type Json } from "../common/Json.ts"
+import { CompilationFailed } from "../common/LaunchErrors.ts"
 
 /** Session extensions: texts by name. Whether a text is valid base64 is the runtime's business. */
 export type Extensions = { readonly [name: string]: string }
 
-/** `launch.extensions` must be a map of strings or absent (launch-details section 4). */
+/** `launch.extensions` must be a map of strings or absent. */
 export const checkExtensions = (value: Json | undefined): Result.Result<Extensions | undefined, CompilationFailed> => {
   if (value === undefined || value === null) return Result.succeed(undefined)
   if (!isJsonObject(value)) {

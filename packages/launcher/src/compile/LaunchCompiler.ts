@@ -12,13 +12,13 @@ import type {
   InvalidPackData,
   LookupFailure,
   TemplateNotFound
-} from "../LaunchErrors.ts"
+} from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { compileLaunch } from "./CompileLaunch.ts"
 import { launchSchemaOf, profileInRole } from "./LaunchSchema.ts"
 import { parseScenarioRef, type ScenarioRef } from "./ScenarioRef.ts"
 
-/** Turns launch requests into run descriptors and scenario versions into launch schemas (launch-details section 3). */
+/** Turns launch requests into run descriptors and scenario versions into launch schemas. */
 export class LaunchCompiler extends Context.Service<
   LaunchCompiler,
   {
@@ -29,7 +29,7 @@ export class LaunchCompiler extends Context.Service<
     ) => Effect.Effect<LaunchSchema, LookupFailure | TemplateNotFound | AgentNotFound | InvalidPackData>
   }
 >()("runplane/launcher/LaunchCompiler") {
-  static readonly layerNoDeps = Layer.effect(
+  static readonly layer = Layer.effect(
     LaunchCompiler,
     Effect.gen(function* () {
       const registry = yield* PackRegistry
@@ -58,7 +58,5 @@ export class LaunchCompiler extends Context.Service<
 
       return LaunchCompiler.of({ compile, launchSchema })
     })
-  )
-
-  static readonly layer = LaunchCompiler.layerNoDeps.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }

@@ -3,12 +3,12 @@ import * as Result from "effect/Result"
 import type { AgentProfile } from "../catalog/AgentCatalog.ts"
 import { type ScenarioVersion, scenarioRefOf } from "../catalog/Catalog.ts"
 import type { Participant } from "../catalog/PackDocuments.ts"
-import type { TemplateNotFound } from "../LaunchErrors.ts"
+import type { TemplateNotFound } from "../common/LaunchErrors.ts"
 import { defaultsOf, findTemplate } from "./CompileLaunch.ts"
 
 /**
- * What a form needs to offer a launch (launch-details section 3.3), without the agents' profiles: the version as
- * declared, with a template's changes when one is named.
+ * What a form needs to offer a launch, without the agents' profiles: the version as declared, with a template's changes
+ * when one is named.
  */
 export const launchSchemaOf = (
   scenario: ScenarioVersion,

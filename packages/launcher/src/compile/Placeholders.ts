@@ -1,15 +1,15 @@
 import * as Result from "effect/Result"
-import { distinct, isJsonObject, type Json, type JsonObject } from "../Json.ts"
-import { CompilationFailed } from "../LaunchErrors.ts"
+import { distinct, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
+import { CompilationFailed } from "../common/LaunchErrors.ts"
 
 const PATH = String.raw`\{\{ *([A-Za-z0-9_.-]+) *\}\}`
 const ANYWHERE = new RegExp(PATH, "g")
 const WHOLE = new RegExp(`^${PATH}$`)
 
 /**
- * Replaces the `{{ inputs.x }}` placeholders in every text of an object (launch-details section 2). A text that is one
- * placeholder becomes the value itself, type kept; inside other text the value is written out. Keys are left alone,
- * results are not scanned again, and only own members of the inputs can be reached.
+ * Replaces the `{{ inputs.x }}` placeholders in every text of an object. A text that is one placeholder becomes the
+ * value itself, type kept; inside other text the value is written out. Keys are left alone, results are not scanned
+ * again, and only own members of the inputs can be reached.
  */
 export const interpolate = (template: JsonObject, inputs: JsonObject): Result.Result<JsonObject, CompilationFailed> => {
   const missing: Array<string> = []

@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import { InvalidScenarioRef } from "../LaunchErrors.ts"
+import { InvalidScenarioRef } from "../common/LaunchErrors.ts"
 
 export interface ScenarioRef {
   readonly pack: string
@@ -7,10 +7,7 @@ export interface ScenarioRef {
   readonly version: string
 }
 
-/**
- * `<pack>/<scenario>@<version>`: split at the last `@`, then at the first `/` before it (launch-details section 3, step
- * 1).
- */
+/** `<pack>/<scenario>@<version>`: split at the last `@`, then at the first `/` before it. */
 export const parseScenarioRef = (scenarioRef: string): Result.Result<ScenarioRef, InvalidScenarioRef> => {
   const refuse = (problem: InvalidScenarioRef["problem"]) =>
     Result.fail(new InvalidScenarioRef({ scenarioRef, problem }))

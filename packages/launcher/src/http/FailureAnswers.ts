@@ -1,16 +1,16 @@
 import { type LauncherErrorOfCode, launcherError } from "@runplane/api"
-import type { JsonObject } from "../Json.ts"
+import type { JsonObject } from "../common/Json.ts"
 import type {
   AgentAttachFailed,
   AgentNotFound,
   AuthMintFailed,
   CompileFailure,
   InvalidConfig
-} from "../LaunchErrors.ts"
+} from "../common/LaunchErrors.ts"
 
 export type LaunchFailure = CompileFailure | AgentNotFound | InvalidConfig | AuthMintFailed | AgentAttachFailed
 
-/** Which errorCode of the specification each failure is (scenario-launch-service "Errors"). */
+/** The `errorCode` of each failure. */
 const codes = {
   InvalidScenarioRef: "INVALID_SCENARIO_REF",
   PackNotFound: "PACK_NOT_FOUND",

@@ -2,7 +2,7 @@ import { LauncherApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
-import { ExampleRuns } from "../ExampleRuns.ts"
+import { ExampleRuns } from "../examples/ExampleRuns.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { answerOf } from "./FailureAnswers.ts"
 

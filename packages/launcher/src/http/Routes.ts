@@ -1,4 +1,5 @@
-import { LauncherApi, LauncherEdge, launcherDocument, layerLauncherDocs } from "@runplane/api"
+import { LauncherApi } from "@runplane/api"
+import { LauncherEdge, launcherDocument, layerLauncherDocs } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -16,7 +17,7 @@ const DEVELOPMENT = "development"
 
 const handlers = Layer.mergeAll(CatalogHttp, LaunchHttp, HealthHttp)
 
-/** The contract once more as YAML (launch-details section 10.3). */
+/** The contract once more as YAML. */
 const docsYaml = HttpRouter.add(
   "GET",
   "/docs-yaml",

@@ -16,7 +16,7 @@ const assignment = (participantId: string) => {
   return { compiled, binding, token: "tok", framework: "custom" }
 }
 
-describe("the bootstrap of an agent (launch-details section 5.5)", () => {
+describe("the bootstrap of an agent", () => {
   it("tells a member its part, without any of the initiator's data", () => {
     assert.deepStrictEqual(bootstrapOf(assignment("one"), settings(runtime)), {
       participant_id: "one",

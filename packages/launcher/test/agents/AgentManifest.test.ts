@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { parseManifest } from "../../src/agents/AgentManifest.ts"
-import type { JsonObject } from "../../src/Json.ts"
+import type { JsonObject } from "../../src/common/Json.ts"
 
 const good: JsonObject = {
   id: "a",
@@ -14,7 +14,7 @@ const good: JsonObject = {
 const changed = (changes: JsonObject) => JSON.stringify({ ...good, ...changes })
 const python = { type: "python_module", value: "agents.main" }
 
-describe("agent manifests (launch-details section 5.2)", () => {
+describe("agent manifests", () => {
   it("are read without what only other tools need", () => {
     assert.deepStrictEqual(
       parseManifest(JSON.stringify(good)),

@@ -41,7 +41,7 @@ const tokens =
 const tokenFor = (changes: Partial<TokenRequest> = {}) =>
   Effect.flatMap(AgentTokens, (service) => service.tokenFor(request(changes)))
 
-describe("agent tokens (launch-details section 6)", () => {
+describe("agent tokens", () => {
   it.effect("without an auth service are the participant's development credential", () => {
     const { asked, layer } = withAuth(tokens(), "none")
     return Effect.gen(function* () {

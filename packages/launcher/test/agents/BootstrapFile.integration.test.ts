@@ -14,7 +14,7 @@ const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 /** The id of a process that has ended a moment ago. */
 const endedProcess = Effect.sync(() => spawnSync("/bin/true").pid)
 
-layer(platform, { excludeTestServices: true })("bootstrap files (launch-details section 5.5)", (it) => {
+layer(platform, { excludeTestServices: true })("bootstrap files", (it) => {
   it.effect("that an ended service left behind are removed at the next start, and no others", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -29,7 +29,7 @@ const occupy = (port: number) =>
     (close) => Effect.sync(close)
   )
 
-describe("the cancel callbacks of a launch (launch-details section 7.3)", () => {
+describe("the cancel callbacks of a launch", () => {
   it.live("have stable ports above the base, another for each participant, and bearers of their own", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 40 }, (_, place) => `participant-${place}`)

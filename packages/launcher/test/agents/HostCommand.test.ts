@@ -16,7 +16,7 @@ const command = (subject: AgentManifest, paths = { nodePath: "", pythonPath: "py
     hostCommand(subject, paths, { ownNode: "/own/node", parent: { PATH: "/bin", DATABASE_URL: "secret", LANG: "C" } })
   )
 
-describe("the command of an agent (launch-details section 5.4)", () => {
+describe("the command of an agent", () => {
   it.each([
     ["a python module", manifest("python_module", { args: ["-v"] }), "python3", ["-m", "main", "-v"]],
     ["a python file", manifest("python_file"), "python3", ["main"]],

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { assert, it } from "@effect/vitest"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
 import { isAlive } from "../fixtures/Roots.ts"
 
 const FIXTURE = new URL("../fixtures/guarded.ts", import.meta.url).pathname
@@ -29,10 +29,9 @@ it.live(
       const { kept, kill, released } = yield* service
       assert.isTrue(isAlive(kept))
       kill()
-      // What other processes do shows only by looking again.
-      yield* Effect.sync(() => isAlive(kept)).pipe(
-        Effect.repeat({ while: (alive) => alive, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeout("30 seconds")
+      yield* until(
+        Effect.sync(() => isAlive(kept)),
+        (alive) => !alive
       )
       assert.isTrue(isAlive(released))
     })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { lintPacks } from "../../src/author/Lint.ts"
 import { openPacks } from "../../src/author/PacksFolder.ts"
 import { readPolicyFiles } from "../../src/author/PolicyFiles.ts"
-import { makeInputSchemaCompiler } from "../../src/catalog/InputSchema.ts"
+import { compileInputSchema } from "../../src/catalog/InputSchema.ts"
 import { type MemoryTree, memoryFiles } from "../fixtures/MemoryFiles.ts"
 import { packYaml, scenarioYaml, templateYaml } from "../fixtures/Packs.ts"
 
@@ -20,7 +20,7 @@ const lint = (tree: MemoryTree) =>
     const packs = yield* openPacks("/packs")
     const directories = (yield* packs.list("/packs")).filter((path) => !path.startsWith("/packs/_"))
     const result = yield* lintPacks(packs, directories, {
-      compileSchema: makeInputSchemaCompiler(),
+      compileSchema: compileInputSchema,
       knowsAgent: () => true,
       policies: yield* readPolicyFiles("/packs/_policies")
     })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { openPacks } from "../../src/author/PacksFolder.ts"
 import { checkScenario } from "../../src/author/ScenarioChecks.ts"
-import { makeInputSchemaCompiler } from "../../src/catalog/InputSchema.ts"
+import { compileInputSchema } from "../../src/catalog/InputSchema.ts"
 import { type MemoryTree, memoryFiles } from "../fixtures/MemoryFiles.ts"
 import { type ScenarioParts, scenarioYaml, templateYaml } from "../fixtures/Packs.ts"
 
@@ -26,7 +26,7 @@ const findingsOf = ({ scenario = {}, files = {} }: Omit<Case, "says">) => {
   return Effect.gen(function* () {
     const packs = yield* openPacks("/packs")
     const verdict = checkScenario(yield* packs.scenario(FOLDER), {
-      compileSchema: makeInputSchemaCompiler(),
+      compileSchema: compileInputSchema,
       knowsAgent: (ref) => ref === "agent-a" || ref === "agent-b",
       undescribedCommitment: "warning"
     })
@@ -79,7 +79,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "refuses an initiator who does not take part": {
     scenario: { launch: "initiatorParticipantId: third" },
-    says: [`error ${FILE}: initiatorParticipantId "third" is no participant: nobody would open the session`]
+    says: [`error ${FILE}: initiatorParticipantId "third" is not a participant: nobody would open the session`]
   },
   "refuses a template's participant without an agent, and one declared twice": {
     files: {
@@ -90,7 +90,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
     says: [
       `error ${TEMPLATE}: participant "x" is declared twice`,
-      `error ${TEMPLATE}: participant "x" names "agent-c", which is no agent of the catalog`
+      `error ${TEMPLATE}: participant "x" names "agent-c", which is not an agent of the catalog`
     ]
   },
   "checks fixtures against the input schema": {

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makePackFiles } from "../../src/catalog/PackFiles.ts"
+import { openPackFiles } from "../../src/catalog/PackFiles.ts"
 import { type MemoryTree, memoryFiles } from "../fixtures/MemoryFiles.ts"
 
 const read = (tree: MemoryTree, file = "/packs/a/root.yaml") =>
-  makePackFiles("/packs").pipe(
+  openPackFiles("/packs").pipe(
     Effect.flatMap((files) => files.read(file)),
     Effect.provide(memoryFiles(tree))
   )
 
-describe("YAML dialect (launch-details section 1.6)", () => {
+describe("YAML dialect", () => {
   const readText = (text: string) => read({ "/packs/a/root.yaml": text })
 
   it.effect.each([
@@ -61,7 +61,7 @@ describe("YAML dialect (launch-details section 1.6)", () => {
   })
 })
 
-describe("!include (launch-details section 1.5)", () => {
+describe("!include", () => {
   it.effect("puts YAML and JSON content in the tag's place, each path relative to its own file", () =>
     Effect.gen(function* () {
       const value = yield* read({

@@ -11,7 +11,7 @@ const TEMPLATES = "/packs/demo/scenarios/one/1.0.0/templates"
 const withScenario = (parts: ScenarioParts): MemoryTree => ({ ...smallPack(), [SCENARIO]: scenarioYaml(parts) })
 const withTemplate = (text: string): MemoryTree => ({ ...smallPack(), [`${TEMPLATES}/t.yaml`]: text })
 
-describe("discovery (launch-details section 1.1)", () => {
+describe("discovery", () => {
   it.effect("serves an empty catalog with a warning when the directory is missing", () =>
     Effect.gen(function* () {
       const { catalog, warnings } = yield* load({})
@@ -128,7 +128,7 @@ describe("summaries", () => {
   )
 })
 
-describe("malformed pack data (launch-details section 1.7)", () => {
+describe("malformed pack data", () => {
   const pack = (text: string): MemoryTree => ({ ...smallPack(), "/packs/demo/pack.yaml": text })
   const cases: ReadonlyArray<readonly [name: string, tree: MemoryTree, message: string | RegExp]> = [
     [

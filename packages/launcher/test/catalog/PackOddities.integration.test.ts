@@ -4,7 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeInputSchemaCompiler } from "../../src/catalog/InputSchema.ts"
+import { compileInputSchema } from "../../src/catalog/InputSchema.ts"
 import { MAX_FILE_MIB } from "../../src/catalog/PackFiles.ts"
 import { loadCatalog } from "../../src/catalog/PackLoader.ts"
 import { makeTree } from "../fixtures/DiskTree.ts"
@@ -18,9 +18,7 @@ const OUTSIDE = "/outside/scenarios/one/1.0.0/scenario.yaml"
 const loaded = Effect.fnUntraced(function* (change: (root: string) => void) {
   const root = yield* makeTree({ ...smallPack(), [OUTSIDE]: scenarioYaml(), "/outside/pack.yaml": packYaml() })
   change(root)
-  const { catalog } = yield* loadCatalog(`${root}/packs`, makeInputSchemaCompiler()).pipe(
-    Effect.provide(NodePath.layer)
-  )
+  const { catalog } = yield* loadCatalog(`${root}/packs`, compileInputSchema).pipe(Effect.provide(NodePath.layer))
   return catalog.packs.map((pack) => ({ slug: pack.slug, scenarios: pack.scenarios.map(({ slug }) => slug) }))
 })
 
@@ -79,7 +77,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("pack files on disk",
         execFileSync("mkfifo", [`${root}/packs/demo/pipe.yaml`])
         writeFileSync(`${root}${SCENARIO}`, scenarioYaml({ launch: "contextTemplate: !include ../../../pipe.yaml" }))
       },
-      "demo/pipe.yaml is no regular file"
+      "demo/pipe.yaml is not a regular file"
     ],
     [
       "a pack that is a link out of the directory",

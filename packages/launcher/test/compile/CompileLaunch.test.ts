@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import type { CompileRequest } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { findVersion } from "../../src/catalog/Catalog.ts"
+import { isJsonObject } from "../../src/common/Json.ts"
 import { compileLaunch } from "../../src/compile/CompileLaunch.ts"
 import { launchSchemaOf } from "../../src/compile/LaunchSchema.ts"
-import { isJsonObject } from "../../src/Json.ts"
 import type { MemoryTree } from "../fixtures/MemoryFiles.ts"
 import { load, type ScenarioParts, scenarioYaml, smallPack, templateYaml } from "../fixtures/Packs.ts"
 
@@ -200,7 +200,7 @@ describe("session metadata", () => {
   )
 })
 
-describe("the initiator (launch-details section 3, step 8)", () => {
+describe("the initiator", () => {
   it.effect.each([
     ["is the declared one", "initiatorParticipantId: second\nkickoffTemplate: [{ from: first }]", "second"],
     ["else the sender of the first kickoff", "kickoffTemplate: [{ from: second }, { from: first }]", "second"],
@@ -239,7 +239,7 @@ describe("the initiator (launch-details section 3, step 8)", () => {
   )
 })
 
-describe("the kickoff (launch-details section 4)", () => {
+describe("the kickoff", () => {
   const DECISION = "macp.modes.decision.v1"
   it.effect.each([
     [
@@ -318,7 +318,7 @@ describe("extensions", () => {
   )
 })
 
-describe("the launch schema (launch-details section 3.3)", () => {
+describe("the launch schema", () => {
   it.effect("tells the declared initiator only, and shows the template's changes except in the form", () =>
     Effect.gen(function* () {
       const version = yield* versionOf(

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
+import type { Json, JsonObject } from "../../src/common/Json.ts"
 import { interpolate } from "../../src/compile/Placeholders.ts"
-import type { Json, JsonObject } from "../../src/Json.ts"
 
 const inputs: JsonObject = {
   name: "checkout",
@@ -15,7 +15,7 @@ const inputs: JsonObject = {
 
 const filled = (template: Json) => Result.map(interpolate({ template }, inputs), (result) => result["template"])
 
-describe("placeholders (launch-details section 2)", () => {
+describe("placeholders", () => {
   it.each<[name: string, template: Json, expected: Json]>([
     ["a whole number keeps its type", "{{ inputs.n }}", 12.5],
     ["a whole boolean keeps its type", "{{inputs.on}}", true],

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { parseScenarioRef } from "../../src/compile/ScenarioRef.ts"
 
-describe("scenario references (launch-details section 3, step 1)", () => {
+describe("scenario references", () => {
   it.each([
     ["a/b@1.0.0", { pack: "a", scenario: "b", version: "1.0.0" }],
     ["a/b/c@1", { pack: "a", scenario: "b/c", version: "1" }],

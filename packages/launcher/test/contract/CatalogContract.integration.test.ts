@@ -38,18 +38,18 @@ const many = {
   agentRefs: ["agent-member"]
 }
 
-contract("scenario-launch-service, Resources: packs and scenarios", [
+contract("the launch service: Resources: packs and scenarios", [
   get("/healthz", "is ok and names the service", { answer: { ok: true, service: "contract-launcher" } }),
-  get("/packs", "lists packs with their four fields, by directory (launch-details section 1.1)", {
+  get("/packs", "lists packs with their four fields, by directory", {
     answer: [
       { slug: "cast", name: "Demo", description: "A demo pack", tags: ["demo"] },
       { slug: "demo", name: "Demo", description: "A demo pack", tags: ["demo"] },
       { slug: "second", name: "second", description: "", tags: [] }
     ]
   }),
-  get("/packs/demo/scenarios", "summarises scenarios by their latest version (section 1.1)", { answer: [full, many] }),
+  get("/packs/demo/scenarios", "summarises scenarios by their latest version", { answer: [full, many] }),
   get("/packs/second/scenarios", "is empty for a pack without scenarios", { answer: [] }),
-  get("/packs/second-dir/scenarios", "does not know a pack by its directory (section 1.1)", {
+  get("/packs/second-dir/scenarios", "does not know a pack by its directory", {
     ...notFound("PACK_NOT_FOUND", "pack not found: second-dir")
   }),
   get("/packs/nope/scenarios", "is PACK_NOT_FOUND", notFound("PACK_NOT_FOUND", "pack not found: nope")),
@@ -62,7 +62,7 @@ contract("scenario-launch-service, Resources: packs and scenarios", [
       { packSlug: "demo", ...many }
     ])
   }),
-  get("/scenarios", "shows what was added on disk at the next request (section 1.1, cache time 0)", {
+  get("/scenarios", "shows what was added on disk at the next request", {
     files: LATER,
     answer: expect.arrayContaining([expect.objectContaining({ packSlug: "demo", scenario: "later", agentRefs: [] })])
   }),
@@ -70,12 +70,12 @@ contract("scenario-launch-service, Resources: packs and scenarios", [
     files: { "second-dir/pack.yaml": null },
     answer: [expect.objectContaining({ slug: "cast" }), expect.objectContaining({ slug: "demo" })]
   }),
-  get("/scenarios", "has no policy hints (section 11, row 8)", {
+  get("/scenarios", "has no policy hints", {
     answer: expect.not.arrayContaining([expect.objectContaining({ policyHints: expect.anything() })])
   })
 ])
 
-contract("scenario-launch-service, Resources: agents", [
+contract("the launch service: Resources: agents", [
   get("/agents", "lists every profile by file name, each with its scenarios and without metrics", {
     also: ({ body }) => {
       expect(body.map(({ agentRef }: { agentRef: string }) => agentRef)).toStrictEqual(AGENT_REFS)
@@ -85,7 +85,7 @@ contract("scenario-launch-service, Resources: agents", [
   get("/agents/agent-mock", "finds the scenarios that name the agent by scanning all packs", {
     answer: { ...profileOf("agent-mock"), scenarios: ["cast/mixed@1.0.0", "cast/unstarted@1.0.0"] }
   }),
-  get("/agents/agent-member", "counts each version, once, templates left out (section 5.1)", {
+  get("/agents/agent-member", "counts each version, once, templates left out", {
     includes: {
       scenarios: expect.arrayContaining(["demo/full@1.0.0", "demo/many@2.0.0", "demo/many@10.0.0", "cast/order@1.0.0"])
     },
@@ -110,7 +110,7 @@ const summaryOfFull = {
   initiatorParticipantId: "lead"
 }
 
-contract("scenario-launch-service, Resources: launch schema (launch-details section 3.3)", [
+contract("the launch service: Resources: launch schema", [
   get(SCHEMA, "has the fields of the specification", {
     answer: {
       scenarioRef: "demo/full@1.0.0",
@@ -126,7 +126,7 @@ contract("scenario-launch-service, Resources: launch schema (launch-details sect
       expectedDecisionKinds: ["go", "stay"]
     }
   }),
-  get(`${SCHEMA}?template=small`, "shows the template's defaults and overrides, the form unchanged (section 1.4)", {
+  get(`${SCHEMA}?template=small`, "shows the template's defaults and overrides, the form unchanged", {
     includes: {
       templateId: "small",
       formSchema: { properties: { amount: { default: 10 } } },
@@ -176,7 +176,7 @@ contract("scenario-launch-service, Resources: launch schema (launch-details sect
   ),
   get(
     "/packs/demo/scenarios/versionless/versions/readme/launch-schema",
-    "does not list a scenario without a valid version (section 1.1)",
+    "does not list a scenario without a valid version",
     notFound("SCENARIO_NOT_FOUND", "scenario not found: demo/versionless")
   ),
   get(
@@ -191,13 +191,13 @@ contract("scenario-launch-service, Resources: launch schema (launch-details sect
   ),
   get(
     "/packs/cast/scenarios/unknown/versions/1.0.0/launch-schema",
-    "is AGENT_NOT_FOUND for an agent outside the catalog (section 3.3)",
+    "is AGENT_NOT_FOUND for an agent outside the catalog",
     notFound("AGENT_NOT_FOUND", "example agent not found: agent-nobody-knows")
   )
 ])
 
 contract(
-  "launch-details section 1.1: discovery without packs",
+  "discovery without packs",
   [
     get("/packs", "is empty when PACKS_DIR is missing", { answer: [] }),
     get("/scenarios", "is empty", { answer: [] }),
@@ -207,7 +207,7 @@ contract(
 )
 
 contract(
-  "launch-details section 10.5: REGISTRY_CACHE_TTL_MS",
+  "REGISTRY_CACHE_TTL_MS",
   [
     get("/packs", "reads the packs once", { answer: expect.objectContaining({ length: 3 }) }),
     get("/packs", "serves that reading for as long as the setting says", {

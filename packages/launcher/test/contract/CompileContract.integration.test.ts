@@ -16,7 +16,7 @@ const compileOf = (says: string, launch: string, over: Partial<Statement> = {}):
 const ids = ["one", "lead"]
 const address = { city: "Aby" }
 
-contract("scenario-launch-service, CompileLaunchResult (launch-details sections 2 to 4)", [
+contract("the launch service: CompileLaunchResult", [
   compile(
     "is exactly what the field map says",
     {},
@@ -108,7 +108,7 @@ contract("scenario-launch-service, CompileLaunchResult (launch-details sections 
     }
   ),
   compile(
-    "leaves out every key without a value, and starts with the first participant (section 3, step 8)",
+    "leaves out every key without a value, and starts with the first participant",
     {
       scenarioRef: "demo/many@10.0.0",
       inputs: {}
@@ -182,7 +182,7 @@ contract("scenario-launch-service, CompileLaunchResult (launch-details sections 
     }
   ),
   compile(
-    "takes a template's defaults, runtime, launch and execution (section 1.4)",
+    "takes a template's defaults, runtime, launch and execution",
     {
       templateId: "small",
       inputs: { amount: 6, mail: "a@b.example" }
@@ -232,7 +232,7 @@ contract("scenario-launch-service, CompileLaunchResult (launch-details sections 
       lacks: ["runDescriptor.session.metadata.runLabel"]
     }
   ),
-  compile("compiles with an agent that nobody knows (section 3)", { scenarioRef: "cast/unknown@1.0.0", inputs: {} }),
+  compile("compiles with an agent that nobody knows", { scenarioRef: "cast/unknown@1.0.0", inputs: {} }),
   compile(
     "shows a changed scenario at the next request",
     { inputs: {} },
@@ -243,7 +243,7 @@ contract("scenario-launch-service, CompileLaunchResult (launch-details sections 
   )
 ])
 
-contract("launch-details section 2: placeholders", [
+contract("placeholders", [
   compileOf(
     "keep the type of a value that is the whole text",
     'contextTemplate: { n: "{{ inputs.n }}", o: "{{ inputs.o }}" }',
@@ -272,7 +272,7 @@ contract("launch-details section 2: placeholders", [
   })
 ])
 
-contract("launch-details section 4: launch blocks", [
+contract("launch blocks", [
   ...["value", "[a]", "7", '""'].map((value) =>
     compileOf(`extensions that are no map are COMPILATION_ERROR (${value})`, `extensions: ${value}`, {
       ...refused(400, "COMPILATION_ERROR", /^launch\.extensions must be a mapping of string values, got /)

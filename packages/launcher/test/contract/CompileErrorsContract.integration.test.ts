@@ -12,7 +12,7 @@ const broken = (instancePath: string, keyword: string, params: unknown) =>
     message: expect.any(String)
   })
 
-contract("scenario-launch-service, POST /launch/compile: errors", [
+contract("the launch service: POST /launch/compile: errors", [
   compile(
     "inputs that fail the schema are VALIDATION_ERROR with the validator's list",
     {
@@ -39,7 +39,7 @@ contract("scenario-launch-service, POST /launch/compile: errors", [
     }
   ),
   compile(
-    "inputs are not coerced (section 3.1)",
+    "inputs are not coerced",
     { inputs: { customer: "C-1", amount: "5" } },
     {
       status: 400,
@@ -87,7 +87,7 @@ const texts = (...message: ReadonlyArray<string>): Partial<Statement> => ({
 })
 const whole = ["scenarioRef should not be empty", "scenarioRef must be a string", "inputs must be an object"]
 
-contract("launch-details section 10.1: malformed bodies", [
+contract("malformed bodies", [
   compile("a missing scenarioRef breaks two rules", "{}", texts(...whole)),
   compile("an empty scenarioRef breaks one", { scenarioRef: "" }, texts("scenarioRef should not be empty")),
   compile("a scenarioRef that is no text breaks one", { scenarioRef: 7 }, texts("scenarioRef must be a string")),

@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs"
 import { layer } from "@effect/vitest"
+import { request } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import { type FileChanges, layerWorld, World, type WorldOptions } from "./World.ts"
 
-/** One statement of the specification: one request and what must be answered. */
+/** One statement about the service: one request and what must be answered. */
 export interface Statement {
-  /** The statement, in our words, with the section that makes it. */
+  /** The statement in words. */
   readonly says: string
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS"
   readonly path: string
@@ -40,34 +41,25 @@ export interface Seen {
   readonly file: (path: string) => string
 }
 
-const request = (world: World["Service"], { body, headers, method = "GET", path }: Statement) =>
-  Effect.promise(async (signal) => {
-    const response = await fetch(`${world.url}${path}`, {
-      method,
-      signal,
-      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
-    })
-    return { response, text: await response.text() }
-  })
-
 const check = Effect.fnUntraced(function* (statement: Statement) {
   const world = yield* World
   yield* Effect.acquireRelease(world.withFiles(statement.files ?? {}), () => world.restore)
-  for (let before = 0; before < (statement.after ?? 0); before++) yield* request(world, statement)
+  const { body: sent, headers = {}, method = "GET", path } = statement
+  const ask = request(method, `${world.url}${path}`, { body: sent, headers })
+  for (let before = 0; before < (statement.after ?? 0); before++) yield* ask
   world.journal()
   world.auth.requests.length = 0
   world.controlPlane.requests.length = 0
 
-  const { response, text } = yield* request(world, statement)
-  expect(response.status, text.slice(0, 2_000)).toBe(statement.status)
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true && text !== ""
-  const body = isJson ? JSON.parse(text) : text
+  const answer = yield* ask
+  const { text } = answer
+  expect(answer.status, text.slice(0, 2_000)).toBe(statement.status)
+  const body = answer.body ?? text
   if (statement.answer !== undefined) expect(body).toStrictEqual(statement.answer)
   if (statement.includes !== undefined) expect(body).toMatchObject(statement.includes)
   for (const key of statement.lacks ?? []) expect(body).not.toHaveProperty(key)
   for (const [name, expected] of Object.entries(statement.answerHeaders ?? {})) {
-    const value = response.headers.get(name)
+    const value = answer.headers.get(name)
     if (expected instanceof RegExp) expect(value ?? "", name).toMatch(expected)
     else expect(value, name).toBe(expected)
   }
@@ -75,17 +67,15 @@ const check = Effect.fnUntraced(function* (statement: Statement) {
   statement.also?.({ world, body, text, file: (path) => readFileSync(`${world.root}/${path}`, "utf8") })
 }, Effect.scoped)
 
-/** Tests each statement of a section over the real port of a service of its own. */
-export const contract = (section: string, statements: ReadonlyArray<Statement>, options: WorldOptions = {}) =>
-  layer(layerWorld(options), { excludeTestServices: true })(section, (it) => {
+/** Tests statements about one subject over the real port of a service of its own. */
+export const contract = (subject: string, statements: ReadonlyArray<Statement>, options: WorldOptions = {}) =>
+  layer(layerWorld(options), { excludeTestServices: true })(subject, (it) => {
     for (const statement of statements) it.effect(statement.says, () => check(statement))
   })
 
 export const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/**
- * The body of the service's own errors: these keys and, without metadata, no others (scenario-launch-service "Errors").
- */
+/** The body of the service's own errors: these keys and, without metadata, no others. */
 export const errorBody = (statusCode: number, errorCode: string, message: unknown, metadata?: unknown) => ({
   statusCode,
   errorCode,
@@ -93,5 +83,5 @@ export const errorBody = (statusCode: number, errorCode: string, message: unknow
   ...(metadata === undefined ? {} : { metadata })
 })
 
-/** The body of errors in the framework's form: no code (launch-details section 10.1). */
+/** The body of errors in the framework's form: no code. */
 export const frameworkBody = (statusCode: number, error: string, message: unknown) => ({ statusCode, error, message })

@@ -15,7 +15,7 @@ const refused = { status: 401, answer: frameworkBody(401, "Unauthorized", "Inval
 const body = { scenarioRef: "demo/full@1.0.0", inputs: { customer: "C-1" } }
 
 contract(
-  "scenario-launch-service, Authentication",
+  "the launch service: Authentication",
   [
     ...ROUTES.map((path) => get(path, "wants a key", refused)),
     ...ROUTES.map((path) => get(path, "takes a key of the list", { headers: { "x-api-key": "two" } })),
@@ -41,9 +41,9 @@ contract(
     ),
     get("/packs", "does not take a key as a bearer", { headers: { authorization: "Bearer one" }, ...refused }),
     get("/packs?x-api-key=one", "does not take a key from the address", refused),
-    get("/nowhere", "is 404 without a key (launch-details section 10.3)", { status: 404 }),
+    get("/nowhere", "is 404 without a key", { status: 404 }),
     {
-      says: "a syntax error is answered without a key (launch-details section 10.3)",
+      says: "a syntax error is answered without a key",
       method: "POST",
       path: "/launch/compile",
       headers: { "x-api-key": "one" },
@@ -57,12 +57,12 @@ contract(
 )
 
 contract(
-  "scenario-launch-service, Authentication, without keys",
+  "the launch service: Authentication, without keys",
   [get("/packs", "is open", {}), get("/packs", "does not look at a key either", { headers: { "x-api-key": "any" } })],
   { env: { AUTH_API_KEYS: " , " } }
 )
 
-contract("launch-details section 10.1: unknown routes", [
+contract("unknown routes", [
   ...(["POST", "PUT", "PATCH", "DELETE"] as const).map(
     (method): Statement => ({
       says: `${method} on a known path is 404, never 405`,
@@ -85,19 +85,19 @@ contract("launch-details section 10.1: unknown routes", [
   { says: "HEAD is answered like GET, without a body", method: "HEAD", path: "/packs", status: 200, answer: "" }
 ])
 
-contract("scenario-launch-service, Limits", [
+contract("the launch service: Limits", [
   get("/packs", "tells the budget", {
     answerHeaders: { "x-ratelimit-limit": "100000", "x-ratelimit-remaining": /^\d+$/, "x-ratelimit-reset": /^\d+$/ }
   })
 ])
 
 contract(
-  "scenario-launch-service, Limits: the default",
+  "the launch service: Limits: the default",
   [
     get("/agents", "is 100 requests in 60 s", {
       answerHeaders: { "x-ratelimit-limit": "100", "x-ratelimit-remaining": "99", "x-ratelimit-reset": /^(60|59)$/ }
     }),
-    get("/healthz", "is counted with everything else (launch-details section 10.3)", {
+    get("/healthz", "is counted with everything else", {
       answerHeaders: { "x-ratelimit-remaining": "98" }
     }),
     get("/packs", "is 429 for the 101st request, without a metadata key", {
@@ -115,7 +115,7 @@ contract(
 
 const CORS = { "access-control-allow-origin": "http://localhost:3000", "access-control-allow-credentials": "true" }
 
-contract("launch-details section 10.3: CORS", [
+contract("CORS", [
   get("/packs", "names the one origin always", { answerHeaders: CORS }),
   get("/nowhere", "names it with errors too", { status: 404, answerHeaders: CORS }),
   {
@@ -146,7 +146,7 @@ contract("launch-details section 10.3: CORS", [
 ])
 
 contract(
-  "launch-details section 10.3: CORS for several origins",
+  "CORS for several origins",
   [
     get("/packs", "reflects an origin that matches", {
       headers: { origin: "https://a.example.org" },
@@ -167,7 +167,7 @@ const fetchedBy = (page: string) =>
     .match(/<(script|link|img|iframe)\b[^>]*(src|href)\s*=\s*["']?(?!data:)[^>]*>/gi)
 
 contract(
-  "scenario-launch-service, documentation in development",
+  "the launch service: documentation in development",
   [
     get("/docs", "is a page that needs no network", {
       answerHeaders: { "content-type": /^text\/html/ },
@@ -187,7 +187,7 @@ contract(
 )
 
 contract(
-  "scenario-launch-service, no documentation elsewhere",
+  "the launch service: no documentation elsewhere",
   ["/docs", "/docs-json", "/docs-yaml"].map((path) => get(path, "is an unknown route", { status: 404 })),
   { env: { NODE_ENV: "production" } }
 )

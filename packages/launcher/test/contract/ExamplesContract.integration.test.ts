@@ -28,7 +28,7 @@ const unstarted = (participantId: string, agentRef: string) => ({
   participantMetadata: { processAttached: false }
 })
 
-contract("scenario-launch-service, the example flow", [
+contract("the launch service: the example flow", [
   run(
     "starts the initiator first, each agent after the other is confirmed, and answers in declaration order",
     "order",
@@ -95,7 +95,7 @@ contract("scenario-launch-service, the example flow", [
       expect(request?.headers).not.toHaveProperty("x-api-key")
     }
   }),
-  run("empty overrides change nothing (launch-details section 5.3)", "unstarted", {
+  run("empty overrides change nothing", "unstarted", {
     with: { runLabel: "", tags: [], requester: null },
     also: ({ body }) => {
       expect(body.compiled.runDescriptor.execution).toStrictEqual({
@@ -107,7 +107,7 @@ contract("scenario-launch-service, the example flow", [
   })
 ])
 
-contract("launch-details sections 5.4, 5.5 and 6: what an agent is given", [
+contract("what an agent is given", [
   run("tokens with the scopes of the initiator and of the others", "order", {
     also: ({ world }) => {
       const scopes = (can_start_sessions: boolean) => ({
@@ -162,7 +162,7 @@ contract("launch-details sections 5.4, 5.5 and 6: what an agent is given", [
           }
         }
       })
-      // Variables under both prefixes (section 5.4), and none of the service's own keys.
+      // Variables under both prefixes, and none of the service's own keys.
       const lines = file("environment-lead").split("\n")
       for (const prefix of ["MACP", "PROTO"]) {
         for (const variable of [
@@ -187,7 +187,7 @@ contract("launch-details sections 5.4, 5.5 and 6: what an agent is given", [
   })
 ])
 
-contract("scenario-launch-service, POST /examples/run: errors", [
+contract("the launch service: POST /examples/run: errors", [
   run("an unknown agent is AGENT_NOT_FOUND before anything else happens", "unknown", {
     ...refused(404, "AGENT_NOT_FOUND", "example agent not found: agent-nobody-knows"),
     journal: [],
@@ -291,7 +291,7 @@ contract("scenario-launch-service, POST /examples/run: errors", [
     ...refused(404, "TEMPLATE_NOT_FOUND", "template not found: no for cast/order@1.0.0"),
     also: nothingAsked
   }),
-  run("a malformed body is answered in the framework's form (launch-details section 10.1)", "order", {
+  run("a malformed body is answered in the framework's form", "order", {
     with: { bootstrapAgents: "true", tags: [7], requester: [], runLabel: 7 },
     status: 400,
     answer: frameworkBody(400, "Bad Request", [

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
+import { exchange } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { exchange } from "../fixtures/RawHttp.ts"
 import { layerWorld, World } from "./World.ts"
 
 const END = "connection: close"
@@ -80,14 +80,14 @@ const cases: ReadonlyArray<Case> = [
   }
 ]
 
-layer(layerWorld(), { excludeTestServices: true })("launch-details section 10.1: the server", (it) => {
-  for (const { body = "", error, head, status, what } of cases) {
+layer(layerWorld(), { excludeTestServices: true })("the server", (it) => {
+  for (const { body, error, head, status, what } of cases) {
     it.effect(`answers ${what} with ${status}, in the framework's form`, () =>
       Effect.gen(function* () {
         const { port } = yield* World
-        const answer = yield* Effect.promise(() => exchange(port, `${head.join("\r\n")}\r\n\r\n${body}`))
+        const answer = yield* exchange(port, { head: head.join("\r\n"), ...(body !== undefined && { body }) })
         assert.strictEqual(answer?.status, status)
-        const said = JSON.parse(answer?.body ?? "")
+        const said = answer?.json
         if (error === undefined) return assert.isTrue(said.ok)
         assert.deepStrictEqual(said, { message: said.message, error, statusCode: status })
         assert.isString(said.message)

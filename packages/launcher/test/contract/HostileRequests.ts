@@ -1,3 +1,5 @@
+import type { WireRequest } from "@runplane/testing"
+
 /** Pseudo-random choices that a seed repeats. */
 interface Chance {
   /** From 0 to below `end`. */
@@ -167,11 +169,8 @@ const TYPES = [
   "\u00ff"
 ] as const
 
-export interface HostileRequest {
-  readonly bytes: Buffer
+export interface HostileRequest extends WireRequest {
   readonly method: string
-  /** Whether the bytes are no whole request: the client leaves in the middle of it. */
-  readonly leaves: boolean
 }
 
 /** Request `number` of a seed. */
@@ -193,9 +192,5 @@ export const hostileRequest = (seed: number, number: number): HostileRequest => 
     ...(chance.below(6) === 0 ? [chance.pick(HEADERS)] : []),
     framing
   ]
-  return {
-    method,
-    bytes: Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1"), body]),
-    leaves: fault < 3
-  }
+  return { method, head: head.join("\r\n"), body, leaves: fault < 3 }
 }

@@ -3,7 +3,7 @@ import { type Neighbour, neighbour, type Received, sendJson } from "../fixtures/
 const at = (body: Received, ...path: ReadonlyArray<string>): unknown =>
   path.reduce((value: unknown, key) => Reflect.get(Object(value), key), body)
 
-/** An auth service (launch-details section 6) that answers by the name of the sender. */
+/** An auth service that answers by the name of the sender. */
 export const makeAuthService = neighbour((body, response) => {
   const sender = String(body["sender"])
   switch (sender) {
@@ -36,7 +36,7 @@ export const makeAuthService = neighbour((body, response) => {
 const PATIENCE_MS = 20_000
 const LOOK_AGAIN_MS = 5
 
-/** A control plane (launch-details section 10.4) that answers by the run label. */
+/** A control plane that answers by the run label. */
 export const makeControlPlane = (auth: Neighbour) =>
   neighbour(async (body, response) => {
     const sessionId = at(body, "session", "sessionId")

@@ -7,7 +7,7 @@ const uuid = expect.stringMatching(UUID_V4)
 const submitted = ({ world }: Seen) => world.controlPlane.requests.map(({ body }) => body)
 const nothingAsked = (seen: Seen) => expect([submitted(seen), seen.world.auth.requests]).toStrictEqual([[], []])
 
-contract("scenario-launch-service, controlPlaneRun", [
+contract("the launch service: controlPlaneRun", [
   ...[
     "plane rejects",
     "plane knows the session",
@@ -32,7 +32,7 @@ contract("scenario-launch-service, controlPlaneRun", [
 ])
 
 contract(
-  "launch-details section 10.4: the control plane's key",
+  "the control plane's key",
   [
     run("is sent as a bearer", "unstarted", {
       also: ({ world }) =>
@@ -43,7 +43,7 @@ contract(
 )
 
 contract(
-  "scenario-launch-service, without a control plane",
+  "the launch service: without a control plane",
   [
     run("controlPlaneRun is absent", "unstarted", {
       includes: { sessionId: uuid },
@@ -55,7 +55,7 @@ contract(
 )
 
 contract(
-  "scenario-launch-service, with neighbours that are not there",
+  "the launch service: with neighbours that are not there",
   [
     run("controlPlaneRun is absent", "unstarted", { includes: { sessionId: uuid }, lacks: ["controlPlaneRun"] }),
     run("AUTH_MINT_FAILED, without a fallback", "order", {
@@ -67,7 +67,7 @@ contract(
 )
 
 contract(
-  "scenario-launch-service, AUTO_BOOTSTRAP_EXAMPLE_AGENTS off",
+  "the launch service: AUTO_BOOTSTRAP_EXAMPLE_AGENTS off",
   [
     run("nothing is started unless the request says so", "order", {
       answer: { compiled: expect.anything(), hostedAgents: [] },
@@ -84,7 +84,7 @@ contract(
 )
 
 contract(
-  "scenario-launch-service, with neighbours that do not answer in time",
+  "the launch service: with neighbours that do not answer in time",
   [
     ...["hangs", "stalls"].map((how) =>
       run(`controlPlaneRun is absent when the control plane ${how}`, "unstarted", {

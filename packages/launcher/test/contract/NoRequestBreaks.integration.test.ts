@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { launcherErrorStatus } from "@runplane/api"
+import { exchange, type WireAnswer } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { exchange, type RawAnswer } from "../fixtures/RawHttp.ts"
 import { type HostileRequest, hostileRequest } from "./HostileRequests.ts"
 import { layerWorld, World } from "./World.ts"
 
@@ -13,27 +13,18 @@ const SEED = Number(process.env["LAUNCHER_FUZZ_SEED"] || randomInt(2 ** 31))
 const CONCURRENCY = 8
 /** Share of the requests that something is done for; requests that are all refused at the door prove little. */
 const LEAST_ACCEPTED = 0.15
-const TIME_LIMIT_MS = 60_000 + REQUESTS * 20
-
-const parsed = (text: string): ReturnType<typeof JSON.parse> => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const TIME_LIMIT_MS = 60_000 + REQUESTS * 100
 
 const isMessage = (message: unknown) =>
   typeof message === "string" || (Array.isArray(message) && message.every((text) => typeof text === "string"))
 
 /**
- * What is wrong with an error answer: it has one of the two forms of launch-details section 10.1, and is nobody's fault
+ * What is wrong with an error answer: it has the service's own form or the framework's, and is nobody's fault
  * but the caller's.
  */
-const faultOfError = ({ body: text, status }: RawAnswer): string | undefined => {
-  const body = parsed(text)
-  if (body === undefined) return "an error that is no JSON"
-  const { statusCode, errorCode, message, ...rest } = body
+const faultOfError = ({ json, status }: WireAnswer): string | undefined => {
+  if (json === undefined) return "an error that is no JSON"
+  const { statusCode, errorCode, message, ...rest } = json
   if (statusCode !== status) return "a body with another status"
   if (!isMessage(message)) return "a message that is no text"
   if (status >= 500) return "a failure of our own"
@@ -44,13 +35,13 @@ const faultOfError = ({ body: text, status }: RawAnswer): string | undefined => 
   return Object.keys(others).length === 0 ? undefined : "an unknown key in the body"
 }
 
-const faultOf = ({ leaves, method }: HostileRequest, answer: RawAnswer | undefined): string | undefined => {
+const faultOf = ({ leaves, method }: HostileRequest, answer: WireAnswer | undefined): string | undefined => {
   // Nothing can be said to who leaves halfway, and nothing is said to who wants a tunnel.
   if (answer === undefined) return leaves || method === "CONNECT" ? undefined : "no answer"
   if (method === "HEAD") return answer.status >= 500 ? "a failure of our own" : undefined
   if (answer.status >= 400) return faultOfError(answer)
-  const isJson = answer.headers.some((line) => line.startsWith("content-type: application/json"))
-  return isJson && parsed(answer.body) === undefined ? "a body that is no JSON" : undefined
+  const isJson = answer.headers["content-type"]?.startsWith("application/json") === true
+  return isJson && answer.json === undefined ? "a body that is no JSON" : undefined
 }
 
 layer(layerWorld({ env: { AUTO_BOOTSTRAP_EXAMPLE_AGENTS: "false" } }), { excludeTestServices: true })(
@@ -68,12 +59,12 @@ layer(layerWorld({ env: { AUTO_BOOTSTRAP_EXAMPLE_AGENTS: "false" } }), { exclude
             (number) =>
               Effect.gen(function* () {
                 const request = hostileRequest(SEED, number)
-                const answer = yield* Effect.promise(() => exchange(port, request.bytes, request.leaves))
+                const answer = yield* exchange(port, request)
                 if (answer !== undefined && answer.status < 300) accepted += 1
                 const fault = faultOf(request, answer)
                 if (fault === undefined) return
-                const said = answer === undefined ? "" : `${answer.status} ${answer.body.slice(0, 500)}`
-                faults.push(`${fault}: ${said}\nrequest ${number}: ${request.bytes.toString("latin1").slice(0, 1_000)}`)
+                const said = answer === undefined ? "" : `${answer.status} ${answer.text.slice(0, 500)}`
+                faults.push(`${fault}: ${said}\nrequest ${number}: ${request.head.slice(0, 1_000)}`)
               }),
             { concurrency: CONCURRENCY, discard: true }
           )

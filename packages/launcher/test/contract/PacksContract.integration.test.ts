@@ -18,7 +18,7 @@ const included = (argument: string) => scenarioYaml({ launch: `contextTemplate: 
 const including = (argument: string, message: string, files: FileChanges = {}) =>
   malformed(`!include ${argument}`, { ...files, [SCENARIO]: included(argument) }, `${message} (in ${SCENARIO})`)
 
-contract("scenario-launch-service, INVALID_PACK_DATA (launch-details sections 1.2 to 1.7)", [
+contract("the launch service: INVALID_PACK_DATA", [
   malformed(
     "a pack's apiVersion",
     { [PACK]: packYaml({ header: "apiVersion: v9\nkind: ScenarioPack" }) },
@@ -112,7 +112,7 @@ contract("scenario-launch-service, INVALID_PACK_DATA (launch-details sections 1.
 
 const STILL = { [PACK]: "a: [" }
 
-contract("launch-details section 1.7: how far INVALID_PACK_DATA spreads", [
+contract("how far INVALID_PACK_DATA spreads", [
   ...["/packs", "/packs/cast/scenarios", "/scenarios", "/agents", "/agents/agent-lead"].map(
     (path): Statement => ({
       says: `GET ${path} fails with every pack`,
@@ -173,7 +173,7 @@ const compile = (says: string, files: FileChanges, context: unknown): Statement 
   includes: { scenarioMeta: { sessionContext: context as object } }
 })
 
-contract("launch-details sections 1.5 and 1.6: what pack files may hold", [
+contract("what pack files may hold", [
   compile(
     "includes of YAML and JSON, each relative to its own file",
     {

@@ -1,7 +1,7 @@
 import type { MemoryTree } from "../fixtures/MemoryFiles.ts"
 import { packYaml } from "../fixtures/Packs.ts"
 
-/** A launch of the format's every key (launch-details sections 1.3 and 4). */
+/** A launch of the format's every key. */
 const FULL = `apiVersion: scenarios.macp.dev/v1
 kind: ScenarioVersion
 metadata:

@@ -12,17 +12,17 @@ import * as Schema from "effect/Schema"
 import { parseManifest } from "../../src/agents/AgentManifest.ts"
 import { AgentCatalog } from "../../src/catalog/AgentCatalog.ts"
 import { type LaunchPlan, type ScenarioVersion, scenarioRefOf } from "../../src/catalog/Catalog.ts"
-import { makeInputSchemaCompiler } from "../../src/catalog/InputSchema.ts"
-import { makePackFiles } from "../../src/catalog/PackFiles.ts"
+import { compileInputSchema } from "../../src/catalog/InputSchema.ts"
+import { openPackFiles } from "../../src/catalog/PackFiles.ts"
 import { loadCatalog } from "../../src/catalog/PackLoader.ts"
 import { PackRegistry } from "../../src/catalog/PackRegistry.ts"
+import type { JsonObject } from "../../src/common/Json.ts"
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
-import type { JsonObject } from "../../src/Json.ts"
 import { settingsLayer } from "../fixtures/Settings.ts"
 
 const PACKS = fileURLToPath(new URL("../../../../packs/", import.meta.url))
 
-/** The modes of the standard, each shown by a pack (runtime-wire section 1.11). */
+/** The modes of the standard, each shown by a pack. */
 const STANDARD_MODES = ["decision", "handoff", "proposal", "quorum", "task"].map((mode) => `macp.mode.${mode}.v1`)
 
 /** Agents for scenarios that somebody begins to write; no scenario here needs them. */
@@ -68,7 +68,7 @@ const ScenarioFile = Schema.Struct({
 /** A scenario file with its includes. */
 const fileOf = (scenario: ScenarioVersion) =>
   Effect.gen(function* () {
-    const files = yield* makePackFiles(PACKS)
+    const files = yield* openPackFiles(PACKS)
     const document = yield* files.read(`${PACKS}${folderOf(scenario)}/scenario.yaml`)
     return yield* Schema.decodeUnknownEffect(ScenarioFile)(document)
   })
@@ -87,7 +87,7 @@ const shipped = Effect.gen(function* () {
 layer(services, { excludeTestServices: true })("the packs that are shipped", (it) => {
   it.effect("load without a warning, from folders that say the same as the files", () =>
     Effect.gen(function* () {
-      const { catalog, warnings } = yield* loadCatalog(PACKS, makeInputSchemaCompiler())
+      const { catalog, warnings } = yield* loadCatalog(PACKS, compileInputSchema)
       assert.deepStrictEqual(warnings, [])
       for (const pack of catalog.packs) {
         for (const { slug, versions } of pack.scenarios) {

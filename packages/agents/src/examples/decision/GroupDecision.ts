@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/** What the scenario says about its policy; only advice, the runtime evaluates the registered policy (section 7.2). */
+/** What the scenario says about its policy; only advice, the runtime evaluates the registered policy. */
 export const PolicyHints = Schema.Struct({
   type: Schema.String.pipe(Schema.withDecodingDefault(Effect.succeed("none"))),
   threshold: Schema.Finite.pipe(Schema.withDecodingDefault(Effect.succeed(0.5))),
@@ -40,13 +40,13 @@ export const decide = (hints: PolicyHints, record: GroupRecord): Call => {
   const cast = [...record.votes.values()]
   const approve = cast.filter((vote) => vote === "APPROVE").length
   const reject = cast.filter((vote) => vote === "REJECT").length
-  const told = `${approve} approve, ${reject} reject of ${record.specialists.length} specialists`
+  const tally = `${approve} approve, ${reject} reject of ${record.specialists.length} specialists`
   if (hints.vetoEnabled && record.criticalObjections >= hints.vetoThreshold) {
-    return noGo(`vetoed by ${record.criticalObjections} critical objection(s); ${told}`)
+    return noGo(`vetoed by ${record.criticalObjections} critical objection(s); ${tally}`)
   }
   return carries(hints, record, approve, reject)
-    ? { action: "decision.selected", outcomePositive: true, vote: "APPROVE", reason: `go: ${told}` }
-    : noGo(`no-go: ${told}`)
+    ? { action: "decision.selected", outcomePositive: true, vote: "APPROVE", reason: `go: ${tally}` }
+    : noGo(`no-go: ${tally}`)
 }
 
 const carries = ({ threshold, type }: PolicyHints, { specialists }: GroupRecord, approve: number, reject: number) => {

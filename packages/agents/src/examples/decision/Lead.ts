@@ -6,7 +6,7 @@ import { act, cancel, commit, leading, open, progress, say, think, waitFor } fro
 import { ended, sharedContext, started, usedModel } from "../runner/Telemetry.ts"
 import { decide, type GroupRecord, hintsOf } from "./GroupDecision.ts"
 
-/** How long the lead waits for all votes after its proposal, in milliseconds (launch-details section 7.2). */
+/** How long the lead waits for all votes after its proposal, in milliseconds. */
 const VOTES_WAIT_MS = 60_000
 
 const MODEL: Model = { model: "vendor1-4o", provider: "vendor1", baseLatencyMs: 520 }
@@ -21,8 +21,8 @@ export interface Leadership {
 }
 
 /**
- * The initiator of a decision (launch-details section 7.2): opens the session, puts the proposal, waits for all votes
- * or for as long as it has patience, votes and commits. Whether that is enough, the policy decides.
+ * The initiator of a decision: opens the session, puts the proposal, waits for all votes or for as long as it has
+ * patience, votes and commits. Whether that is enough, the policy decides.
  */
 export const lead = ({ calledOff, group, scope }: Leadership) =>
   leading(Decision.Proposal, ({ brief, overdue, session }, kickoff) => {

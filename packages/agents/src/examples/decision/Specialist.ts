@@ -7,8 +7,8 @@ import { alert, ended, started, usedModel } from "../runner/Telemetry.ts"
 import { type Assessment, voteFor } from "./Assessment.ts"
 
 /**
- * One specialist of a decision (launch-details section 7.1): waits for the proposal, assesses it, waits until every
- * other specialist has done so too (the first vote closes evaluations and objections), and votes.
+ * One specialist of a decision: waits for the proposal, assesses it, waits until every other specialist has done so too
+ * (the first vote closes evaluations and objections), and votes.
  */
 export const specialist =
   (assess: (brief: Brief) => Assessment, model: Model): Strategy =>

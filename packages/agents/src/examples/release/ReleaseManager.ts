@@ -11,8 +11,9 @@ const BALLOTS_WAIT_MS = 60_000
 const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatencyMs: 240 }
 
 /**
- * The initiator of a rollout approval: asks, abstains (whoever asks for an approval does not give it), waits for every
- * ballot and commits what they add up to. A request whose artefact has to be built anew is withdrawn by cancelling.
+ * The initiator of a rollout approval: asks, abstains (an agent that asks for an approval does not give it), waits for
+ * every ballot and commits what they add up to. A request whose artefact has to be built anew is withdrawn by
+ * cancelling.
  */
 export const releaseManager = leading(Quorum.ApprovalRequest, ({ brief, overdue, session }, kickoff) => {
   const { participants, self } = brief
@@ -45,8 +46,8 @@ export const releaseManager = leading(Quorum.ApprovalRequest, ({ brief, overdue,
   if (!approved && ballots.approvals + participants.length - ballots.cast >= needed) {
     return act(cancel(`${ballots.approvals} of ${needed} approvals when the time was up`))
   }
-  const told = `${ballots.approvals} approve, ${ballots.rejections} reject, ${needed} approvals needed`
-  const reason = `${approved ? "ships" : "does not ship"}: ${told}`
+  const tally = `${ballots.approvals} approve, ${ballots.rejections} reject, ${needed} approvals needed`
+  const reason = `${approved ? "ships" : "does not ship"}: ${tally}`
   return act(
     progress(0.8, "counting"),
     think("count"),

@@ -12,8 +12,8 @@ export interface Model {
 const CHARACTERS_PER_TOKEN = 4
 
 /**
- * The data of an `llm.call.completed` signal (runtime-wire section 10). No model is called: the numbers are realistic
- * and follow from the facts and the seed alone, so the same run costs the same each time.
+ * The data of an `llm.call.completed` signal. No model is called: the numbers are realistic and follow from the facts
+ * and the seed alone, so the same run costs the same each time.
  */
 export const llmCallOf = (
   { baseLatencyMs, model, provider }: Model,

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf"
 import { DecisionMode, HandoffMode, ProposalMode, QuorumMode, TaskMode } from "@runplane/runtime"
 
-/** A message type of a mode and the payload that travels with it (runtime-wire section 1.11). */
+/** A message type of a mode and the payload that travels with it. */
 export interface MessageKind<Desc extends DescMessage> {
   readonly messageType: string
   readonly schema: Desc

@@ -117,8 +117,7 @@ const openingOf = ({ opening }: Brief): Effect.Effect<Opening, AgentUnable> =>
     : Effect.succeed(opening)
 
 /**
- * Commits. A Commitment that the policy refuses ends the session by cancelling it, so that nobody waits for its expiry
- * (launch-details section 7.2).
+ * Commits. A Commitment that the policy refuses ends the session by cancelling it, so that nobody waits for its expiry.
  */
 const conclude = (client: AgentClient["Service"], { versions }: Brief, outcome: Outcome) =>
   client

@@ -28,7 +28,7 @@ export const heard = <Desc extends DescMessage>(
 export const hasSaid = (session: Session, sender: string, { messageType }: MessageKind<DescMessage>): boolean =>
   session.some((envelope) => envelope.sender === sender && envelope.messageType === messageType)
 
-/** The messages that end a session; newer runtimes show a cancellation as an envelope (runtime-wire section 12). */
+/** The messages that end a session; newer runtimes show a cancellation as an envelope. */
 const ENDINGS = new Set(["Commitment", "SessionCancel"])
 
 export const isOver = (session: Session): boolean => session.some(({ messageType }) => ENDINGS.has(messageType))

@@ -49,7 +49,7 @@ export type Action =
 /** What a Commitment says beyond the versions that the session is bound to. */
 export interface Outcome {
   readonly commitmentId: string
-  /** For example `decision.selected`; its ending has to fit `positive` (runtime-wire section 8.1). */
+  /** For example `decision.selected`; its ending has to fit `positive`. */
   readonly action: string
   readonly positive: boolean
   readonly scope: string

@@ -2,7 +2,7 @@ import type { Brief } from "./Brief.ts"
 import { llmCallOf, type Model } from "./LlmCall.ts"
 import { type Action, signal } from "./Strategy.ts"
 
-/** What agents tell about themselves beside the session, as ambient signals (runtime-wire section 10). */
+/** What agents tell about themselves beside the session, as ambient signals. */
 
 export const started = ({ agentRef, framework, role }: Brief): Action =>
   signal("session.started", { role, framework, agentRef })

@@ -6,11 +6,11 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Queue from "effect/Queue"
 import { TestClock } from "effect/testing"
-import type { LauncherOptions } from "../src/LauncherSettings.ts"
-import { PolicyRegistration } from "../src/PolicyRegistration.ts"
-import { memoryFiles } from "./fixtures/MemoryFiles.ts"
-import { settingsLayer } from "./fixtures/Settings.ts"
-import { json, type StubRequest, stubHttp } from "./fixtures/StubHttp.ts"
+import { PolicyRegistration } from "../../src/control-plane/PolicyRegistration.ts"
+import type { LauncherOptions } from "../../src/LauncherSettings.ts"
+import { memoryFiles } from "../fixtures/MemoryFiles.ts"
+import { settingsLayer } from "../fixtures/Settings.ts"
+import { json, type StubRequest, stubHttp } from "../fixtures/StubHttp.ts"
 
 const MODE = "macp.mode.decision.v1"
 const rules = { voting: { algorithm: "majority", threshold: 0.5 } }
@@ -59,7 +59,7 @@ const registered = (name: string) => ({ policy: name, state: "registered" })
 
 const bodyOf = ({ body }: StubRequest) => body
 
-describe("registration of the packs' policies (launch-details section 8)", () => {
+describe("registration of the packs' policies", () => {
   it.effect("registers every readable policy but the default one, in the control plane's own names", () =>
     Effect.gen(function* () {
       const { calls, policies, warnings } = yield* register([])

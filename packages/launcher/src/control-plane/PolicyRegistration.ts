@@ -1,4 +1,5 @@
 import { ControlPlaneClient, type PolicyDescriptor } from "@runplane/api"
+import { jitteredBackoff } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -6,10 +7,9 @@ import type * as FileSystem from "effect/FileSystem"
 import type { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
-import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
-import { isJsonObject, type Json } from "./Json.ts"
-import { type ControlPlaneSettings, LauncherSettings } from "./LauncherSettings.ts"
+import { isJsonObject, type Json } from "../common/Json.ts"
+import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
 import { type PackPolicy, readPolicyFiles } from "./PolicyFiles.ts"
 import { oneLine } from "./RunSubmission.ts"
 
@@ -26,9 +26,9 @@ export type PolicyOutcome =
   | { readonly policy: string; readonly state: "pending"; readonly reason: string }
 
 /**
- * Registers the policies of the packs when the service starts, through the control plane's `POST /runtime/policies`
- * (launch-details section 8). A policy that is there already counts as registered. It works in the background and never
- * fails a request: until it is through, launches that name one of the policies are refused by the runtime.
+ * Registers the policies of the packs when the service starts, through the control plane's `POST /runtime/policies`. A
+ * policy that is there already counts as registered. It works in the background and never fails a request: until it is
+ * through, launches that name one of the policies are refused by the runtime.
  */
 export class PolicyRegistration extends Context.Service<
   PolicyRegistration,
@@ -81,13 +81,13 @@ const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (
   { timeoutMs, url }: ControlPlaneSettings,
   note: (outcome: PolicyOutcome) => Effect.Effect<void>
 ) {
-  let told = ""
+  let lastLine = ""
   /** A control plane that is away for hours is worth one line, and another one when it is away for another reason. */
   const tellOnce = (policy: string, reason: string) =>
     Effect.suspend(() => {
       const line = `the policies of the packs are not registered at ${url} yet, trying again: ${reason}`
-      const log = told === line ? Effect.logDebug(line) : Effect.logWarning(line)
-      told = line
+      const log = lastLine === line ? Effect.logDebug(line) : Effect.logWarning(line)
+      lastLine = line
       return Effect.andThen(note({ policy, state: "pending", reason }), log)
     })
 
@@ -95,7 +95,7 @@ const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (
     const outcome = yield* registerOne(policy).pipe(
       Effect.timeout(timeoutMs),
       Effect.tapError((error) => tellOnce(policy.policyId, oneLine(error))),
-      Effect.retry(patience),
+      Effect.retry(jitteredBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS)),
       // Every other failure is tried again for ever.
       Effect.orDie
     )
@@ -134,11 +134,6 @@ const registerOne = Effect.fnUntraced(function* (policy: PackPolicy) {
 
 const registered = (policy: string): PolicyOutcome => ({ policy, state: "registered" })
 const refused = (policy: string, reason: string): PolicyOutcome => ({ policy, state: "refused", reason })
-
-const patience = Schedule.min([
-  Schedule.exponential(`${FIRST_PAUSE_MS} millis`, 2),
-  Schedule.spaced(`${MAX_PAUSE_MS} millis`)
-]).pipe(Schedule.jittered)
 
 const isSame = (held: PolicyDescriptor, policy: PackPolicy) =>
   held.mode === policy.mode &&

@@ -8,7 +8,7 @@ export type JsonObject = Schema.JsonObject
 export const isJsonObject = (value: Json | undefined): value is JsonObject => Predicate.isReadonlyObject(value)
 
 /**
- * Deep merge of launch-details section 1.4: two objects merge key by key, anything else replaces the base. Keys are
+ * How a template changes its scenario: two objects merge key by key, anything else replaces the base. Keys are
  * copied with `Object.fromEntries`, so that a key called `__proto__` stays an ordinary key.
  */
 export const deepMerge = (base: Json | undefined, override: Json | undefined): Json | undefined => {

@@ -7,13 +7,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as Result from "effect/Result"
-import { AgentHost, AgentNotAttached } from "./agents/AgentHost.ts"
-import { type AgentManifest, isHosted, parseManifest, readManifestText } from "./agents/AgentManifest.ts"
-import { AgentTokens } from "./agents/AgentTokens.ts"
-import { type CancelCallback, CancelCallbacks, publishedCallback } from "./agents/CancelCallbacks.ts"
-import { AgentCatalog, type AgentProfile } from "./catalog/AgentCatalog.ts"
-import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
-import { distinct } from "./Json.ts"
+import { AgentHost, AgentNotAttached } from "../agents/AgentHost.ts"
+import { type AgentManifest, isHosted, parseManifest, readManifestText } from "../agents/AgentManifest.ts"
+import { AgentTokens } from "../agents/AgentTokens.ts"
+import { type CancelCallback, CancelCallbacks, publishedCallback } from "../agents/CancelCallbacks.ts"
+import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
+import { distinct } from "../common/Json.ts"
 import {
   AgentAttachFailed,
   type AgentNotFound,
@@ -21,9 +20,10 @@ import {
   type CompileFailure,
   type FailedParticipant,
   InvalidConfig
-} from "./LaunchErrors.ts"
-import { LauncherSettings } from "./LauncherSettings.ts"
-import { RunSubmission } from "./RunSubmission.ts"
+} from "../common/LaunchErrors.ts"
+import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
+import { RunSubmission } from "../control-plane/RunSubmission.ts"
+import { LauncherSettings } from "../LauncherSettings.ts"
 
 type Binding = CompileLaunchResult["participantBindings"][number]
 
@@ -37,9 +37,8 @@ interface Cast {
 }
 
 /**
- * The example flow (launch-details section 5.3): compile, start the agents one at a time with the initiator first, and
- * meanwhile submit the run to the control plane. When an agent does not attach, the run's other agents are stopped
- * again.
+ * The example flow: compile, start the agents one at a time with the initiator first, and meanwhile submit the run to
+ * the control plane. When an agent does not attach, the run's other agents are stopped again.
  */
 export class ExampleRuns extends Context.Service<
   ExampleRuns,
@@ -64,11 +63,11 @@ export class ExampleRuns extends Context.Service<
       const run = Effect.fn("ExampleRuns.run")(function* (request: ExampleRunRequest) {
         const compiled = withOverrides(yield* compiler.compile(request), request)
         if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled, hostedAgents: [] }
-        const known = yield* Effect.forEach(compiled.participantBindings, (binding) =>
+        const members = yield* Effect.forEach(compiled.participantBindings, (binding) =>
           Effect.map(catalog.get(binding.agentRef), (profile) => ({ binding, profile }))
         )
         // A wrong configuration shows before anything is started or submitted.
-        const cast = yield* Effect.forEach(known, (member) =>
+        const cast = yield* Effect.forEach(members, (member) =>
           Effect.map(manifestOf(member.profile), (manifest): Cast => ({ ...member, manifest }))
         )
         const attached = cast.filter(({ profile }) => profile.bootstrapMode === "attached")
@@ -175,7 +174,7 @@ export class ExampleRuns extends Context.Service<
   )
 }
 
-/** Launch-details section 5.3, "Overrides"; they apply without agents too. */
+/** The caller's tags are added, its requester and run label replace; all apply without agents too. */
 const withOverrides = (
   compiled: CompileLaunchResult,
   { tags, requester, runLabel }: ExampleRunRequest
@@ -197,9 +196,8 @@ const withOverrides = (
 }
 
 /**
- * The descriptor as it is submitted: it tells the control plane where to ask the initiator for a cancellation
- * (launch-details section 7.3). The answer to our own caller does not, because of the bearer. A callback of the pack's
- * own is left alone.
+ * The descriptor as it is submitted: it tells the control plane where to ask the initiator for a cancellation. The
+ * answer to our own caller does not, because of the bearer. A callback of the pack's own is left alone.
  */
 const withCancelCallback = (
   { initiator, runDescriptor }: CompileLaunchResult,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { deepMerge, type Json } from "../src/Json.ts"
+import { deepMerge, type Json } from "../../src/common/Json.ts"
 
-describe("deep merge (launch-details section 1.4)", () => {
+describe("deep merge", () => {
   it.each<[name: string, base: Json, override: Json | undefined, expected: Json]>([
     ["objects merge key by key, at any depth", { a: { x: 1, y: 2 } }, { a: { y: 3 } }, { a: { x: 1, y: 3 } }],
     ["arrays replace arrays", { a: [1, 2] }, { a: [] }, { a: [] }],

@@ -1,22 +1,11 @@
+import { DEFAULT_POLICY_ID, PolicyFile, type PolicySchemaVersion } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { compareTexts } from "./catalog/VersionOrder.ts"
+import { compareTexts } from "../catalog/VersionOrder.ts"
 import { oneLine } from "./RunSubmission.ts"
-
-/** The policy that every runtime has by itself. */
-const DEFAULT_POLICY = "policy.default"
-
-/** A policy file (launch-details section 8); the control plane's own names differ. */
-const PolicyFile = Schema.Struct({
-  policy_id: Schema.NonEmptyString,
-  mode: Schema.NonEmptyString,
-  schema_version: Schema.Literals([1, 2, 3]),
-  description: Schema.optionalKey(Schema.String),
-  rules: Schema.JsonObject
-})
 
 /** A policy in the words of `POST /runtime/policies`. */
 export interface PackPolicy {
@@ -24,7 +13,7 @@ export interface PackPolicy {
   readonly mode: string
   readonly description: string
   readonly rules: Schema.JsonObject
-  readonly schemaVersion: 1 | 2 | 3
+  readonly schemaVersion: PolicySchemaVersion
 }
 
 /** A file that holds no policy, or the folder itself. */
@@ -33,12 +22,12 @@ export interface BrokenPolicy {
   readonly reason: string
 }
 
-const decodeFile = Schema.decodeUnknownEffect(Schema.fromJsonString(PolicyFile))
+const decodeFile = Schema.decodeUnknownEffect(PolicyFile)
 
 /**
  * The policies of a folder in the order of its file names, without `policy.default`, which the runtime has and nobody
- * may replace. A broken file concerns only the launches that name its policy, so it is told beside the others; so is a folder
- * that cannot be listed. Without a folder there are none.
+ * may replace. A broken file concerns only the launches that name its policy, so it is reported beside the
+ * others; so is a folder that cannot be listed. Without a folder there are none.
  */
 export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
@@ -65,7 +54,7 @@ export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (director
   }
 })
 
-const isRegistrable = ({ policyId }: PackPolicy) => policyId !== DEFAULT_POLICY
+const isRegistrable = ({ policyId }: PackPolicy) => policyId !== DEFAULT_POLICY_ID
 
 const toPolicy = (file: typeof PolicyFile.Type): PackPolicy => ({
   policyId: file.policy_id,

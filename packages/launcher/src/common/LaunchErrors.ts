@@ -2,9 +2,8 @@ import * as Data from "effect/Data"
 import type { JsonObject } from "./Json.ts"
 
 /**
- * What can go wrong between a launch request and its answer (scenario-launch-service "Errors"). Messages are those of
- * launch-details section 10.2; the HTTP handlers translate each error into the class of packages/api with the same
- * code.
+ * What can go wrong between a launch request and its answer. The messages are part of
+ * the HTTP contract; the handlers translate each error into the class of packages/api with the same code.
  */
 export class InvalidScenarioRef extends Data.TaggedError("InvalidScenarioRef")<{
   readonly scenarioRef: string
@@ -57,7 +56,7 @@ export class AgentNotFound extends Data.TaggedError("AgentNotFound")<{ readonly 
   }
 }
 
-/** `errors` is the validator's own list, unchanged (launch-details section 3.1). */
+/** `errors` is the validator's own list, unchanged. */
 export class InputsInvalid extends Data.TaggedError("InputsInvalid")<{ readonly errors: ReadonlyArray<JsonObject> }> {
   override get message() {
     return "Input validation failed"

@@ -5,13 +5,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { type ControlPlaneSettings, LauncherSettings } from "./LauncherSettings.ts"
+import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
 
 type Descriptor = CompileLaunchResult["runDescriptor"]
 
 /**
- * Hands run descriptors to the control plane (launch-details section 10.4). One attempt, no retry; whatever goes wrong
- * is logged and answered with none, because a control plane in trouble must not fail an example run.
+ * Hands run descriptors to the control plane. One attempt, no retry; whatever goes wrong is logged and answered with
+ * none, because a control plane in trouble must not fail an example run.
  */
 export class RunSubmission extends Context.Service<
   RunSubmission,

@@ -5,11 +5,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { TestClock } from "effect/testing"
-import type { ControlPlaneSettings } from "../src/LauncherSettings.ts"
-import { RunSubmission } from "../src/RunSubmission.ts"
-import { compiledLaunch, SESSION_ID } from "./fixtures/Compiled.ts"
-import { settingsLayer } from "./fixtures/Settings.ts"
-import { json, type StubRequest, stubHttp } from "./fixtures/StubHttp.ts"
+import { RunSubmission } from "../../src/control-plane/RunSubmission.ts"
+import type { ControlPlaneSettings } from "../../src/LauncherSettings.ts"
+import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
+import { settingsLayer } from "../fixtures/Settings.ts"
+import { json, type StubRequest, stubHttp } from "../fixtures/StubHttp.ts"
 
 const controlPlane: ControlPlaneSettings = {
   url: "http://plane.test",
@@ -40,7 +40,7 @@ const withPlane = (answer: Effect.Effect<Response>, settings: ControlPlaneSettin
 
 const submit = Effect.flatMap(RunSubmission, (submission) => submission.submit(compiledLaunch().runDescriptor))
 
-describe("submission to the control plane (launch-details section 10.4)", () => {
+describe("submission to the control plane", () => {
   it.effect("posts the descriptor with the key, and answers the accepted run", () => {
     const { asked, layer } = withPlane(Effect.sync(() => json(202, accepted)))
     return Effect.gen(function* () {

@@ -5,19 +5,19 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { AgentAssignment } from "../src/agents/AgentBootstrap.ts"
-import { AgentHost, AgentNotAttached } from "../src/agents/AgentHost.ts"
-import { AgentTokens } from "../src/agents/AgentTokens.ts"
-import { type CancelCallback, CancelCallbacks } from "../src/agents/CancelCallbacks.ts"
-import { AgentCatalog, type AgentProfile } from "../src/catalog/AgentCatalog.ts"
-import { LaunchCompiler } from "../src/compile/LaunchCompiler.ts"
-import { ExampleRuns } from "../src/ExampleRuns.ts"
-import { AuthMintFailed } from "../src/LaunchErrors.ts"
-import type { LauncherOptions } from "../src/LauncherSettings.ts"
-import { RunSubmission } from "../src/RunSubmission.ts"
-import { compiledLaunch, profile, SESSION_ID } from "./fixtures/Compiled.ts"
-import { memoryFiles } from "./fixtures/MemoryFiles.ts"
-import { settingsLayer } from "./fixtures/Settings.ts"
+import type { AgentAssignment } from "../../src/agents/AgentBootstrap.ts"
+import { AgentHost, AgentNotAttached } from "../../src/agents/AgentHost.ts"
+import { AgentTokens } from "../../src/agents/AgentTokens.ts"
+import { type CancelCallback, CancelCallbacks } from "../../src/agents/CancelCallbacks.ts"
+import { AgentCatalog, type AgentProfile } from "../../src/catalog/AgentCatalog.ts"
+import { AuthMintFailed } from "../../src/common/LaunchErrors.ts"
+import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
+import { RunSubmission } from "../../src/control-plane/RunSubmission.ts"
+import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
+import type { LauncherOptions } from "../../src/LauncherSettings.ts"
+import { compiledLaunch, profile, SESSION_ID } from "../fixtures/Compiled.ts"
+import { memoryFiles } from "../fixtures/MemoryFiles.ts"
+import { settingsLayer } from "../fixtures/Settings.ts"
 
 const manifest = (changes: object = {}) =>
   JSON.stringify({
@@ -102,7 +102,7 @@ const stage = (scene: Scene) => {
   return { log, run, submitted, told }
 }
 
-describe("the example flow (launch-details section 5.3)", () => {
+describe("the example flow", () => {
   it.effect("starts the initiator first, each after the other is confirmed, and answers in declaration order", () => {
     const { log, run } = stage({ submission: Effect.succeedSome(accepted) })
     return Effect.gen(function* () {
@@ -288,7 +288,7 @@ describe("what makes an example run fail", () => {
     })
   )
 
-  describe("publishes the initiator's cancel callback (launch-details section 7.3)", () => {
+  describe("publishes the initiator's cancel callback", () => {
     const callback = { host: "127.0.0.1", port: 20_001, path: "/agent/cancel" }
     const callbackOf = (descriptor: CompileLaunchResult["runDescriptor"] | undefined) =>
       descriptor?.session.metadata?.["cancelCallback"]

@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { EmbeddedPostgres } from "@runplane/stack"
+import { EmbeddedPostgres } from "@runplane/postgres"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -26,7 +23,9 @@ export class BenchDatabase extends Context.Service<
   BenchDatabase,
   {
     readonly url: string
-    /** CPU seconds of the server with its backends; undefined when it is not ours, or nobody tells. */
+    /**
+     * CPU seconds of the server with its backends; undefined for a foreign server, or where the platform does not say.
+     */
     readonly cpuSeconds: Effect.Effect<number | undefined>
     /** Brings a server of our own into the state of one that has been at work for a while; before each measurement. */
     readonly settle: Effect.Effect<void, SqlError>
@@ -35,14 +34,8 @@ export class BenchDatabase extends Context.Service<
   /**
    * A PostgreSQL server of our own, writing to disk as in production (`fsync`), in a folder that is removed afterwards.
    */
-  static readonly layer = Layer.unwrap(
-    Effect.gen(function* () {
-      const dataDir = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "runplane-bench-"))),
-        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-      )
-      return Layer.effect(BenchDatabase, embedded).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir, port: 0 })))
-    })
+  static readonly layer = Layer.suspend(() =>
+    Layer.effect(BenchDatabase, embedded).pipe(Layer.provide(EmbeddedPostgres.layerTemporary()))
   )
 
   /** A database on somebody else's server. */

@@ -1,64 +1,65 @@
-import { parseArgs } from "node:util"
-import * as Data from "effect/Data"
-import * as Result from "effect/Result"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { SCENARIOS, type ScenarioName } from "./Plan.ts"
 
-export interface CommandLine {
-  readonly help: boolean
+export interface BenchOptions {
   readonly scenarios: ReadonlyArray<ScenarioName>
   readonly repetitions: number
   readonly json: boolean
   readonly profiles: string | undefined
 }
 
-/** The command line has something that is not understood. */
-export class UsageProblem extends Data.TaggedError("UsageProblem")<{ readonly reason: string }> {
-  override get message(): string {
-    return `${this.reason}; npm run bench -- --help lists what there is`
-  }
-}
-
 /** Enough for a median. */
 const DEFAULT_REPETITIONS = 3
 const MAX_REPETITIONS = 100
 
-export const HELP = `Measures the control plane: from the runtime's gRPC stream through the log to its event streams.
+const Scenarios = Schema.String.check(
+  Schema.makeFilter((text: string) => {
+    const unknown = namesIn(text).find((name) => !isScenario(name))
+    return unknown === undefined ? undefined : `unknown scenario "${unknown}"`
+  })
+)
 
-  npm run bench                            everything, ${DEFAULT_REPETITIONS} times; about five minutes
-  npm run bench -- --only throughput       some of: ${SCENARIOS.join(", ")} (separated by commas)
-  npm run bench -- --repeat 1              number of repetitions
-  npm run bench -- --json                  one JSON document on stdout, progress on stderr
-  npm run bench -- --profile FOLDER        CPU profiles of the control plane, of the last repetition, into a folder
-  npm run bench -- --help                  this text
-`
-
-/** Understands the arguments after `npm run bench --`. */
-export const parseCommandLine = (args: ReadonlyArray<string>): Result.Result<CommandLine, UsageProblem> =>
-  Result.flatMap(
-    Result.try({
-      try: () =>
-        parseArgs({
-          args: [...args],
-          options: {
-            help: { type: "boolean", short: "h", default: false },
-            only: { type: "string", default: SCENARIOS.join(",") },
-            repeat: { type: "string", default: String(DEFAULT_REPETITIONS) },
-            json: { type: "boolean", default: false },
-            profile: { type: "string" }
-          }
-        }).values,
-      catch: (error) => new UsageProblem({ reason: error instanceof Error ? error.message : String(error) })
-    }),
-    ({ help, json, only, profile, repeat }) => {
-      const names = only.split(",").map((name) => name.trim())
-      const unknown = names.find((name) => !isScenario(name))
-      if (unknown !== undefined) return Result.fail(new UsageProblem({ reason: `unknown scenario "${unknown}"` }))
-      const repetitions = Number(repeat)
-      if (!Number.isInteger(repetitions) || repetitions < 1 || repetitions > MAX_REPETITIONS) {
-        return Result.fail(new UsageProblem({ reason: `--repeat wants a number from 1 to ${MAX_REPETITIONS}` }))
-      }
-      return Result.succeed({ help, json, repetitions, scenarios: names.filter(isScenario), profiles: profile })
-    }
-  )
+const namesIn = (text: string) => text.split(",").map((name) => name.trim())
 
 const isScenario = (name: string): name is ScenarioName => SCENARIOS.some((known) => known === name)
+
+/** `npm run bench`: what is measured, how often, and how it is told, handed on to `run`. */
+export const benchCommand = <E, R>(run: (options: BenchOptions) => Effect.Effect<void, E, R>) =>
+  Command.make(
+    "npm run bench --",
+    {
+      only: Flag.String("only").pipe(
+        Flag.withDescription(`Some of the scenarios, separated by commas: ${SCENARIOS.join(", ")}`),
+        Flag.withSchema(Scenarios),
+        Flag.withDefault(SCENARIOS.join(","))
+      ),
+      repeat: Flag.Int("repeat").pipe(
+        Flag.withDescription(`Number of repetitions, ${DEFAULT_REPETITIONS} unless said otherwise`),
+        Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_REPETITIONS }))),
+        Flag.withDefault(DEFAULT_REPETITIONS)
+      ),
+      json: Flag.Boolean("json").pipe(
+        Flag.withDescription("One JSON document on stdout, progress on stderr"),
+        Flag.withDefault(false)
+      ),
+      profile: Flag.String("profile").pipe(
+        Flag.withDescription("CPU profiles of the control plane, of the last repetition, into this folder"),
+        Flag.withDefault("")
+      )
+    },
+    ({ json, only, profile, repeat }) =>
+      run({
+        json,
+        repetitions: repeat,
+        scenarios: namesIn(only).filter(isScenario),
+        profiles: profile === "" ? undefined : profile
+      })
+  ).pipe(
+    Command.withDescription(
+      "Measures the control plane: from the runtime's gRPC stream through the log to its event streams. " +
+        "Everything takes about five minutes."
+    )
+  )

@@ -32,7 +32,7 @@ export interface Cost {
   readonly serviceCpu: number
   /** Of the database server with its backends. */
   readonly databaseCpu: number | undefined
-  /** Of everything on the machine that is no part of the bench: the noise in the figures. */
+  /** Everything on the machine besides the bench: the noise in the figures. */
   readonly foreignCpu: number | undefined
   /** The control plane's largest resident set since it started. */
   readonly peakBytes: number

@@ -1,20 +1,18 @@
 import { mkdirSync } from "node:fs"
 import { availableParallelism, loadavg } from "node:os"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Console from "effect/Console"
+import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { layerBench, runBench } from "./Bench.ts"
 import { BenchDatabase } from "./BenchDatabase.ts"
-import { HELP, parseCommandLine } from "./CommandLine.ts"
+import { type BenchOptions, benchCommand } from "./CommandLine.ts"
 import { fullPlan, only, warmUpPlan } from "./Plan.ts"
 import { number, renderTable, summarise } from "./Report.ts"
 
-const program = Effect.gen(function* () {
-  const { help, json, profiles, repetitions, scenarios } = yield* Effect.fromResult(
-    parseCommandLine(process.argv.slice(2))
-  )
-  if (help) return yield* Console.log(HELP)
+const program = Effect.fnUntraced(function* ({ json, profiles, repetitions, scenarios }: BenchOptions) {
   const say = json ? Console.error : Console.log
   if (profiles !== undefined) yield* Effect.sync(() => mkdirSync(profiles, { recursive: true }))
 
@@ -40,4 +38,4 @@ const program = Effect.gen(function* () {
   if (json) yield* Console.log(JSON.stringify({ machine, repetitions, figures: summaries }, undefined, 2))
 })
 
-NodeRuntime.runMain(program)
+NodeRuntime.runMain(Command.run(benchCommand(program), { version: "0.1.0" }).pipe(Effect.provide(NodeServices.layer)))

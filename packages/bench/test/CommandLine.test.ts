@@ -1,42 +1,48 @@
-import { assert, describe, it } from "@effect/vitest"
-import * as Result from "effect/Result"
-import { parseCommandLine } from "../src/CommandLine.ts"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, it } from "@effect/vitest"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import { type BenchOptions, benchCommand } from "../src/CommandLine.ts"
 
-describe("the command line", () => {
-  it("runs everything three times unless told otherwise", () => {
+/** What the bench would be run with; fails where the command line is refused. */
+const optionsOf = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const options = yield* Ref.make<BenchOptions | undefined>(undefined)
+    const command = benchCommand((given) => Ref.set(options, given))
+    yield* Command.runWith(command, { version: "test", renderErrors: false })(args)
+    return yield* Ref.get(options)
+  }).pipe(Effect.provide(NodeServices.layer))
+
+it.effect("runs everything three times unless told otherwise", () =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* optionsOf(), {
+      json: false,
+      repetitions: 3,
+      scenarios: ["throughput", "latency", "creation"],
+      profiles: undefined
+    })
+  })
+)
+
+it.effect("chooses scenarios, repetitions and what is written", () =>
+  Effect.gen(function* () {
     assert.deepStrictEqual(
-      parseCommandLine([]),
-      Result.succeed({
-        help: false,
-        json: false,
-        repetitions: 3,
-        scenarios: ["throughput", "latency", "creation"],
-        profiles: undefined
-      })
+      yield* optionsOf("--only", "latency,creation", "--repeat", "5", "--json", "--profile", "out"),
+      { json: true, repetitions: 5, scenarios: ["latency", "creation"], profiles: "out" }
     )
   })
+)
 
-  it("chooses scenarios, repetitions and what is written", () => {
-    assert.deepStrictEqual(
-      parseCommandLine(["--only", "latency,creation", "--repeat", "5", "--json", "--profile", "out"]),
-      Result.succeed({
-        help: false,
-        json: true,
-        repetitions: 5,
-        scenarios: ["latency", "creation"],
-        profiles: "out"
-      })
-    )
+it.effect.each([
+  [["--only", "speed"], /unknown scenario "speed"/],
+  [["--repeat", "0"], /between 1 and 100/],
+  [["--repeat", "many"], /many/],
+  [["--fast"], /--fast/]
+] as const)("refuses %j", ([args, problem]) =>
+  Effect.gen(function* () {
+    const refused = yield* Effect.flip(optionsOf(...args))
+    const problems = refused._tag === "ShowHelp" ? refused.errors.map(({ message }) => message) : [refused.message]
+    assert.match(problems.join(), problem)
   })
-
-  it.each([
-    [["--only", "speed"], /unknown scenario "speed"/],
-    [["--repeat", "0"], /from 1 to 100/],
-    [["--repeat", "many"], /from 1 to 100/],
-    [["--fast"], /--fast/]
-  ])("refuses %j", (args, problem) => {
-    const parsed = parseCommandLine(args)
-    assert.isTrue(Result.isFailure(parsed))
-    if (Result.isFailure(parsed)) assert.match(parsed.failure.message, problem)
-  })
-})
+)

@@ -1,9 +1,10 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
-import { HELP, type Mode, parseCommandLine } from "./CommandLine.ts"
+import { type Mode, runCommandLine } from "./CommandLine.ts"
 import { runDemo } from "./demo/Demo.ts"
 import * as Screen from "./demo/Screen.ts"
 import { oneLine } from "./OneLine.ts"
@@ -11,11 +12,12 @@ import { type Addresses, Stack } from "./Stack.ts"
 import { readStackSettings, type StackSettings } from "./StackSettings.ts"
 
 /** The whole of `npm start`: from its arguments to its end, or to what stopped it. */
-export const program = Effect.fn("Program.run")(function* (args: ReadonlyArray<string>) {
-  const commandLine = yield* Effect.fromResult(parseCommandLine(args))
-  if (commandLine.help) return yield* Console.log(HELP)
+export const program = (args: ReadonlyArray<string>) =>
+  runCommandLine(args, start).pipe(Effect.provide(NodeServices.layer))
+
+const start = Effect.fn("Program.start")(function* (mode: Mode) {
   const settings = yield* readStackSettings
-  yield* serve(commandLine.mode).pipe(
+  yield* serve(mode).pipe(
     Effect.provide(Layer.provideMerge(Stack.layerClients(settings), Stack.layer(settings))),
     Effect.provide(logging(settings))
   )

@@ -2,8 +2,10 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
 import { layerControlPlane } from "@runplane/control-plane"
 import { Launcher, type PolicyOutcome, type PolicyRegistration } from "@runplane/launcher"
+import { EmbeddedPostgres, probePort } from "@runplane/postgres"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient } from "@runplane/runtime"
 import { KeySource, Sandbox } from "@runplane/sandbox"
+import { DEVELOPMENT, readSetting, ServiceSettings } from "@runplane/server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -11,10 +13,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "./auth/DevelopmentAuth.ts"
-import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
-import { probePort } from "./FreePort.ts"
 import { oneLine } from "./OneLine.ts"
-import { serviceEnvironment } from "./ServiceEnvironment.ts"
+import { serviceSettings, withTexts } from "./ServiceSettings.ts"
 import type { StackSettings } from "./StackSettings.ts"
 
 /** Where everything listens, for display and for calls. */
@@ -54,7 +54,7 @@ export class PacksUnusable extends Data.TaggedError("PacksUnusable")<{ readonly 
 }
 
 /**
- * Everything on one machine, in this process (design.md, "One machine, and more"): database, auth service, runtime,
+ * Everything on one machine, in this process: database, auth service, runtime,
  * control plane and launch service. Ready when the policies of the packs have been registered or refused and the packs
  * are known to be good.
  */
@@ -87,7 +87,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
   const urlOf = (port: number) => `http://${settings.host === "0.0.0.0" ? "127.0.0.1" : settings.host}:${port}`
   const controlPlaneUrl = urlOf(settings.controlPlanePort)
   const neighbours = { runtimeAddress, controlPlaneUrl, authUrl: auth?.url }
-  const environment = serviceEnvironment(process.env, settings, neighbours)
+  const provider = yield* withTexts(yield* serviceSettings(settings, neighbours))
 
   const policies = yield* Effect.gen(function* () {
     const runtime = yield* Layer.build(RuntimeClient.layer)
@@ -99,13 +99,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     yield* Layer.build(controlPlane)
     const launcher = yield* Layer.build(Launcher.layerConfig({ host: settings.host, port: settings.launcherPort }))
     return yield* awaitPolicies(Context.get(launcher, Launcher).policies)
-    // An empty value says something else than none: PROTO_CANCEL_CALLBACK_HOST.
-  }).pipe(
-    Effect.provideService(
-      ConfigProvider.ConfigProvider,
-      ConfigProvider.fromEnv({ env: environment, preserveEmptyStrings: true })
-    )
-  )
+  }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, provider))
 
   const launcherUrl = urlOf(settings.launcherPort)
   yield* checkPacks(launcherUrl, settings)
@@ -116,7 +110,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     authUrl: auth?.url,
     database: database.description,
     keyed: settings.apiKey !== undefined,
-    docs: (environment["NODE_ENV"] || "development") === "development",
+    docs: (yield* readSetting(ServiceSettings.NODE_ENV)) === DEVELOPMENT,
     policies
   })
 })

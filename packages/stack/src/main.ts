@@ -1,5 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,7 +22,10 @@ const report = (cause: Cause.Cause<{ readonly message: string }>) =>
         onNone: () => Console.error(`runplane: unexpected failure\n${Cause.pretty(cause)}`)
       })
 
-NodeRuntime.runMain(Effect.tapCause(program(process.argv.slice(2)), report), {
+// An empty PROTO_CANCEL_CALLBACK_HOST means something other than an absent one.
+const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true }))
+
+NodeRuntime.runMain(Effect.tapCause(program(process.argv.slice(2)), report).pipe(Effect.provide(environment)), {
   disableErrorReporting: true,
   // Ctrl-C is the ordinary way to end it.
   teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)

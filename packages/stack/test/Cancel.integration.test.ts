@@ -57,7 +57,7 @@ const stackOfPatience = Effect.gen(function* () {
 })
 
 layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 seconds" })(
-  "cancelling a run by its initiator (run-control-plane, option A)",
+  "cancelling a run by its initiator, through its callback",
   (it) => {
     it.effect("ends the session with the initiator's own authority, and nobody else can ask for it", () =>
       Effect.gen(function* () {
@@ -74,7 +74,7 @@ layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 se
         )
         const run = yield* runOf(id)
         assert.strictEqual(run.status, "running")
-        // As asked for in POST /examples/run (scenario-launch-service).
+        // As asked for in POST /examples/run.
         assert.includeMembers([...run.tags], ["example", "incident", ...LABELS.tags])
         assert.deepInclude(run.metadata, { runLabel: LABELS.runLabel })
         assert.deepNestedInclude(run.metadata, { "executionRequest.execution.requester": LABELS.requester })

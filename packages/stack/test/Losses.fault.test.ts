@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
+import { temporaryFolder } from "@runplane/postgres"
+import { listenAnywhere } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { descendants } from "./support/Processes.ts"
-import { listenAnywhere } from "./support/Sockets.ts"
 import { startStack } from "./support/StackProcess.ts"
 import {
   cancel,
@@ -17,7 +18,6 @@ import {
   startServing,
   untilGone
 } from "./support/StackRuns.ts"
-import { temporaryFolder } from "./support/TemporaryFolder.ts"
 import { INITIATOR, packsWith, SPECIALISTS } from "./support/TestPacks.ts"
 
 const AGENTS = 4
@@ -40,7 +40,7 @@ layer(runningWith(stackOfLosses), { excludeTestServices: true, timeout: "60 seco
   (it) => {
     it.effect("does not ask an agent of this machine to cancel", () =>
       Effect.gen(function* () {
-        const { port } = yield* listenAnywhere
+        const port = yield* listenAnywhere
         const url = `http://127.0.0.1:${port}/cancel`
         const failure = yield* Effect.flip(Effect.flatMap(createRun(url), (id) => cancel(id, "enough")))
         assert.strictEqual(failure.message, `cancel callback ${url} failed: 127.0.0.1 is a private address`)

@@ -3,18 +3,17 @@ import { join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import { ControlPlaneClient } from "@runplane/api"
+import { temporaryFolder } from "@runplane/postgres"
 import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
 import { Sandbox } from "@runplane/sandbox"
+import { connectSilently, createDatabase, slowness } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { descendants, isRunning } from "./support/Processes.ts"
-import { connectSilently } from "./support/Sockets.ts"
 import { type StackProcess, startStack } from "./support/StackProcess.ts"
-import { temporaryFolder } from "./support/TemporaryFolder.ts"
-import { createDatabase } from "./support/TestDatabase.ts"
+import { untilGone } from "./support/StackRuns.ts"
 
 /** Ctrl-C ends everything within this time, in milliseconds. */
 const STOP_LIMIT_MS = 2_000
@@ -32,9 +31,10 @@ const listRuns = Effect.flatMap(ControlPlaneClient, ({ api }) =>
 
 /** Ctrl-C, and the proof that nothing of the stack is left. */
 const stopAndLook = Effect.fnUntraced(function* (stack: StackProcess, started: ReadonlyArray<number>) {
+  const limit = STOP_LIMIT_MS * (yield* slowness)
   const end = yield* stack.stop("SIGINT")
   assert.strictEqual(end.code, 0)
-  assert.isBelow(end.ms, STOP_LIMIT_MS)
+  assert.isBelow(end.ms, limit)
   assert.deepStrictEqual(started.filter(isRunning), [])
   assert.deepStrictEqual(end.stderr, [])
   return end
@@ -100,8 +100,9 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
       yield* connectSilently(stack.ports.controlPlane)
       yield* connectSilently(stack.ports.launcher)
       const started = descendants(stack.pid)
+      const limit = STOP_LIMIT_MS * (yield* slowness)
       const { ms } = yield* stack.stop("SIGINT")
-      assert.isBelow(ms, STOP_LIMIT_MS)
+      assert.isBelow(ms, limit)
       yield* untilGone(started)
     })
   )
@@ -126,16 +127,6 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
     })
   )
 })
-
-/** Processes that notice by themselves that the stack is gone: there is nothing to wait on but their end. */
-const untilGone = (pids: ReadonlyArray<number>) =>
-  Effect.sync(() => pids.filter(isRunning)).pipe(
-    Effect.repeat({
-      until: (running) => running.length === 0,
-      schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
-    }),
-    Effect.map((running) => assert.deepStrictEqual(running, []))
-  )
 
 /** The only run: decided, counted, and complete on the public stream. */
 const lookAtRun = Effect.gen(function* () {

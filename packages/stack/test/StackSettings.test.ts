@@ -1,21 +1,39 @@
 import { assert, it } from "@effect/vitest"
 import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
+import {
+  ControlPlaneSettings,
+  defaultsOf,
+  LaunchSettings,
+  RuntimeSettings,
+  readSettings,
+  ServiceSettings
+} from "@runplane/server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { CANCEL_CALLBACK_PORT_BASE, serviceEnvironment } from "../src/ServiceEnvironment.ts"
+import { CANCEL_CALLBACK_PORT_BASE, type Neighbours, serviceSettings, withTexts } from "../src/ServiceSettings.ts"
 import { readStackSettings } from "../src/StackSettings.ts"
 
 const read = (env: Record<string, string>) =>
   Effect.provideService(readStackSettings, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
 
-const NEIGHBOURS = {
+/** What the services find set, beside what the user gave. */
+const told = (env: Record<string, string>, neighbours: Neighbours = NEIGHBOURS) =>
+  Effect.provideService(
+    Effect.gen(function* () {
+      return yield* serviceSettings(yield* readStackSettings, neighbours)
+    }),
+    ConfigProvider.ConfigProvider,
+    ConfigProvider.fromEnv({ env, preserveEmptyStrings: true })
+  )
+
+const NEIGHBOURS: Neighbours = {
   runtimeAddress: "127.0.0.1:50051",
   controlPlaneUrl: "http://127.0.0.1:3001",
   authUrl: "http://127.0.0.1:3200"
 }
 
-it.effect("settings have the defaults of the specifications and start at the checkout", () =>
+it.effect("settings have the documented defaults and start at the checkout", () =>
   Effect.gen(function* () {
     const settings = yield* read({ LAUNCHER_PORT: "", DATABASE_URL: " " })
     assert.strictEqual(settings.launcherPort, 3000)
@@ -50,7 +68,7 @@ it.effect("settings that cannot be used are refused by name", () =>
       'SANDBOX_PORT must be a port from 1 to 65535, got "70000"',
       'AUTH_PORT must be a port from 1 to 65535, got "auth"',
       'DEV_AUTH must be true or false, got "maybe"',
-      'LOG_LEVEL must be one of all, trace, debug, info, warn, warning, error, fatal, none, got "loud"',
+      'LOG_LEVEL must be one of all, trace, debug, info, warn, warning, error, fatal, none, silent, got "loud"',
       "PACKS_DIR names no folder: /no/such/folder"
     ])
   })
@@ -74,10 +92,9 @@ it.effect(
     Effect.gen(function* () {
       const settings = yield* read({ AUTH_API_KEYS: " one , two" })
       assert.strictEqual(settings.apiKey && Redacted.value(settings.apiKey), "one")
-      const given = { THROTTLE_LIMIT: "7", RUNTIME_TLS: "true", PROTO_AUTH_SERVICE_URL: "http://auth", HOME: undefined }
-      const environment = serviceEnvironment(given, settings, NEIGHBOURS)
+      const given = { AUTH_API_KEYS: "one", RUNTIME_TLS: "true", PROTO_AUTH_SERVICE_URL: "http://auth" }
+      const environment = yield* told(given)
       assert.include(environment, {
-        THROTTLE_LIMIT: "7",
         RUNTIME_ADDRESS: "127.0.0.1:50051",
         RUNTIME_TLS: "false",
         PROTO_RUNTIME_ADDRESS: "127.0.0.1:50051",
@@ -93,52 +110,65 @@ it.effect(
     })
 )
 
+it.effect("the services are told the rest as the user gave it", () =>
+  Effect.gen(function* () {
+    const provider = yield* withTexts({ PROTO_AUTH_SERVICE_URL: "", RUNTIME_TLS: "false" })
+    const { limit, tls, url } = yield* Effect.provideService(
+      readSettings({
+        limit: ServiceSettings.THROTTLE_LIMIT,
+        tls: RuntimeSettings.RUNTIME_TLS,
+        url: LaunchSettings.PROTO_AUTH_SERVICE_URL
+      }),
+      ConfigProvider.ConfigProvider,
+      provider
+    )
+    assert.deepStrictEqual({ limit, tls, url }, { limit: 7, tls: false, url: "" })
+  }).pipe(
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({
+        env: { THROTTLE_LIMIT: "7", RUNTIME_TLS: "true", MACP_AUTH_SERVICE_URL: "http://auth" }
+      })
+    )
+  )
+)
+
 it.effect("a sandbox without signed tokens is called by name, whatever auth service is set", () =>
   Effect.gen(function* () {
     const given = { DEV_AUTH: "false", PROTO_AUTH_SERVICE_URL: "http://auth", MACP_AUTH_SERVICE_URL: "http://auth" }
-    const environment = serviceEnvironment(given, yield* read(given), { ...NEIGHBOURS, authUrl: undefined })
+    const environment = yield* told(given, { ...NEIGHBOURS, authUrl: undefined })
     assert.include(environment, {
       RUNTIME_BEARER_TOKEN: CONTROL_PLANE_IDENTITY,
       PROTO_AUTH_SERVICE_URL: "",
-      MACP_AUTH_SERVICE_URL: "",
       PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true"
     })
   })
 )
 
-it.effect(
-  "agents can be asked to cancel their sessions: in development on this machine too, else as the user says",
-  () =>
-    Effect.gen(function* () {
-      const settings = yield* read({})
-      const environment = (given: Record<string, string>) => serviceEnvironment(given, settings, NEIGHBOURS)
-      assert.include(environment({}), {
-        PROTO_CANCEL_CALLBACK_PORT_BASE: String(CANCEL_CALLBACK_PORT_BASE),
-        CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS: "true"
-      })
-      assert.include(
-        environment({ MACP_CANCEL_CALLBACK_PORT_BASE: "9000", CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS: "false" }),
-        { PROTO_CANCEL_CALLBACK_PORT_BASE: "9000", CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS: "false" }
-      )
-      assert.notProperty(environment({ NODE_ENV: "production" }), "CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS")
-    })
+it.effect("agents can be asked to cancel their sessions, on this machine too, unless the user says otherwise", () =>
+  Effect.gen(function* () {
+    assert.include(yield* told({}), { PROTO_CANCEL_CALLBACK_PORT_BASE: String(CANCEL_CALLBACK_PORT_BASE) })
+    assert.include(yield* told({ MACP_CANCEL_CALLBACK_PORT_BASE: "9000" }), { PROTO_CANCEL_CALLBACK_PORT_BASE: "9000" })
+    assert.isTrue(defaultsOf(ControlPlaneSettings).CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS)
+    assert.notProperty(yield* told({}), "CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS")
+  })
 )
 
 it.effect("a runtime of somebody else's is spoken to as the settings say", () =>
   Effect.gen(function* () {
     const given = { RUNTIME_ADDRESS: "runtime:443", RUNTIME_TLS: "true", RUNTIME_BEARER_TOKEN: "secret" }
-    const environment = serviceEnvironment(given, yield* read(given), {
+    const environment = yield* told(given, {
       ...NEIGHBOURS,
       runtimeAddress: "runtime:443",
       authUrl: undefined
     })
     assert.include(environment, {
-      RUNTIME_TLS: "true",
-      RUNTIME_BEARER_TOKEN: "secret",
       PROTO_RUNTIME_ADDRESS: "runtime:443",
       PROTO_RUNTIME_TLS: "true",
       PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true"
     })
-    assert.notProperty(environment, "PROTO_AUTH_SERVICE_URL")
+    for (const name of ["RUNTIME_TLS", "RUNTIME_BEARER_TOKEN", "PROTO_AUTH_SERVICE_URL"]) {
+      assert.notProperty(environment, name)
+    }
   })
 )

@@ -2,12 +2,11 @@ import { cpSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, layer } from "@effect/vitest"
+import { temporaryFolder } from "@runplane/postgres"
+import { createDatabase, freePorts, listenAnywhere } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { listenAnywhere } from "./support/Sockets.ts"
 import { type StackProcessOptions, startStack } from "./support/StackProcess.ts"
-import { temporaryFolder } from "./support/TemporaryFolder.ts"
-import { createDatabase } from "./support/TestDatabase.ts"
 
 const PACKS = fileURLToPath(new URL("../../../packs", import.meta.url))
 
@@ -30,8 +29,8 @@ const brokenPacks = Effect.fnUntraced(function* (file: string) {
 layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one line", (it) => {
   it.effect("a port that is taken", () =>
     Effect.gen(function* () {
-      const { port } = yield* listenAnywhere
-      const { port: other } = yield* listenAnywhere
+      const port = yield* listenAnywhere
+      const other = yield* listenAnywhere
       assert.strictEqual(
         yield* refusalOf({ env: { CONTROL_PLANE_PORT: String(port) } }),
         `runplane: port ${port} for the control plane is already in use; set CONTROL_PLANE_PORT to another one`
@@ -85,8 +84,8 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
 
   it.effect("a database, a runtime or a setting that is no good", () =>
     Effect.gen(function* () {
-      const [taken] = yield* Effect.all([Effect.scoped(listenAnywhere)])
-      const nobody = `127.0.0.1:${taken.port}`
+      const [free] = yield* freePorts(1)
+      const nobody = `127.0.0.1:${free}`
       assert.strictEqual(
         yield* refusalOf({ env: { DATABASE_URL: `postgresql://nobody@${nobody}/runplane` } }),
         `runplane: database unavailable: connect ECONNREFUSED ${nobody}`
@@ -107,7 +106,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusalOf({ args: ["--fast"] }),
-        'runplane: unknown argument "--fast"; npm start -- --help lists what there is'
+        "runplane: Unrecognized flag: --fast in command npm start --; npm start -- --help lists what there is"
       )
     })
   )

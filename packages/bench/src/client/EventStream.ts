@@ -30,7 +30,8 @@ const NANOS_PER_MICRO = 1_000n
 
 /**
  * Follows `GET /runs/:id/stream` over the real port, on a connection of its own, until the scope closes. Answers when
- * the first frame has come, from when on nothing is missed.
+ * the first frame has come, from when on nothing is missed. Apart from the reader of the tests because it shares the
+ * machine with what it measures: it decodes nothing.
  */
 export const openEventStream = Effect.fnUntraced(function* (runId: string, listener: EventListener = () => {}) {
   const { headers, url } = yield* ControlPlaneProcess

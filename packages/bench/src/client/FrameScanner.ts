@@ -2,7 +2,7 @@ const END = Buffer.from("\n\n")
 const EVENT = Buffer.from("event: canonical_event\n")
 
 /**
- * Finds the frames of an event stream (http-details section 8) in the chunks of its socket. Works on bytes: a reader of
+ * Finds the frames of an event stream (docs/http.md#stream) in the chunks of its socket. Works on bytes: a reader of
  * many streams cannot afford a text of every snapshot.
  */
 export class FrameScanner {

@@ -38,7 +38,7 @@ export class RunsClient extends Context.Service<
     readonly create: (sessionId: string) => Effect.Effect<CreatedRun, RunRefused>
   }
 >()("runplane/bench/RunsClient") {
-  static readonly layerNoDeps = Layer.effect(
+  static readonly layer = Layer.effect(
     RunsClient,
     Effect.gen(function* () {
       const { headers, url } = yield* ControlPlaneProcess
@@ -61,8 +61,7 @@ export class RunsClient extends Context.Service<
       const newSessionIds = (count: number) => Effect.all(Array.from({ length: count }, () => random.uuidV4()))
       return RunsClient.of({ newSessionIds, create })
     })
-  )
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }
 
 const descriptor = (sessionId: string) => ({

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 
-/** A process of the bench ended, or said something that is not of its protocol. */
+/** A process of the bench ended, or wrote something outside its protocol. */
 export class ChildFailed extends Data.TaggedError("ChildFailed")<{ readonly name: string; readonly reason: string }> {
   override get message(): string {
     return `the ${this.name} process ${this.reason}`
@@ -25,7 +25,7 @@ export interface Child<Command, Reply> {
 
 /** A child that is interrupted answers within this time or is killed. Milliseconds. */
 const STOP_TIMEOUT_MS = 5_000
-/** Replies that nobody has taken; a child speaks only when it is asked, so one would do. */
+/** Replies that are not taken yet; a child answers only when it is asked, so one place would do. */
 const REPLIES = 8
 
 export interface ChildOptions<Reply> {

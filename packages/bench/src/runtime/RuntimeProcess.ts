@@ -11,7 +11,7 @@ export class RuntimeProcess extends Context.Service<
   {
     /** `host:port` of its gRPC server. */
     readonly address: string
-    /** CPU seconds of the process; undefined where nobody tells. */
+    /** CPU seconds of the process; undefined where the platform does not say. */
     readonly cpuSeconds: Effect.Effect<number | undefined>
     /** Does what the command says and returns when it is done; one at a time. */
     readonly run: (command: RuntimeCommand) => Effect.Effect<void, ChildFailed>

@@ -20,9 +20,9 @@ const NANOS_PER_MICRO = 1_000n
 const NANOS_PER_SECOND = 1e9
 
 /**
- * A runtime over real gRPC that does nothing but deliver what it is told to (runtime-wire sections 2 to 4): it costs as
- * little as possible, so that what is measured is its reader. Listens on a free port of the loopback until the scope
- * closes.
+ * A runtime over real gRPC that only delivers what it is given: it costs as little as possible, so that what is
+ * measured is its reader; the tests' own keeps account of its readers instead. Listens on a free port of the loopback
+ * until the scope closes.
  */
 export const makeScriptedRuntime = Effect.gen(function* () {
   const sessions = new Map<string, ScriptedSession>()

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf"
 import { type Envelope, SessionMetadataSchema, SessionState } from "@runplane/runtime"
 import { historyEnvelope, PARTICIPANTS, SCRIPTED_MODE, stampedEnvelope } from "./History.ts"
 
-/** Wakes whoever waits for something to happen. */
+/** Wakes everything that waits for a change. */
 export class Changes {
   readonly #waiting = new Set<() => void>()
 

@@ -1,12 +1,11 @@
-import { randomUUID } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
+import { createDatabase } from "@runplane/postgres"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import { inject } from "vitest"
 import { layerBench, runBench } from "../../src/Bench.ts"
 import { BenchDatabase } from "../../src/BenchDatabase.ts"
@@ -15,17 +14,12 @@ import { creation } from "../../src/scenarios/Creation.ts"
 import { latency } from "../../src/scenarios/Latency.ts"
 import { throughput } from "../../src/scenarios/Throughput.ts"
 
-const address = (database: string) => `postgresql://postgres:postgres@127.0.0.1:${inject("postgresPort")}/${database}`
-
 /** An empty database on the test server. */
 const layerTestDatabase = Layer.unwrap(
-  Effect.gen(function* () {
-    const name = `bench_${randomUUID().replaceAll("-", "")}`
-    yield* Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(`CREATE DATABASE ${name}`).unprepared).pipe(
-      Effect.provide(PgClient.layer({ url: Redacted.make(address("postgres")), maxConnections: 1 }))
-    )
-    return BenchDatabase.layerUrl(address(name))
-  })
+  Effect.map(
+    Effect.suspend(() => createDatabase(inject("postgresUrl"))),
+    BenchDatabase.layerUrl
+  )
 )
 
 const tiny: Plan = {
@@ -34,66 +28,63 @@ const tiny: Plan = {
   creation: [{ atOnce: 2, rounds: 1 }]
 }
 
-layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true, timeout: 30_000 })(
-  "the scenarios",
-  (it) => {
-    it.effect("release every envelope of every run into the log, and write the same rows again", () =>
-      Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        const found = yield* throughput({ runs: 3, envelopes: 40, subscribers: 1 })
-        assert.strictEqual(found.envelopes, 120)
-        assert.strictEqual(found.events, 3 * 79)
-        assert.strictEqual(found.rows, 120 + 120 + 3 * 79)
-        assert.isAtLeast(found.transactions, 1)
-        assert.isAbove(found.rawRowsPerSecond, 0)
-        const [copies] = yield* sql<{ readonly events: number; readonly raw: number; readonly messages: number }>`
+layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })("the scenarios", (it) => {
+  it.effect("release every envelope of every run into the log, and write the same rows again", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const found = yield* throughput({ runs: 3, envelopes: 40, subscribers: 1 })
+      assert.strictEqual(found.envelopes, 120)
+      assert.strictEqual(found.events, 3 * 79)
+      assert.strictEqual(found.rows, 120 + 120 + 3 * 79)
+      assert.isAtLeast(found.transactions, 1)
+      assert.isAbove(found.rawRowsPerSecond, 0)
+      const [copies] = yield* sql<{ readonly events: number; readonly raw: number; readonly messages: number }>`
           SELECT (SELECT count(*)::int FROM bench_raw.canonical_events) AS events,
                  (SELECT count(*)::int FROM bench_raw.raw_events) AS raw,
                  (SELECT count(*)::int FROM bench_raw.outbound_messages) AS messages`
-        assert.deepStrictEqual(copies, { events: 3 * 79, raw: 120, messages: 120 })
-        const unfinished = yield* sql`SELECT id FROM runs WHERE status <> 'completed'`
-        assert.deepStrictEqual(unfinished, [])
-      })
-    )
+      assert.deepStrictEqual(copies, { events: 3 * 79, raw: 120, messages: 120 })
+      const unfinished = yield* sql`SELECT id FROM runs WHERE status <> 'completed'`
+      assert.deepStrictEqual(unfinished, [])
+    })
+  )
 
-    it.effect("measure every event once at every subscriber", () =>
-      Effect.gen(function* () {
-        const found = yield* latency({ runs: 2, subscribers: 3, eventsPerSecond: 400, seconds: 0.1 })
-        assert.strictEqual(found.millis.count, 40 * 3)
-        assert.isAbove(found.millis.p50, 0)
-        assert.isAbove(found.bytes, 0)
-      })
-    )
+  it.effect("measure every event once at every subscriber", () =>
+    Effect.gen(function* () {
+      const found = yield* latency({ runs: 2, subscribers: 3, eventsPerSecond: 400, seconds: 0.1 })
+      assert.strictEqual(found.millis.count, 40 * 3)
+      assert.isAbove(found.millis.p50, 0)
+      assert.isAbove(found.bytes, 0)
+    })
+  )
 
-    it.effect("create runs at once without a failure", () =>
-      Effect.gen(function* () {
-        const found = yield* creation({ atOnce: 4, rounds: 2 })
-        assert.deepStrictEqual(found.failures, [])
-        assert.strictEqual(found.millis.count, 8)
-      })
-    )
+  it.effect("create runs at once without a failure", () =>
+    Effect.gen(function* () {
+      const found = yield* creation({ atOnce: 4, rounds: 2 })
+      assert.deepStrictEqual(found.failures, [])
+      assert.strictEqual(found.millis.count, 8)
+    })
+  )
 
-    it.effect("tell each outcome in a line, and profile the last repetition", () =>
-      Effect.gen(function* () {
-        const folder = yield* Effect.acquireRelease(
-          Effect.sync(() => mkdtempSync(join(tmpdir(), "runplane-bench-test-"))),
-          (made) => Effect.sync(() => rmSync(made, { recursive: true }))
-        )
-        const lines: Array<string> = []
-        const outcomes = yield* runBench({
-          plan: tiny,
-          repetitions: 2,
-          profiles: folder,
-          tell: ({ line }, repetition) => Effect.sync(() => lines.push(`${repetition} ${line}`))
-        })
-        assert.deepStrictEqual(
-          outcomes.map(({ scenario }) => scenario),
-          [1, 2].flatMap(() => ["throughput 1 x 5", "latency 200/s, 1 x 1 SSE", "POST /runs 2 at once"])
-        )
-        assert.strictEqual(lines.length, 6)
-        const profile: unknown = JSON.parse(readFileSync(join(folder, "scenario-1.cpuprofile"), "utf8"))
-        assert.containsAllKeys(profile, ["nodes", "samples"])
+  it.effect("tell each outcome in a line, and profile the last repetition", () =>
+    Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "runplane-bench-test-"))),
+        (made) => Effect.sync(() => rmSync(made, { recursive: true }))
+      )
+      const lines: Array<string> = []
+      const outcomes = yield* runBench({
+        plan: tiny,
+        repetitions: 2,
+        profiles: folder,
+        tell: ({ line }, repetition) => Effect.sync(() => lines.push(`${repetition} ${line}`))
       })
-    )
-  }
-)
+      assert.deepStrictEqual(
+        outcomes.map(({ scenario }) => scenario),
+        [1, 2].flatMap(() => ["throughput 1 x 5", "latency 200/s, 1 x 1 SSE", "POST /runs 2 at once"])
+      )
+      assert.strictEqual(lines.length, 6)
+      const profile: unknown = JSON.parse(readFileSync(join(folder, "scenario-1.cpuprofile"), "utf8"))
+      assert.containsAllKeys(profile, ["nodes", "samples"])
+    })
+  )
+})

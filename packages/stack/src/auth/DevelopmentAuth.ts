@@ -16,11 +16,11 @@ import * as Result from "effect/Result"
 import { type MintRequest, parseMintRequest } from "./MintRequest.ts"
 import { makeTokenSigner, type TokenSigner } from "./TokenSigner.ts"
 
-/** `iss` and `aud` of the tokens (runtime-wire section 6.4). */
+/** `iss` and `aud` of the tokens. */
 export const TOKEN_ISSUER = "macp-auth-service"
 export const TOKEN_AUDIENCE = "macp-runtime"
 
-/** The port of auth services (launch-details section 6). */
+/** The port of auth services. */
 export const DEFAULT_AUTH_PORT = 3200
 
 /** Bytes of a request's body: 100 KiB. */
@@ -43,7 +43,7 @@ export class AuthPortUnavailable extends Data.TaggedError("AuthPortUnavailable")
 
 /**
  * An auth service for development: mints signed tokens for whoever asks, with whatever scopes, as the separate product
- * does (runtime-wire section 6.4).
+ * does (docs/runtime.md#token-service).
  *
  *     POST /tokens                   { sender, ttl_seconds?, scopes? } -> { token, sender, expires_in_seconds }
  *     GET  /.well-known/jwks.json    the key that they are signed with

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 
 /** Life of a token for which none is asked, seconds. */
 export const DEFAULT_TTL_SECONDS = 300
-/** Longest life of a token, seconds; whoever asks for more gets this. */
+/** Longest life of a token, seconds; a request for more gets this. */
 export const MAX_TTL_SECONDS = 3_600
 
 /** What is asked for, understood: the life is the one that the token will have. */
@@ -15,8 +15,8 @@ export interface MintRequest {
 }
 
 /**
- * Understands the body of `POST /tokens`; the failure is the text that the caller is answered (runtime-wire section
- * 6.4, launch-details section 6).
+ * Understands the body of `POST /tokens`; the failure is the text that the caller is answered
+ * (docs/runtime.md#token-service).
  */
 export const parseMintRequest = (text: string): Result.Result<MintRequest, string> => {
   const body = Result.try((): unknown => JSON.parse(text))

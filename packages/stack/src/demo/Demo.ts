@@ -1,5 +1,5 @@
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
-import type { CanonicalEvent, RunMetrics, RunState } from "@runplane/domain"
+import { type CanonicalEvent, DEFAULT_POLICY_ID, type RunMetrics, type RunState } from "@runplane/domain"
 import type { PolicyOutcome } from "@runplane/launcher"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { oneLine } from "../OneLine.ts"
 import { isDecided } from "./Outcome.ts"
-import { plainText } from "./Reading.ts"
+import { plainText } from "./PlainText.ts"
 
 /** The example did not come to its end; the message is one line. */
 export class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly reason: string }> {
@@ -115,13 +115,10 @@ const checkPolicy = Effect.fnUntraced(function* (policies: ReadonlyArray<PolicyO
   if (policies.length === 0 || policyVersion === undefined) return
   // A broken file goes by its own name.
   const outcome = policies.find(({ policy }) => policy === policyVersion || policy === `${policyVersion}.json`)
-  if (outcome?.state === "registered" || policyVersion === DEFAULT_POLICY) return
+  if (outcome?.state === "registered" || policyVersion === DEFAULT_POLICY_ID) return
   const why = outcome === undefined ? "no policy file of the packs has it" : outcome.reason || "there was no answer"
   return yield* new DemoFailed({ reason: `its policy ${policyVersion} is not registered: ${why}` })
 })
-
-/** Every runtime has it. */
-const DEFAULT_POLICY = "policy.default"
 
 const tooLong = `no decision within ${Duration.format(DEMO_TIMEOUT)}`
 

@@ -1,6 +1,5 @@
-import type { CanonicalEvent } from "@runplane/domain"
-import * as Schema from "effect/Schema"
-import { because, flag, number, plainText, read, text } from "./Reading.ts"
+import type { CanonicalEvent, EventData } from "@runplane/domain"
+import { because, plainText } from "./PlainText.ts"
 import { saying } from "./Sayings.ts"
 
 /** One line of the story of a run. */
@@ -17,36 +16,40 @@ export interface Line {
  * messages, progress percentages, signals that other events already tell).
  */
 export const narrate = (event: CanonicalEvent): Line | undefined => {
-  const { messageType = "", sender = "run" } = read(Common, event.data)
-  const payload = read(Payload, event.data["decodedPayload"])
   switch (event.type) {
     case "run.created":
       return low("run", "created, waiting for its session")
-    case "session.bound":
-      return narrateBinding(event)
+    case "session.bound": {
+      const { initiator = "run", participants, policyVersion = "" } = event.data
+      return normal(initiator, `opens the session for ${participants.length} participants, under ${policyVersion}`)
+    }
     case "session.stream.opened": {
-      const { status = "" } = read(Stream, event.data)
+      const { status } = event.data
       return status === "reconnecting" || status === "recovered" ? normal("run", `stream ${status}`) : undefined
     }
     case "proposal.created":
     case "proposal.updated":
-      return normal(sender, saying(messageType, event.data["decodedPayload"]))
-    case "signal.emitted":
-      return TOLD_OTHERWISE.has(payload.signalType ?? "") ? undefined : normal(sender, `signals ${payload.signalType}`)
+      return normal(senderOf(event.data), saying(event.data))
+    case "signal.emitted": {
+      const { signalType = "" } = event.data
+      return TOLD_OTHERWISE.has(signalType) ? undefined : normal(senderOf(event.data), `signals ${signalType}`)
+    }
     case "llm.call.completed":
-      return low(sender, usage(payload))
+      return low(senderOf(event.data), usage(event.data))
     case "tool.called":
-      return low(sender, "calls a tool")
+      return low(senderOf(event.data), "calls a tool")
     case "policy.denied":
-      return high(sender, `is refused by the policy${because(payload.reason ?? read(Common, event.data).errorMessage)}`)
-    case "decision.finalized":
-      return high(sender, `commits ${payload.action ?? "the decision"}${outcome(payload)}${because(payload.reason)}`)
+      return high(senderOf(event.data), `is refused by the policy${because(event.data.errorMessage)}`)
+    case "decision.finalized": {
+      const { action = "the decision", outcomePositive, reason } = event.data
+      return high(senderOf(event.data), `commits ${action}${outcome(outcomePositive)}${because(reason)}`)
+    }
     case "run.completed":
       return high("run", "completed")
     case "run.failed":
-      return high("run", `failed${because(read(Common, event.data).error)}`)
+      return high("run", `failed${because(event.data.error)}`)
     case "run.cancelled":
-      return high("run", `cancelled${because(read(Common, event.data).reason)}`)
+      return high("run", `cancelled${because(event.data.reason)}`)
     case "run.suspended":
       return normal("run", "suspended")
     case "run.resumed":
@@ -59,23 +62,7 @@ export const narrate = (event: CanonicalEvent): Line | undefined => {
 /** Signals that another event, or another line, already tells. */
 const TOLD_OTHERWISE = new Set(["", "session.started", "session.ended", "session.context", "llm.call.completed"])
 
-const Common = Schema.Struct({ messageType: text, sender: text, error: text, errorMessage: text, reason: text })
-const Stream = Schema.Struct({ status: text })
-const Binding = Schema.Struct({
-  initiator: text,
-  policyVersion: text,
-  participants: Schema.optionalKey(Schema.Array(Schema.String))
-})
-const Payload = Schema.Struct({
-  reason: text,
-  signalType: text,
-  model: text,
-  promptTokens: number,
-  completionTokens: number,
-  action: text,
-  outcome_positive: flag
-})
-type Payload = typeof Payload.Type
+const senderOf = ({ sender }: { readonly sender: string }) => (sender === "" ? "run" : sender)
 
 const line =
   (weight: Line["weight"]) =>
@@ -88,13 +75,7 @@ const low = line("low")
 const normal = line("normal")
 const high = line("high")
 
-const narrateBinding = (event: CanonicalEvent) => {
-  const { initiator = "run", participants = [], policyVersion = "" } = read(Binding, event.data)
-  return normal(initiator, `opens the session for ${participants.length} participants, under ${policyVersion}`)
-}
+const usage = ({ completionTokens, model = "a model", promptTokens }: EventData<"llm.call.completed">) =>
+  `used ${model}, ${promptTokens} + ${completionTokens} tokens`
 
-const usage = ({ completionTokens = 0, model, promptTokens = 0 }: Partial<Payload>) =>
-  `used ${model ?? "a model"}, ${promptTokens} + ${completionTokens} tokens`
-
-const outcome = ({ outcome_positive: positive }: Partial<Payload>) =>
-  positive === undefined ? "" : positive ? " (positive)" : " (negative)"
+const outcome = (positive: boolean | null) => (positive === null ? "" : positive ? " (positive)" : " (negative)")

@@ -1,5 +1,5 @@
 import type { RunMetrics, RunState } from "@runplane/domain"
-import { plainText } from "./Reading.ts"
+import { plainText } from "./PlainText.ts"
 
 /** Whether the run came to a decision. */
 export const isDecided = ({ decision, run }: RunState): boolean =>

@@ -1,85 +1,61 @@
-import * as Schema from "effect/Schema"
-import { because, flag, number, read, text } from "./Reading.ts"
+import type { EventData } from "@runplane/domain"
+import { because } from "./PlainText.ts"
 
-/** What a message of any mode says, as the second half of a sentence that begins with its sender. */
-export const saying = (messageType: string, decodedPayload: unknown): string => {
-  const payload = read(Payload, decodedPayload)
+type Contribution = EventData<"proposal.created" | "proposal.updated">
+
+/** What a contribution of any mode says, as the second half of a sentence that begins with its sender. */
+export const saying = (contribution: Contribution): string => {
+  const { messageType, reason } = contribution
   // A sender may call its message whatever it likes, `constructor` included.
   const tell = Object.hasOwn(TELLING, messageType) ? TELLING[messageType] : undefined
-  return tell === undefined ? `answers ${messageType}${because(payload.reason)}` : tell(payload)
+  return tell === undefined ? `answers ${messageType}${because(reason)}` : tell(contribution)
 }
 
-const Payload = Schema.Struct({
-  proposalId: text,
-  option: text,
-  rationale: text,
-  title: text,
-  summary: text,
-  instructions: text,
-  requestedAssignee: text,
-  action: text,
-  requiredApprovals: number,
-  targetParticipant: text,
-  scope: text,
-  contentType: text,
-  implicit: flag,
-  recommendation: text,
-  confidence: number,
-  severity: text,
-  vote: text,
-  terminal: flag,
-  status: text,
-  progress: number,
-  message: text,
-  errorCode: text,
-  reason: text
-})
-type Payload = Partial<typeof Payload.Type>
+const proposes = ({ action, proposalId, rationale, summary, title }: Contribution) =>
+  `proposes ${action ?? title ?? (proposalId === "" ? "something" : proposalId)}${because(rationale ?? summary)}`
 
-const proposes = ({ option, proposalId, rationale, summary, title }: Payload) =>
-  `proposes ${option ?? title ?? proposalId ?? "something"}${because(rationale ?? summary)}`
-
-const evaluates = ({ confidence, reason, recommendation }: Payload) => {
+const evaluates = ({ confidence, reason, recommendation }: Contribution) => {
   const certainty = confidence === undefined ? "" : ` with confidence ${confidence}`
   return `evaluates ${recommendation ?? "the proposal"}${certainty}${because(reason)}`
 }
 
-const objects = ({ reason, severity }: Payload) =>
+const objects = ({ reason, severity }: Contribution) =>
   `objects${severity === undefined ? "" : ` (${severity})`}${because(reason)}`
 
-const votes = ({ reason, vote }: Payload) => `votes ${vote ?? "without saying what"}${because(reason)}`
+const votes = ({ reason, vote }: Contribution) => `votes ${vote ?? "without saying what"}${because(reason)}`
 
-const asksForApproval = ({ action, requiredApprovals, summary }: Payload) => {
+const asksForApproval = ({ action, requiredApprovals, summary }: Contribution) => {
   const approvals = requiredApprovals === undefined ? "approval" : `${requiredApprovals} approvals`
   return `asks for ${approvals} of ${action ?? "something"}${because(summary)}`
 }
 
-const requestsTask = ({ instructions, requestedAssignee, title }: Payload) => {
-  const whom = requestedAssignee === undefined ? "" : ` from ${requestedAssignee}`
-  return `requests a task${whom}${because(title ?? instructions)}`
+const requestsTask = ({ task, title }: Contribution) => {
+  const whom = task?.requestedAssignee === undefined ? "" : ` from ${task.requestedAssignee}`
+  return `requests a task${whom}${because(title ?? task?.instructions)}`
 }
 
-const reportsWork = ({ message, progress, status }: Payload) => {
+const reportsWork = ({ task }: Contribution) => {
+  const progress = task?.progress
   const share = progress === undefined ? "" : ` (${Math.round(progress <= 1 ? progress * 100 : progress)}%)`
-  return `works on it${share}${because(message ?? status)}`
+  return `works on it${share}${because(task?.message ?? task?.status)}`
 }
 
-const failsTask = ({ errorCode, reason }: Payload) =>
-  `gives the task up${errorCode === undefined ? "" : ` (${errorCode})`}${because(reason)}`
+const failsTask = ({ reason, task }: Contribution) =>
+  `gives the task up${task?.errorCode === undefined ? "" : ` (${task.errorCode})`}${because(reason)}`
 
-const offersHandoff = ({ reason, scope, targetParticipant }: Payload) =>
-  `offers ${scope ?? "a handoff"} to ${targetParticipant ?? "somebody"}${because(reason)}`
+const offersHandoff = ({ handoff, reason }: Contribution) =>
+  `offers ${handoff?.scope ?? "a handoff"} to ${handoff?.targetParticipant ?? "somebody"}${because(reason)}`
 
-const acceptsHandoff = ({ implicit, reason }: Payload) =>
+const acceptsHandoff = ({ implicit, reason }: Contribution) =>
   `takes over${implicit === true ? " by not answering" : ""}${because(reason)}`
 
 const plainly =
   (verb: string) =>
-  ({ reason }: Payload) =>
+  ({ reason }: Contribution) =>
     `${verb}${because(reason)}`
 
-/** By message type, which means the same in every mode that has it (runtime-wire section 1.11). */
-const TELLING: Readonly<Record<string, (payload: Payload) => string>> = {
+/** By message type, which means the same in every mode that has it (docs/runtime.md#payload-types). */
+const TELLING: Readonly<Record<string, (contribution: Contribution) => string>> = {
   Proposal: proposes,
   Evaluation: evaluates,
   Objection: objects,
@@ -98,7 +74,7 @@ const TELLING: Readonly<Record<string, (payload: Payload) => string>> = {
   TaskComplete: ({ summary }) => `completes the task${because(summary)}`,
   TaskFail: failsTask,
   HandoffOffer: offersHandoff,
-  HandoffContext: ({ contentType }) => `passes on what is known${because(contentType)}`,
+  HandoffContext: ({ handoff }) => `passes on what is known${because(handoff?.contentType)}`,
   HandoffAccept: acceptsHandoff,
   HandoffDecline: plainly("declines to take over")
 }

@@ -5,7 +5,7 @@ import type { Addresses } from "../Stack.ts"
 import { DEMO_SCENARIO, type DemoResult } from "./Demo.ts"
 import { narrate } from "./Narration.ts"
 import { describeOutcome, seconds } from "./Outcome.ts"
-import { plainText } from "./Reading.ts"
+import { plainText } from "./PlainText.ts"
 
 /** How text is drawn: with colours on a terminal, without them into a file or a pipe. */
 export interface Style {

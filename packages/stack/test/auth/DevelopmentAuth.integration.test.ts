@@ -2,6 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import { AgentClient, Bootstrap } from "@runplane/agents"
 import { KeySource, Sandbox } from "@runplane/sandbox"
+import { listenAnywhere } from "@runplane/testing"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -17,7 +18,6 @@ import {
   TOKEN_AUDIENCE,
   TOKEN_ISSUER
 } from "../../src/auth/DevelopmentAuth.ts"
-import { listenAnywhere } from "../support/Sockets.ts"
 
 const MODE = "macp.mode.decision.v1"
 const SESSION = "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a31"
@@ -100,7 +100,7 @@ const authAt = Effect.fnUntraced(function* (millis: number) {
   return Context.get(context, DevelopmentAuth)
 })
 
-layer(stage, { excludeTestServices: true })("the development auth service (runtime-wire section 6.4)", (it) => {
+layer(stage, { excludeTestServices: true })("the development auth service", (it) => {
   it.effect("mints tokens that a runtime takes by the published key", () =>
     Effect.gen(function* () {
       const minted = yield* mint({ sender: "lead", ttl_seconds: 90, scopes: scopes() })
@@ -158,7 +158,7 @@ layer(stage, { excludeTestServices: true })("the development auth service (runti
 
   it.effect("takes a free port when its own is taken, and refuses one that was asked for", () =>
     Effect.gen(function* () {
-      const { port } = yield* listenAnywhere
+      const port = yield* listenAnywhere
       const refusal = yield* Effect.flip(Layer.build(Layer.fresh(DevelopmentAuth.layer({ port }))))
       assert.deepStrictEqual(refusal, new AuthPortUnavailable({ port }))
       const first = yield* Layer.build(Layer.fresh(DevelopmentAuth.layer()))

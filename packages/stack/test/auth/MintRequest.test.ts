@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS, parseMintRequest } from "../../src/auth/MintRequest.ts"
 
-describe("a request for a token (runtime-wire section 6.4)", () => {
+describe("a request for a token", () => {
   it.each([
     ["not json", "invalid JSON body"],
     ["", "invalid JSON body"],

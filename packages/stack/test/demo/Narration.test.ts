@@ -1,29 +1,30 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CANONICAL_EVENT_TYPES, type CanonicalEvent, type CanonicalEventType, RunId } from "@runplane/domain"
+import {
+  CANONICAL_EVENT_TYPES,
+  type CanonicalEventType,
+  draftEvent,
+  type JsonObject,
+  placeEvent,
+  RunId
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { narrate } from "../../src/demo/Narration.ts"
-import { plainText } from "../../src/demo/Reading.ts"
+import { plainText } from "../../src/demo/PlainText.ts"
 
 const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
 
-const event = (type: CanonicalEventType, data: CanonicalEvent["data"]): CanonicalEvent => ({
-  id: "e1",
-  runId,
-  seq: 1,
-  index: 1,
-  ts: "2026-07-01T10:00:00.000Z",
-  type,
-  schemaVersion: 3,
-  source: { kind: "runtime", name: "rust-runtime" },
-  data
-})
+const event = (type: CanonicalEventType, data: JsonObject) =>
+  placeEvent(
+    draftEvent(type, { ts: "2026-07-01T10:00:00.000Z", source: { kind: "runtime", name: "rust-runtime" } }, data),
+    { id: "e1", runId, seq: 1, index: 1 }
+  )
 
-const told = (type: CanonicalEventType, data: CanonicalEvent["data"]) => {
+const told = (type: CanonicalEventType, data: JsonObject) => {
   const line = narrate(event(type, data))
   return line === undefined ? undefined : `${line.who} ${line.what}`
 }
 
-const message = (sender: string, messageType: string, decodedPayload: CanonicalEvent["data"]) => ({
+const message = (sender: string, messageType: string, decodedPayload: JsonObject) => ({
   sender,
   messageType,
   decodedPayload
@@ -114,12 +115,9 @@ describe("the story of a run", () => {
     ["run.failed", { error: "time is up" }, "run failed: time is up"],
     ["run.cancelled", { reason: "no longer needed" }, "run cancelled: no longer needed"],
     ["session.stream.opened", { status: "reconnecting" }, "run stream reconnecting"]
-  ] satisfies ReadonlyArray<[CanonicalEventType, CanonicalEvent["data"], string]>)(
-    "tells %s with %o",
-    (type, data, line) => {
-      assert.strictEqual(told(type, data), line)
-    }
-  )
+  ] satisfies ReadonlyArray<[CanonicalEventType, JsonObject, string]>)("tells %s with %o", (type, data, line) => {
+    assert.strictEqual(told(type, data), line)
+  })
 
   it("leaves out receipts, percentages and what other lines tell", () => {
     assert.isUndefined(told("message.received", message("one", "Vote", {})))

@@ -35,12 +35,12 @@ const eventful = (mode: Parameters<typeof plainScript>[0], ending: "RESOLVED" | 
 const PASSING =
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|\b1[789]\d{11}\b/g
 
-const lineOf = ({ data, source, subject, type }: CanonicalEvent): string =>
+const lineOf = ({ recorded: { data }, source, subject, type }: CanonicalEvent): string =>
   JSON.stringify({ type, source, subject, data }).replaceAll(PASSING, "*")
 
 /** Which stream an event came from; between two of them there is no order that a replay could keep. */
-const laneOf = ({ data, source }: CanonicalEvent): string =>
-  source.kind !== "runtime" ? "life-cycle" : data["messageType"] === "Signal" ? "signals" : "session"
+const laneOf = ({ recorded: { data }, source }: CanonicalEvent): string =>
+  source?.kind !== "runtime" ? "life-cycle" : data["messageType"] === "Signal" ? "signals" : "session"
 
 const lanesOf = ({ canonicalEvents }: Bundle) =>
   Object.fromEntries([...Map.groupBy(canonicalEvents, laneOf)].map(([lane, events]) => [lane, events.map(lineOf)]))

@@ -3,12 +3,12 @@ import { assert, it } from "@effect/vitest"
 import { ControlPlaneClient } from "@runplane/api"
 import { CONTROL_PLANE_IDENTITY, type Envelope } from "@runplane/runtime"
 import { Sandbox } from "@runplane/sandbox"
+import { freePorts } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { freePorts } from "../support/Sockets.ts"
 import { Dice } from "./support/Dice.ts"
 import { layerObserving } from "./support/ObservedStack.ts"
 import { awaitEnd, awaitEvent, envelopeOf, PATIENCE, postRun, startPayload } from "./support/PlayedSession.ts"
@@ -128,7 +128,7 @@ it.live("waits for a session that its runtime has forgotten, until its time is o
       const bundle = yield* exportOf(sessionId)
       const failed = bundle.canonicalEvents.at(-1)
       assert.strictEqual(failed?.type, "run.failed")
-      assert.strictEqual(failed?.data["errorCode"], "SESSION_EXPIRED")
+      assert.strictEqual(failed?.recorded.data["errorCode"], "SESSION_EXPIRED")
       assert.isAtLeast(Date.parse(failed?.ts ?? ""), begun + TTL_MS)
       assert.deepStrictEqual(
         linesOf(bundle).lines.map(({ messageId }) => messageId),

@@ -55,17 +55,17 @@ export const accountOf = Effect.fnUntraced(function* (runId: RunId) {
 const decodeJson = Schema.decodeUnknownSync(Schema.Json)
 
 /** Whether an event stems from an accepted envelope of the session. */
-const isOfSession = ({ data, source }: CanonicalEvent): boolean =>
-  source.kind === "runtime" &&
+const isOfSession = ({ recorded: { data }, source }: CanonicalEvent): boolean =>
+  source?.kind === "runtime" &&
   "messageId" in data &&
   data["messageType"] !== "Signal" &&
   data["messageType"] !== "Progress"
 
 /** A slow reader is cut off by the runtime and comes back: neither here nor there for what the run is. */
-const isReconnection = ({ data, type }: CanonicalEvent): boolean =>
-  type === "session.stream.opened" && (data["status"] === "reconnecting" || data["status"] === "recovered")
+const isReconnection = (event: CanonicalEvent): boolean =>
+  event.type === "session.stream.opened" && (event.data.status === "reconnecting" || event.data.status === "recovered")
 
-const lineOf = ({ data, subject, type }: CanonicalEvent): string =>
+const lineOf = ({ recorded: { data }, subject, type }: CanonicalEvent): string =>
   `${type} ${subject === undefined ? "-" : masked(`${subject.kind}:${subject.id}`)} ${JSON.stringify(masked(data))}`
 
 /** Places in the log, ids of ours and the order between streams: they differ from run to run. */

@@ -1,16 +1,12 @@
-import { randomUUID } from "node:crypto"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as PgClient from "@effect/sql-pg/PgClient"
 import { ControlPlaneClient } from "@runplane/api"
 import { layerControlPlane } from "@runplane/control-plane"
 import { RuntimeClient } from "@runplane/runtime"
+import { createDatabase, freePorts } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import { inject } from "vitest"
-import { freePorts } from "../support/Sockets.ts"
 import { type Link, openLink } from "./Loopback.ts"
 import { RuntimeUnderTest } from "./RuntimeUnderTest.ts"
 
@@ -49,13 +45,3 @@ export class ControlPlaneUnderTest extends Context.Service<ControlPlaneUnderTest
     })
   )
 }
-
-const createDatabase = Effect.gen(function* () {
-  const url = (database: string) => `postgresql://postgres:postgres@127.0.0.1:${inject("postgresPort")}/${database}`
-  const name = `runtimes_${randomUUID().replaceAll("-", "")}`
-  yield* Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    yield* sql.unsafe(`CREATE DATABASE ${name}`).unprepared
-  }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url("postgres")), maxConnections: 1 })))
-  return url(name)
-})

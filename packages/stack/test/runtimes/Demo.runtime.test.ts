@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
+import { temporaryFolder } from "@runplane/postgres"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { startStack } from "../support/StackProcess.ts"
-import { temporaryFolder } from "../support/TemporaryFolder.ts"
 import { startRuntime } from "./RealRuntime.ts"
 
 /**

@@ -1,13 +1,6 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { connect, createServer, type Socket } from "node:net"
+import { onLoopback } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-
-const listening = (server: Server) =>
-  Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
-    }),
-    () => Effect.sync(() => server.close())
-  )
 
 /** A way to a server on the loopback that can be cut. */
 export interface Link {
@@ -33,9 +26,8 @@ export const openLink = Effect.fnUntraced(function* (target: string) {
     near.pipe(far).once("close", () => near.destroy())
     far.pipe(near).once("close", () => far.destroy())
   })
-  const cut = Effect.sync(() => {
+  const cutAll = () => {
     for (const socket of open) socket.destroy()
-  })
-  yield* Effect.addFinalizer(() => cut)
-  return { address: `127.0.0.1:${yield* listening(server)}`, cut } satisfies Link
+  }
+  return { address: `127.0.0.1:${yield* onLoopback(server, cutAll)}`, cut: Effect.sync(cutAll) } satisfies Link
 })

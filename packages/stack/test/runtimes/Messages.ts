@@ -12,7 +12,7 @@ const of =
   <Desc extends DescMessage>({ messageType, schema }: MessageKind<Desc>) =>
   (init: MessageInitShape<Desc>): Message => ({ messageType, payload: toBinary(schema, create(schema, init)) })
 
-/** The messages of the five standard modes (runtime-wire section 1.11). */
+/** The messages of the five standard modes (docs/runtime.md#payload-types). */
 export const decision = {
   proposal: of(Decision.Proposal),
   evaluation: of(Decision.Evaluation),

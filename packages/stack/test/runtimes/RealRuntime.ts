@@ -2,9 +2,9 @@ import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePorts } from "@runplane/testing"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { freePorts } from "../support/Sockets.ts"
 
 /** The runtime's process ended before it served anybody. */
 export class RuntimeDidNotStart extends Data.TaggedError("RuntimeDidNotStart")<{ readonly output: string }> {

@@ -152,6 +152,6 @@ export const openStage = Effect.fnUntraced(function* (script: Script) {
   const stage = yield* setStage(script)
   yield* stage.post
   yield* stage.start
-  yield* stage.seen(({ data }) => data["messageType"] === "SessionStart")
+  yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "SessionStart")
   return stage
 })

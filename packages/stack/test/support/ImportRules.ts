@@ -18,25 +18,43 @@ export interface PackageSources {
 
 const SCOPE = "@runplane/"
 
-/** Which packages a package may import (design.md, "The house"). */
+/** Which packages a package may import. */
 export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
+  postgres: [],
+  testing: ["postgres"],
   api: ["domain"],
   runtime: ["domain"],
+  server: ["api", "domain"],
   agents: ["runtime", "domain"],
-  sandbox: ["runtime", "domain"],
-  "control-plane": ["api", "domain", "runtime"],
-  launcher: ["api", "domain", "agents"],
+  sandbox: ["runtime", "domain", "server"],
+  "control-plane": ["api", "domain", "runtime", "server"],
+  launcher: ["api", "domain", "runtime", "server", "agents"],
   cli: ["api", "domain"],
   console: ["api", "domain"],
-  stack: ["api", "domain", "runtime", "agents", "sandbox", "control-plane", "launcher"],
-  bench: ["api", "domain", "runtime", "agents", "sandbox", "control-plane", "launcher", "stack"]
+  stack: ["api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher"],
+  bench: ["api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher", "stack"]
 }
 
 /**
- * What the tests of a package may import besides: the example agents are tested against the runtime they are made for.
+ * What the tests of a package may import besides: the example agents are tested against the runtime they are made for,
+ * the control plane against a database; `testing` is what the tests of several packages share.
  */
-export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = { agents: ["sandbox"] }
+export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
+  agents: ["sandbox", "testing"],
+  "control-plane": ["postgres", "testing"],
+  launcher: ["testing"],
+  server: ["testing"],
+  stack: ["testing"]
+}
+
+/** What a package offers to tests, as `@runplane/<package>/testing`; of the sources only the bench's may load it. */
+const TESTING = "testing"
+const LOADS_TESTING: ReadonlySet<string> = new Set(["bench"])
+const isTesting = (path: string) => path.startsWith(`src/${TESTING}/`)
+
+/** The OpenAPI documents that a package publishes, as `@runplane/<package>/openapi/<service>.json`. */
+const DOCUMENT = /^openapi\/[a-z-]+\.json$/
 
 interface ModuleRule {
   readonly modules: RegExp
@@ -63,6 +81,7 @@ const FORBIDDEN_MODULES: Readonly<Record<string, ReadonlyArray<ModuleRule>>> = {
   ],
   api: [NODE, SQL],
   runtime: [SQL],
+  server: [SQL],
   agents: [SQL],
   sandbox: [SQL],
   launcher: [SQL]
@@ -105,12 +124,15 @@ const relativeProblem = (path: string, specifier: string, isTest: boolean) => {
   const target = posix.join(posix.dirname(path), specifier)
   if (target.startsWith("..")) return "relative imports stay within the package"
   if (!isTest && !target.startsWith("src/")) return "sources do not import tests or tools"
+  if (!isTest && isTesting(target) && !isTesting(path)) return "only tests and the bench load test doubles"
   return undefined
 }
 
 const arrowProblem = ({ dependencies, name, testDependencies }: PackageSources, imported: string, isTest: boolean) => {
-  const target = imported.split("/")[0] ?? ""
-  if (target !== imported) return "packages are imported by their name alone"
+  const [target = "", ...path] = imported.split("/")
+  const part = path.join("/")
+  if (part !== "" && part !== TESTING && !DOCUMENT.test(part)) return "packages are imported by their name alone"
+  if (part === TESTING && !isTest && !LOADS_TESTING.has(name)) return "only tests and the bench load test doubles"
   // Tests may read their package as others see it; within the sources it would be a circle.
   if (target === name) return isTest ? undefined : "a package does not import itself by name"
   const allowed = [...(ARROWS[name] ?? []), ...(isTest ? (TEST_ARROWS[name] ?? []) : [])]

@@ -1,15 +1,14 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
+import { createDatabase, until } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { isRunning } from "./Processes.ts"
 import { type StackProcess, startStack } from "./StackProcess.ts"
-import { createDatabase } from "./TestDatabase.ts"
 
 /** The example that is launched. */
 const SCENARIO = "incident/region-failover@1.0.0"
@@ -95,9 +94,9 @@ export const createRun = Effect.fnUntraced(function* (url: string) {
   return runId
 })
 
-/** Other processes end unseen: there is nothing to wait on but to look again. */
+/** Waits until these processes, which end by themselves, are gone. */
 export const untilGone = (pids: ReadonlyArray<number>) =>
-  Effect.sync(() => pids.filter(isRunning)).pipe(
-    Effect.repeat({ until: (running) => running.length === 0, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeout("30 seconds")
+  until(
+    Effect.sync(() => pids.filter(isRunning)),
+    (running) => running.length === 0
   )

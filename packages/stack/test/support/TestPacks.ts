@@ -1,9 +1,9 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { temporaryFolder } from "@runplane/postgres"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { temporaryFolder } from "./TemporaryFolder.ts"
 
 const PACKS = fileURLToPath(new URL("../../../../packs", import.meta.url))
 const IDLE = fileURLToPath(new URL("../fixtures/idle-agent.ts", import.meta.url))

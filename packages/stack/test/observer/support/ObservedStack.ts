@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as PgClient from "@effect/sql-pg/PgClient"
 import { ControlPlaneClient } from "@runplane/api"
 import { layerControlPlane } from "@runplane/control-plane"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient, RuntimeCredentials } from "@runplane/runtime"
 import { Sandbox, type SandboxOptions } from "@runplane/sandbox"
+import { createDatabase, freePorts } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,8 +12,6 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
-import { inject } from "vitest"
-import { freePorts } from "../../support/Sockets.ts"
 import { MAX_FRAME_BYTES } from "./FaultMix.ts"
 import { LEAD } from "./SessionScript.ts"
 
@@ -23,6 +20,10 @@ const SETTINGS = {
   NODE_ENV: "test",
   THROTTLE_LIMIT: "1000000",
   RUNTIME_ALLOW_INSECURE: "true",
+  // A call on a connection that is cut at the wrong moment may last until its deadline, and some of them in a row open
+  // the breaker: both have to be over well before a trial is.
+  RUNTIME_REQUEST_TIMEOUT_MS: "10000",
+  RUNTIME_CIRCUIT_BREAKER_RESET_MS: "1000",
   RUNTIME_BEARER_TOKEN: CONTROL_PLANE_IDENTITY,
   RUNTIME_MAX_RECEIVE_MESSAGE_BYTES: String(MAX_FRAME_BYTES),
   SESSION_POLL_BASE_MS: "10",
@@ -114,13 +115,3 @@ export const layerObservedStack = (
       )
     )
   )
-
-const createDatabase = Effect.gen(function* () {
-  const url = (database: string) => `postgresql://postgres:postgres@127.0.0.1:${inject("postgresPort")}/${database}`
-  const name = `observer_${randomUUID().replaceAll("-", "")}`
-  yield* Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    yield* sql.unsafe(`CREATE DATABASE ${name}`).unprepared
-  }).pipe(Effect.provide(Layer.fresh(PgClient.layer({ url: Redacted.make(url("postgres")), maxConnections: 1 }))))
-  return url(name)
-})

@@ -69,7 +69,7 @@ const commit = (sender: string, action: string): Step =>
 const times = (count: number, step: (number: number) => Step): ReadonlyArray<Step> =>
   Array.from({ length: count }, (_, index) => step(index))
 
-/** The messages of one accepted session of each mode, some of any length (runtime-wire section 8). */
+/** The messages of one accepted session of each mode, some of any length. */
 const plays: Readonly<Record<string, (dice: Dice) => ReadonlyArray<Step>>> = {
   "macp.mode.decision.v1": (dice) => [
     say("Proposal", DecisionMode.ProposalPayloadSchema)(LEAD, { proposalId: "p1", option: "ship", rationale: "ready" }),

@@ -1,11 +1,12 @@
 import { assert } from "@effect/vitest"
 import { RawEvent } from "@runplane/api"
 import {
-  CanonicalEvent,
+  decodeEvent,
   emptyRunMetrics,
   emptyRunState,
   measure,
   project,
+  RecordedEvent,
   RunId,
   RunMetrics,
   RunState,
@@ -14,6 +15,7 @@ import {
 import type { Envelope } from "@runplane/runtime"
 import type { Fault } from "@runplane/sandbox"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Trouble } from "./FaultMix.ts"
 import { Documents } from "./ObservedStack.ts"
@@ -24,17 +26,22 @@ const is = Schema.is(
     run: Schema.Struct({ status: RunStatus }),
     projection: RunState,
     metrics: RunMetrics,
-    canonicalEvents: Schema.Array(CanonicalEvent),
+    canonicalEvents: Schema.Array(RecordedEvent),
     rawEvents: Schema.Array(RawEvent)
   })
 )
 
-/** `GET /runs/:id/export?includeRaw=true`, parsed but not decoded, so that its keys keep their order. */
+/**
+ * `GET /runs/:id/export?includeRaw=true`, checked but not decoded, so that its keys keep their order; the events typed.
+ */
 export const exportOf = Effect.fnUntraced(function* (runId: string) {
   const read = yield* Documents
   const bundle: unknown = JSON.parse(yield* read(`/runs/${runId}/export?includeRaw=true&eventLimit=50000`))
   if (!is(bundle)) return assert.fail(`not a bundle: ${JSON.stringify(bundle).slice(0, 500)}`)
-  return bundle
+  return {
+    ...bundle,
+    canonicalEvents: bundle.canonicalEvents.map((event) => Result.getOrThrow(decodeEvent(event)))
+  }
 })
 
 export type Bundle = Effect.Success<ReturnType<typeof exportOf>>
@@ -119,8 +126,10 @@ export const assertConverged = (
   assert.strictEqual(bundle.run.status, STATUS_AFTER[played.ending])
   const { lines, signals } = linesOf(bundle)
   const received = bundle.canonicalEvents
-    .filter(({ data, type }) => type === "message.received" && !AMBIENT.includes(String(data["messageType"])))
-    .map(({ data }) => data["messageId"])
+    .filter(
+      ({ recorded: { data }, type }) => type === "message.received" && !AMBIENT.includes(String(data["messageType"]))
+    )
+    .map(({ recorded: { data } }) => data["messageId"])
   assert.deepStrictEqual(
     received,
     lines.map(({ messageId }) => messageId)
@@ -129,7 +138,7 @@ export const assertConverged = (
 
   const history = lastWordApart(played.history.map(lineOf), lines)
   const bound = bundle.canonicalEvents.some(({ type }) => type === "session.bound")
-  // A session that was cancelled or expired before the first look is not bound (http-details section 5.1).
+  // A session that was cancelled or expired before the first look is not bound (docs/events.md#steps).
   if (!bound) {
     assert.notStrictEqual(played.ending, "RESOLVED")
     return assert.deepStrictEqual(lines, [])

@@ -154,7 +154,7 @@ function policyFiles() {
 }
 
 /**
- * What the launch service writes into an agent's bootstrap file (launch-details section 5.5), as the agent reads it.
+ * What the launch service writes into an agent's bootstrap file (docs/launch.md#bootstrap), as the agent reads it.
  */
 const bootstrapOf = (compiled: CompileLaunchResult, participantId: string, runtimeUrl: string) => {
   const { session } = compiled.runDescriptor

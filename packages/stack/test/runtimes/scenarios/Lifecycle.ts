@@ -80,7 +80,7 @@ export const lifecycleScenarios: ReadonlyArray<Scenario> = [
       Effect.gen(function* () {
         const { api } = yield* ControlPlaneClient
         yield* stage.say(proposed)
-        yield* stage.seen(({ data }) => data["messageType"] === "Proposal")
+        yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "Proposal")
         assert.strictEqual((yield* api.runs.suspend(params(stage))).status, "suspended")
         assert.strictEqual((yield* stage.refused(RISK, vote("APPROVE"))).code, "SESSION_NOT_OPEN")
         assert.strictEqual((yield* api.runs.resume(params(stage))).status, "running")
@@ -91,7 +91,7 @@ export const lifecycleScenarios: ReadonlyArray<Scenario> = [
   played("a session that its initiator cancels", { mode: "decision" }, "cancelled", (stage) =>
     Effect.gen(function* () {
       yield* stage.say(proposed)
-      yield* stage.seen(({ data }) => data["messageType"] === "Proposal")
+      yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "Proposal")
       yield* Effect.flatMap(stage.as(LEAD), (lead) => lead.cancelSession("not today"))
     })
   ),
@@ -103,7 +103,7 @@ export const lifecycleScenarios: ReadonlyArray<Scenario> = [
       Effect.gen(function* () {
         const { api } = yield* ControlPlaneClient
         yield* stage.say(proposed)
-        yield* stage.seen(({ data }) => data["messageType"] === "Proposal")
+        yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "Proposal")
         assert.strictEqual((yield* api.runs.cancel(params(stage))).status, "cancelled")
       })
   ),
@@ -138,12 +138,12 @@ export const lifecycleScenarios: ReadonlyArray<Scenario> = [
     (stage) =>
       Effect.gen(function* () {
         yield* stage.say([LEAD, handoff.offer({ handoffId: "h1", targetParticipant: OPS, scope: "on call" })])
-        yield* stage.seen(({ data }) => data["messageType"] === "HandoffAccept")
+        yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "HandoffAccept")
         yield* stage.commit("handoff.accepted", true)
         yield* stage.followed
         const events = yield* eventsOf(stage.runId)
         assert.isDefined(
-          events.find(({ data }) => data["messageType"] === "Commitment"),
+          events.find(({ recorded: { data } }) => data["messageType"] === "Commitment"),
           "the commitment is in the log"
         )
       })

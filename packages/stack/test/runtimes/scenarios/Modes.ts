@@ -29,7 +29,9 @@ const told = (
 
 const p1 = { proposalId: "p1" }
 
-/** A happy and a rejected session of each standard mode (runtime-wire sections 8.2 to 8.6). */
+/**
+ * A happy and a rejected session of each standard mode (docs/runtime.md#decision-mode to docs/runtime.md#quorum-mode).
+ */
 export const modeScenarios: ReadonlyArray<Scenario> = [
   told("a decision that is selected", "decision", ["decision.selected", true], ({ say }) =>
     say(

@@ -15,7 +15,9 @@ const approval = [RISK, decision.vote({ ...p1, vote: "APPROVE" })] as const
 /** The types of the session's messages as the log has them. */
 const messagesOf = (stage: Stage) =>
   Effect.map(eventsOf(stage.runId), (events) =>
-    events.filter(({ type }) => type === "message.received").map(({ data }) => String(data["messageType"]))
+    events
+      .filter(({ type }) => type === "message.received")
+      .map(({ recorded: { data } }) => String(data["messageType"]))
   )
 
 /** What the control plane learns beside the messages, and when it comes late or loses its connection. */
@@ -56,7 +58,7 @@ export const observationScenarios: ReadonlyArray<Scenario> = [
       yield* stage.start
       yield* stage.say(proposed)
       yield* stage.post
-      yield* stage.seen(({ data }) => data["messageType"] === "Proposal")
+      yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "Proposal")
       yield* stage.say(approval)
       yield* stage.commit("decision.selected", true)
       yield* stage.followed
@@ -84,7 +86,7 @@ export const observationScenarios: ReadonlyArray<Scenario> = [
       )
       const events = yield* eventsOf(stage.runId)
       assert.strictEqual(
-        events.some(({ data }) => data["status"] === "gap"),
+        events.some(({ recorded: { data } }) => data["status"] === "gap"),
         !keepsHistory
       )
       return keepsHistory ? stage.runId : undefined
@@ -108,19 +110,19 @@ export const reconnection: Scenario = {
     const { link } = yield* ControlPlaneUnderTest
     const { keepsHistory } = yield* RuntimeUnderTest
     yield* stage.say(proposed)
-    yield* stage.seen(({ data }) => data["messageType"] === "Proposal")
+    yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "Proposal")
     yield* link.cut
     yield* stage.say([RISK, decision.evaluation({ ...p1, recommendation: "APPROVE", confidence: 0.9 })])
-    yield* stage.seen(({ data }) => data["messageType"] === "Evaluation")
+    yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "Evaluation")
     yield* link.cut
     yield* stage.say(approval, [OPS, decision.vote({ ...p1, vote: "REJECT" })])
     // Nobody can read an ended session any more where its history is dropped at once.
     if (keepsHistory) yield* link.cut
-    else yield* stage.seen(({ data }) => data["messageType"] === "Vote" && data["sender"] === OPS)
+    else yield* stage.seen(({ recorded: { data } }) => data["messageType"] === "Vote" && data["sender"] === OPS)
     yield* stage.commit("decision.selected", true)
     yield* stage.followed
     assert.isNotEmpty(
-      (yield* eventsOf(stage.runId)).filter(({ data }) => data["status"] === "reconnecting"),
+      (yield* eventsOf(stage.runId)).filter(({ recorded: { data } }) => data["status"] === "reconnecting"),
       "the connection was lost"
     )
     return stage.runId
@@ -142,7 +144,9 @@ export const longSession: Scenario = {
     yield* stage.say([RISK, task.complete(scope)])
     yield* stage.commit("task.completed", true)
     const frames = yield* stage.followed
-    const ids = frames.flatMap(({ data, type }) => (type === "message.received" ? [String(data["messageId"])] : []))
+    const ids = frames.flatMap(({ recorded: { data }, type }) =>
+      type === "message.received" ? [String(data["messageId"])] : []
+    )
     assert.strictEqual(ids.length, LONG_SESSION, "every message is in the log")
     assert.strictEqual(new Set(ids).size, LONG_SESSION, "no message is in the log twice")
     assert.deepStrictEqual(

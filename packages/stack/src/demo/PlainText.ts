@@ -1,6 +1,3 @@
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-
 /** Text of others, made harmless for a terminal: on one line and without control characters. */
 export const plainText = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim()
 
@@ -13,11 +10,3 @@ export const because = (reason: string | undefined): string => {
   if (clean === "") return ""
   return `: ${clean.length > MAX_REASON ? `${clean.slice(0, MAX_REASON - 1)}…` : clean}`
 }
-
-/** Agents may send anything: what does not have the expected form is left untold. */
-export const read = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: unknown): Partial<S["Type"]> =>
-  Option.getOrElse(Schema.decodeUnknownOption(schema)(value), (): Partial<S["Type"]> => ({}))
-
-export const text = Schema.optionalKey(Schema.String)
-export const number = Schema.optionalKey(Schema.Finite)
-export const flag = Schema.optionalKey(Schema.Boolean)

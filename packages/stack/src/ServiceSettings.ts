@@ -1,0 +1,87 @@
+import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
+import { DEVELOPMENT, LaunchSettings, RuntimeSettings, readSetting, readText, ServiceSettings } from "@runplane/server"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { StackSettings } from "./StackSettings.ts"
+
+/** What the services have to know of each other. */
+export interface Neighbours {
+  readonly runtimeAddress: string
+  readonly controlPlaneUrl: string
+  /** Undefined: no auth service of ours. */
+  readonly authUrl: string | undefined
+}
+
+/**
+ * Ports from here on are those that agents listen on for cancel requests: below what systems give to outgoing
+ * connections.
+ */
+export const CANCEL_CALLBACK_PORT_BASE = 23_000
+
+/** Texts of settings by name; an empty one unsets what the user gave. */
+type Texts = Readonly<Record<string, string>>
+
+/** The sandbox knows no TLS. */
+const SANDBOX: Texts = { RUNTIME_TLS: "false", RUNTIME_ALLOW_INSECURE: "true" }
+
+/** A sandbox without signed tokens takes every bearer value for a name. */
+const NAMES: Texts = {
+  RUNTIME_BEARER_TOKEN: CONTROL_PLANE_IDENTITY,
+  PROTO_AUTH_SERVICE_URL: "",
+  PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true"
+}
+
+/**
+ * Both services mint at our auth service; nothing else counts as a credential, so that a token which is refused is not
+ * covered up by a name. The control plane may write policies: the launch service registers those of the packs through
+ * it.
+ */
+const tokens = (authUrl: string): Texts => ({
+  PROTO_AUTH_SERVICE_URL: authUrl,
+  PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY: "true",
+  RUNTIME_BEARER_TOKEN: "",
+  RUNTIME_USE_DEV_HEADER: "false"
+})
+
+/** A runtime of somebody else's that trusts every caller needs no auth service; in production that has to be said. */
+const trust = Effect.gen(function* (): Effect.fn.Return<Texts, Effect.Error<ReturnType<typeof readText>>> {
+  const given = yield* readText(LaunchSettings.PROTO_AUTH_DEVELOPMENT_CREDENTIALS)
+  const development = (yield* readSetting(ServiceSettings.NODE_ENV)) === DEVELOPMENT
+  return development && given === undefined ? { PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true" } : {}
+})
+
+/**
+ * The settings of the services that the stack decides: where their neighbours are, and how the sandbox is spoken to.
+ * All others stay what the user gave.
+ */
+export const serviceSettings = Effect.fn("serviceSettings")(function* (
+  settings: StackSettings,
+  { authUrl, controlPlaneUrl, runtimeAddress }: Neighbours
+) {
+  const sandbox = settings.runtimeAddress === undefined
+  const tls = yield* readSetting(RuntimeSettings.RUNTIME_TLS)
+  const insecure = (yield* readText(RuntimeSettings.RUNTIME_ALLOW_INSECURE)) ?? "true"
+  const callbackPort = yield* readText(LaunchSettings.PROTO_CANCEL_CALLBACK_PORT_BASE)
+  const credentials = authUrl !== undefined ? tokens(authUrl) : sandbox ? NAMES : yield* trust
+  const texts: Texts = {
+    ...(sandbox ? SANDBOX : {}),
+    ...credentials,
+    RUNTIME_ADDRESS: runtimeAddress,
+    PACKS_DIR: settings.packsDir,
+    SERVICE_ROOT: settings.root,
+    PROTO_RUNTIME_ADDRESS: runtimeAddress,
+    PROTO_RUNTIME_TLS: String(tls && !sandbox),
+    PROTO_RUNTIME_ALLOW_INSECURE: sandbox ? "true" : insecure,
+    PROTO_CANCEL_CALLBACK_PORT_BASE: callbackPort ?? String(CANCEL_CALLBACK_PORT_BASE),
+    PROTO_CONTROL_PLANE_URL: controlPlaneUrl,
+    ...(settings.apiKey !== undefined && { PROTO_CONTROL_PLANE_API_KEY: Redacted.value(settings.apiKey) })
+  }
+  return texts
+})
+
+/** The user's configuration with the given texts in front of it. */
+export const withTexts = (texts: Texts) =>
+  Effect.map(ConfigProvider.ConfigProvider, (given) =>
+    ConfigProvider.orElse(ConfigProvider.fromEnv({ env: texts, preserveEmptyStrings: true }), given)
+  )

@@ -1,10 +1,13 @@
 import { defineConfig } from "vitest/config"
 
-/** Tests against servers: one PostgreSQL for all of a project, and time for what a busy machine makes slow. */
+/**
+ * Tests against servers: one PostgreSQL for all of a project. Their limits only end a test that waits in vain, so they
+ * are far above what any test takes on a busy machine.
+ */
 const servers = {
-  globalSetup: ["packages/control-plane/test/support/PostgresServer.ts"],
-  testTimeout: 60_000,
-  hookTimeout: 60_000
+  globalSetup: ["packages/testing/src/PostgresServer.ts"],
+  testTimeout: 180_000,
+  hookTimeout: 180_000
 }
 
 /** Against a runtime that `npm run test:runtime` brings; without one, naming a folder must not run what cannot pass. */
@@ -16,8 +19,7 @@ const againstRuntime =
           test: {
             name: "runtime",
             include: ["packages/*/test/**/*.runtime.test.ts"],
-            ...servers,
-            testTimeout: 180_000
+            ...servers
           }
         }
       ]
@@ -26,6 +28,8 @@ export default defineConfig({
   test: {
     // Most of what a test against servers does is waiting, so two cores carry more than two of them.
     maxWorkers: 3,
+    // What the services under test log is shown with a test that fails, and with no other.
+    silent: "passed-only",
     projects: [
       {
         test: {

@@ -1,9 +1,10 @@
-// Everything the continuous integration checks besides the tests, one line of result each. Exits 1 when one fails,
-// after the output of those that did.
+// Everything the continuous integration checks besides the tests, one line of result each: all of it, or the checks
+// that are named as arguments. Exits 1 when one fails, after the output of those that did.
 import { spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { delimiter, dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
+import { deadCitations, wideLines } from "./documents.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const windows = process.platform === "win32"
@@ -11,21 +12,31 @@ const windows = process.platform === "win32"
 // A longer file is a sign that it holds more than one concept. A warning, since a table may be long.
 const MAX_LINES = 400
 
-const checks = [
+const all = [
   { name: "types", run: () => command("tsc", ["--noEmit"]) },
-  { name: "lint and format", run: () => command("biome", ["check", "--error-on-warnings", "."]) },
-  { name: "generated files", run: () => command("node", ["scripts/generate.mjs", "--check"]) },
-  { name: "OpenAPI", run: () => command("node", ["packages/api/scripts/lintOpenApi.mjs"]) },
+  { name: "lint", run: () => command("biome", ["check", "--error-on-warnings", "."]) },
+  { name: "generated", run: () => command("node", ["scripts/generate.mjs", "--check"]) },
+  { name: "openapi", run: () => command("node", ["packages/api/scripts/lintOpenApi.mjs"]) },
   { name: "packs", run: () => command("node", ["packages/launcher/src/author/main.ts", "lint"]) },
-  { name: "file length", run: () => longFiles() }
+  { name: "citations", run: () => findings(deadCitations()) },
+  { name: "width", run: () => findings(wideLines()) },
+  { name: "length", run: () => longFiles() }
 ]
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => all.every((check) => check.name !== name))
+if (unknown.length > 0) {
+  console.error(`unknown check ${unknown.join(", ")}; the checks are ${all.map(({ name }) => name).join(", ")}`)
+  process.exit(1)
+}
+const checks = wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name))
 
 let failed = 0
 for (const check of checks) {
   const started = performance.now()
   const { ok, note = "", output = "" } = await check.run()
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  console.log(`${ok ? "ok    " : "FAILED"} ${check.name.padEnd(16)} ${seconds.padStart(5)} s${note && `  ${note}`}`)
+  console.log(`${ok ? "ok    " : "FAILED"} ${check.name.padEnd(10)} ${seconds.padStart(5)} s${note && `  ${note}`}`)
   if (!ok) {
     failed += 1
     console.error(output.trim())
@@ -46,6 +57,10 @@ function command(program, args) {
     child.on("error", (error) => resolve({ ok: false, output: `cannot run ${program}: ${error.message}` }))
     child.on("close", (code) => resolve({ ok: code === 0, output: output || `${program} ended with code ${code}` }))
   })
+}
+
+function findings(texts) {
+  return { ok: texts.length === 0, output: texts.join("\n") }
 }
 
 function longFiles() {

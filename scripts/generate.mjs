@@ -34,6 +34,11 @@ const generators = [
       mkdirSync(target, { recursive: true })
       run("node", ["scripts/openapi.ts", target], join(root, "packages/api"))
     }
+  },
+  {
+    name: "settings",
+    output: "docs/settings.md",
+    write: (target) => run("node", ["scripts/settings.ts", target], join(root, "packages/server"))
   }
 ]
 

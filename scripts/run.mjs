@@ -3,8 +3,16 @@
 // Dependency-free on purpose; when there is nothing to do it costs a hash of the manifests.
 import { spawn, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { constants } from "node:os"
+import {
+  accessSync,
+  existsSync,
+  constants as files,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync
+} from "node:fs"
+import { homedir, constants as os } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -20,10 +28,20 @@ const fail = (text) => {
   process.exit(1)
 }
 
+/** Package managers keep caches in the home folder; a user without one (a service account) gets one in `.tools`. */
+const home = () => {
+  try {
+    accessSync(homedir(), files.W_OK)
+    return {}
+  } catch {
+    return { HOME: join(root, ".tools", "home") }
+  }
+}
+
 const run = (command, args, env) => {
   const result = spawnSync(command, args, {
     cwd: root,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...home(), ...env },
     shell: windows,
     stdio: ["ignore", "pipe", "pipe"],
     encoding: "utf8",
@@ -52,6 +70,16 @@ const installStamp = () => {
   return hash.digest("hex")
 }
 
+/** What is installed, and what a test run keeps, goes into the checkout. */
+const ensureWritable = (purpose) => {
+  try {
+    accessSync(root, files.W_OK)
+  } catch (error) {
+    const why = error.code === "EROFS" ? "is on a read-only file system" : "may not be written by this user"
+    fail(`${root} ${why}, and ${purpose}; clone it to a folder of your own`)
+  }
+}
+
 const ensurePnpm = () => {
   if (existsSync(bin(tools, "pnpm"))) return
   say(`fetching pnpm ${PNPM} into .tools`)
@@ -67,6 +95,7 @@ const ensureInstall = () => {
   const stampFile = join(root, "node_modules", ".runplane-install")
   const stamp = installStamp()
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return
+  ensureWritable("the dependencies have to be installed there")
   ensurePnpm()
   say("installing the locked dependencies, Node 24 among them")
   run(bin(tools, "pnpm"), ["install", "--frozen-lockfile", "--trust-lockfile", "--reporter=append-only"], {
@@ -95,6 +124,7 @@ chooseNode()
 // The script's command runs directly, with the workspace's binaries first on the path: no package manager in between
 // means signals reach it at once and its exit code is ours.
 const [command, ...fixed] = scripts[script].split(" ")
+if (command === "vitest") ensureWritable("the tests keep files there")
 const child = spawn(command, [...fixed, ...args], {
   cwd: root,
   env: {
@@ -104,6 +134,14 @@ const child = spawn(command, [...fixed, ...args], {
   shell: windows,
   stdio: "inherit"
 })
+// Should this process be killed without a chance to do anything, a shell ends the command: it waits on a pipe that only
+// this process holds open. Without the shell everything works but that.
+const guard = windows
+  ? undefined
+  : spawn("/bin/sh", ["-c", 'read -r _; kill -TERM "$1"', "runplane-guard", String(child.pid)], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"]
+    }).on("error", () => {})
 // The terminal sends Ctrl-C to the whole group; a signal sent to this process alone has to be handed on.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
@@ -112,5 +150,6 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 }
 child.on("error", (error) => fail(`cannot run ${command}: ${error.message}`))
 child.on("exit", (code, signal) => {
-  process.exit(code ?? 128 + (constants.signals[signal] ?? 0))
+  guard?.kill("SIGKILL")
+  process.exit(code ?? 128 + (os.signals[signal] ?? 0))
 })

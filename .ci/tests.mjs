@@ -1,0 +1,86 @@
+// Runs a test script of package.json and tells its failures in a few lines, which the end of the run repeats.
+//
+//   node .ci/tests.mjs REPORT SCRIPT
+//
+// The servers under test share two cores with whatever else the machine does. So up to three files that fail are run
+// once more, alone: those that pass then do not fail the step, but are named in REPORT, because they need mending.
+import { spawnSync } from "node:child_process"
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** More files than this are no accident. */
+const MOST_REPEATED = 3
+/** Characters of a failure that are told. */
+const LONGEST_REASON = 300
+
+const [report, script] = process.argv.slice(2)
+if (report === undefined || script === undefined) {
+  console.error("usage: node .ci/tests.mjs REPORT SCRIPT")
+  process.exit(2)
+}
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const folder = mkdtempSync(join(tmpdir(), "runplane-ci-"))
+
+/** Runs the script over the files, or over all; answers its exit code and what failed in which file. */
+const runTests = (attempt, files) => {
+  const output = join(folder, `${attempt}.json`)
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${output}`]
+  const { status } = spawnSync("npm", ["run", "--silent", script, "--", ...reporters, ...files], {
+    cwd: root,
+    stdio: "inherit"
+  })
+  return { code: status ?? 1, failed: status === 0 ? [] : failuresIn(output) }
+}
+
+/** Undefined when the run ended without a report. */
+const failuresIn = (output) => {
+  let results
+  try {
+    results = JSON.parse(readFileSync(output, "utf8")).testResults
+  } catch {
+    return undefined
+  }
+  return results
+    .filter(({ status }) => status === "failed")
+    .map(({ assertionResults, message, name }) => ({
+      file: relative(root, name),
+      tests: [
+        ...(message ? [{ name: "(the file)", reason: message }] : []),
+        ...assertionResults
+          .filter(({ status }) => status === "failed")
+          .map((test) => ({ name: test.fullName, reason: test.failureMessages.join("\n") }))
+      ]
+    }))
+}
+
+const tell = (text) => appendFileSync(report, `${text}\n`)
+
+const describe = ({ file, tests }) =>
+  tests
+    .map(({ name, reason }) => `${file}\n  ${name}\n    ${reason.slice(0, LONGEST_REASON).replaceAll("\n", "\n    ")}`)
+    .join("\n")
+
+const attempts = () => {
+  const first = runTests("first", [])
+  if (first.code === 0) return 0
+  if (first.failed === undefined) tell("the test run ended without a report")
+  if (first.failed === undefined || first.failed.length === 0) return first.code
+  if (first.failed.length > MOST_REPEATED) {
+    for (const failure of first.failed) tell(`failed: ${describe(failure)}`)
+    return first.code
+  }
+  const files = first.failed.map(({ file }) => file)
+  console.log(`\n== once more, alone: ${files.join(" ")}`)
+  const second = runTests("second", files)
+  const verdict = second.code === 0 ? "failed at first, passed alone" : "failed twice, or could not be repeated"
+  for (const failure of first.failed) tell(`${verdict}: ${describe(failure)}`)
+  return second.code
+}
+
+try {
+  process.exitCode = attempts()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

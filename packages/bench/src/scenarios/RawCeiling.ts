@@ -41,12 +41,11 @@ const insertAll = Effect.fnUntraced(function* ({ events, messages, raw }: Writte
   const sql = yield* PgClient.PgClient
   for (const batch of batches(events)) {
     yield* sql`
-      INSERT INTO bench_raw.canonical_events (seq, run_id, index, ts, type, event, gate)
+      INSERT INTO bench_raw.canonical_events (seq, run_id, index, ts, type, event)
       SELECT * FROM unnest(
         ${batch.map((row) => row.seq)}::bigint[], ${batch.map((row) => row.run_id)}::text[]::uuid[],
         ${batch.map((row) => row.index)}::int[], ${batch.map((row) => row.ts)}::text[]::timestamptz[],
-        ${batch.map((row) => row.type)}::text[], ${batch.map((row) => row.event)}::text[]::json[],
-        ${batch.map((row) => row.gate)}::text[]::xid8[])`
+        ${batch.map((row) => row.type)}::text[], ${batch.map((row) => row.event)}::text[]::json[])`
   }
   for (const batch of batches(raw)) {
     yield* sql`

@@ -10,7 +10,6 @@ export interface WrittenRows {
     readonly ts: string
     readonly type: string
     readonly event: string
-    readonly gate: string
     /** Id of the transaction that wrote the row. */
     readonly writer: string
   }>
@@ -47,7 +46,7 @@ export const readWrittenRows = Effect.fn("WrittenRows.read")(function* (before: 
   const runIds = [...before.keys()]
   const events = yield* sql<WrittenRows["events"][number]>`
     SELECT e.seq, e.run_id::text AS run_id, e.index, e.ts::text AS ts, e.type, e.event::text AS event,
-           e.gate::text AS gate, e.xmin::text AS writer
+           e.xmin::text AS writer
     FROM canonical_events e
     JOIN unnest(${runIds}::text[]::uuid[], ${[...before.values()]}::int[]) AS b (run_id, index)
       ON e.run_id = b.run_id AND e.index > b.index

@@ -10,6 +10,7 @@ import { RunDocuments } from "./runs/RunDocuments.ts"
 import { RunRepository } from "./runs/RunRepository.ts"
 import { RunTraces } from "./runs/RunTraces.ts"
 import { RunUpkeep } from "./runs/RunUpkeep.ts"
+import { Watermark } from "./Watermark.ts"
 
 /**
  * The log with its readers and the rows of runs. Wants the database, the normaliser and the reactors from its
@@ -27,7 +28,8 @@ export const layer = EventLog.layer.pipe(
       RunDocuments.layer,
       RunRepository.layer,
       RunTraces.layer,
-      RunUpkeep.layer
+      RunUpkeep.layer,
+      Watermark.layer
     )
   )
 )

@@ -154,8 +154,8 @@ const make = Effect.gen(function* () {
   }
 
   /**
-   * Takes `count` places of the one sequence of the log, ascending, in the way that the gate of events needs (migration
-   * 0004).
+   * Takes `count` places of the one sequence of the log, ascending, in the way that its watermark needs (migration
+   * 0007).
    */
   const allocate = (count: number) =>
     Effect.map(sql<{ readonly seqs: ReadonlyArray<bigint> }>`SELECT allocate_event_seqs(${count}) AS seqs`, (rows) =>
@@ -165,10 +165,9 @@ const make = Effect.gen(function* () {
   /** Writes the batch, and with the same statement what the reactors add to it. */
   const write = ({ events, heads, raw }: LogBatch, reactions: ReadonlyArray<Statement.Fragment>) => sql`
     WITH new_events AS (
-      INSERT INTO canonical_events (seq, run_id, index, ts, type, event, gate)
-      SELECT e.*, pg_snapshot_xmax(pg_current_snapshot())
-      FROM unnest(${events.seq}::bigint[], ${events.runId}::text[]::uuid[], ${events.index}::int[],
-                  ${events.ts}::text[]::timestamptz[], ${events.type}::text[], ${events.json}::text[]::json[]) AS e
+      INSERT INTO canonical_events (seq, run_id, index, ts, type, event)
+      SELECT * FROM unnest(${events.seq}::bigint[], ${events.runId}::text[]::uuid[], ${events.index}::int[],
+                  ${events.ts}::text[]::timestamptz[], ${events.type}::text[], ${events.json}::text[]::json[])
     ), new_raw AS (
       INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload)
       SELECT * FROM unnest(${raw.runId}::text[]::uuid[], ${raw.seq}::int[], ${raw.ts}::text[]::timestamptz[],

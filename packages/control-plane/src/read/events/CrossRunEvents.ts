@@ -3,10 +3,10 @@ import type { RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { EventFilter, StoredEvent } from "../../log/EventRepository.ts"
 import { partOf } from "../../log/runs/RunRepository.ts"
+import { Watermark } from "../../log/Watermark.ts"
 import { CrossRunEventBlocks, type SeqRange } from "./CrossRunEventBlocks.ts"
 
 export interface CrossRunFilter extends EventFilter {
@@ -19,10 +19,9 @@ export interface CrossRunFilter extends EventFilter {
  * Reads of the canonical log across runs, ascending by seq (docs/http.md#cross-run-events).
  *
  * Gotchas: seqs are given out before their transactions commit, and those may commit in another order. A page therefore
- * ends with its last row whose gate has been passed, that is, with the last row in front of which nothing can still
- * appear (docs/events.md#seq). What a page cuts off comes with the next one; a page that is not full does not prove the
- * end. The gate waits for every writing transaction of the whole database server, so a long one delays these reads; it
- * loses nothing.
+ * ends at the watermark of the log, in front of which nothing can appear any more (docs/events.md#watermark). What a
+ * page cuts off comes with the next one; a page that is not full does not prove the end. Old places need no look at the
+ * watermark: what was below it once stays below it.
  *
  * `total` counts every match after `afterSeq`. The whole log is never scanned for it: over all runs the closed blocks
  * have their counts (`CrossRunEventBlocks`), and within the runs of a filter the dense index of a run's events is the
@@ -40,10 +39,9 @@ export class CrossRunEvents extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const blocks = yield* CrossRunEventBlocks
+      const watermark = yield* Watermark
 
       const columns = sql`e.seq, e.index, e.event::text AS json`
-      const passed = sql`e.gate <= (SELECT pg_snapshot_xmin(pg_current_snapshot())) AS passed`
-
       const inTime = ({ afterTs, beforeTs }: CrossRunFilter) => [
         ...(afterTs === undefined ? [] : [sql`e.ts >= ${afterTs}::timestamptz`]),
         ...(beforeTs === undefined ? [] : [sql`e.ts < ${beforeTs}::timestamptz`])
@@ -54,15 +52,10 @@ export class CrossRunEvents extends Context.Service<
        * One stretch of the log. With types, each gives its first events, so that a rare one is not searched for among
        * all.
        */
-      const stretch = (filter: CrossRunFilter, range: SeqRange | undefined, limit: bigint) => {
-        const inRange = sql.and([
-          sql`e.seq > ${BigInt(filter.afterSeq)}`,
-          ...(range === undefined ? [] : [sql`e.seq >= ${range.first}`, sql`e.seq < ${range.past}`]),
-          ...inTime(filter)
-        ])
+      const stretch = (filter: CrossRunFilter, { after, upTo }: SeqRange, limit: bigint) => {
+        const inRange = sql.and([sql`e.seq > ${BigInt(after)}`, sql`e.seq <= ${BigInt(upTo)}`, ...inTime(filter)])
         if (filter.types.length === 0) {
-          return sql<Row>`
-            SELECT ${columns}, ${passed} FROM canonical_events e WHERE ${inRange} ORDER BY e.seq LIMIT ${limit}`
+          return sql<Row>`SELECT ${columns} FROM canonical_events e WHERE ${inRange} ORDER BY e.seq LIMIT ${limit}`
         }
         return sql<Row>`
           WITH places AS (
@@ -72,17 +65,18 @@ export class CrossRunEvents extends Context.Service<
             ) AS place
             ORDER BY place.seq LIMIT ${limit}
           )
-          SELECT ${columns}, ${passed} FROM places JOIN canonical_events e USING (seq) ORDER BY e.seq`
+          SELECT ${columns} FROM places JOIN canonical_events e USING (seq) ORDER BY e.seq`
       }
 
-      const readLog = Effect.fnUntraced(function* (filter: CrossRunFilter, limit: number) {
-        if (inTime(filter).length === 0) return upToLastPassed(yield* stretch(filter, undefined, BigInt(limit)))
+      const readLog = Effect.fnUntraced(function* (filter: CrossRunFilter, upTo: number, limit: number) {
+        const whole = { after: filter.afterSeq, upTo }
         const rows: Array<Row> = []
-        for (const range of yield* blocks.ranges(filter)) {
-          rows.push(...(yield* stretch(filter, range, BigInt(limit - rows.length))))
+        for (const range of inTime(filter).length === 0 ? [whole] : yield* blocks.ranges(filter)) {
+          const part = { after: Math.max(range.after, filter.afterSeq), upTo: Math.min(range.upTo, upTo) }
+          if (part.after < part.upTo) rows.push(...(yield* stretch(filter, part, BigInt(limit - rows.length))))
           if (rows.length === limit) break
         }
-        return upToLastPassed(rows)
+        return rows.map(toStored)
       })
 
       const theRuns = ({ runId, scenarioRef }: CrossRunFilter) =>
@@ -97,7 +91,7 @@ export class CrossRunEvents extends Context.Service<
        * The events of some runs. A page of n events is spread over at most those n runs whose next events come first,
        * and if there are that many, it ends before the last of these next events: no run is read beyond that.
        */
-      const readRuns = Effect.fnUntraced(function* (filter: CrossRunFilter, limit: number) {
+      const readRuns = Effect.fnUntraced(function* (filter: CrossRunFilter, upTo: bigint, limit: number) {
         const matches = sql.and([
           sql`e.run_id = r.id`,
           sql`e.seq > ${BigInt(filter.afterSeq)}`,
@@ -111,7 +105,7 @@ export class CrossRunEvents extends Context.Service<
             CROSS JOIN LATERAL (SELECT e.seq FROM canonical_events e WHERE ${matches} ORDER BY e.seq LIMIT 1) AS next
             WHERE ${theRuns(filter)} ORDER BY next.seq LIMIT ${BigInt(limit)}
           ), bound AS (
-            SELECT CASE WHEN count(*) = ${BigInt(limit)} THEN max(seq) ELSE ${LAST_SEQ} END AS seq FROM soonest
+            SELECT CASE WHEN count(*) = ${BigInt(limit)} THEN max(seq) ELSE ${upTo} END AS seq FROM soonest
           ), places AS (
             SELECT place.seq FROM bound CROSS JOIN soonest r
             CROSS JOIN LATERAL (
@@ -119,9 +113,8 @@ export class CrossRunEvents extends Context.Service<
             ) AS place
             ORDER BY place.seq LIMIT ${BigInt(limit)}
           )
-          SELECT ${columns}, ${passed} FROM places JOIN canonical_events e USING (seq) ORDER BY e.seq`
-        // The events of one run commit in the order of their seqs, because each append holds the run's lock.
-        return filter.runId === undefined ? upToLastPassed(rows) : rows.map(toStored)
+          SELECT ${columns} FROM places JOIN canonical_events e USING (seq) ORDER BY e.seq`
+        return rows.map(toStored)
       })
 
       /** Without further conditions, a run's index at its end and at the first event after `afterSeq` are enough. */
@@ -144,20 +137,22 @@ export class CrossRunEvents extends Context.Service<
 
       const isOfRuns = ({ runId, scenarioRef }: CrossRunFilter) => runId !== undefined || scenarioRef !== undefined
 
-      // Several statements of one page have to see the same log, or an event could commit in front of what they passed.
-      const inOneMoment = <A, E>(effect: Effect.Effect<A, E>) =>
-        Effect.provideService(
-          sql.withTransaction(effect),
-          BeginTransaction,
-          "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        )
+      const readUpTo = (filter: CrossRunFilter, upTo: number, limit: number) =>
+        isOfRuns(filter) ? readRuns(filter, BigInt(upTo), limit) : readLog(filter, upTo, limit)
 
-      const page = Effect.fn("CrossRunEvents.page")((filter: CrossRunFilter, limit: number) => {
-        if (isOfRuns(filter)) return readRuns(filter, limit)
-        return inTime(filter).length === 0 ? readLog(filter, limit) : inOneMoment(readLog(filter, limit))
+      const page = Effect.fn("CrossRunEvents.page")(function* (filter: CrossRunFilter, limit: number) {
+        // The events of one run commit in the order of their seqs, because each append holds the run's lock.
+        if (filter.runId !== undefined) return yield* readRuns(filter, LAST_SEQ, limit)
+        const known = yield* watermark.known
+        const first = filter.afterSeq < known ? yield* readUpTo(filter, known, limit) : []
+        if (first.length === limit) return first
+        const now = yield* watermark.now
+        const afterSeq = Math.max(filter.afterSeq, known)
+        if (now <= afterSeq) return first
+        return [...first, ...(yield* readUpTo({ ...filter, afterSeq }, now, limit - first.length))]
       })
       const count = Effect.fn("CrossRunEvents.count")((filter: CrossRunFilter) =>
-        isOfRuns(filter) ? countRuns(filter) : Effect.andThen(blocks.countClosed, blocks.count(filter))
+        isOfRuns(filter) ? countRuns(filter) : blocks.count(filter)
       )
       return CrossRunEvents.of({ page, count })
     })
@@ -171,11 +166,6 @@ interface Row {
   readonly seq: bigint
   readonly index: number
   readonly json: string
-  readonly passed: boolean
 }
 
 const toStored = ({ index, json, seq }: Row): StoredEvent => ({ seq: Number(seq), index, json })
-
-/** Rows behind the last passed one may still get neighbours in front of them; those before it cannot. */
-const upToLastPassed = (rows: ReadonlyArray<Row>): ReadonlyArray<StoredEvent> =>
-  rows.slice(0, rows.findLastIndex((row) => row.passed) + 1).map(toStored)

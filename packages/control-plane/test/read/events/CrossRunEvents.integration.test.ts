@@ -4,11 +4,15 @@ import { RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { layerDatabase } from "../../../src/database/Database.ts"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { emptyBatch, LogRows } from "../../../src/log/LogRows.ts"
 import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
+import { Watermark } from "../../../src/log/Watermark.ts"
 import { CrossRunEventBlocks } from "../../../src/read/events/CrossRunEventBlocks.ts"
 import { CrossRunEvents, type CrossRunFilter } from "../../../src/read/events/CrossRunEvents.ts"
 import { messageDraft } from "../../support/Appends.ts"
@@ -17,7 +21,7 @@ import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
 const layerReads = CrossRunEvents.layer.pipe(
-  Layer.provide(CrossRunEventBlocks.layer),
+  Layer.provideMerge(CrossRunEventBlocks.layer),
   Layer.provideMerge(layerTestLog),
   Layer.provideMerge(layerTestDatabase)
 )
@@ -30,7 +34,7 @@ const storedSeqs = Effect.gen(function* () {
   return rows.map((row) => Number(row.seq))
 })
 
-/** Pages through the log until this many events have come; other transactions of the server may hold a page up. */
+/** Pages through the log until this many events have come; an append under way may hold a page up. */
 const pageUntil = Effect.fnUntraced(function* (count: number, limit: number, filter: CrossRunFilter = everything) {
   const events = yield* CrossRunEvents
   const seqs: Array<number> = []
@@ -94,30 +98,85 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
     }).pipe(Effect.provide(LogRows.layer))
   )
 
-  it.effect("skip and repeat nothing while eight writers append and some hold their transactions open", () =>
+  it.effect("do not wait for transactions of another database, nor for those that append nothing", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const events = yield* CrossRunEvents
+      const runId = yield* createRun()
+      /** A transaction that has written and stays open. */
+      const writing = (held: Deferred.Deferred<void>) =>
+        Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          const insert = sql`
+            INSERT INTO audit_log (actor, actor_type, action, resource, details, created_at)
+            VALUES ('a', 't', 'x', 'r', '{}', now())`
+          yield* sql.withTransaction(
+            Effect.andThen(insert, Effect.andThen(Deferred.succeed(held, undefined), Effect.never))
+          )
+        })
+      for (const there of [Layer.empty, Layer.fresh(layerTestDatabase)]) {
+        const held = yield* Deferred.make<void>()
+        const open = yield* Effect.forkChild(Effect.provide(writing(held), there))
+        yield* Deferred.await(held)
+        const { lastSeq } = yield* log.record({ runId, events: [messageDraft(1)] })
+        const page = yield* events.page({ ...everything, afterSeq: lastSeq - 1 }, 10)
+        assert.deepStrictEqual(
+          page.map(({ seq }) => seq),
+          [lastSeq]
+        )
+        yield* Fiber.interrupt(open)
+      }
+    })
+  )
+
+  it.effect("go on when an append that froze with its places is ended by the server", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const rows = yield* LogRows
+      const log = yield* EventLog
+      const frozen = yield* createRun()
+      const other = yield* createRun()
+      const held = yield* Deferred.make<void>()
+      const writing = yield* Effect.forkChild(
+        Effect.exit(
+          sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`SET LOCAL idle_in_transaction_session_timeout = '300ms'`.unprepared
+              yield* rows.lock([frozen])
+              yield* rows.allocate(1)
+              yield* Deferred.succeed(held, undefined)
+              yield* Effect.never
+            })
+          )
+        )
+      )
+      yield* Deferred.await(held)
+      const { lastSeq } = yield* log.record({ runId: other, events: [messageDraft(1)] })
+      assert.deepStrictEqual(yield* pageUntil(1, 10, { ...everything, afterSeq: lastSeq - 1 }), [lastSeq])
+      yield* Fiber.interrupt(writing)
+    }).pipe(Effect.provide(LogRows.layer))
+  )
+
+  it.effect("skip and repeat nothing while two processes append, hold transactions open and roll some back", () =>
+    Effect.gen(function* () {
+      const { config } = yield* PgClient.PgClient
       const start = (yield* storedSeqs).at(-1) ?? 0
-      const appends = 30
-      // Each with a log of its own, as eight processes would have, and each append held open for a while of its own.
+      const appends = 25
+      // Each with a log of its own, half of them with a pool of their own; each append is held open for a while.
       const writer = Effect.fnUntraced(function* (number: number) {
+        const sql = yield* PgClient.PgClient
         const log = Context.get(yield* Layer.build(Layer.fresh(layerTestLog)), EventLog)
         const runId = yield* Effect.provideService(createRun(), EventLog, log)
         for (let append = 0; append < appends; append++) {
           const pause = ((number * 7 + append * 3) % 10) / 1000
-          const also = () => Effect.asVoid(sql`SELECT pg_sleep(${pause}::float8)`)
+          const lost = (number + append) % 5 === 0
+          const also = () => Effect.asVoid(sql`SELECT pg_sleep(${pause}::float8), 1 / ${lost ? 0 : 1}::int`)
           const events = Array.from({ length: 1 + ((number + append) % 4) }, (_, place) => messageDraft(place))
-          yield* log.record({ runId, events, also })
+          const exit = yield* Effect.exit(log.record({ runId, events, also }))
+          assert.strictEqual(Exit.isFailure(exit), lost)
         }
         return runId
       })
-      const expected = Array.from({ length: 8 }, (_, number) =>
-        Array.from({ length: appends }, (_, append) => 1 + ((number + append) % 4)).reduce(
-          (sum, count) => sum + count,
-          1
-        )
-      ).reduce((sum, count) => sum + count, 0)
-
       const last = yield* Deferred.make<number>()
       const reader = Effect.fnUntraced(function* (limit: number, filter: Partial<CrossRunFilter>) {
         const events = yield* CrossRunEvents
@@ -132,33 +191,56 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
         }
         return seqs
       })
+      /** What stood at or below the watermark, each time it was looked at. */
+      const looks: Array<{ readonly mark: number; readonly seqs: ReadonlyArray<number> }> = []
+      const looking = Effect.gen(function* () {
+        const watermark = yield* Watermark
+        while (!(yield* Deferred.isDone(last))) {
+          const mark = yield* watermark.now
+          looks.push({ mark, seqs: (yield* storedSeqs).filter((seq) => seq <= mark) })
+        }
+      })
       const readers = yield* Effect.forEach([1, 7, 500], (limit) => Effect.forkChild(reader(limit, {})))
       const ofMessages = yield* Effect.forkChild(
         reader(20, { afterTs: "2026-01-01T00:00:00.000Z", types: ["message.received"] })
       )
+      const look = yield* Effect.forkChild(looking)
+      const secondPool = yield* Layer.build(
+        Layer.fresh(layerDatabase({ url: Redacted.value(config.url ?? Redacted.make("")), maxConnections: 10 }))
+      )
       const runs = yield* Effect.all(
-        Array.from({ length: 8 }, (_, number) => writer(number)),
+        Array.from({ length: 8 }, (_, number) =>
+          number % 2 === 0 ? writer(number) : Effect.provideContext(writer(number), secondPool)
+        ),
         { concurrency: "unbounded" }
       )
       const stored = (yield* storedSeqs).filter((seq) => seq > start)
       yield* Deferred.succeed(last, stored.at(-1) ?? 0)
-      assert.lengthOf(stored, expected)
       for (const reading of readers) assert.deepStrictEqual(yield* Fiber.join(reading), stored)
       // Each run begins with an event that is no message.
-      assert.lengthOf(yield* Fiber.join(ofMessages), expected - 8)
+      assert.lengthOf(yield* Fiber.join(ofMessages), stored.length - 8)
       assert.strictEqual(new Set(runs).size, 8)
+      yield* Fiber.join(look)
+      const all = yield* storedSeqs
+      assert.isNotEmpty(looks)
+      for (const { mark, seqs } of looks) {
+        assert.deepStrictEqual(
+          seqs,
+          all.filter((seq) => seq <= mark)
+        )
+      }
     }).pipe(Effect.scoped)
   )
 })
 
 layer(layerReads, { excludeTestServices: true })("counts across runs", (it) => {
-  /** Three runs over four blocks of places, with a type that is rare and times that follow the places. */
+  /** Four runs over a stretch of places each, with a type that is rare and times that follow the places. */
   const seeded = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const log = yield* EventLog
     const runs: Array<RunId> = []
     for (let block = 0; block < 4; block++) {
-      if (block > 0) yield* sql`SELECT setval('event_seq', ${BigInt(block * 20_000 - 5)})`
+      if (block > 0) yield* sql`SELECT setval('event_seq', ${BigInt(block * 40_000 - 5)})`
       const runId = yield* createRun()
       runs.push(runId)
       yield* sql`UPDATE runs SET scenario_ref = ${`Loans/Check-${block % 2}`}, source_ref = ${`source-${block}`} WHERE id = ${runId}::uuid`
@@ -213,7 +295,7 @@ layer(layerReads, { excludeTestServices: true })("counts across runs", (it) => {
         { runId: runs[2] ?? RunId.make(""), scenarioRef: "check-0", types: ["signal.emitted"] }
       ]
       const filters = base.flatMap((filter) =>
-        [0, 3, 19_995, 20_000, 39_999, 60_003, 1_000_000].map((afterSeq) => ({ types: [], ...filter, afterSeq }))
+        [0, 3, 39_995, 40_000, 79_999, 120_003, 2_000_000].map((afterSeq) => ({ types: [], ...filter, afterSeq }))
       )
       const check = Effect.fnUntraced(function* () {
         for (const filter of filters) {
@@ -229,19 +311,34 @@ layer(layerReads, { excludeTestServices: true })("counts across runs", (it) => {
           )
         }
       })
-      yield* pageUntil((yield* storedSeqs).length, 1_000)
+      const blocks = yield* CrossRunEventBlocks
+      // Before, between and after the counting: what is not counted is looked at row by row.
       yield* check()
-      const blocks = Effect.map(
-        sql<{ readonly block: bigint }>`SELECT block FROM event_blocks ORDER BY block`,
-        (rows) => rows.map((row) => Number(row.block))
+      yield* blocks.countClosed
+      yield* check()
+      const counted = Effect.map(
+        sql<{ readonly level: number; readonly blocks: number; readonly events: number }>`
+          SELECT level, count(*)::int AS blocks, sum(total)::int AS events FROM event_blocks GROUP BY 1 ORDER BY 1`,
+        (rows) => rows.map(({ blocks, events, level }) => [level, blocks, events])
       )
-      // The block that places are still given out of is not counted.
-      assert.deepStrictEqual(yield* blocks, [0, 1, 2])
+      // Two runs and the beginning of the third are in closed blocks of the middle size, and three in small ones.
+      const before = yield* counted
+      assert.deepStrictEqual(
+        before.map(([level, blocks]) => [level, blocks]),
+        [
+          [10, Math.floor(120_000 / 1_024)],
+          [15, Math.floor(120_000 / 32_768)]
+        ]
+      )
       yield* sql.withTransaction(upkeep.remove(runs.slice(1, 2)))
-      assert.deepStrictEqual(yield* blocks, [2])
-      yield* pageUntil((yield* storedSeqs).length, 1_000)
+      assert.isBelow((yield* counted)[0]?.[1] ?? 0, before[0]?.[1] ?? 0)
       yield* check()
-      assert.deepStrictEqual(yield* blocks, [0, 1, 2])
+      yield* blocks.countClosed
+      assert.deepStrictEqual(
+        (yield* counted).map(([level, blocks]) => [level, blocks]),
+        before.map(([level, blocks]) => [level, blocks])
+      )
+      yield* check()
     })
   )
 })

@@ -61,11 +61,10 @@ const longRun = Effect.fnUntraced(function* (total: number) {
   const runId = yield* endedRun
   const sql = yield* PgClient.PgClient
   yield* sql`
-    INSERT INTO canonical_events (seq, run_id, index, ts, type, event, gate)
+    INSERT INTO canonical_events (seq, run_id, index, ts, type, event)
     SELECT seq, ${runId}::uuid, n, now(), 'message.received',
            json_build_object('id', 'e' || n, 'runId', ${runId}::text, 'seq', seq, 'index', n, 'type', 'message.received',
-                             'data', json_build_object('text', repeat('x', 200))),
-           pg_snapshot_xmax(pg_current_snapshot())
+                             'data', json_build_object('text', repeat('x', 200)))
     FROM (SELECT nextval('event_seq') AS seq, n FROM generate_series(3, ${total}::int) AS n) AS places`
   yield* sql`UPDATE run_heads SET last_index = ${total} WHERE run_id = ${runId}::uuid`
   return runId

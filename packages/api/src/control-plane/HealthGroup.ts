@@ -20,7 +20,13 @@ const checks = {
   }),
   circuitBreaker: Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"]).annotate({
     description: "State of the breaker in front of the runtime"
-  })
+  }),
+  recovery: Schema.optionalKey(
+    Field.text(
+      "How far the process is with the unfinished runs that it takes up, while it does",
+      "taking up 120 of 2000"
+    )
+  )
 }
 
 /** The answer of `GET /readyz`: the checks, and the same values flat for older readers (docs/http.md#readiness). */

@@ -2,7 +2,10 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { cleanText, RunId, type RunStatus, type SessionSnapshot } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Request from "effect/Request"
+import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
 import { ANNOTATIONS, ANSWER, IMPLICIT_ANSWER } from "./RuntimeAnnotations.ts"
 import { isObservableSessionId } from "./SessionIds.ts"
@@ -20,6 +23,35 @@ export interface ObservedRun {
   /** Deadline of the bound session as it was at binding, Unix milliseconds. */
   readonly expiresAtUnixMs: number | undefined
 }
+
+interface ObservedRow {
+  readonly id: string
+  readonly status: RunStatus
+  readonly runtime_session_id: string
+  readonly mode_name: string
+  readonly runtime_kind: string
+  readonly runtime_version: string | null
+  readonly trace_id: string
+  readonly stream_cursor: bigint
+  readonly expires_at: Date | null
+}
+
+const toObservedRun = (row: ObservedRow): ObservedRun => ({
+  id: RunId.make(row.id),
+  status: row.status,
+  sessionId: row.runtime_session_id,
+  modeName: row.mode_name,
+  runtimeKind: row.runtime_kind,
+  runtimeVersion: row.runtime_version ?? undefined,
+  traceId: row.trace_id,
+  cursor: Number(row.stream_cursor),
+  expiresAtUnixMs: row.expires_at?.getTime()
+})
+
+class FindRun extends Request.Class<{ readonly runId: RunId }, ObservedRun | undefined, SqlError> {}
+
+/** Runs that one query looks for at most. */
+const RUNS_PER_QUERY = 500
 
 export interface RunStanding {
   readonly status: RunStatus
@@ -57,36 +89,19 @@ export class ObservedRuns extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const find = Effect.fn("ObservedRuns.find")((runId: RunId) =>
-        Effect.map(
-          sql<{
-            readonly status: RunStatus
-            readonly runtime_session_id: string
-            readonly mode_name: string
-            readonly runtime_kind: string
-            readonly runtime_version: string | null
-            readonly trace_id: string
-            readonly stream_cursor: bigint
-            readonly expires_at: Date | null
-          }>`
-            SELECT r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version, r.trace_id,
-                   h.stream_cursor, s.expires_at
+      // Observers that start at the same time share a query.
+      const finder = RequestResolver.make<FindRun>(
+        Effect.fnUntraced(function* (entries) {
+          const rows = yield* sql<ObservedRow>`
+            SELECT r.id::text AS id, r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version,
+                   r.trace_id, h.stream_cursor, s.expires_at
             FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN sessions s ON s.run_id = r.id
-            WHERE r.id = ${runId}::uuid`,
-          ([row]): ObservedRun | undefined =>
-            row && {
-              id: runId,
-              status: row.status,
-              sessionId: row.runtime_session_id,
-              modeName: row.mode_name,
-              runtimeKind: row.runtime_kind,
-              runtimeVersion: row.runtime_version ?? undefined,
-              traceId: row.trace_id,
-              cursor: Number(row.stream_cursor),
-              expiresAtUnixMs: row.expires_at?.getTime()
-            }
-        )
-      )
+            WHERE r.id = ANY(${entries.map(({ request }) => request.runId)}::uuid[])`
+          const found = new Map(rows.map((row) => [row.id, toObservedRun(row)]))
+          for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
+        })
+      ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
+      const find = Effect.fn("ObservedRuns.find")((runId: RunId) => Effect.request(new FindRun({ runId }), finder))
       const standing = Effect.fn("ObservedRuns.standing")((runId: RunId) =>
         Effect.map(
           sql<RunStanding>`SELECT status, status_revision AS revision FROM runs WHERE id = ${runId}::uuid`,

@@ -12,6 +12,10 @@ export interface ObserverOptions {
   readonly recoveryEnabled: boolean
   /** How often unfinished runs are looked for that no process observes. */
   readonly takeOverIntervalMs: number
+  /** Observers that look for their place at the same time: they share the database with the requests. */
+  readonly takeUpConcurrency: number
+  /** A run that finds its place no sooner than this holds up the next ones no longer. */
+  readonly takeUpPatienceMs: number
   readonly streamIdleTimeoutMs: number
   readonly streamMaxRetries: number
   readonly streamBackoffBaseMs: number
@@ -35,6 +39,8 @@ const settings = {
   discoveryEnabled: ControlPlaneSettings.SESSION_DISCOVERY_ENABLED,
   recoveryEnabled: ControlPlaneSettings.RUN_RECOVERY_ENABLED,
   takeOverIntervalMs: ControlPlaneSettings.RUN_TAKE_OVER_INTERVAL_MS,
+  takeUpConcurrency: ControlPlaneSettings.RUN_TAKE_UP_CONCURRENCY,
+  takeUpPatienceMs: ControlPlaneSettings.RUN_TAKE_UP_PATIENCE_MS,
   streamIdleTimeoutMs: ControlPlaneSettings.STREAM_IDLE_TIMEOUT_MS,
   streamMaxRetries: ControlPlaneSettings.STREAM_MAX_RETRIES,
   streamBackoffBaseMs: ControlPlaneSettings.STREAM_BACKOFF_BASE_MS,

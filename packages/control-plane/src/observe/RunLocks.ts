@@ -20,8 +20,8 @@ const LOCK_SPACE = 7_266_422
 export class RunLocks extends Context.Service<
   RunLocks,
   {
-    /** True when this process holds the run's lock now, or held it already. */
-    readonly acquire: (runId: RunId) => Effect.Effect<boolean, SqlError>
+    /** Those of the runs whose lock this process holds now, or held already. */
+    readonly acquire: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlyArray<RunId>, SqlError>
     readonly release: (runId: RunId) => Effect.Effect<void>
     /** After a lost connection takes the locks again, and answers the runs whose lock another process has by now. */
     readonly renew: Effect.Effect<ReadonlyArray<RunId>, SqlError>
@@ -59,19 +59,23 @@ export class RunLocks extends Context.Service<
       const ask = (open: Connection, text: string, params: ReadonlyArray<unknown>) =>
         open.execute(text, params, undefined).pipe(Effect.tapError(() => drop))
 
-      const tryLock = Effect.fnUntraced(function* (runId: RunId) {
+      const tryLock = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>) {
         const open = yield* connection
-        const [row] = yield* ask(open, "SELECT pg_try_advisory_lock($1::int, hashtext($2)) AS locked", [
-          LOCK_SPACE,
-          runId
-        ])
-        if (row?.locked !== true) return false
-        held.set(runId, open)
-        return true
+        const rows = yield* ask(
+          open,
+          `SELECT locked, id FROM unnest($2::text[]) AS asked (id), pg_try_advisory_lock($1::int, hashtext(id)) AS locked`,
+          [LOCK_SPACE, runIds]
+        )
+        const locked = new Set(rows.flatMap((row) => (row.locked === true ? [row.id] : [])))
+        const taken = runIds.filter((runId) => locked.has(runId))
+        for (const runId of taken) held.set(runId, open)
+        return taken
       })
 
-      const acquire = Effect.fnUntraced(function* (runId: RunId) {
-        return held.has(runId) || (yield* tryLock(runId))
+      const acquire = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>) {
+        const missing = runIds.filter((runId) => !held.has(runId))
+        if (missing.length > 0) yield* tryLock(missing)
+        return runIds.filter((runId) => held.has(runId))
       }, turn.withPermits(1))
 
       const release = Effect.fnUntraced(function* (runId: RunId) {
@@ -83,10 +87,9 @@ export class RunLocks extends Context.Service<
 
       const renew = Effect.gen(function* () {
         yield* Effect.ignore(Effect.flatMap(connection, (open) => ask(open, "SELECT 1", [])))
-        const lost: Array<RunId> = []
-        for (const [runId, owner] of held) {
-          if (owner !== current?.connection && !(yield* tryLock(runId))) lost.push(runId)
-        }
+        const without = [...held].flatMap(([runId, owner]) => (owner === current?.connection ? [] : [runId]))
+        const kept = new Set(without.length === 0 ? [] : yield* tryLock(without))
+        const lost = without.filter((runId) => !kept.has(runId))
         for (const runId of lost) held.delete(runId)
         return lost
       }).pipe(turn.withPermits(1))

@@ -30,7 +30,14 @@ export const restarts = Schedule.min([Schedule.exponential("500 millis", 2), Sch
  */
 export class RunObserver extends Context.Service<
   RunObserver,
-  { readonly observe: (runId: RunId, adoption: Adoption) => Effect.Effect<void, RunNotFound | AppendFailed | SqlError> }
+  {
+    /** `placed` runs once the run has been found where it stands and is known to be observed. */
+    readonly observe: (
+      runId: RunId,
+      adoption: Adoption,
+      placed: Effect.Effect<unknown>
+    ) => Effect.Effect<void, RunNotFound | AppendFailed | SqlError>
+  }
 >()("runplane/control-plane/RunObserver") {
   static readonly layer = Layer.effect(
     RunObserver,
@@ -65,12 +72,13 @@ export class RunObserver extends Context.Service<
 
       // Without a span of its own: it would live as long as the run's, which is the parent of what happens here.
       const observe = Effect.fnUntraced(
-        function* (runId: RunId, adoption: Adoption) {
+        function* (runId: RunId, adoption: Adoption, placed: Effect.Effect<unknown>) {
           // Tried again here and not as a new life, so that a recovery stays one until it has been announced.
           const run = yield* counted(adoption, find(runId, adoption)).pipe(
             Effect.tapError((error) => Effect.logError("the run could not be taken up, trying again", error)),
             Effect.retry(restarts)
           )
+          yield* placed
           if (run === undefined) return
           const inbox = yield* makeInbox
           const perform = yield* makePerformer(run, inbox)

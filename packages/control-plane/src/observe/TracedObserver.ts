@@ -25,11 +25,11 @@ export const layerTracedObserver = Layer.effect(
     const traces = yield* RunTraces
     const sampled = yield* References.TracerEnabled
     return RunObserver.of({
-      observe: Effect.fnUntraced(function* (runId, adoption) {
+      observe: Effect.fnUntraced(function* (runId, adoption, placed) {
         const trace = yield* traces
           .find(runId)
           .pipe(Effect.tapError((error) => Effect.logError("the trace of a run was not found, trying again", error)))
-        const observation = observer.observe(runId, adoption)
+        const observation = observer.observe(runId, adoption, placed)
         if (trace === undefined) return yield* observation
         const { sessionId, traceId } = trace
         yield* observation.pipe(

@@ -49,6 +49,8 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   SESSION_DISCOVERY_GRACE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   SESSION_END_CHECK_DELAY_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   RUN_TAKE_OVER_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  RUN_TAKE_UP_CONCURRENCY: ["0", 'must be a whole number of at least 1, got "0"'],
+  RUN_TAKE_UP_PATIENCE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   CANCEL_CALLBACK_TIMEOUT_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   STREAM_IDLE_TIMEOUT_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   STREAM_MAX_RETRIES: ["2.5", 'must be a whole number of at least 0, got "2.5"'],

@@ -41,6 +41,8 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   ),
   RUN_RECOVERY_ENABLED: row(flag, true, "Whether unfinished runs that no process observes are taken over."),
   RUN_TAKE_OVER_INTERVAL_MS: row(ms(), 5_000, "How often such runs are looked for."),
+  RUN_TAKE_UP_CONCURRENCY: row(lenient("runs", 1), 64, "Runs that are taken up at the same time after a start."),
+  RUN_TAKE_UP_PATIENCE_MS: row(ms(), 2_000, "How long a run that cannot be taken up holds up the others."),
 
   STREAM_RESUME_ENABLED: row(flag, true, "Has no effect: a broken stream is always resumed."),
   STREAM_IDLE_TIMEOUT_MS: row(ms(), 120_000, "Silence of a session after which its stream is opened again."),

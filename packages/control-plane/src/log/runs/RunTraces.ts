@@ -5,6 +5,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Request from "effect/Request"
+import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Statement from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
@@ -22,6 +24,11 @@ export interface RunTrace {
   /** Whether the sampler wants it. */
   readonly sampled: boolean
 }
+
+class FindTrace extends Request.Class<{ readonly runId: RunId }, RunTrace | undefined, SqlError> {}
+
+/** Runs that one query looks for at most. */
+const RUNS_PER_QUERY = 500
 
 /**
  * Finds the trace of a run. The ids are stored with the run, so whoever works on it, in whatever process and after
@@ -48,16 +55,24 @@ export class RunTraces extends Context.Service<
         Effect.map(
           sql<TraceRow>`
             SELECT id::text AS id, runtime_session_id, trace_id, span_id FROM runs WHERE ${condition}`,
-          ([row]) => row && traceOf(row)
+          (rows) => rows.map(traceOf)
         ).pipe(Effect.withTracerEnabled(false))
+      // Runs that are asked for at the same time share a query.
+      const finder = RequestResolver.make<FindTrace>(
+        Effect.fnUntraced(function* (entries) {
+          const traces = yield* read(sql`id = ANY(${entries.map(({ request }) => request.runId)}::uuid[])`)
+          const found = new Map(traces.map((trace) => [trace.runId, trace]))
+          for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
+        })
+      ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
       // What is not there yet may be there the next time; what is there never changes.
-      const remembered = yield* Cache.makeWith((runId: RunId) => read(sql`id = ${runId}::uuid`), {
+      const remembered = yield* Cache.makeWith((runId: RunId) => Effect.request(new FindTrace({ runId }), finder), {
         capacity: REMEMBERED_TRACES,
         timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? "1 hour" : 0)
       })
       return RunTraces.of({
         find: (runId) => Cache.get(remembered, runId),
-        findBySession: (sessionId) => read(sql`runtime_session_id = ${sessionId}`)
+        findBySession: (sessionId) => Effect.map(read(sql`runtime_session_id = ${sessionId}`), ([trace]) => trace)
       })
     })
   )

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { describeSqlError } from "../../database/SqlFailures.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../edge/RuntimeHealth.ts"
-import { Observers } from "../../observe/Observers.ts"
+import { Observers, type TakingUp } from "../../observe/Observers.ts"
 
 /** Probes come from anywhere and are not throttled: the dependencies are asked at most this often. Milliseconds. */
 export const READINESS_TTL_MS = 1_000
@@ -46,7 +46,13 @@ export class Health extends Context.Service<
       )
 
       const readiness = yield* Effect.all(
-        { database, runtime: runtime.check, streamConsumer, circuitBreaker: breaker.state },
+        {
+          database,
+          runtime: runtime.check,
+          streamConsumer,
+          circuitBreaker: breaker.state,
+          takingUp: observers.takingUp
+        },
         { concurrency: "unbounded" }
       ).pipe(Effect.map(toReadiness), Effect.cachedWithTTL(READINESS_TTL_MS))
       return Health.of({ readiness })
@@ -54,11 +60,17 @@ export class Health extends Context.Service<
   )
 }
 
-type Checks = Readiness["checks"]
+interface Found extends Omit<Readiness["checks"], "recovery"> {
+  readonly takingUp: TakingUp | undefined
+}
 
 /** Both forms: the checks, and the flat keys that older readers know. */
-const toReadiness = (checks: Checks): Readiness => {
+const toReadiness = ({ takingUp, ...found }: Found): Readiness => {
+  const checks: Readiness["checks"] = takingUp === undefined ? found : { ...found, recovery: inWords(takingUp) }
   const ok =
     checks.database === "ok" && checks.streamConsumer === "ok" && checks.runtime.ok && checks.circuitBreaker !== "OPEN"
   return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
 }
+
+const inWords = ({ done, of }: TakingUp) =>
+  of === undefined ? "looking for unfinished runs" : `taking up ${done} of ${of}`

@@ -66,7 +66,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         // Another process on the database: its locks are held by a connection of its own.
         yield* Effect.gen(function* () {
           const elsewhere = yield* RunLocks
-          assert.isTrue(yield* elsewhere.acquire(runId))
+          assert.deepStrictEqual(yield* elsewhere.acquire([runId]), [runId])
           assert.strictEqual((yield* readiness).streamConsumer, "ok")
           yield* elsewhere.release(runId)
         }).pipe(Effect.provide(Layer.fresh(RunLocks.layer)), Effect.scoped)

@@ -1,0 +1,66 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import type { RunId } from "@runplane/domain"
+import { until } from "@runplane/testing"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Layer from "effect/Layer"
+import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
+import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
+import { Observers } from "../../src/observe/Observers.ts"
+import { RunLocks } from "../../src/observe/RunLocks.ts"
+import { RunObserver } from "../../src/observe/RunObserver.ts"
+import { SessionUpdates } from "../../src/observe/SessionUpdates.ts"
+import { layerTestLog } from "../support/ControlPlane.ts"
+import { createRun } from "../support/Runs.ts"
+import { layerTestDatabase } from "../support/TestDatabase.ts"
+
+const HOUR_MS = 3_600_000
+
+/** Observers that find their place when the latch is opened, and then observe for ever. */
+const layerObservers = (latch: Latch.Latch, observed: Set<RunId>) =>
+  Layer.fresh(Observers.layer).pipe(
+    Layer.provide([
+      ObservedRuns.layer,
+      RunLocks.layer,
+      SessionUpdates.layer,
+      ObserverSettings.layerFrom({ takeUpPatienceMs: HOUR_MS, takeUpConcurrency: 2 }),
+      Layer.succeed(RunObserver, {
+        observe: (runId, _, placed) =>
+          latch.await.pipe(
+            Effect.andThen(Effect.sync(() => observed.add(runId))),
+            Effect.andThen(placed),
+            Effect.andThen(Effect.never)
+          )
+      })
+    ])
+  )
+
+layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })("a start", (it) => {
+  it.effect("holds nobody up while it takes up the unfinished runs, and says how far it is", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const runIds = yield* Effect.forEach([1, 2, 3], () => createRun())
+      const latch = yield* Latch.make(false)
+      const observed = new Set<RunId>()
+      // As long as nobody can read the runs, nobody knows how many there are.
+      const [locked, readable] = [yield* Latch.make(false), yield* Latch.make(false)]
+      const lock = sql`LOCK TABLE runs IN ACCESS EXCLUSIVE MODE`
+      yield* lock.pipe(
+        Effect.andThen(locked.open),
+        Effect.andThen(readable.await),
+        sql.withTransaction,
+        Effect.forkScoped
+      )
+      yield* locked.await
+      const observers = yield* Effect.provide(Observers, yield* Layer.build(layerObservers(latch, observed)))
+      assert.deepStrictEqual(yield* observers.takingUp, { done: 0, of: undefined })
+      yield* readable.open
+      yield* until(observers.takingUp, (progress) => progress?.of === runIds.length)
+      assert.deepStrictEqual(yield* observers.takingUp, { done: 0, of: runIds.length })
+      yield* latch.open
+      yield* until(observers.takingUp, (progress) => progress === undefined)
+      assert.deepStrictEqual([...observed].sort(), [...runIds].sort())
+    })
+  )
+})

@@ -3,9 +3,6 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
-import { Authorization } from "../middleware/Authorization.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 
@@ -105,7 +102,4 @@ export class AdminGroup extends HttpApiGroup.make("admin")
       })
     )
   )
-  .middleware(RequestValidation)
-  .middleware(RateLimit)
-  .middleware(Authorization)
   .annotateMerge(tag("Administration", "Operation of the service")) {}

@@ -3,9 +3,6 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { NotFound } from "../errors/ControlPlaneErrors.ts"
-import { Authorization } from "../middleware/Authorization.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { RunBatch } from "./ManagementRequests.ts"
@@ -67,7 +64,4 @@ export class BatchGroup extends HttpApiGroup.make("batch")
       })
     )
   )
-  .middleware(RequestValidation)
-  .middleware(RateLimit)
-  .middleware(Authorization)
   .annotateMerge(tag("Batches", "One operation on many runs; each succeeds or fails by itself")) {}

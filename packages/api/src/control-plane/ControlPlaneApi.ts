@@ -1,5 +1,8 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
+import { Authorization } from "../middleware/Authorization.ts"
+import { RateLimit } from "../middleware/RateLimit.ts"
+import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { AdminGroup } from "./AdminGroup.ts"
 import { AuditGroup } from "./AuditGroup.ts"
 import { BatchGroup } from "./BatchGroup.ts"
@@ -34,6 +37,10 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(BatchGroup)
   .add(InsightsGroup)
   .add(RemovedGroup)
+  .middleware(RequestValidation)
+  .middleware(RateLimit)
+  .middleware(Authorization)
+  // Probes and metrics are behind none of the three.
   .add(HealthGroup)
   .annotateMerge(
     OpenApi.annotations({

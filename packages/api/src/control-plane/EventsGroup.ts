@@ -3,9 +3,6 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { NotFound } from "../errors/ControlPlaneErrors.ts"
-import { Authorization } from "../middleware/Authorization.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { runEventsQuery } from "./RunRequests.ts"
@@ -43,7 +40,4 @@ export class EventsGroup extends HttpApiGroup.make("events")
       })
     )
   )
-  .middleware(RequestValidation)
-  .middleware(RateLimit)
-  .middleware(Authorization)
   .annotateMerge(tag("Events", "The canonical events: of one run, across runs, and live")) {}

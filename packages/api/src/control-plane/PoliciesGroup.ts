@@ -4,9 +4,6 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
-import { Authorization } from "../middleware/Authorization.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 import { textParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
@@ -92,9 +89,6 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
       })
     )
   )
-  .middleware(RequestValidation)
-  .middleware(RateLimit)
-  .middleware(Authorization)
   .annotateMerge(
     tag(
       "Policies",

@@ -4,9 +4,6 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { NotFound } from "../errors/ControlPlaneErrors.ts"
-import { Authorization } from "../middleware/Authorization.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { integer, numberAtLeast, withDefault } from "../validation/Fields.ts"
 import { RunReference } from "../validation/Params.ts"
@@ -112,7 +109,4 @@ export class ReplayGroup extends HttpApiGroup.make("replay")
       })
     )
   )
-  .middleware(RequestValidation)
-  .middleware(RateLimit)
-  .middleware(Authorization)
   .annotateMerge(tag("Replay", "The events of a run once more: as a stream, or as the state at any event")) {}

@@ -4,9 +4,6 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
-import { Authorization } from "../middleware/Authorization.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { type OperationDescription, operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
@@ -156,7 +153,4 @@ export class RunsGroup extends HttpApiGroup.make("runs")
       failures: ["NotSuspended"]
     })
   )
-  .middleware(RequestValidation)
-  .middleware(RateLimit)
-  .middleware(Authorization)
   .annotateMerge(tag("Runs", "Creation, reading and life-cycle of runs. A run wraps one session on the runtime")) {}

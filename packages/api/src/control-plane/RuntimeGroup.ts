@@ -3,9 +3,6 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
-import { Authorization } from "../middleware/Authorization.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 
 /** Who the runtime is (docs/http.md#runtime-endpoints). */
@@ -89,7 +86,4 @@ export class RuntimeGroup extends HttpApiGroup.make("runtime")
       })
     )
   )
-  .middleware(RequestValidation)
-  .middleware(RateLimit)
-  .middleware(Authorization)
   .annotateMerge(tag("Runtime", "The runtime behind the service, read through")) {}

@@ -4,9 +4,6 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { NotFound } from "../errors/ControlPlaneErrors.ts"
-import { Authorization } from "../middleware/Authorization.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { runStreamQuery } from "./RunRequests.ts"
@@ -40,7 +37,4 @@ export class StreamGroup extends HttpApiGroup.make("stream")
       })
     )
   )
-  .middleware(RequestValidation)
-  .middleware(RateLimit)
-  .middleware(Authorization)
   .annotateMerge(tag("Events")) {}

@@ -3,9 +3,6 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, NotFound } from "../errors/ControlPlaneErrors.ts"
-import { Authorization } from "../middleware/Authorization.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { RequestValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { UuidParam } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
@@ -87,7 +84,4 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       })
     )
   )
-  .middleware(RequestValidation)
-  .middleware(RateLimit)
-  .middleware(Authorization)
   .annotateMerge(tag("Webhooks", "Subscriptions to the life-cycle of runs, and their deliveries")) {}

@@ -3,9 +3,6 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { CatalogEntryNotFound, LauncherFault } from "../errors/LauncherErrors.ts"
-import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { LaunchValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { textParam } from "../validation/Params.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -90,7 +87,4 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
       })
     )
   )
-  .middleware(LaunchValidation)
-  .middleware(LauncherApiKey)
-  .middleware(RateLimit)
   .annotateMerge(tag("Catalog", "Packs, scenarios and agents, as they are on disk")) {}

@@ -2,9 +2,6 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { AgentStartFailed, CatalogEntryNotFound, LauncherFault, LaunchRejected } from "../errors/LauncherErrors.ts"
-import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
-import { LaunchValidation } from "../middleware/RequestValidation.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { CompileLaunchResult, CompileRequest, ExampleRun, ExampleRunRequest } from "./Launch.ts"
@@ -56,7 +53,4 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
       })
     )
   )
-  .middleware(LaunchValidation)
-  .middleware(LauncherApiKey)
-  .middleware(RateLimit)
   .annotateMerge(tag("Launch", "From inputs to a run")) {}

@@ -1,5 +1,8 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
+import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
+import { RateLimit } from "../middleware/RateLimit.ts"
+import { LaunchValidation } from "../middleware/RequestValidation.ts"
 import { CatalogGroup } from "./CatalogGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
 import { LaunchGroup } from "./LaunchGroup.ts"
@@ -8,7 +11,10 @@ import { LaunchGroup } from "./LaunchGroup.ts"
 export class LauncherApi extends HttpApi.make("launcher")
   .add(CatalogGroup)
   .add(LaunchGroup)
+  .middleware(LaunchValidation)
   .add(LauncherHealthGroup)
+  .middleware(LauncherApiKey)
+  .middleware(RateLimit)
   // The control plane judges a descriptor; the compiled one is answered as it is.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })
   .annotateMerge(

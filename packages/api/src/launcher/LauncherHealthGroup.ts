@@ -1,7 +1,5 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
-import { RateLimit } from "../middleware/RateLimit.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { HealthAnswer } from "./Catalog.ts"
 
@@ -16,6 +14,4 @@ export class LauncherHealthGroup extends HttpApiGroup.make("health")
       })
     )
   )
-  .middleware(LauncherApiKey)
-  .middleware(RateLimit)
   .annotateMerge(tag("Health", "The probe")) {}

@@ -1,5 +1,5 @@
 import { FAILURES } from "../src/openapi/Describe.ts"
-import type { ErrorAnswer } from "../src/openapi/ErrorAnswer.ts"
+import type { ErrorAnswer } from "./ErrorAnswer.ts"
 import { byStatus, errorResponse, responseName } from "./ErrorResponses.ts"
 import { type ItemStream, itemMedia, itemText } from "./EventStreams.ts"
 import { type Examples, withExamples } from "./Examples.ts"

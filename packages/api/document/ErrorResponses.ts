@@ -1,4 +1,4 @@
-import type { ErrorAnswer } from "../src/openapi/ErrorAnswer.ts"
+import type { ErrorAnswer } from "./ErrorAnswer.ts"
 import { type Shape, schemaRef } from "./Shape.ts"
 
 /** The failures of one status, which share a response. */

@@ -1,6 +1,6 @@
 import { controlPlaneErrorStatus } from "../src/errors/ControlPlaneErrors.ts"
 import { launcherErrorStatus } from "../src/errors/LauncherErrors.ts"
-import type { ErrorAnswer } from "../src/openapi/ErrorAnswer.ts"
+import type { ErrorAnswer } from "./ErrorAnswer.ts"
 
 /** What holds for every operation of a service. */
 const conventions = `Bodies and answers are JSON, unless an operation says otherwise. Times are ISO 8601 in UTC with milliseconds, durations

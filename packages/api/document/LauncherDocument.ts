@@ -1,10 +1,10 @@
 import * as OpenApi from "effect/http-api/OpenApi"
 import { LauncherApi } from "../src/launcher/LauncherApi.ts"
-import { launcherAnswers } from "../src/openapi/LauncherAnswers.ts"
 import { type Completion, complete } from "./Completion.ts"
 import type { Examples } from "./Examples.ts"
 import recorded from "./examples/launcher.json" with { type: "json" }
 import { launcherIntroduction } from "./Introductions.ts"
+import { launcherAnswers } from "./LauncherAnswers.ts"
 
 const examples: Examples = recorded
 

@@ -1,6 +1,6 @@
 import { Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { errorTable, type MadeBy } from "./ErrorTables.ts"
+import { errorTable, failureWith, type Raised } from "./ErrorTables.ts"
 import { reasonPhrases } from "./ReasonPhrases.ts"
 
 /**
@@ -8,33 +8,18 @@ import { reasonPhrases } from "./ReasonPhrases.ts"
  * `{statusCode, errorCode, message, metadata?, error?}` (docs/http.md#error-bodies). Fail a handler with
  * `controlPlaneError(code, message)`, or with one of the named constructors of `Failures.ts`.
  */
-const body = <const Status extends number, const Codes extends ReadonlyArray<string>>(
-  status: Status,
-  codes: Codes,
-  identifier: string
-) =>
-  Schema.Struct({
-    statusCode: Schema.tag(status).annotate({ description: "The HTTP status" }),
-    errorCode: Schema.Literals(codes).annotate({ description: "What went wrong, for programs" }),
-    message: Field.text("What went wrong, for people"),
-    metadata: Schema.optionalKey(Field.object("More about it; of a failed runtime call {grpcCode}")),
-    error: Schema.optionalKey(Field.text("The reason phrase of the status, where the form of older servers has it"))
-  }).annotate({ identifier, description: `An error answered with ${status}` })
+const failure = failureWith({
+  metadata: Schema.optionalKey(Field.object("More about it; of a failed runtime call {grpcCode}")),
+  error: Schema.optionalKey(Field.text("The reason phrase of the status, where the form of older servers has it"))
+})
 
-export class BadRequest extends Schema.Error<BadRequest>("runplane/api/BadRequest")(
-  body(
-    400,
-    [
-      "VALIDATION_ERROR",
-      "MODE_NOT_SUPPORTED",
-      "INVALID_SESSION_ID",
-      "UNKNOWN_POLICY_VERSION",
-      "INVALID_POLICY_DEFINITION"
-    ],
-    "BadRequest"
-  ),
-  { httpApiStatus: 400, description: "A malformed request, or one that the state of things does not allow" }
-) {
+export class BadRequest extends failure<BadRequest>()(400, "BadRequest", [
+  "VALIDATION_ERROR",
+  "MODE_NOT_SUPPORTED",
+  "INVALID_SESSION_ID",
+  "UNKNOWN_POLICY_VERSION",
+  "INVALID_POLICY_DEFINITION"
+]) {
   readonly _tag = "BadRequest"
 }
 
@@ -51,146 +36,109 @@ export class ValidationFailed extends Schema.Class<ValidationFailed>("runplane/a
   readonly _tag = "ValidationFailed"
 }
 
-export class Unauthenticated extends Schema.Error<Unauthenticated>("runplane/api/Unauthenticated")(
-  body(401, ["UNAUTHENTICATED"], "Unauthenticated"),
-  { httpApiStatus: 401, description: "No valid API key, or the runtime refused the service's own" }
-) {
+export class Unauthenticated extends failure<Unauthenticated>()(401, "Unauthenticated", ["UNAUTHENTICATED"]) {
   readonly _tag = "Unauthenticated"
 }
 
-export class Forbidden extends Schema.Error<Forbidden>("runplane/api/Forbidden")(
-  body(403, ["FORBIDDEN", "POLICY_DENIED"], "Forbidden"),
-  { httpApiStatus: 403, description: "Refused by the runtime or by a policy" }
-) {
+export class Forbidden extends failure<Forbidden>()(403, "Forbidden", ["FORBIDDEN", "POLICY_DENIED"]) {
   readonly _tag = "Forbidden"
 }
 
-export class NotFound extends Schema.Error<NotFound>("runplane/api/NotFound")(
-  body(404, ["RUN_NOT_FOUND", "NOT_FOUND"], "NotFound"),
-  { httpApiStatus: 404, description: "No such thing" }
-) {
+export class NotFound extends failure<NotFound>()(404, "NotFound", ["RUN_NOT_FOUND", "NOT_FOUND"]) {
   readonly _tag = "NotFound"
 }
 
-export class MethodNotAllowed extends Schema.Error<MethodNotAllowed>("runplane/api/MethodNotAllowed")(
-  body(405, ["REGISTRY_READ_ONLY"], "MethodNotAllowed"),
-  { httpApiStatus: 405, description: "The policy registry is read-only" }
-) {
+export class MethodNotAllowed extends failure<MethodNotAllowed>()(405, "MethodNotAllowed", ["REGISTRY_READ_ONLY"]) {
   readonly _tag = "MethodNotAllowed"
 }
 
-export class Conflict extends Schema.Error<Conflict>("runplane/api/Conflict")(
-  body(409, ["INVALID_STATE_TRANSITION", "SESSION_ALREADY_EXISTS", "SESSION_EXPIRED", "CONFLICT"], "Conflict"),
-  { httpApiStatus: 409, description: "The state of the thing does not allow this" }
-) {
+export class Conflict extends failure<Conflict>()(409, "Conflict", [
+  "INVALID_STATE_TRANSITION",
+  "SESSION_ALREADY_EXISTS",
+  "SESSION_EXPIRED",
+  "CONFLICT"
+]) {
   readonly _tag = "Conflict"
 }
 
-export class EndpointRemoved extends Schema.Error<EndpointRemoved>("runplane/api/EndpointRemoved")(
-  body(410, ["ENDPOINT_REMOVED"], "EndpointRemoved"),
-  { httpApiStatus: 410, description: "This endpoint was removed" }
-) {
+export class EndpointRemoved extends failure<EndpointRemoved>()(410, "EndpointRemoved", ["ENDPOINT_REMOVED"]) {
   readonly _tag = "EndpointRemoved"
 }
 
-export class PayloadTooLarge extends Schema.Error<PayloadTooLarge>("runplane/api/PayloadTooLarge")(
-  body(413, ["PAYLOAD_TOO_LARGE"], "PayloadTooLarge"),
-  { httpApiStatus: 413, description: "The body is over 1 MB" }
-) {
+export class PayloadTooLarge extends failure<PayloadTooLarge>()(413, "PayloadTooLarge", ["PAYLOAD_TOO_LARGE"]) {
   readonly _tag = "PayloadTooLarge"
 }
 
-export class UnsupportedMediaType extends Schema.Error<UnsupportedMediaType>("runplane/api/UnsupportedMediaType")(
-  body(415, ["UNSUPPORTED_MEDIA_TYPE"], "UnsupportedMediaType"),
-  { httpApiStatus: 415, description: "The body is not JSON" }
-) {
+export class UnsupportedMediaType extends failure<UnsupportedMediaType>()(415, "UnsupportedMediaType", [
+  "UNSUPPORTED_MEDIA_TYPE"
+]) {
   readonly _tag = "UnsupportedMediaType"
 }
 
 /** `RATE_LIMITED` is the runtime's limit; the service's own limit answers with `INTERNAL_ERROR`. */
-export class TooManyRequests extends Schema.Error<TooManyRequests>("runplane/api/TooManyRequests")(
-  body(429, ["INTERNAL_ERROR", "RATE_LIMITED"], "TooManyRequests"),
-  { httpApiStatus: 429, description: "Over the rate limit of this service or of the runtime" }
+export class TooManyRequests extends failure<TooManyRequests>()(
+  429,
+  "TooManyRequests",
+  ["RATE_LIMITED"],
+  ["INTERNAL_ERROR"]
 ) {
   readonly _tag = "TooManyRequests"
 }
 
-export class InternalFailure extends Schema.Error<InternalFailure>("runplane/api/InternalFailure")(
-  body(500, ["INTERNAL_ERROR"], "InternalFailure"),
-  { httpApiStatus: 500, description: "A fault of the service or of the runtime" }
-) {
+export class InternalFailure extends failure<InternalFailure>()(500, "InternalFailure", ["INTERNAL_ERROR"]) {
   readonly _tag = "InternalFailure"
 }
 
-export class NotImplemented extends Schema.Error<NotImplemented>("runplane/api/NotImplemented")(
-  body(501, ["NOT_IMPLEMENTED"], "NotImplemented"),
-  { httpApiStatus: 501, description: "The runtime does not know this operation" }
-) {
+export class NotImplemented extends failure<NotImplemented>()(501, "NotImplemented", ["NOT_IMPLEMENTED"]) {
   readonly _tag = "NotImplemented"
 }
 
-export class BadGateway extends Schema.Error<BadGateway>("runplane/api/BadGateway")(
-  body(502, ["INTERNAL_ERROR", "STREAM_EXHAUSTED"], "BadGateway"),
-  { httpApiStatus: 502, description: "A callee answered wrongly" }
-) {
+export class BadGateway extends failure<BadGateway>()(502, "BadGateway", ["STREAM_EXHAUSTED"], ["INTERNAL_ERROR"]) {
   readonly _tag = "BadGateway"
 }
 
-export class Unavailable extends Schema.Error<Unavailable>("runplane/api/Unavailable")(
-  body(503, ["RUNTIME_UNAVAILABLE", "CIRCUIT_BREAKER_OPEN", "SERVICE_UNAVAILABLE"], "Unavailable"),
-  { httpApiStatus: 503, description: "The runtime cannot be reached, or is not asked at the moment" }
-) {
+export class Unavailable extends failure<Unavailable>()(503, "Unavailable", [
+  "RUNTIME_UNAVAILABLE",
+  "CIRCUIT_BREAKER_OPEN",
+  "SERVICE_UNAVAILABLE"
+]) {
   readonly _tag = "Unavailable"
 }
 
-export class GatewayTimeout extends Schema.Error<GatewayTimeout>("runplane/api/GatewayTimeout")(
-  body(504, ["RUNTIME_TIMEOUT"], "GatewayTimeout"),
-  { httpApiStatus: 504, description: "The runtime did not answer in time" }
-) {
+export class GatewayTimeout extends failure<GatewayTimeout>()(504, "GatewayTimeout", ["RUNTIME_TIMEOUT"]) {
   readonly _tag = "GatewayTimeout"
 }
 
 /**
- * The class of every `errorCode`, which has its status (docs/http.md#error-codes). `INTERNAL_ERROR` also goes with 502
- * (a cancel callback that failed) and with 429 (the service's own rate limit).
+ * The classes, each with the codes that it makes (docs/http.md#error-codes). `INTERNAL_ERROR` also goes with 502 (a cancel
+ * callback that failed) and with 429 (the service's own rate limit).
  */
-const classes = {
-  RUN_NOT_FOUND: NotFound,
-  INVALID_STATE_TRANSITION: Conflict,
-  RUNTIME_UNAVAILABLE: Unavailable,
-  RUNTIME_TIMEOUT: GatewayTimeout,
-  STREAM_EXHAUSTED: BadGateway,
-  SESSION_EXPIRED: Conflict,
-  VALIDATION_ERROR: BadRequest,
-  INTERNAL_ERROR: InternalFailure,
-  MODE_NOT_SUPPORTED: BadRequest,
-  CIRCUIT_BREAKER_OPEN: Unavailable,
-  INVALID_SESSION_ID: BadRequest,
-  UNKNOWN_POLICY_VERSION: BadRequest,
-  POLICY_DENIED: Forbidden,
-  INVALID_POLICY_DEFINITION: BadRequest,
-  SESSION_ALREADY_EXISTS: Conflict,
-  FORBIDDEN: Forbidden,
-  NOT_FOUND: NotFound,
-  CONFLICT: Conflict,
-  UNAUTHENTICATED: Unauthenticated,
-  NOT_IMPLEMENTED: NotImplemented,
-  RATE_LIMITED: TooManyRequests,
-  ENDPOINT_REMOVED: EndpointRemoved,
-  SERVICE_UNAVAILABLE: Unavailable,
-  PAYLOAD_TOO_LARGE: PayloadTooLarge,
-  UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaType,
-  REGISTRY_READ_ONLY: MethodNotAllowed
-} as const
+const classes = [
+  BadRequest,
+  Unauthenticated,
+  Forbidden,
+  NotFound,
+  MethodNotAllowed,
+  Conflict,
+  EndpointRemoved,
+  PayloadTooLarge,
+  UnsupportedMediaType,
+  TooManyRequests,
+  InternalFailure,
+  NotImplemented,
+  BadGateway,
+  Unavailable,
+  GatewayTimeout
+] as const
 
 const table = errorTable(classes)
 
-export type ControlPlaneErrorCode = keyof typeof classes
+export type ControlPlaneErrorCode = keyof Raised<typeof classes>
 
 /** The HTTP status that every code is answered with. */
 export const controlPlaneErrorStatus = table.status
 
-export type ErrorOfCode<Code extends ControlPlaneErrorCode> = MadeBy<(typeof classes)[Code]>
+export type ErrorOfCode<Code extends ControlPlaneErrorCode> = Raised<typeof classes>[Code]
 
 /** Any error of the control plane, except the list of a failed validation. */
 export type ControlPlaneError = ErrorOfCode<ControlPlaneErrorCode>

@@ -1,53 +1,46 @@
 import { Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { errorTable, type MadeBy } from "./ErrorTables.ts"
+import { errorTable, failureWith, type Raised } from "./ErrorTables.ts"
 import { reasonPhrases } from "./ReasonPhrases.ts"
 
 /**
  * The launch service's errors: its own form `{statusCode, errorCode, message, metadata?}`, one class for each HTTP
  * status, and the framework's form `{message, error, statusCode}`, which has no code (docs/launch.md#errors).
  */
-const body = <const Status extends number, const Codes extends ReadonlyArray<string>>(
-  status: Status,
-  codes: Codes,
-  identifier: string
-) =>
-  Schema.Struct({
-    statusCode: Schema.tag(status).annotate({ description: "The HTTP status" }),
-    errorCode: Schema.Literals(codes).annotate({ description: "What went wrong, for programs" }),
-    message: Field.text("What went wrong, for people"),
-    metadata: Schema.optionalKey(Field.object("More about it, where there is something to say"))
-  }).annotate({ identifier, description: `An error answered with ${status}` })
+const failure = failureWith({
+  metadata: Schema.optionalKey(Field.object("More about it, where there is something to say"))
+})
 
-export class LaunchRejected extends Schema.Error<LaunchRejected>("runplane/api/LaunchRejected")(
-  body(400, ["INVALID_SCENARIO_REF", "VALIDATION_ERROR", "COMPILATION_ERROR"], "LaunchRejected"),
-  { httpApiStatus: 400, description: "The inputs or the reference cannot be compiled" }
-) {
+export class LaunchRejected extends failure<LaunchRejected>()(400, "LaunchRejected", [
+  "INVALID_SCENARIO_REF",
+  "VALIDATION_ERROR",
+  "COMPILATION_ERROR"
+]) {
   readonly _tag = "LaunchRejected"
 }
 
-export class CatalogEntryNotFound extends Schema.Error<CatalogEntryNotFound>("runplane/api/CatalogEntryNotFound")(
-  body(
-    404,
-    ["PACK_NOT_FOUND", "SCENARIO_NOT_FOUND", "VERSION_NOT_FOUND", "TEMPLATE_NOT_FOUND", "AGENT_NOT_FOUND"],
-    "CatalogEntryNotFound"
-  ),
-  { httpApiStatus: 404, description: "No such pack, scenario, version, template or agent" }
-) {
+export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "CatalogEntryNotFound", [
+  "PACK_NOT_FOUND",
+  "SCENARIO_NOT_FOUND",
+  "VERSION_NOT_FOUND",
+  "TEMPLATE_NOT_FOUND",
+  "AGENT_NOT_FOUND"
+]) {
   readonly _tag = "CatalogEntryNotFound"
 }
 
-export class LauncherFault extends Schema.Error<LauncherFault>("runplane/api/LauncherFault")(
-  body(500, ["INVALID_PACK_DATA", "INVALID_CONFIG", "INTERNAL_ERROR"], "LauncherFault"),
-  { httpApiStatus: 500, description: "A broken pack file, a missing setting, or a fault of the service" }
-) {
+export class LauncherFault extends failure<LauncherFault>()(500, "LauncherFault", [
+  "INVALID_PACK_DATA",
+  "INVALID_CONFIG",
+  "INTERNAL_ERROR"
+]) {
   readonly _tag = "LauncherFault"
 }
 
-export class AgentStartFailed extends Schema.Error<AgentStartFailed>("runplane/api/AgentStartFailed")(
-  body(502, ["AUTH_MINT_FAILED", "AGENT_ATTACH_FAILED"], "AgentStartFailed"),
-  { httpApiStatus: 502, description: "An example agent could not be started" }
-) {
+export class AgentStartFailed extends failure<AgentStartFailed>()(502, "AgentStartFailed", [
+  "AUTH_MINT_FAILED",
+  "AGENT_ATTACH_FAILED"
+]) {
   readonly _tag = "AgentStartFailed"
 }
 
@@ -78,33 +71,17 @@ export class ApiKeyRejected extends Schema.Error<ApiKeyRejected>("runplane/api/A
   readonly _tag = "ApiKeyRejected"
 }
 
-/**
- * The class of every `errorCode` that the launch service raises itself, which has its status (docs/launch.md#errors).
- */
-const classes = {
-  PACK_NOT_FOUND: CatalogEntryNotFound,
-  SCENARIO_NOT_FOUND: CatalogEntryNotFound,
-  VERSION_NOT_FOUND: CatalogEntryNotFound,
-  TEMPLATE_NOT_FOUND: CatalogEntryNotFound,
-  AGENT_NOT_FOUND: CatalogEntryNotFound,
-  INVALID_SCENARIO_REF: LaunchRejected,
-  VALIDATION_ERROR: LaunchRejected,
-  COMPILATION_ERROR: LaunchRejected,
-  INVALID_PACK_DATA: LauncherFault,
-  INVALID_CONFIG: LauncherFault,
-  AUTH_MINT_FAILED: AgentStartFailed,
-  AGENT_ATTACH_FAILED: AgentStartFailed,
-  INTERNAL_ERROR: LauncherFault
-} as const
+/** The classes, each with the codes that it makes (docs/launch.md#errors). */
+const classes = [LaunchRejected, CatalogEntryNotFound, LauncherFault, AgentStartFailed] as const
 
 const table = errorTable(classes)
 
-export type LauncherErrorCode = keyof typeof classes
+export type LauncherErrorCode = keyof Raised<typeof classes>
 
 /** The HTTP status that every code is answered with. */
 export const launcherErrorStatus = table.status
 
-export type LauncherErrorOfCode<Code extends LauncherErrorCode> = MadeBy<(typeof classes)[Code]>
+export type LauncherErrorOfCode<Code extends LauncherErrorCode> = Raised<typeof classes>[Code]
 
 export type LauncherError = LauncherErrorOfCode<LauncherErrorCode>
 

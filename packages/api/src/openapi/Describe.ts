@@ -1,7 +1,5 @@
 import type * as Context from "effect/Context"
 import * as OpenApi from "effect/http-api/OpenApi"
-import type { ControlPlaneAnswerName } from "./ControlPlaneAnswers.ts"
-import type { LauncherAnswerName } from "./LauncherAnswers.ts"
 
 /** Names the failures of an operation for `errorResponses`; not in the finished document. */
 export const FAILURES = "x-failures"
@@ -12,10 +10,10 @@ export interface OperationDescription {
   readonly summary: string
   readonly description: string
   /**
-   * The ways in which it can fail, but for those that follow from its form: key, budget, input, and faults of the
-   * service.
+   * The ways in which it can fail, by their names in the document, which knows no others. Those that follow from its form
+   * go without saying: key, budget, input, and faults of the service.
    */
-  readonly failures?: ReadonlyArray<ControlPlaneAnswerName | LauncherAnswerName>
+  readonly failures?: ReadonlyArray<string>
   readonly deprecated?: boolean
 }
 
@@ -32,7 +30,7 @@ export const runtimeFailures = [
   "RuntimeUnavailable",
   "CircuitBreakerOpen",
   "RuntimeTimeout"
-] as const satisfies ReadonlyArray<ControlPlaneAnswerName>
+] as const
 
 /** Describes an endpoint. */
 export const operation = (text: OperationDescription): Context.Context<never> =>

@@ -1,4 +1,4 @@
-import { controlPlaneError, NotFound, ValidationFailed } from "../errors/ControlPlaneErrors.ts"
+import { controlPlaneError, NotFound, ValidationFailed } from "../src/errors/ControlPlaneErrors.ts"
 import {
   badRequest,
   cancelCallbackAnswered,
@@ -17,8 +17,8 @@ import {
   unauthenticated,
   unknownRuntimeKind,
   unsupportedMediaType
-} from "../errors/Failures.ts"
-import { UUID_EXPECTED } from "../validation/Params.ts"
+} from "../src/errors/Failures.ts"
+import { UUID_EXPECTED } from "../src/validation/Params.ts"
 import { errorAnswer } from "./ErrorAnswer.ts"
 
 const RUN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
@@ -165,5 +165,3 @@ export const controlPlaneAnswers = {
     controlPlaneError("SERVICE_UNAVAILABLE", "RUNTIME_UNAVAILABLE: connection refused", { code: "RUNTIME_UNAVAILABLE" })
   )
 }
-
-export type ControlPlaneAnswerName = keyof typeof controlPlaneAnswers

@@ -1,6 +1,6 @@
-import { INTERNAL_TEXT, payloadTooLarge, rateLimitExceeded } from "../errors/Failures.ts"
-import { ApiKeyRejected, INVALID_API_KEY_TEXT, launcherError, MalformedBody } from "../errors/LauncherErrors.ts"
-import { reasonPhrases } from "../errors/ReasonPhrases.ts"
+import { INTERNAL_TEXT, payloadTooLarge, rateLimitExceeded } from "../src/errors/Failures.ts"
+import { ApiKeyRejected, INVALID_API_KEY_TEXT, launcherError, MalformedBody } from "../src/errors/LauncherErrors.ts"
+import { reasonPhrases } from "../src/errors/ReasonPhrases.ts"
 import { errorAnswer } from "./ErrorAnswer.ts"
 
 const SESSION = "8d5a3f0c-93d4-4c4e-9d60-5c7f1c2a7e10"
@@ -98,5 +98,3 @@ export const launcherAnswers = {
     })
   )
 }
-
-export type LauncherAnswerName = keyof typeof launcherAnswers

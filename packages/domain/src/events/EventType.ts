@@ -1,6 +1,8 @@
 import * as Schema from "effect/Schema"
+import { objectAt } from "../JsonReader.ts"
 import type { JsonObject } from "../PayloadDecoder.ts"
 import type { CanonicalEventType } from "./CanonicalEventType.ts"
+import { type Members, membersOf } from "./Members.ts"
 import { type EventSource, type EventTrace, envelopeFields, RecordedEvent, type Subject } from "./RecordedEvent.ts"
 
 /** What everybody knows of an event before the log gives it its id and its places. */
@@ -21,25 +23,25 @@ export interface Draft<Type extends CanonicalEventType, Data> extends DraftHead 
   readonly recorded: Pick<RecordedEvent, "data">
 }
 
+const NOTHING: JsonObject = {}
+
 /**
- * One type of canonical events: the shape of what it says, and how that is read from the recorded JSON.
- *
- * `read` is given the recorded data and the id of the subject. It is total: a member that is missing, or of another
- * kind than expected, is undefined (or empty, where the shape says so), and what is known by several names is looked
- * for under all of them here and nowhere else.
+ * One type of canonical events by its members, each with its kind and the names under which it is recorded. They are
+ * looked for here and nowhere else.
  */
-export const eventType = <const Type extends CanonicalEventType, const Fields extends Schema.Struct.Fields>(
-  type: Type,
-  fields: Fields,
-  read: (json: JsonObject, subjectId: string) => Schema.Struct<Fields>["Type"]
-) => {
+export const eventType = <const Type extends CanonicalEventType, const M extends Members>(type: Type, members: M) => {
+  const says = membersOf(members)
   const schema = Schema.Struct({
     ...envelopeFields,
     type: Schema.Literal(type),
-    data: Schema.Struct(fields),
+    data: says.schema,
     recorded: RecordedEvent
   })
-  type Data = Schema.Struct<Fields>["Type"]
+  const read = (data: JsonObject, subject: Subject | undefined) =>
+    says.read(
+      { data, payload: objectAt(data, "decodedPayload", "payload") ?? NOTHING, subjectId: subject?.id ?? "" },
+      "data"
+    )
   return {
     type,
     /** The event as code sees it: `data` typed, and beside it the event as it is `recorded`. */
@@ -48,21 +50,15 @@ export const eventType = <const Type extends CanonicalEventType, const Fields ex
     typed: (recorded: RecordedEvent): (typeof schema)["Type"] => ({
       ...recorded,
       type,
-      data: read(recorded.data, recorded.subject?.id ?? ""),
+      data: read(recorded.data, recorded.subject),
       recorded
     }),
     /** Types what is to be recorded. */
-    draft: (head: DraftHead, data: JsonObject): Draft<Type, Data> => ({
+    draft: (head: DraftHead, data: JsonObject): Draft<Type, (typeof says.schema)["Type"]> => ({
       ...head,
       type,
-      data: read(data, head.subject?.id ?? ""),
+      data: read(data, head.subject),
       recorded: { data }
     })
   } as const
 }
-
-/** Kinds of the members of what an event says. A text, number or flag that was not given is undefined. */
-export const maybeText = Schema.UndefinedOr(Schema.String)
-export const maybeNumber = Schema.UndefinedOr(Schema.Finite)
-export const maybeFlag = Schema.UndefinedOr(Schema.Boolean)
-export const texts = Schema.Array(Schema.String)

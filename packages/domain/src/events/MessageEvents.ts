@@ -1,93 +1,52 @@
 import * as Schema from "effect/Schema"
-import { booleanAt, numberAt, textAt, textsAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
-import { eventType, maybeFlag, maybeNumber, maybeText, texts } from "./EventType.ts"
-import { messageHeader, payloadOf, readHeader } from "./MessageHeader.ts"
+import { textAt, textsAt } from "../JsonReader.ts"
+import { eventType } from "./EventType.ts"
+import { inData, inPayload, member, membersOf, wholePayload } from "./Members.ts"
+import { messageHeader, ofTypes } from "./MessageHeader.ts"
 
 /** What became of messages. The subject is the message. */
 
 /**
  * The runtime acknowledged a message: accepted (`ok`), a repetition, or refused with an error. From a send-ack frame.
  */
-export const MessageSent = eventType(
-  "message.sent",
-  {
-    messageId: maybeText,
-    sessionId: maybeText,
-    ok: Schema.Boolean,
-    duplicate: maybeFlag,
-    sessionState: maybeText,
-    /** Unix milliseconds. */
-    acceptedAtUnixMs: maybeNumber,
-    errorCode: maybeText,
-    errorMessage: maybeText
-  },
-  (json) => ({
-    messageId: textAt(json, "messageId"),
-    sessionId: textAt(json, "sessionId"),
-    ok: json["ok"] === true,
-    duplicate: booleanAt(json, "duplicate"),
-    sessionState: textAt(json, "sessionState"),
-    acceptedAtUnixMs: numberAt(json, "acceptedAtUnixMs"),
-    errorCode: textAt(json, "errorCode"),
-    errorMessage: textAt(json, "errorMessage")
-  })
-)
+export const MessageSent = eventType("message.sent", {
+  messageId: inData.text(),
+  sessionId: inData.text(),
+  ok: member(Schema.Boolean, ({ data }) => data["ok"] === true),
+  duplicate: inData.flag(),
+  sessionState: inData.text(),
+  /** Unix milliseconds. */
+  acceptedAtUnixMs: inData.number(),
+  errorCode: inData.text(),
+  errorMessage: inData.text()
+})
 
 /** What the message that opens a session says of it. */
-const SessionStart = Schema.Struct({
-  participants: texts,
+const sessionStart = membersOf({
+  participants: inPayload.texts(),
   /** Longest suspension that the session allows, milliseconds. */
-  maxSuspendMs: maybeNumber
+  maxSuspendMs: inPayload.number("max_suspend_ms")
 })
 
 /**
  * An accepted message of the session, or an ambient one. Every envelope has this event; it comes before those derived
  * from it.
  */
-export const MessageReceived = eventType(
-  "message.received",
-  {
-    ...messageHeader,
-    /** Participants that the event itself names as recipients. */
-    to: texts,
-    /** The decoded payload, in the spelling of its sender. */
-    payload: Schema.JsonObject,
-    /** Only of a SessionStart. */
-    sessionStart: Schema.UndefinedOr(SessionStart)
-  },
-  (json) => {
-    const header = readHeader(json)
-    const payload = payloadOf(json)
-    return {
-      ...header,
-      to: recipientsIn(json),
-      payload,
-      sessionStart:
-        header.messageType === "SessionStart"
-          ? {
-              participants: textsAt(payload, "participants"),
-              maxSuspendMs: numberAt(payload, "maxSuspendMs", "max_suspend_ms")
-            }
-          : undefined
-    }
-  }
-)
-
-/** `to` is one participant or several. */
-const recipientsIn = (json: JsonObject): ReadonlyArray<string> => {
-  const one = textAt(json, "to")
-  return one === undefined ? textsAt(json, "to") : [one]
-}
+export const MessageReceived = eventType("message.received", {
+  ...messageHeader,
+  /** Participants that the event itself names as recipients: one, or several. */
+  to: member(Schema.Array(Schema.String), ({ data }) => {
+    const one = textAt(data, "to")
+    return one === undefined ? textsAt(data, "to") : [one]
+  }),
+  payload: wholePayload,
+  sessionStart: ofTypes((messageType) => messageType === "SessionStart", sessionStart)
+})
 
 /** The runtime refused a message on its stream. From an inline error frame, which may name no message. */
-export const MessageSendFailed = eventType(
-  "message.send_failed",
-  { errorCode: maybeText, errorMessage: maybeText, sessionId: maybeText, messageId: maybeText },
-  (json) => ({
-    errorCode: textAt(json, "errorCode"),
-    errorMessage: textAt(json, "errorMessage"),
-    sessionId: textAt(json, "sessionId"),
-    messageId: textAt(json, "messageId")
-  })
-)
+export const MessageSendFailed = eventType("message.send_failed", {
+  errorCode: inData.text(),
+  errorMessage: inData.text(),
+  sessionId: inData.text(),
+  messageId: inData.text()
+})

@@ -1,28 +1,26 @@
 import * as Schema from "effect/Schema"
-import { objectAt, textAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
+import { textAt } from "../JsonReader.ts"
+import { inData, type Member, member, textOr } from "./Members.ts"
+
+const header = textOr(inData.text(), "")
 
 /** What every event derived from a message says of it; a text that was not given is empty. */
 export const messageHeader = {
   /** Mode of the session. */
-  modeName: Schema.String,
+  modeName: header,
   /** The runtime's message type. */
-  messageType: Schema.String,
-  messageId: Schema.String,
-  sessionId: Schema.String,
+  messageType: header,
+  messageId: header,
+  sessionId: header,
   /** Participant that sent it. */
-  sender: Schema.String
+  sender: header
 }
 
-export const readHeader = (json: JsonObject) => ({
-  modeName: textAt(json, "modeName") ?? "",
-  messageType: textAt(json, "messageType") ?? "",
-  messageId: textAt(json, "messageId") ?? "",
-  sessionId: textAt(json, "sessionId") ?? "",
-  sender: textAt(json, "sender") ?? ""
-})
-
-const NOTHING: JsonObject = {}
-
-/** The decoded payload of the message, as its sender spelled it. */
-export const payloadOf = (json: JsonObject): JsonObject => objectAt(json, "decodedPayload", "payload") ?? NOTHING
+/** A member that only messages of some types have. */
+export const ofTypes = <S extends Schema.Constraint>(
+  has: (messageType: string) => boolean,
+  { read, schema }: Member<S>
+) =>
+  member(Schema.UndefinedOr(schema), (said, name) =>
+    has(textAt(said.data, "messageType") ?? "") ? read(said, name) : undefined
+  )

@@ -1,6 +1,5 @@
-import { textAt } from "../JsonReader.ts"
-import type { JsonObject } from "../PayloadDecoder.ts"
-import { eventType, maybeText } from "./EventType.ts"
+import { eventType } from "./EventType.ts"
+import { inData } from "./Members.ts"
 
 /**
  * The life of the run's record. The control plane emits these itself, each in the transaction that changes the status;
@@ -8,74 +7,43 @@ import { eventType, maybeText } from "./EventType.ts"
  */
 
 const identity = {
-  modeName: maybeText,
+  modeName: inData.text(),
   /** The session of the run. Recorded as `sessionId` while nobody has looked for the session. */
-  runtimeSessionId: maybeText,
+  runtimeSessionId: inData.text("sessionId"),
   /** W3C trace id of the run. */
-  traceId: maybeText
+  traceId: inData.text()
 }
 
-const readIdentity = (json: JsonObject) => ({
-  modeName: textAt(json, "modeName"),
-  runtimeSessionId: textAt(json, "runtimeSessionId", "sessionId"),
-  traceId: textAt(json, "traceId")
+/** The run was accepted and waits for its session: `queued`. */
+export const RunCreated = eventType("run.created", {
+  ...identity,
+  runtimeKind: inData.text(),
+  runtimeVersion: inData.text()
 })
 
-/** The run was accepted and waits for its session: `queued`. */
-export const RunCreated = eventType(
-  "run.created",
-  { ...identity, runtimeKind: maybeText, runtimeVersion: maybeText },
-  (json) => ({
-    ...readIdentity(json),
-    runtimeKind: textAt(json, "runtimeKind"),
-    runtimeVersion: textAt(json, "runtimeVersion")
-  })
-)
-
 /** An observer looks for the session: `starting`. */
-export const RunStarted = eventType(
-  "run.started",
-  { ...identity, runtimeKind: maybeText, startedAt: maybeText },
-  (json) => ({
-    ...readIdentity(json),
-    runtimeKind: textAt(json, "runtimeKind"),
-    startedAt: textAt(json, "startedAt")
-  })
-)
+export const RunStarted = eventType("run.started", {
+  ...identity,
+  runtimeKind: inData.text(),
+  startedAt: inData.text()
+})
 
 /** The session was resolved and all of its history is in the log. */
-export const RunCompleted = eventType("run.completed", { ...identity, endedAt: maybeText }, (json) => ({
-  ...readIdentity(json),
-  endedAt: textAt(json, "endedAt")
-}))
+export const RunCompleted = eventType("run.completed", { ...identity, endedAt: inData.text() })
 
 /** The run cannot go on; `error` says why in words, `errorCode` for programs. */
-export const RunFailed = eventType(
-  "run.failed",
-  { ...identity, endedAt: maybeText, error: maybeText, errorCode: maybeText },
-  (json) => ({
-    ...readIdentity(json),
-    endedAt: textAt(json, "endedAt"),
-    error: textAt(json, "error"),
-    errorCode: textAt(json, "errorCode")
-  })
-)
+export const RunFailed = eventType("run.failed", {
+  ...identity,
+  endedAt: inData.text(),
+  error: inData.text(),
+  errorCode: inData.text()
+})
 
 /** A caller, or the session itself, cancelled the run. */
-export const RunCancelled = eventType(
-  "run.cancelled",
-  { ...identity, endedAt: maybeText, reason: maybeText },
-  (json) => ({ ...readIdentity(json), endedAt: textAt(json, "endedAt"), reason: textAt(json, "reason") })
-)
+export const RunCancelled = eventType("run.cancelled", { ...identity, endedAt: inData.text(), reason: inData.text() })
 
 /** The session pauses. */
-export const RunSuspended = eventType("run.suspended", { ...identity, reason: maybeText }, (json) => ({
-  ...readIdentity(json),
-  reason: textAt(json, "reason")
-}))
+export const RunSuspended = eventType("run.suspended", { ...identity, reason: inData.text() })
 
 /** The session goes on after a pause. */
-export const RunResumed = eventType("run.resumed", { ...identity, reason: maybeText }, (json) => ({
-  ...readIdentity(json),
-  reason: textAt(json, "reason")
-}))
+export const RunResumed = eventType("run.resumed", { ...identity, reason: inData.text() })

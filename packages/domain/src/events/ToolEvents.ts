@@ -1,23 +1,16 @@
 import * as Schema from "effect/Schema"
-import type { JsonObject } from "../PayloadDecoder.ts"
 import { eventType } from "./EventType.ts"
-import { messageHeader, payloadOf, readHeader } from "./MessageHeader.ts"
+import { member, wholePayload } from "./Members.ts"
+import { messageHeader } from "./MessageHeader.ts"
 
 const tool = {
   ...messageHeader,
-  toolCallId: Schema.String,
-  /** The decoded payload, in the spelling of its sender. */
-  payload: Schema.JsonObject
+  toolCallId: member(Schema.String, ({ subjectId }) => subjectId),
+  payload: wholePayload
 }
 
-const readTool = (json: JsonObject, toolCallId: string) => ({
-  ...readHeader(json),
-  toolCallId,
-  payload: payloadOf(json)
-})
-
 /** An agent calls a tool. From ToolCall and ToolRequest, in any case; the subject is the call. */
-export const ToolCalled = eventType("tool.called", tool, readTool)
+export const ToolCalled = eventType("tool.called", tool)
 
 /** A tool answered. From ToolResult, ToolCompleted and ToolOutput, in any case; the subject is the call. */
-export const ToolCompleted = eventType("tool.completed", tool, readTool)
+export const ToolCompleted = eventType("tool.completed", tool)

@@ -1,0 +1,68 @@
+import * as Schema from "effect/Schema"
+import { booleanAt, numberAt, textAt, textsAt } from "../JsonReader.ts"
+import type { JsonObject } from "../PayloadDecoder.ts"
+
+/** Where the members of an event are looked for. */
+export interface Said {
+  /** What was recorded. */
+  readonly data: JsonObject
+  /** The decoded payload of the message in it, as its sender spelled it. */
+  readonly payload: JsonObject
+  /** Empty when the event has no subject. */
+  readonly subjectId: string
+}
+
+/**
+ * A member of what an event says: its kind, and how it is read. Reading is total: a member that is missing, or of
+ * another kind than expected, is undefined (or empty, where the kind says so).
+ */
+export interface Member<S extends Schema.Constraint> {
+  readonly schema: S
+  /** `name` is what the member is called. */
+  readonly read: (said: Said, name: string) => S["Type"]
+}
+
+export type Members = Readonly<Record<string, Member<Schema.Constraint>>>
+
+export const member = <S extends Schema.Constraint>(schema: S, read: Member<S>["read"]): Member<S> => ({ schema, read })
+
+const maybeText = Schema.UndefinedOr(Schema.String)
+const maybeNumber = Schema.UndefinedOr(Schema.Finite)
+const maybeFlag = Schema.UndefinedOr(Schema.Boolean)
+const texts = Schema.Array(Schema.String)
+
+/** The usual kinds of members of an object, each found under its own name or one of `others`. */
+export const membersIn = (place: (said: Said) => JsonObject) => ({
+  text: (...others: ReadonlyArray<string>) => member(maybeText, (said, name) => textAt(place(said), name, ...others)),
+  number: (...others: ReadonlyArray<string>) =>
+    member(maybeNumber, (said, name) => numberAt(place(said), name, ...others)),
+  flag: (...others: ReadonlyArray<string>) =>
+    member(maybeFlag, (said, name) => booleanAt(place(said), name, ...others)),
+  texts: (...others: ReadonlyArray<string>) => member(texts, (said, name) => textsAt(place(said), name, ...others))
+})
+
+/** Members of what was recorded. */
+export const inData = membersIn(({ data }) => data)
+
+/** Members of the decoded payload. */
+export const inPayload = membersIn(({ payload }) => payload)
+
+/** The decoded payload itself. */
+export const wholePayload = member(Schema.JsonObject, ({ payload }) => payload)
+
+/** A text that is `otherwise` when it is not there; without `otherwise`, the id of the subject. */
+export const textOr = (text: Member<typeof maybeText>, otherwise?: string) =>
+  member(Schema.String, (said, name) => text.read(said, name) ?? otherwise ?? said.subjectId)
+
+/** Several members as one object. */
+export const membersOf = <const M extends Members>(members: M) => {
+  type Fields = { readonly [Name in keyof M]: M[Name]["schema"] }
+  const entries = Object.entries(members)
+  // `fromEntries` does not carry the type of each name, and neither does the loop.
+  const fields = Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])) as Fields
+  return member(Schema.Struct(fields), (said) => {
+    const object: Record<string, unknown> = {}
+    for (const [name, { read }] of entries) object[name] = read(said, name)
+    return object as Schema.Struct<Fields>["Type"]
+  })
+}

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
-import { InvalidConfig } from "./common/LaunchErrors.ts"
+import { invalidConfig } from "./common/LaunchErrors.ts"
 
 /**
  * The launch service's settings after reading. All times in ms unless the name says so.
@@ -125,7 +125,7 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
       const auth = yield* read(authSettings)
       const cancelCallback = yield* read(callbackSettings)
       const { apiKey, timeoutMs, url } = yield* read(controlPlaneSettings)
-      if (auth.url === "" && !(yield* read(developmentCredentials)).allowed) return yield* new InvalidConfig(NO_AUTH)
+      if (auth.url === "" && !(yield* read(developmentCredentials)).allowed) return yield* invalidConfig(NO_AUTH)
       return yield* resolve({
         ...given,
         auth: auth.url === "" ? undefined : { ...auth, url: withoutSlash(auth.url) },
@@ -147,7 +147,7 @@ export const listenSettings = Effect.suspend(() => read({ host: ServiceSettings.
 
 /** The values of settings; one that cannot be used stops the start. */
 const read = <Settings extends Parameters<typeof readSettings>[0]>(given: Settings) =>
-  Effect.mapError(readSettings(given), ({ message }) => new InvalidConfig({ message }))
+  Effect.mapError(readSettings(given), ({ message }) => invalidConfig(message))
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, "")
 
@@ -157,10 +157,8 @@ const developmentCredentials = { allowed: LaunchSettings.PROTO_AUTH_DEVELOPMENT_
  * A service without an auth service does not start, unless its agents may present development credentials, which a
  * runtime with real authentication refuses.
  */
-const NO_AUTH = {
-  message:
-    "PROTO_AUTH_SERVICE_URL is required (or PROTO_AUTH_DEVELOPMENT_CREDENTIALS=true for a runtime that trusts every caller)"
-}
+const NO_AUTH =
+  "PROTO_AUTH_SERVICE_URL is required (or PROTO_AUTH_DEVELOPMENT_CREDENTIALS=true for a runtime that trusts every caller)"
 
 const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
   const path = yield* Path.Path

@@ -1,4 +1,3 @@
-export { InvalidConfig, InvalidPackData } from "./common/LaunchErrors.ts"
 export { type PolicyOutcome, PolicyRegistration } from "./control-plane/PolicyRegistration.ts"
 export { Launcher } from "./Launcher.ts"
 export type {

@@ -6,6 +6,7 @@ import type { CompileRequest } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { AgentCatalog } from "../src/catalog/AgentCatalog.ts"
 import { PackRegistry } from "../src/catalog/PackRegistry.ts"
 import { LaunchCompiler } from "../src/compile/LaunchCompiler.ts"
@@ -21,6 +22,10 @@ const servicesOver = (packsDir: string) =>
     Layer.provide(settingsLayer({ packsDir, registryCacheTtlMs: 60_000 })),
     Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
+/** Of the validator's list, what tells one problem from another. */
+const decodeProblems = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ keyword: Schema.String, instancePath: Schema.String, params: Schema.JsonObject }))
+)
 const compile = (request: Partial<CompileRequest>) =>
   Effect.flatMap(LaunchCompiler, (compiler) => compiler.compile({ scenarioRef: REF, inputs: {}, ...request }))
 const readJson = (path: string) => JSON.parse(readFileSync(`${PACKS}${path}`, "utf8"))
@@ -160,7 +165,7 @@ layer(servicesOver(PACKS), { excludeTestServices: true })("the incident pack", (
   ] as const)("refuses %j with the validator's list", ([inputs, expected]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(compile({ inputs }))
-      const problems = error._tag === "InputsInvalid" ? error.errors : []
+      const problems = yield* decodeProblems(error.metadata?.["errors"])
       assert.sameDeepMembers(
         problems.map(({ keyword, instancePath, params }) => [keyword, instancePath, params]),
         expected.map((problem) => [...problem])
@@ -174,7 +179,7 @@ layer(servicesOver(PACKS), { excludeTestServices: true })("the incident pack", (
       "scenario.yaml",
       "YnJpZGdlLTc=",
       "7",
-      "CompilationFailed",
+      "COMPILATION_ERROR",
       /launch\.extensions\.ops\.bridge/
     ],
     [
@@ -182,7 +187,7 @@ layer(servicesOver(PACKS), { excludeTestServices: true })("the incident pack", (
       "scenario.yaml",
       '"{{ inputs.severity }}"',
       '"{{ inputs.detectedAt }}"',
-      "CompilationFailed",
+      "COMPILATION_ERROR",
       /^undefined placeholder: \{\{ inputs\.detectedAt \}\}$/
     ],
     [
@@ -190,7 +195,7 @@ layer(servicesOver(PACKS), { excludeTestServices: true })("the incident pack", (
       "scenario.yaml",
       "./data/runbook-steps.json",
       "../../../../../../outside.yaml",
-      "InvalidPackData",
+      "INVALID_PACK_DATA",
       /^!include path escapes PACKS_DIR: /
     ],
     [
@@ -198,10 +203,10 @@ layer(servicesOver(PACKS), { excludeTestServices: true })("the incident pack", (
       "../../../pack.yaml",
       "ScenarioPack",
       "Pack",
-      "InvalidPackData",
+      "INVALID_PACK_DATA",
       /^invalid kind in incident\/pack\.yaml/
     ]
-  ] as const)("fails with %s", ([, file, from, to, tag, message]) =>
+  ] as const)("fails with %s", ([, file, from, to, errorCode, message]) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const packsDir = `${yield* fs.makeTempDirectoryScoped()}/packs`
@@ -210,7 +215,7 @@ layer(servicesOver(PACKS), { excludeTestServices: true })("the incident pack", (
       const broken = `${packsDir}/incident/scenarios/region-failover/1.0.0/${file}`
       yield* fs.writeFileString(broken, (yield* fs.readFileString(broken)).replace(from, to))
       const error = yield* Effect.flip(compile({})).pipe(Effect.provide(Layer.fresh(servicesOver(packsDir))))
-      assert.strictEqual(error._tag, tag)
+      assert.strictEqual(error.errorCode, errorCode)
       assert.match(error.message, message)
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
   )

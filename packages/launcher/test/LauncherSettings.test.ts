@@ -71,7 +71,7 @@ describe("settings", () => {
     Effect.gen(function* () {
       for (const env of [{}, { PROTO_AUTH_SERVICE_URL: "" }, { PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "false" }]) {
         const error = yield* Effect.flip(readAlone(env))
-        assert.strictEqual(error._tag, "InvalidConfig")
+        assert.strictEqual(error._tag, "LauncherFault")
         assert.match(error.message, /^PROTO_AUTH_SERVICE_URL is required/)
       }
       assert.isUndefined((yield* readAlone({ PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "1" })).auth)

@@ -1,3 +1,4 @@
+import type { AgentStartFailed } from "@runplane/api"
 import { type MintedToken, mintToken } from "@runplane/runtime"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
@@ -9,7 +10,7 @@ import { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { distinct } from "../common/Json.ts"
-import { AuthMintFailed } from "../common/LaunchErrors.ts"
+import { authMintFailed } from "../common/LaunchErrors.ts"
 import { type AuthSettings, LauncherSettings } from "../LauncherSettings.ts"
 
 /** A cached token is given out until this long before its end, ms. */
@@ -37,7 +38,7 @@ export interface TokenRequest {
  */
 export class AgentTokens extends Context.Service<
   AgentTokens,
-  { readonly tokenFor: (request: TokenRequest) => Effect.Effect<string, AuthMintFailed> }
+  { readonly tokenFor: (request: TokenRequest) => Effect.Effect<string, AgentStartFailed> }
 >()("runplane/launcher/AgentTokens") {
   static readonly layer = Layer.effect(
     AgentTokens,
@@ -67,9 +68,7 @@ const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClie
       Effect.flatMap((token) =>
         Effect.map(Clock.currentTimeMillis, (now): CachedToken => ({ ...token, expiresAt: now + token.lifeMs }))
       ),
-      Effect.mapError(
-        ({ message, status }) => new AuthMintFailed({ message, ...(status !== undefined && { status }) })
-      ),
+      Effect.mapError(({ message, status }) => authMintFailed(message, status)),
       Effect.provideService(HttpClient.HttpClient, client)
     )
   const tokens = yield* Cache.makeWith(mint, {
@@ -79,7 +78,7 @@ const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClie
   })
   const tokenFor = Effect.fn("AgentTokens.tokenFor")(function* (request: TokenRequest) {
     if (request.participantId === "") {
-      return yield* new AuthMintFailed({ message: "mintToken requires a non-empty sender" })
+      return yield* authMintFailed("mintToken requires a non-empty sender")
     }
     const key = { sender: request.participantId, scopes: scopesOf(request, auth) }
     const current = yield* Cache.get(tokens, key)

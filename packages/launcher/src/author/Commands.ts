@@ -14,7 +14,6 @@ import { compileInputSchema } from "../catalog/InputSchema.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { parseScenarioRef } from "../compile/ScenarioRef.ts"
-import { answerOf } from "../http/FailureAnswers.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { checkManifests } from "./AgentChecks.ts"
 import { countOf, errorIn, type Finding } from "./Finding.ts"
@@ -67,7 +66,7 @@ const knownAgents = Effect.gen(function* () {
       const refs = new Set(profiles.map(({ agentRef }) => agentRef))
       return { profiles, knowsAgent: (ref: string) => refs.has(ref), findings: [] }
     }),
-    Effect.catchTag("InvalidConfig", ({ message }) => {
+    Effect.catchTag("LauncherFault", ({ message }) => {
       const findings: ReadonlyArray<Finding> = [errorIn("_agents", message)]
       return Effect.succeed({ profiles: [], knowsAgent: () => true, findings })
     })
@@ -185,8 +184,7 @@ const compile = Command.make(
     const compiled = yield* Effect.flatMap(LaunchCompiler, (service) => service.compile(request)).pipe(
       Effect.provide(compiler),
       Effect.catch(
-        Effect.fnUntraced(function* (failure) {
-          const { errorCode, message, metadata } = answerOf(failure)
+        Effect.fnUntraced(function* ({ errorCode, message, metadata }) {
           yield* Console.error(`${errorCode}: ${message}`)
           if (metadata !== undefined) yield* Console.error(JSON.stringify(metadata, null, 2))
           return yield* new PacksFaulty({ errors: 1 })
@@ -225,7 +223,7 @@ const create = Command.make(
       ).pipe(Effect.provide(catalog))
       return yield* scaffold(root, { ...at, agents: profiles })
     }).pipe(
-      Effect.catchTag(["ScaffoldRefused", "InvalidScenarioRef", "AgentNotFound", "InvalidConfig"], (failure) =>
+      Effect.catchTag(["ScaffoldRefused", "LaunchRejected", "CatalogEntryNotFound", "LauncherFault"], (failure) =>
         Effect.andThen(Console.error(failure.message), Effect.fail(new PacksFaulty({ errors: 1 })))
       )
     )

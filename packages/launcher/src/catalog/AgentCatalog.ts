@@ -1,10 +1,11 @@
+import type { CatalogEntryNotFound } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
-import { AgentNotFound, InvalidConfig } from "../common/LaunchErrors.ts"
+import { agentNotFound, invalidConfig } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { compareTexts } from "./VersionOrder.ts"
 
@@ -31,7 +32,7 @@ export class AgentCatalog extends Context.Service<
   AgentCatalog,
   {
     readonly profiles: ReadonlyArray<AgentProfile>
-    readonly get: (agentRef: string) => Effect.Effect<AgentProfile, AgentNotFound>
+    readonly get: (agentRef: string) => Effect.Effect<AgentProfile, CatalogEntryNotFound>
   }
 >()("runplane/launcher/AgentCatalog") {
   static readonly layer = Layer.unwrap(
@@ -60,21 +61,19 @@ const readProfiles = Effect.gen(function* () {
   )
 }).pipe(
   Effect.catchTag("PlatformError", (error) =>
-    Effect.fail(new InvalidConfig({ message: `agent profiles cannot be read: ${error.message}` }))
+    Effect.fail(invalidConfig(`agent profiles cannot be read: ${error.message}`))
   )
 )
 
 const decodeProfile = Effect.fnUntraced(function* (name: string, text: string) {
   const profile = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(AgentProfile))(text).pipe(
-    Effect.mapError(
-      (error) => new InvalidConfig({ message: `invalid agent profile profiles/${name}: ${error.message}` })
-    )
+    Effect.mapError((error) => invalidConfig(`invalid agent profile profiles/${name}: ${error.message}`))
   )
   // The file name is the order of GET /agents and the key of the manifest beside it, so the two may not drift apart.
   if (`${profile.agentRef}.json` === name) return profile
-  return yield* new InvalidConfig({
-    message: `invalid agent profile profiles/${name}: agentRef is ${profile.agentRef}, not the file's name`
-  })
+  return yield* invalidConfig(
+    `invalid agent profile profiles/${name}: agentRef is ${profile.agentRef}, not the file's name`
+  )
 })
 
 function layerOf(profiles: ReadonlyArray<AgentProfile>): Layer.Layer<AgentCatalog> {
@@ -85,7 +84,7 @@ function layerOf(profiles: ReadonlyArray<AgentProfile>): Layer.Layer<AgentCatalo
       profiles,
       get: (agentRef) => {
         const profile = byRef.get(agentRef)
-        return profile === undefined ? Effect.fail(new AgentNotFound({ agentRef })) : Effect.succeed(profile)
+        return profile === undefined ? Effect.fail(agentNotFound(agentRef)) : Effect.succeed(profile)
       }
     })
   )

@@ -1,6 +1,7 @@
+import type { CatalogEntryNotFound } from "@runplane/api"
 import * as Result from "effect/Result"
 import { distinct, type JsonObject } from "../common/Json.ts"
-import { type LookupFailure, PackNotFound, ScenarioNotFound, VersionNotFound } from "../common/LaunchErrors.ts"
+import { packNotFound, scenarioNotFound, versionNotFound } from "../common/LaunchErrors.ts"
 import type { InputValidator } from "./InputSchema.ts"
 import type { ExecutionBlock, LaunchBlock, PackDocument, RuntimeBlock, ScenarioDocument } from "./PackDocuments.ts"
 
@@ -68,25 +69,25 @@ export const scenarioRefOf = (version: ScenarioVersion): string =>
 const latestOf = (scenario: CatalogScenario): ScenarioVersion =>
   scenario.versions[scenario.versions.length - 1] ?? scenario.versions[0]
 
-export const findPack = (catalog: Catalog, slug: string): Result.Result<CatalogPack, PackNotFound> =>
+export const findPack = (catalog: Catalog, slug: string): Result.Result<CatalogPack, CatalogEntryNotFound> =>
   Result.fromNullishOr(
     catalog.packs.find((pack) => pack.slug === slug),
-    () => new PackNotFound({ pack: slug })
+    () => packNotFound(slug)
   )
 
 export const findVersion = (
   catalog: Catalog,
   at: { readonly pack: string; readonly scenario: string; readonly version: string }
-): Result.Result<ScenarioVersion, LookupFailure> =>
+): Result.Result<ScenarioVersion, CatalogEntryNotFound> =>
   Result.gen(function* () {
     const pack = yield* findPack(catalog, at.pack)
     const scenario = yield* Result.fromNullishOr(
       pack.scenarios.find((candidate) => candidate.slug === at.scenario),
-      () => new ScenarioNotFound({ pack: at.pack, scenario: at.scenario })
+      () => scenarioNotFound(at)
     )
     return yield* Result.fromNullishOr(
       scenario.versions.find((candidate) => candidate.version === at.version),
-      () => new VersionNotFound(at)
+      () => versionNotFound(at)
     )
   })
 

@@ -1,3 +1,4 @@
+import { type LauncherFault, launcherError } from "@runplane/api"
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -7,7 +8,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Ref from "effect/Ref"
-import type { InvalidPackData } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import type { Catalog } from "./Catalog.ts"
 import { cachedInputSchemaCompiler } from "./InputSchema.ts"
@@ -22,7 +22,7 @@ import { type TracedFiles, traceFiles } from "./TracedFiles.ts"
  */
 export class PackRegistry extends Context.Service<
   PackRegistry,
-  { readonly catalog: Effect.Effect<Catalog, InvalidPackData> }
+  { readonly catalog: Effect.Effect<Catalog, LauncherFault> }
 >()("runplane/launcher/PackRegistry") {
   static readonly layer = Layer.effect(
     PackRegistry,
@@ -33,7 +33,9 @@ export class PackRegistry extends Context.Service<
       const lastWarnings = yield* Ref.make("")
 
       const load = Effect.gen(function* () {
-        const { catalog, warnings } = yield* loadCatalog(packsDir, compileSchema)
+        const { catalog, warnings } = yield* Effect.mapError(loadCatalog(packsDir, compileSchema), ({ message }) =>
+          launcherError("INVALID_PACK_DATA", message)
+        )
         // The same complaint at every request would bury the log: say it when it changes.
         const text = warnings.join("; ")
         const before = yield* Ref.getAndSet(lastWarnings, text)

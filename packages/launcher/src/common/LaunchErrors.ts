@@ -1,69 +1,63 @@
+import { type LauncherError, launcherError } from "@runplane/api"
 import * as Data from "effect/Data"
 import type { JsonObject } from "./Json.ts"
 
 /**
- * What can go wrong between a launch request and its answer. The messages are part of
- * the HTTP contract; the handlers translate each error into the class of packages/api with the same code.
+ * What can go wrong between a launch request and its answer: the errors of the HTTP contract, their texts written once
+ * (docs/launch.md#errors).
  */
-export class InvalidScenarioRef extends Data.TaggedError("InvalidScenarioRef")<{
-  readonly scenarioRef: string
-  readonly problem: "missing '@'" | "missing '/'" | "empty component"
-}> {
-  override get message() {
-    return `invalid scenarioRef: ${this.problem} in "${this.scenarioRef}"`
-  }
-}
 
-export class PackNotFound extends Data.TaggedError("PackNotFound")<{ readonly pack: string }> {
-  override get message() {
-    return `pack not found: ${this.pack}`
-  }
-}
-
-export class ScenarioNotFound extends Data.TaggedError("ScenarioNotFound")<{
-  readonly pack: string
-  readonly scenario: string
-}> {
-  override get message() {
-    return `scenario not found: ${this.pack}/${this.scenario}`
-  }
-}
-
-export class VersionNotFound extends Data.TaggedError("VersionNotFound")<{
+interface VersionRef {
   readonly pack: string
   readonly scenario: string
   readonly version: string
-}> {
-  override get message() {
-    return `version not found: ${this.pack}/${this.scenario}@${this.version}`
-  }
 }
 
-export class TemplateNotFound extends Data.TaggedError("TemplateNotFound")<{
-  readonly template: string
-  readonly pack: string
-  readonly scenario: string
-  readonly version: string
-}> {
-  override get message() {
-    return `template not found: ${this.template} for ${this.pack}/${this.scenario}@${this.version}`
-  }
-}
+export const invalidScenarioRef = (scenarioRef: string, problem: string) =>
+  launcherError("INVALID_SCENARIO_REF", `invalid scenarioRef: ${problem} in "${scenarioRef}"`)
 
-export class AgentNotFound extends Data.TaggedError("AgentNotFound")<{ readonly agentRef: string }> {
-  override get message() {
-    return `example agent not found: ${this.agentRef}`
-  }
-}
+export const packNotFound = (pack: string) => launcherError("PACK_NOT_FOUND", `pack not found: ${pack}`)
+
+export const scenarioNotFound = ({ pack, scenario }: Omit<VersionRef, "version">) =>
+  launcherError("SCENARIO_NOT_FOUND", `scenario not found: ${pack}/${scenario}`)
+
+export const versionNotFound = ({ pack, scenario, version }: VersionRef) =>
+  launcherError("VERSION_NOT_FOUND", `version not found: ${pack}/${scenario}@${version}`)
+
+export const templateNotFound = (template: string, { pack, scenario, version }: VersionRef) =>
+  launcherError("TEMPLATE_NOT_FOUND", `template not found: ${template} for ${pack}/${scenario}@${version}`)
+
+export const agentNotFound = (agentRef: string) =>
+  launcherError("AGENT_NOT_FOUND", `example agent not found: ${agentRef}`)
 
 /** `errors` is the validator's own list, unchanged. */
-export class InputsInvalid extends Data.TaggedError("InputsInvalid")<{ readonly errors: ReadonlyArray<JsonObject> }> {
-  override get message() {
-    return "Input validation failed"
-  }
+export const inputsInvalid = (errors: ReadonlyArray<JsonObject>) =>
+  launcherError("VALIDATION_ERROR", "Input validation failed", { errors })
+
+export const compilationFailed = (message: string) => launcherError("COMPILATION_ERROR", message)
+
+/** The deployment is configured wrongly: at start it stops the service, at request time it is a 500. */
+export const invalidConfig = (message: string) => launcherError("INVALID_CONFIG", message)
+
+/** `status` is the HTTP status of the auth service, when it answered at all. */
+export const authMintFailed = (message: string, status?: number) =>
+  launcherError("AUTH_MINT_FAILED", message, status === undefined ? undefined : { status })
+
+export interface FailedParticipant {
+  readonly participantId: string
+  readonly agentRef: string
+  readonly reason: string
 }
 
-export class CompilationFailed extends Data.TaggedError("CompilationFailed")<{ readonly message: string }> {}
+export const agentAttachFailed = (sessionId: string, failed: ReadonlyArray<FailedParticipant>) =>
+  launcherError(
+    "AGENT_ATTACH_FAILED",
+    `agents failed to attach: ${failed.map(({ participantId }) => participantId).join(", ")}`,
+    { sessionId, failedParticipants: failed.map((participant) => ({ ...participant })) }
+  )
+
+/** Failures of looking something up in the catalog, and of compiling it. */
+export type CompileFailure = Exclude<LauncherError, { readonly _tag: "AgentStartFailed" }>
 
 /** A pack file on disk is malformed. `file` is relative to the packs directory, never a path of this machine. */
 export class InvalidPackData extends Data.TaggedError("InvalidPackData")<{
@@ -72,39 +66,3 @@ export class InvalidPackData extends Data.TaggedError("InvalidPackData")<{
   /** Keys that lead to the value in question, where the message does not name its line yet. */
   readonly at?: ReadonlyArray<string>
 }> {}
-
-/** The deployment is configured wrongly: at start it stops the service, at request time it is a 500. */
-export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{ readonly message: string }> {}
-
-export class AuthMintFailed extends Data.TaggedError("AuthMintFailed")<{
-  readonly message: string
-  /** HTTP status of the auth service, when it answered at all. */
-  readonly status?: number
-}> {}
-
-export interface FailedParticipant {
-  readonly participantId: string
-  readonly agentRef: string
-  readonly reason: string
-}
-
-export class AgentAttachFailed extends Data.TaggedError("AgentAttachFailed")<{
-  readonly sessionId: string
-  readonly failedParticipants: ReadonlyArray<FailedParticipant>
-}> {
-  override get message() {
-    return `agents failed to attach: ${this.failedParticipants.map((failed) => failed.participantId).join(", ")}`
-  }
-}
-
-/** Failures of looking a scenario version up. */
-export type LookupFailure = PackNotFound | ScenarioNotFound | VersionNotFound
-
-/** Failures of `LaunchCompiler.compile`. */
-export type CompileFailure =
-  | InvalidScenarioRef
-  | LookupFailure
-  | TemplateNotFound
-  | InputsInvalid
-  | CompilationFailed
-  | InvalidPackData

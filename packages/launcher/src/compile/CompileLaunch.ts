@@ -1,11 +1,17 @@
-import type { CompileLaunchResult, CompileRequest, LaunchInitiator } from "@runplane/api"
+import type {
+  CatalogEntryNotFound,
+  CompileLaunchResult,
+  CompileRequest,
+  LaunchInitiator,
+  LaunchRejected
+} from "@runplane/api"
 import { payloadTypeName } from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { LaunchPlan, ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
 import { KickoffEntry } from "../catalog/PackDocuments.ts"
 import { distinct, type JsonObject } from "../common/Json.ts"
-import { CompilationFailed, InputsInvalid, TemplateNotFound } from "../common/LaunchErrors.ts"
+import { compilationFailed, inputsInvalid, templateNotFound } from "../common/LaunchErrors.ts"
 import { checkExtensions, type Extensions } from "./Extensions.ts"
 import { asText, interpolate } from "./Placeholders.ts"
 
@@ -26,14 +32,14 @@ export const compileLaunch = (
   scenario: ScenarioVersion,
   request: CompileRequest,
   context: CompileContext
-): Result.Result<CompileLaunchResult, TemplateNotFound | InputsInvalid | CompilationFailed> =>
+): Result.Result<CompileLaunchResult, CatalogEntryNotFound | LaunchRejected> =>
   Result.gen(function* () {
     const template = yield* findTemplate(scenario, request.templateId)
     const plan = template?.plan ?? scenario.base
     const { launch } = plan
     const inputs = { ...defaultsOf(scenario, template), ...request.inputs }
     const errors = scenario.validate(inputs)
-    if (errors.length > 0) return yield* Result.fail(new InputsInvalid({ errors }))
+    if (errors.length > 0) return yield* Result.fail(inputsInvalid(errors))
 
     const extensions = yield* checkExtensions(launch.extensions)
     const sessionContext = yield* interpolateOptional(launch.contextTemplate, inputs)
@@ -92,12 +98,11 @@ export const compileLaunch = (
 export const findTemplate = (
   scenario: ScenarioVersion,
   slug: string | undefined
-): Result.Result<ScenarioTemplate | undefined, TemplateNotFound> => {
+): Result.Result<ScenarioTemplate | undefined, CatalogEntryNotFound> => {
   if (slug === undefined || slug === "") return Result.succeed(undefined)
-  const { pack, scenario: name, version } = scenario
   return Result.fromNullishOr(
     scenario.templates.find((template) => template.slug === slug),
-    () => new TemplateNotFound({ template: slug, pack, scenario: name, version })
+    () => templateNotFound(slug, scenario)
   )
 }
 
@@ -167,11 +172,10 @@ const kickoffOf = (entry: KickoffEntry, modeName: string): NonNullable<LaunchIni
   }
 }
 
-const kickoffEntry = (entry: JsonObject, inputs: JsonObject): Result.Result<KickoffEntry, CompilationFailed> =>
+const kickoffEntry = (entry: JsonObject, inputs: JsonObject): Result.Result<KickoffEntry, LaunchRejected> =>
   Result.flatMap(interpolate(entry, inputs), (filled) =>
-    Result.mapError(
-      Schema.decodeUnknownResult(KickoffEntry)(filled),
-      (error) => new CompilationFailed({ message: `launch.kickoffTemplate is malformed: ${error.message}` })
+    Result.mapError(Schema.decodeUnknownResult(KickoffEntry)(filled), (error) =>
+      compilationFailed(`launch.kickoffTemplate is malformed: ${error.message}`)
     )
   )
 

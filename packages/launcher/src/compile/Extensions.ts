@@ -1,12 +1,13 @@
+import type { LaunchRejected } from "@runplane/api"
 import * as Result from "effect/Result"
 import { isJsonObject, type Json } from "../common/Json.ts"
-import { CompilationFailed } from "../common/LaunchErrors.ts"
+import { compilationFailed } from "../common/LaunchErrors.ts"
 
 /** Session extensions: texts by name. Whether a text is valid base64 is the runtime's business. */
 export type Extensions = { readonly [name: string]: string }
 
 /** `launch.extensions` must be a map of strings or absent. */
-export const checkExtensions = (value: Json | undefined): Result.Result<Extensions | undefined, CompilationFailed> => {
+export const checkExtensions = (value: Json | undefined): Result.Result<Extensions | undefined, LaunchRejected> => {
   if (value === undefined || value === null) return Result.succeed(undefined)
   if (!isJsonObject(value)) {
     const shape = Array.isArray(value) ? "array" : JSON.stringify(value)
@@ -24,4 +25,4 @@ export const checkExtensions = (value: Json | undefined): Result.Result<Extensio
 
 const typeName = (value: Json) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value)
 
-const refuse = (message: string) => Result.fail(new CompilationFailed({ message }))
+const refuse = (message: string) => Result.fail(compilationFailed(message))

@@ -1,4 +1,10 @@
-import type { CompileLaunchResult, CompileRequest, LaunchSchema } from "@runplane/api"
+import type {
+  CatalogEntryNotFound,
+  CompileLaunchResult,
+  CompileRequest,
+  LauncherFault,
+  LaunchSchema
+} from "@runplane/api"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -6,13 +12,7 @@ import * as Layer from "effect/Layer"
 import { AgentCatalog } from "../catalog/AgentCatalog.ts"
 import { findVersion } from "../catalog/Catalog.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
-import type {
-  AgentNotFound,
-  CompileFailure,
-  InvalidPackData,
-  LookupFailure,
-  TemplateNotFound
-} from "../common/LaunchErrors.ts"
+import type { CompileFailure } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { compileLaunch } from "./CompileLaunch.ts"
 import { launchSchemaOf, profileInRole } from "./LaunchSchema.ts"
@@ -26,7 +26,7 @@ export class LaunchCompiler extends Context.Service<
     readonly launchSchema: (
       at: ScenarioRef,
       templateId: string | undefined
-    ) => Effect.Effect<LaunchSchema, LookupFailure | TemplateNotFound | AgentNotFound | InvalidPackData>
+    ) => Effect.Effect<LaunchSchema, CatalogEntryNotFound | LauncherFault>
   }
 >()("runplane/launcher/LaunchCompiler") {
   static readonly layer = Layer.effect(

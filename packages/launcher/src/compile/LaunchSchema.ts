@@ -1,9 +1,8 @@
-import type { LaunchSchema } from "@runplane/api"
+import type { CatalogEntryNotFound, LaunchSchema } from "@runplane/api"
 import * as Result from "effect/Result"
 import type { AgentProfile } from "../catalog/AgentCatalog.ts"
 import { type ScenarioVersion, scenarioRefOf } from "../catalog/Catalog.ts"
 import type { Participant } from "../catalog/PackDocuments.ts"
-import type { TemplateNotFound } from "../common/LaunchErrors.ts"
 import { defaultsOf, findTemplate } from "./CompileLaunch.ts"
 
 /**
@@ -13,7 +12,7 @@ import { defaultsOf, findTemplate } from "./CompileLaunch.ts"
 export const launchSchemaOf = (
   scenario: ScenarioVersion,
   templateId: string | undefined
-): Result.Result<Omit<LaunchSchema, "agents">, TemplateNotFound> =>
+): Result.Result<Omit<LaunchSchema, "agents">, CatalogEntryNotFound> =>
   Result.map(findTemplate(scenario, templateId), (template) => {
     const { runtime, launch } = template?.plan ?? scenario.base
     return {

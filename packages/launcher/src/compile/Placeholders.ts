@@ -1,6 +1,7 @@
+import type { LaunchRejected } from "@runplane/api"
 import * as Result from "effect/Result"
 import { distinct, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
-import { CompilationFailed } from "../common/LaunchErrors.ts"
+import { compilationFailed } from "../common/LaunchErrors.ts"
 
 const PATH = String.raw`\{\{ *([A-Za-z0-9_.-]+) *\}\}`
 const ANYWHERE = new RegExp(PATH, "g")
@@ -11,7 +12,7 @@ const WHOLE = new RegExp(`^${PATH}$`)
  * value itself, type kept; inside other text the value is written out. Keys are left alone, results are not scanned
  * again, and only own members of the inputs can be reached.
  */
-export const interpolate = (template: JsonObject, inputs: JsonObject): Result.Result<JsonObject, CompilationFailed> => {
+export const interpolate = (template: JsonObject, inputs: JsonObject): Result.Result<JsonObject, LaunchRejected> => {
   const missing: Array<string> = []
   const replaced = replaceInObject(template, (path) => {
     const value = valueAt({ inputs }, path)
@@ -20,7 +21,7 @@ export const interpolate = (template: JsonObject, inputs: JsonObject): Result.Re
   })
   return missing[0] === undefined
     ? Result.succeed(replaced)
-    : Result.fail(new CompilationFailed({ message: `undefined placeholder: {{ ${missing[0]} }}` }))
+    : Result.fail(compilationFailed(`undefined placeholder: {{ ${missing[0]} }}`))
 }
 
 /** The paths of all placeholders in the texts of a value, each once. */

@@ -1,5 +1,6 @@
+import type { LaunchRejected } from "@runplane/api"
 import * as Result from "effect/Result"
-import { InvalidScenarioRef } from "../common/LaunchErrors.ts"
+import { invalidScenarioRef } from "../common/LaunchErrors.ts"
 
 export interface ScenarioRef {
   readonly pack: string
@@ -8,9 +9,8 @@ export interface ScenarioRef {
 }
 
 /** `<pack>/<scenario>@<version>`: split at the last `@`, then at the first `/` before it. */
-export const parseScenarioRef = (scenarioRef: string): Result.Result<ScenarioRef, InvalidScenarioRef> => {
-  const refuse = (problem: InvalidScenarioRef["problem"]) =>
-    Result.fail(new InvalidScenarioRef({ scenarioRef, problem }))
+export const parseScenarioRef = (scenarioRef: string): Result.Result<ScenarioRef, LaunchRejected> => {
+  const refuse = (problem: string) => Result.fail(invalidScenarioRef(scenarioRef, problem))
   const at = scenarioRef.lastIndexOf("@")
   if (at < 0) return refuse("missing '@'")
   const name = scenarioRef.slice(0, at)

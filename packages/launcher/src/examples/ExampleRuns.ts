@@ -1,4 +1,4 @@
-import type { CompileLaunchResult, ExampleRun, ExampleRunRequest, HostedAgent } from "@runplane/api"
+import type { CompileLaunchResult, ExampleRun, ExampleRunRequest, HostedAgent, LauncherError } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -13,14 +13,7 @@ import { AgentTokens } from "../agents/AgentTokens.ts"
 import { type CancelCallback, CancelCallbacks, publishedCallback } from "../agents/CancelCallbacks.ts"
 import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
 import { distinct } from "../common/Json.ts"
-import {
-  AgentAttachFailed,
-  type AgentNotFound,
-  type AuthMintFailed,
-  type CompileFailure,
-  type FailedParticipant,
-  InvalidConfig
-} from "../common/LaunchErrors.ts"
+import { agentAttachFailed, type FailedParticipant, invalidConfig } from "../common/LaunchErrors.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { RunSubmission } from "../control-plane/RunSubmission.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
@@ -43,9 +36,7 @@ interface Cast {
 export class ExampleRuns extends Context.Service<
   ExampleRuns,
   {
-    readonly run: (
-      request: ExampleRunRequest
-    ) => Effect.Effect<ExampleRun, CompileFailure | AgentNotFound | InvalidConfig | AuthMintFailed | AgentAttachFailed>
+    readonly run: (request: ExampleRunRequest) => Effect.Effect<ExampleRun, LauncherError>
   }
 >()("runplane/launcher/ExampleRuns") {
   static readonly layer = Layer.effect(
@@ -120,7 +111,7 @@ export class ExampleRuns extends Context.Service<
           }
         }
         if (failed.length > 0) {
-          return yield* new AgentAttachFailed({ sessionId: compiled.sessionId, failedParticipants: failed })
+          return yield* agentAttachFailed(compiled.sessionId, failed)
         }
         return cast.flatMap((member) => hosted.get(member) ?? [])
       })
@@ -153,15 +144,14 @@ export class ExampleRuns extends Context.Service<
       const manifestOf = Effect.fnUntraced(function* ({ agentRef, bootstrapMode, framework }: AgentProfile) {
         if (bootstrapMode !== "attached") return undefined
         if (!isHosted(framework)) {
-          const message = `no host adapter registered for framework "${framework}" (agentRef=${agentRef})`
-          return yield* new InvalidConfig({ message })
+          return yield* invalidConfig(`no host adapter registered for framework "${framework}" (agentRef=${agentRef})`)
         }
         const text = yield* Effect.result(Effect.provideContext(readManifestText(settings.agentsDir, agentRef), files))
         if (Result.isFailure(text)) {
           return Result.fail(new AgentNotAttached({ reason: `manifest cannot be read: ${text.failure.reason._tag}` }))
         }
         if (text.success === undefined) {
-          return yield* new InvalidConfig({ message: `agent manifest missing for ${agentRef}` })
+          return yield* invalidConfig(`agent manifest missing for ${agentRef}`)
         }
         return Result.mapError(
           parseManifest(text.success),

@@ -5,18 +5,16 @@ import { AgentCatalog } from "../catalog/AgentCatalog.ts"
 import { type CatalogPack, findPack, scenariosByAgent, summarise } from "../catalog/Catalog.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
-import { answerOf } from "./FailureAnswers.ts"
 
 /** Packs, scenarios, agents and launch schemas. */
 export const CatalogHttp = HttpApiBuilder.group(
   LauncherApi,
   "catalog",
   Effect.fnUntraced(function* (handlers) {
-    const registry = yield* PackRegistry
     const agents = yield* AgentCatalog
     const compiler = yield* LaunchCompiler
 
-    const catalog = Effect.mapError(registry.catalog, answerOf)
+    const { catalog } = yield* PackRegistry
     const scenarioRefs = Effect.map(catalog, (current) => {
       const byAgent = scenariosByAgent(current)
       return (agentRef: string) => byAgent.get(agentRef) ?? []
@@ -26,9 +24,9 @@ export const CatalogHttp = HttpApiBuilder.group(
       packs: () => Effect.map(catalog, ({ packs }) => packs.map(packAnswer)),
       packScenarios: ({ params }) =>
         Effect.gen(function* () {
-          const pack = yield* Effect.fromResult(findPack(yield* registry.catalog, params.packSlug))
+          const pack = yield* Effect.fromResult(findPack(yield* catalog, params.packSlug))
           return pack.scenarios.map(summarise)
-        }).pipe(Effect.mapError(answerOf)),
+        }),
       scenarios: () =>
         Effect.map(catalog, ({ packs }) =>
           packs.flatMap((pack) => pack.scenarios.map((scenario) => ({ packSlug: pack.slug, ...summarise(scenario) })))
@@ -39,17 +37,15 @@ export const CatalogHttp = HttpApiBuilder.group(
         ),
       agent: ({ params }) =>
         Effect.gen(function* () {
-          const profile = yield* Effect.mapError(agents.get(params.agentRef), answerOf)
+          const profile = yield* agents.get(params.agentRef)
           const refsOf = yield* scenarioRefs
           return { ...profile, scenarios: refsOf(profile.agentRef) }
         }),
       launchSchema: ({ params, query }) =>
-        compiler
-          .launchSchema(
-            { pack: params.packSlug, scenario: params.scenarioSlug, version: params.version },
-            query.template
-          )
-          .pipe(Effect.mapError(answerOf))
+        compiler.launchSchema(
+          { pack: params.packSlug, scenario: params.scenarioSlug, version: params.version },
+          query.template
+        )
     })
   })
 )

@@ -4,7 +4,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { ExampleRuns } from "../examples/ExampleRuns.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
-import { answerOf } from "./FailureAnswers.ts"
 
 /** Compilation and the example flow. */
 export const LaunchHttp = HttpApiBuilder.group(
@@ -14,8 +13,8 @@ export const LaunchHttp = HttpApiBuilder.group(
     const compiler = yield* LaunchCompiler
     const examples = yield* ExampleRuns
     return handlers.handleAll({
-      compile: ({ payload }) => Effect.mapError(compiler.compile(payload), answerOf),
-      runExample: ({ payload }) => Effect.mapError(examples.run(payload), answerOf)
+      compile: ({ payload }) => compiler.compile(payload),
+      runExample: ({ payload }) => examples.run(payload)
     })
   })
 )

@@ -139,7 +139,7 @@ describe("agent tokens", () => {
       const error = yield* Effect.flip(tokenFor())
       if (typeof message === "string") assert.strictEqual(error.message, message)
       else assert.match(error.message, message)
-      assert.strictEqual(error.status, status)
+      assert.deepStrictEqual(error.metadata, status === undefined ? undefined : { status })
     }).pipe(Effect.provide(withAuth(() => Effect.succeed(response)).layer))
   )
 

@@ -73,8 +73,8 @@ describe("the pack registry", () => {
       tree["/packs/demo/pack.yaml"] = "a: ["
       const failures = yield* Effect.all([Effect.flip(packName), Effect.flip(packName)], { concurrency: "unbounded" })
       assert.deepStrictEqual(
-        failures.map((failure) => failure._tag),
-        ["InvalidPackData", "InvalidPackData"]
+        failures.map(({ errorCode }) => errorCode),
+        ["INVALID_PACK_DATA", "INVALID_PACK_DATA"]
       )
       tree["/packs/demo/pack.yaml"] = renamed
       assert.strictEqual(yield* packName, "Renamed")

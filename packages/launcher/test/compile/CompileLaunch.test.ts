@@ -21,7 +21,7 @@ const versionOf = Effect.fnUntraced(function* (parts: ScenarioParts, templates: 
       Object.entries(templates).map(([slug, spec]) => [`${directory}/templates/${slug}.yaml`, templateYaml(slug, spec)])
     )
   }
-  const { catalog } = yield* load(tree)
+  const { catalog } = yield* Effect.orDie(load(tree))
   return yield* Effect.fromResult(findVersion(catalog, AT))
 })
 
@@ -106,7 +106,7 @@ describe("inputs", () => {
   it.effect("that fail the schema are VALIDATION_ERROR with the validator's list", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(compile({}, { inputs: { amount: "7" } }))
-      assert.deepStrictEqual(error._tag === "InputsInvalid" && error.errors, [
+      assert.deepStrictEqual(error.metadata?.["errors"], [
         {
           instancePath: "/amount",
           schemaPath: "#/properties/amount/type",
@@ -288,7 +288,7 @@ describe("the kickoff", () => {
   it.effect("fails for a bad placeholder even in an unused entry", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(compile({ launch: 'kickoffTemplate: [{}, { to: ["{{ inputs.gone }}"] }]' }))
-      assert.strictEqual(error._tag, "CompilationFailed")
+      assert.strictEqual(error.errorCode, "COMPILATION_ERROR")
     })
   )
 })
@@ -306,7 +306,7 @@ describe("extensions", () => {
     ["null inside", "extensions: { a: null }", "launch.extensions.a must be a base64-encoded string, got null"]
   ] as const)("refuse %s", ([, launch, message]) =>
     Effect.map(Effect.flip(compile({ launch })), (error) => {
-      assert.strictEqual(error._tag, "CompilationFailed")
+      assert.strictEqual(error.errorCode, "COMPILATION_ERROR")
       assert.strictEqual(error.message, message)
     })
   )

@@ -10,7 +10,7 @@ import { AgentHost, AgentNotAttached } from "../../src/agents/AgentHost.ts"
 import { AgentTokens } from "../../src/agents/AgentTokens.ts"
 import { type CancelCallback, CancelCallbacks } from "../../src/agents/CancelCallbacks.ts"
 import { AgentCatalog, type AgentProfile } from "../../src/catalog/AgentCatalog.ts"
-import { AuthMintFailed } from "../../src/common/LaunchErrors.ts"
+import { authMintFailed } from "../../src/common/LaunchErrors.ts"
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
 import { RunSubmission } from "../../src/control-plane/RunSubmission.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
@@ -59,7 +59,7 @@ const stage = (scene: Scene) => {
         Layer.succeed(AgentTokens, {
           tokenFor: ({ participantId, isInitiator }) =>
             scene.mintFails
-              ? Effect.fail(new AuthMintFailed({ message: "auth-service returned 500", status: 500 }))
+              ? Effect.fail(authMintFailed("auth-service returned 500", 500))
               : Effect.as(note(`mint ${participantId}${isInitiator ? " as initiator" : ""}`), `token-${participantId}`)
         }),
         Layer.succeed(AgentHost, {
@@ -221,7 +221,7 @@ describe("what makes an example run fail", () => {
     const { log, run } = stage({ failing: ["lead", "one"] })
     return Effect.gen(function* () {
       const error = yield* Effect.flip(run())
-      assert.deepStrictEqual(error._tag === "AgentAttachFailed" && error.failedParticipants, [
+      assert.deepStrictEqual(error.metadata?.["failedParticipants"], [
         { participantId: "lead", agentRef: "agent-c", reason: "gone" }
       ])
       assert.deepStrictEqual(log, ["mint lead as initiator", "attach lead", `stop ${SESSION_ID}`])
@@ -232,7 +232,7 @@ describe("what makes an example run fail", () => {
     const { log, run } = stage({ failing: ["one", "two"] })
     return Effect.gen(function* () {
       const error = yield* Effect.flip(run())
-      assert.deepStrictEqual(error._tag === "AgentAttachFailed" && { ...error }.failedParticipants, [
+      assert.deepStrictEqual(error.metadata?.["failedParticipants"], [
         { participantId: "one", agentRef: "agent-a", reason: "gone" },
         { participantId: "two", agentRef: "agent-b", reason: "gone" }
       ])
@@ -244,7 +244,7 @@ describe("what makes an example run fail", () => {
     Effect.gen(function* () {
       const manifests = { "agent-a": manifest({ id: "" }), "agent-b": manifest(), "agent-c": manifest() }
       const error = yield* Effect.flip(stage({ manifests }).run())
-      assert.deepStrictEqual(error._tag === "AgentAttachFailed" && error.failedParticipants, [
+      assert.deepStrictEqual(error.metadata?.["failedParticipants"], [
         { participantId: "one", agentRef: "agent-a", reason: "manifest.id is required" }
       ])
     })
@@ -261,7 +261,7 @@ describe("what makes an example run fail", () => {
     const { log, run } = stage({ ...scene, submission: Effect.die("must not be called") })
     return Effect.gen(function* () {
       const error = yield* Effect.flip(run())
-      assert.strictEqual(error._tag, "InvalidConfig")
+      assert.strictEqual(error.errorCode, "INVALID_CONFIG")
       assert.strictEqual(error.message, message)
       assert.deepStrictEqual(log, [])
     })
@@ -271,7 +271,7 @@ describe("what makes an example run fail", () => {
     const { log, run } = stage({ mintFails: true })
     return Effect.gen(function* () {
       const error = yield* Effect.flip(run())
-      assert.strictEqual(error._tag, "AuthMintFailed")
+      assert.strictEqual(error.errorCode, "AUTH_MINT_FAILED")
       assert.strictEqual(error.message, "auth-service returned 500")
       assert.deepStrictEqual(log, [`stop ${SESSION_ID}`])
     })

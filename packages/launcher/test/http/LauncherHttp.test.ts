@@ -4,7 +4,7 @@ import { HttpRouter, HttpServer } from "effect/http"
 import * as Layer from "effect/Layer"
 import { AgentCatalog } from "../../src/catalog/AgentCatalog.ts"
 import { PackRegistry } from "../../src/catalog/PackRegistry.ts"
-import { AgentAttachFailed, AuthMintFailed, InvalidConfig } from "../../src/common/LaunchErrors.ts"
+import { agentAttachFailed, authMintFailed, invalidConfig } from "../../src/common/LaunchErrors.ts"
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
 import { LauncherRoutes } from "../../src/http/Routes.ts"
@@ -259,20 +259,10 @@ describe("POST /launch/compile", () => {
 describe("POST /examples/run", () => {
   const failed = [{ participantId: "one", agentRef: "agent-a", reason: "gone" }]
   it.effect.each([
-    [
-      new AuthMintFailed({ message: "auth-service returned 503", status: 503 }),
-      502,
-      "AUTH_MINT_FAILED",
-      { status: 503 }
-    ],
-    [new AuthMintFailed({ message: "auth-service response missing token" }), 502, "AUTH_MINT_FAILED", undefined],
-    [
-      new AgentAttachFailed({ sessionId: "s", failedParticipants: failed }),
-      502,
-      "AGENT_ATTACH_FAILED",
-      { sessionId: "s", failedParticipants: failed }
-    ],
-    [new InvalidConfig({ message: "agent manifest missing for x" }), 500, "INVALID_CONFIG", undefined]
+    [authMintFailed("auth-service returned 503", 503), 502, "AUTH_MINT_FAILED", { status: 503 }],
+    [authMintFailed("auth-service response missing token"), 502, "AUTH_MINT_FAILED", undefined],
+    [agentAttachFailed("s", failed), 502, "AGENT_ATTACH_FAILED", { sessionId: "s", failedParticipants: failed }],
+    [invalidConfig("agent manifest missing for x"), 500, "INVALID_CONFIG", undefined]
   ] as const)("answers the failures of the flow (%#)", ([failure, status, errorCode, metadata]) =>
     Effect.gen(function* () {
       const call = yield* serve({ run: () => Effect.fail(failure) })

@@ -142,7 +142,7 @@ layer(services, { excludeTestServices: true })("the packs that are shipped", (it
         const [property = ""] = Object.keys(scenario.schemaDefaults)
         for (const inputs of [{ surprise: 1 }, { [property]: { nested: [] } }]) {
           const error = yield* Effect.flip(compiler.compile({ scenarioRef: scenarioRefOf(scenario), inputs }))
-          assert.strictEqual(error._tag, "InputsInvalid")
+          assert.strictEqual(error.errorCode, "VALIDATION_ERROR")
         }
       }
     })

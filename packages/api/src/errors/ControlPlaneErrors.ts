@@ -110,8 +110,8 @@ export class GatewayTimeout extends failure<GatewayTimeout>()(504, "GatewayTimeo
 }
 
 /**
- * The classes, each with the codes that it makes (docs/http.md#error-codes). `INTERNAL_ERROR` also goes with 502 (a cancel
- * callback that failed) and with 429 (the service's own rate limit).
+ * The classes, each with the codes that it makes (docs/http.md#error-codes). `INTERNAL_ERROR` also goes with 502 (a
+ * cancel callback that failed) and with 429 (the service's own rate limit).
  */
 const classes = [
   BadRequest,

@@ -10,8 +10,8 @@ export interface OperationDescription {
   readonly summary: string
   readonly description: string
   /**
-   * The ways in which it can fail, by their names in the document, which knows no others. Those that follow from its form
-   * go without saying: key, budget, input, and faults of the service.
+   * The ways in which it can fail, by their names in the document, which knows no others. Those that follow from its
+   * form go without saying: key, budget, input, and faults of the service.
    */
   readonly failures?: ReadonlyArray<string>
   readonly deprecated?: boolean

@@ -18,6 +18,7 @@ import * as Server from "./http/Server.ts"
 import * as EventNotices from "./log/EventNotices.ts"
 import { FrameNormaliser } from "./log/FrameNormaliser.ts"
 import * as Log from "./log/Log.ts"
+import { layerLogSettings } from "./log/LogSettings.ts"
 import { Redactor } from "./log/Redactor.ts"
 import { TokenPricing } from "./log/TokenPricing.ts"
 import * as Meters from "./Meters.ts"
@@ -49,6 +50,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
     Layer.provide([
       ObserverSettings.layer,
+      layerLogSettings,
       FrameNormaliser.layer.pipe(Layer.provide([Redactor.layer, TokenPricing.layer])),
       layerDatabase(options.database)
     ]),

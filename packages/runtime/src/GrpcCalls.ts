@@ -41,8 +41,16 @@ interface StreamOptions {
   readonly headers: Headers
 }
 
+export interface CallLimits {
+  /** Deadline of a unary call, milliseconds. */
+  readonly timeoutMs: number
+  /** Content that a stream holds back for a slow reader. */
+  readonly streamBufferBytes: number
+}
+
 /** How calls are made: metadata, deadline, cancellation, error mapping, a span and the meter. */
-export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConnections, timeoutMs: number) {
+export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConnections, limits: CallLimits) {
+  const { streamBufferBytes, timeoutMs } = limits
   const credentials = yield* RuntimeCredentials
 
   const headers = Effect.gen(function* () {
@@ -84,7 +92,8 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
   const stream = <Message, Frame>(
     { name }: DescMethod,
     call: (rpc: RuntimeRpc, options: StreamOptions) => AsyncIterable<Message>,
-    convert: (message: Message) => Frame | undefined
+    convert: (message: Message) => Frame | undefined,
+    bytesOf: (frame: Frame) => number = () => 0
   ): Stream.Stream<Frame, RuntimeError> =>
     Stream.unwrap(
       Effect.gen(function* () {
@@ -93,6 +102,8 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
         return wireStream({
           open: (signal) => call(rpc, { signal, headers: metadata }),
           convert,
+          bytesOf,
+          bufferBytes: streamBufferBytes,
           onError: toRuntimeError(name)
         })
       })

@@ -40,6 +40,8 @@ export const REQUEST_TIMEOUT_WARN_BELOW_MS = 5000
 export const MAX_RECEIVE_MESSAGE_BYTES = 16 * 1024 * 1024
 /** RUNTIME_MAX_SEND_MESSAGE_BYTES: largest message sent. */
 export const MAX_SEND_MESSAGE_BYTES = 4 * 1024 * 1024
+/** RUNTIME_STREAM_BUFFER_BYTES: content that a stream holds back for a slow reader. */
+export const STREAM_BUFFER_BYTES = 64 * 1024
 
 const PROTOCOL_VERSION = "1.0"
 const CLIENT_NAME = "runplane"
@@ -54,6 +56,7 @@ export interface GrpcClientOptions {
   readonly requestTimeoutMs?: number
   readonly maxReceiveBytes?: number
   readonly maxSendBytes?: number
+  readonly streamBufferBytes?: number
   readonly listing?: Partial<ListingLimits>
   readonly streamsPerConnection?: number
 }
@@ -79,6 +82,7 @@ export const grpcClientSettings = Effect.gen(function* () {
     kind: (yield* text("RUNTIME_KIND")) ?? RUNTIME_KIND,
     maxReceiveBytes: yield* positiveInt("RUNTIME_MAX_RECEIVE_MESSAGE_BYTES", MAX_RECEIVE_MESSAGE_BYTES),
     maxSendBytes: yield* positiveInt("RUNTIME_MAX_SEND_MESSAGE_BYTES", MAX_SEND_MESSAGE_BYTES),
+    streamBufferBytes: yield* positiveInt("RUNTIME_STREAM_BUFFER_BYTES", STREAM_BUFFER_BYTES),
     listing: {
       pageSize: yield* positiveInt("RUNTIME_LIST_SESSIONS_PAGE_SIZE", LIST_PAGE_SIZE),
       maxPages: yield* positiveInt("RUNTIME_LIST_SESSIONS_MAX_PAGES", LIST_MAX_PAGES),
@@ -105,7 +109,10 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
     maxSendBytes: options.maxSendBytes ?? MAX_SEND_MESSAGE_BYTES,
     streamsPerConnection: options.streamsPerConnection ?? STREAMS_PER_CONNECTION
   })
-  const { stream, unary } = yield* makeGrpcCalls(connections, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS)
+  const { stream, unary } = yield* makeGrpcCalls(connections, {
+    timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    streamBufferBytes: options.streamBufferBytes ?? STREAM_BUFFER_BYTES
+  })
   const { method } = MACPRuntimeService
   const listing = { ...defaultListingLimits, ...options.listing }
 
@@ -139,7 +146,8 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
             heldOpen({ subscribeSessionId: sessionId, afterSequence: BigInt(afterSequence) }, call.signal),
             call
           ),
-        streamFrameFromWire
+        streamFrameFromWire,
+        (frame) => (frame._tag === "Envelope" ? frame.envelope.payload.length : frame.error.details.length)
       ),
     watchSessions: stream(
       method.watchSessions,
@@ -149,7 +157,8 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
     watchSignals: stream(
       method.watchSignals,
       (rpc, call) => rpc.watchSignals({}, call),
-      ({ envelope }) => envelope && envelopeFromWire(envelope)
+      ({ envelope }) => envelope && envelopeFromWire(envelope),
+      ({ payload }) => payload.length
     ),
     cancelSession: (control) =>
       unary(method.cancelSession, (rpc, call) => rpc.cancelSession(control, call), ackOf("CancelSession")),

@@ -11,6 +11,10 @@ interface WireStreamOptions<Message, Frame, E> {
   readonly open: (signal: AbortSignal) => AsyncIterable<Message>
   /** Undefined drops the message. */
   readonly convert: (message: Message) => Frame | undefined
+  /** Size of the frame's content. */
+  readonly bytesOf: (frame: Frame) => number
+  /** Content held back for a slow reader, besides the bound in messages; a frame beyond it is held alone. */
+  readonly bufferBytes: number
   readonly onError: (cause: unknown) => E
 }
 
@@ -36,6 +40,7 @@ class Pump<Message, Frame, E> {
   readonly pull: Pull<Frame, E>
   readonly #controller = new AbortController()
   #buffer: Array<Frame> = []
+  #bufferedBytes = 0
   #end: Pull<Frame, E> | undefined
   #reader: (() => void) | undefined
   #writer: (() => void) | undefined
@@ -52,14 +57,15 @@ class Pump<Message, Frame, E> {
     this.#writer?.()
   }
 
-  async #run({ convert, onError, open }: WireStreamOptions<Message, Frame, E>): Promise<void> {
+  async #run({ bufferBytes, bytesOf, convert, onError, open }: WireStreamOptions<Message, Frame, E>): Promise<void> {
     try {
       for await (const message of open(this.#controller.signal)) {
         const frame = convert(message)
         if (frame === undefined) continue
         this.#buffer.push(frame)
+        this.#bufferedBytes += bytesOf(frame)
         this.#wakeReader()
-        if (this.#buffer.length >= STREAM_BUFFER_MESSAGES) await this.#drained()
+        if (this.#buffer.length >= STREAM_BUFFER_MESSAGES || this.#bufferedBytes >= bufferBytes) await this.#drained()
       }
       this.#end = Cause.done()
     } catch (cause) {
@@ -72,6 +78,7 @@ class Pump<Message, Frame, E> {
     const frames = this.#buffer
     if (!isReadonlyArrayNonEmpty(frames)) return this.#end
     this.#buffer = []
+    this.#bufferedBytes = 0
     this.#writer?.()
     return Effect.succeed(frames)
   }

@@ -12,8 +12,15 @@ export const RuntimeHealth = Schema.Struct({
   detail: Schema.optionalKey(Field.text("Where it is, or why it does not answer"))
 }).annotate({ identifier: "RuntimeHealth", description: "How the runtime is" })
 
+/** Whether events are stored as they come. */
+export const LogHealth = Schema.Struct({
+  ok: Field.flag("Whether events are stored as they come"),
+  detail: Field.text("What waits, and for what", "")
+}).annotate({ identifier: "LogHealth", description: "How long the log makes its writers wait" })
+
 const checks = {
   database: Schema.Literals(["ok", "unhealthy"]).annotate({ description: "Whether the database answers" }),
+  log: LogHealth,
   runtime: RuntimeHealth,
   streamConsumer: Schema.Literals(["ok", "unhealthy"]).annotate({
     description: "unhealthy while a run's stream is neither connected nor about to be"

@@ -18,13 +18,23 @@ export interface DatabaseOptions {
   readonly idleTimeoutMs?: number
   /** How long to wait for a connection, be it for a free one or for a new one. Milliseconds. */
   readonly connectTimeoutMs?: number
+  /** Of a statement for a lock, of a statement, of a transaction that does nothing. Milliseconds; 0 is without end. */
+  readonly lockTimeoutMs?: number
+  readonly statementTimeoutMs?: number
+  readonly idleInTransactionTimeoutMs?: number
 }
 
-const defaults = defaultsOf({
+const settings = {
+  url: ControlPlaneSettings.DATABASE_URL,
   maxConnections: ControlPlaneSettings.DB_POOL_MAX,
   idleTimeoutMs: ControlPlaneSettings.DB_POOL_IDLE_TIMEOUT,
-  connectTimeoutMs: ControlPlaneSettings.DB_POOL_CONNECTION_TIMEOUT
-})
+  connectTimeoutMs: ControlPlaneSettings.DB_POOL_CONNECTION_TIMEOUT,
+  lockTimeoutMs: ControlPlaneSettings.DB_LOCK_TIMEOUT_MS,
+  statementTimeoutMs: ControlPlaneSettings.DB_STATEMENT_TIMEOUT_MS,
+  idleInTransactionTimeoutMs: ControlPlaneSettings.DB_IDLE_IN_TRANSACTION_TIMEOUT_MS
+}
+
+const defaults = defaultsOf(settings)
 
 /** The database cannot be reached or its schema cannot be brought up to date; the service does not start. */
 export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly reason: string }> {
@@ -48,17 +58,25 @@ const migrated = Layer.effectDiscard(Effect.mapError(migrate, unavailable))
  */
 export const HELD_CONNECTIONS = 3
 
-const client = ({ connectTimeoutMs = defaults.connectTimeoutMs, ...options }: DatabaseOptions) =>
-  PgClient.layerFrom(
+const client = (asked: DatabaseOptions) => {
+  const options = { ...defaults, ...asked }
+  return PgClient.layerFrom(
     makeDatabaseClient({
       url: Redacted.make(options.url),
-      maxConnections: (options.maxConnections ?? defaults.maxConnections) + HELD_CONNECTIONS,
-      idleTimeout: Duration.millis(options.idleTimeoutMs ?? defaults.idleTimeoutMs),
-      connectTimeout: Duration.millis(connectTimeoutMs),
-      acquireTimeoutMs: connectTimeoutMs,
-      applicationName: "runplane-control-plane"
+      maxConnections: options.maxConnections + HELD_CONNECTIONS,
+      idleTimeout: Duration.millis(options.idleTimeoutMs),
+      connectTimeout: Duration.millis(options.connectTimeoutMs),
+      acquireTimeoutMs: options.connectTimeoutMs,
+      applicationName: "runplane-control-plane",
+      // The second net: whatever waits for somebody else, or makes others wait, ends.
+      startupParameters: {
+        lock_timeout: String(options.lockTimeoutMs),
+        statement_timeout: String(options.statementTimeoutMs),
+        idle_in_transaction_session_timeout: String(options.idleInTransactionTimeoutMs)
+      }
     })
   )
+}
 
 /** A PostgreSQL pool whose schema is up to date. Building it connects and migrates, and fails when either fails. */
 export const layerDatabase = (options: DatabaseOptions) =>
@@ -68,9 +86,4 @@ export const layerDatabase = (options: DatabaseOptions) =>
   )
 
 /** The settings of the database. */
-export const databaseSettings = readSettings({
-  url: ControlPlaneSettings.DATABASE_URL,
-  maxConnections: ControlPlaneSettings.DB_POOL_MAX,
-  idleTimeoutMs: ControlPlaneSettings.DB_POOL_IDLE_TIMEOUT,
-  connectTimeoutMs: ControlPlaneSettings.DB_POOL_CONNECTION_TIMEOUT
-})
+export const databaseSettings = readSettings(settings)

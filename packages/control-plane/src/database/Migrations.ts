@@ -39,6 +39,9 @@ export const migrate = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* sql.withTransaction(
     Effect.gen(function* () {
+      // It may wait for another starter, and rewrite large tables.
+      yield* sql`SET LOCAL lock_timeout = 0`
+      yield* sql`SET LOCAL statement_timeout = 0`
       yield* sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
       const applied = yield* run
       for (const [id, name] of applied) yield* Effect.logInfo(`applied migration ${id} ${name}`)

@@ -1,3 +1,4 @@
+import * as PgProtocol from "@effect/sql-pg/PgProtocol"
 import * as Data from "effect/Data"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 
@@ -42,14 +43,31 @@ const sqlStateOf = ({ reason: { cause } }: SqlError): string =>
  * itself (58).
  */
 const OUTAGES = /^(?:08|53|57P|58)/
-/** A standby that has not been promoted, and a database that is not there (yet). */
-const OUTAGE_STATES = new Set(["25006", "3D000"])
+/**
+ * A standby that has not been promoted, a database that is not there (yet), a session that the server has ended because
+ * its transaction stood still.
+ */
+const OUTAGE_STATES = new Set(["25006", "3D000", "25P03"])
+/**
+ * What only sounds like an outage: the server could not make sense of the message (it was too large), had no memory for
+ * this statement, or it was beyond a configured limit. Others are served meanwhile.
+ */
+const STATEMENT_STATES = new Set(["08P01", "53200", "53400"])
 
-/** Whether the database could not be used at all, whatever was asked of it. The same request may do well later. */
+/** The answer, or the message to the server, was beyond what the driver takes: it gives up the connection over it. */
+const isBeyondDriver = ({ reason: { cause } }: SqlError): boolean =>
+  cause instanceof PgProtocol.ParseError || cause instanceof RangeError
+
+/**
+ * Whether the database could not be used at all, whatever was asked of it: no connection, or a server that serves
+ * nobody now. The same request may do well later. What the server or the driver says of the request itself is not an
+ * outage, even where it costs the connection.
+ */
 export const isOutage = (error: SqlError): boolean => {
+  const state = sqlStateOf(error)
+  if (STATEMENT_STATES.has(state) || isBeyondDriver(error)) return false
   const { _tag } = error.reason
   if (_tag === "ConnectionError" || _tag === "AuthenticationError") return true
-  const state = sqlStateOf(error)
   return OUTAGES.test(state) || OUTAGE_STATES.has(state)
 }
 
@@ -59,3 +77,7 @@ export const isBadArgument = (error: SqlError): boolean => sqlStateOf(error) ===
 /** Whether the transaction lost against another and would do well when made again from its beginning. */
 export const isContention = ({ reason: { _tag } }: SqlError): boolean =>
   _tag === "DeadlockError" || _tag === "SerializationError" || _tag === "LockTimeoutError"
+
+/** Whether time ran out for a lock or for the statement: not a word about what was asked. */
+export const isTimeout = ({ reason: { _tag } }: SqlError): boolean =>
+  _tag === "LockTimeoutError" || _tag === "StatementTimeoutError"

@@ -106,6 +106,8 @@ export interface Appended {
   readonly lastSeq: number
   readonly lastIndex: number
   readonly state: RunState
+  /** Why frames were stored without their payloads, one reason each (docs/events.md#refused-frames). */
+  readonly refusals?: ReadonlyArray<string>
 }
 
 /**
@@ -148,7 +150,7 @@ export class RunAlreadyExists extends Data.TaggedError("RunAlreadyExists")<{ rea
 export class AppendFailed extends Data.TaggedError("AppendFailed")<{
   readonly runId: string
   readonly reason: string
-  /** The database could not be used at all; the request itself may be right. */
+  /** The database could not be used at all, or time ran out; the request itself may be right. */
   readonly outage: boolean
 }> {
   override get message(): string {

@@ -30,9 +30,15 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const live = yield* LiveEvents
   const reactions = yield* makeReactions
 
-  /** Locks the runs of the group and brings their projections to hand. Unknown runs are simply missing. */
+  /**
+   * Locks the runs of the group and brings their projections to hand. `elsewhere` names those that somebody else has
+   * locked; unknown runs are simply missing.
+   */
   const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>) {
-    const heads = yield* rows.lock([...new Set(group.map(({ request }) => request.runId))])
+    const asked = [...new Set<string>(group.map(({ request }) => request.runId))]
+    const heads = yield* rows.lock(asked)
+    const missing = asked.filter((id) => !heads.has(id))
+    const elsewhere = missing.length === 0 ? new Set<string>() : yield* rows.existing(missing)
     const refolds = new Map(
       group.flatMap(({ request }) => (request._tag === "Rebuild" ? [[request.runId, request.refold]] : []))
     )
@@ -46,7 +52,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       const known = refold === undefined ? (cache.get(keyOf(head)) ?? loaded.get(id)) : yield* refold(head.lastSeq)
       runs.set(id, startRun(head, known))
     }
-    return runs
+    return { runs, elsewhere }
   })
 
   /** Rows that follow from what was decided: status and metadata of the run, state of its session. */
@@ -104,13 +110,15 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const refuse = (append: QueuedAppend, refusal: AppendRefusal) => {
       settled.push({ append, outcome: Exit.fail(refusal) })
     }
-    const rightful: Array<QueuedAppend> = []
+    const asked: Array<QueuedAppend> = []
     for (const append of group) {
       const { request } = append
-      if (request._tag !== "Create" || (yield* request.insert)) rightful.push(append)
+      if (request._tag !== "Create" || (yield* request.insert)) asked.push(append)
       else refuse(append, new RunAlreadyExists({ runId: request.runId }))
     }
-    const runs = yield* openRuns(group)
+    const { elsewhere, runs } = yield* openRuns(group)
+    const rightful = asked.filter(({ request }) => !elsewhere.has(request.runId))
+    const locked = asked.filter(({ request }) => elsewhere.has(request.runId))
     const messages = messageRows(rightful.filter(({ request }) => runs.has(request.runId)))
     const fresh = messages.runId.length === 0 ? new Set<string>() : yield* rows.insertMessages(messages)
     const at = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -167,6 +175,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       committed,
       dirty,
       settled,
+      locked,
       snapshots,
       witness,
       transactionId: transactionOf(runs)
@@ -206,8 +215,10 @@ export const makeAppendTransaction = Effect.gen(function* () {
 export interface Written {
   readonly appends: ReadonlyArray<WrittenAppend>
   readonly committed: ReadonlyArray<Changed>
-  /** The outcome of every append of the group. */
+  /** The outcome of every append of the group but the `locked`. */
   readonly settled: ReadonlyArray<Settled>
+  /** Nothing was done about these appends: somebody else has locked their runs. */
+  readonly locked: ReadonlyArray<QueuedAppend>
   readonly dirty: ReadonlyArray<RunInProgress>
   /** Projected states as text, by run. */
   readonly snapshots: ReadonlyMap<string, string>

@@ -1,11 +1,8 @@
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
+import { AppendQueue } from "./AppendQueue.ts"
 import {
-  type AppendError,
   type Appended,
   type AppendFailed,
   AppendRequest,
@@ -21,15 +18,9 @@ import {
 } from "./AppendRequest.ts"
 import { FrameNormaliser } from "./FrameNormaliser.ts"
 import { makeGroupCommit } from "./GroupCommit.ts"
-import { type PreparedFrame, prepareFrames } from "./PreparedFrame.ts"
+import { prepareFrames } from "./PreparedFrame.ts"
 import { ProjectionCache } from "./ProjectionCache.ts"
-import type { QueuedAppend } from "./QueuedAppend.ts"
 
-/** Appends waiting for a writer; a full queue makes the callers wait. */
-export const PENDING_APPENDS = 1024
-/** Most frames and most requests that share one transaction. */
-export const GROUP_FRAMES = 1000
-export const GROUP_REQUESTS = 64
 /** Transactions in flight: one commits while the next is being folded. */
 export const WRITERS = 2
 
@@ -38,8 +29,9 @@ export const WRITERS = 2
  * stream cursor commit together or not at all, and subscribers hear of it only afterwards.
  *
  * Appends that wait at the same time share a transaction (group commit), whichever runs they belong to: many quiet runs
- * cost about as much as one busy one. An append that is refused (unknown run, lost cursor, forbidden transition) leaves
- * the others untouched. What a transaction that fails means for its appends is told in `GroupCommit.ts`.
+ * cost about as much as one busy one. Which share one is told in `AppendQueue.ts`. An append that is refused (unknown
+ * run, lost cursor, forbidden transition) leaves the others untouched. What a transaction that fails means for its
+ * appends is told in `GroupCommit.ts`.
  */
 export class EventLog extends Context.Service<
   EventLog,
@@ -63,27 +55,33 @@ export class EventLog extends Context.Service<
     Effect.gen(function* () {
       const normaliser = yield* FrameNormaliser
       const cache = yield* ProjectionCache
+      const queue = yield* AppendQueue
       const commit = yield* makeGroupCommit
-      const pending = yield* Queue.bounded<QueuedAppend>(PENDING_APPENDS)
-
-      const write = Effect.flatMap(takeGroup(pending), commit)
+      const write = Effect.flatMap(queue.takeGroup, commit)
       for (let writer = 0; writer < WRITERS; writer++) yield* Effect.forkScoped(Effect.forever(write))
 
       /** Frames are prepared on the way into the queue: a transaction that is made again finds them ready. */
-      const prepare = (request: AppendRequest): ReadonlyArray<PreparedFrame> =>
-        request._tag === "Observe" ? prepareFrames(normaliser, cache.participants(request.runId), request.frames) : []
-
-      const append = Effect.fnUntraced(function* (request: AppendRequest) {
-        const askedAt = yield* Clock.currentTimeNanos
-        const done = yield* Deferred.make<Changed, AppendError>()
-        yield* Queue.offer(pending, { request, frames: prepare(request), askedAt, done })
-        return yield* Deferred.await(done)
-      })
+      const append = (request: AppendRequest) =>
+        Effect.suspend(() =>
+          queue.append(
+            request,
+            request._tag === "Observe"
+              ? prepareFrames(normaliser, cache.participants(request.runId), request.frames)
+              : []
+          )
+        )
       // Which refusals an append can meet follows from its kind; any other is a fault of the log itself.
       const { Change, Create, Observe, Rebuild, Record } = AppendRequest
       const impossible = { RunAlreadyExists: Effect.die, StreamCursorMoved: Effect.die } as const
       return EventLog.of({
-        observe: (request) => Effect.catchTag(append(Observe(request)), "RunAlreadyExists", Effect.die),
+        // In the caller's fiber, whose log names the run with its session and trace.
+        observe: (request) =>
+          append(Observe(request)).pipe(
+            Effect.catchTag("RunAlreadyExists", Effect.die),
+            Effect.tap(({ refusals = [] }) =>
+              Effect.forEach(refusals, (reason) => Effect.logError(`the database refused a frame: ${reason}`))
+            )
+          ),
         record: (request) => Effect.catchTags(append(Record(request)), impossible),
         change: (request) => Effect.catchTags(append(Change(request)), impossible),
         create: (request) =>
@@ -93,16 +91,3 @@ export class EventLog extends Context.Service<
     })
   )
 }
-
-/** Waits for one append and takes what waits behind it, up to the bounds of a group. */
-const takeGroup = Effect.fnUntraced(function* (pending: Queue.Queue<QueuedAppend>) {
-  const first = yield* Queue.take(pending)
-  const group = [first]
-  let frames = first.frames.length
-  while (group.length < GROUP_REQUESTS && frames < GROUP_FRAMES && Queue.sizeUnsafe(pending) > 0) {
-    const next = yield* Queue.take(pending)
-    group.push(next)
-    frames += next.frames.length
-  }
-  return group
-})

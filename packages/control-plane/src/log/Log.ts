@@ -1,6 +1,8 @@
 import * as Layer from "effect/Layer"
+import { AppendQueue } from "./AppendQueue.ts"
 import { EventLog } from "./EventLog.ts"
 import { EventRepository } from "./EventRepository.ts"
+import { FrameBudget } from "./FrameBudget.ts"
 import { Ids } from "./Ids.ts"
 import { LiveEvents } from "./LiveEvents.ts"
 import { LogRows } from "./LogRows.ts"
@@ -21,8 +23,10 @@ export const layer = EventLog.layer.pipe(
   Layer.provide(LogRows.layer),
   Layer.provideMerge(
     Layer.mergeAll(
+      AppendQueue.layer,
       ArtifactRepository.layer,
       EventRepository.layer,
+      FrameBudget.layer,
       Ids.layer,
       LiveEvents.layer,
       RunDocuments.layer,

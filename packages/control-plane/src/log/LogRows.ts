@@ -108,7 +108,10 @@ const joined = Statement.join("", false)
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
 
-  /** Locks the runs in the order of their ids, so that two groups of runs cannot wait for each other. */
+  /**
+   * Locks the runs that nobody else has locked; the others are left out like those that do not exist, because waiting
+   * for one would make all of the group wait.
+   */
   const lock = (runIds: ReadonlyArray<string>) =>
     Effect.map(
       sql<LockRow>`
@@ -118,8 +121,16 @@ const make = Effect.gen(function* () {
         FROM runs r JOIN run_heads h ON h.run_id = r.id
         WHERE r.id = ANY(${runIds}::text[]::uuid[])
         ORDER BY r.id
-        FOR NO KEY UPDATE OF r, h`,
+        FOR NO KEY UPDATE OF r, h SKIP LOCKED`,
       (rows) => new Map(rows.map((row) => [row.id, toLockedHead(row)]))
+    )
+
+  /** Which of the runs there are, locked or not. */
+  const existing = (runIds: ReadonlyArray<string>) =>
+    Effect.map(
+      sql<{ readonly id: string }>`
+        SELECT id::text AS id FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`,
+      (rows) => new Set(rows.map(({ id }) => id))
     )
 
   const loadProjections = (runIds: ReadonlyArray<string>) =>
@@ -250,6 +261,7 @@ const make = Effect.gen(function* () {
     transactionStatus,
     holds,
     lock,
+    existing,
     loadProjections,
     insertMessages,
     forgetMessages,

@@ -4,14 +4,18 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import type { ObservedFrame } from "../log/AppendRequest.ts"
+import type { BudgetShare } from "../log/FrameBudget.ts"
+import { partsOfBytes, totalBytes } from "../log/FrameBytes.ts"
+import { Permits } from "../log/Permits.ts"
 import type { Happening, Input } from "./decide/Input.ts"
 
-/** Frames of one run that may wait for the log; behind a full inbox HTTP/2 flow control slows the runtime down. */
-export const FRAME_BUFFER = 2048
 /**
- * Most frames of one append. Fewer whenever fewer are waiting: the batch is whatever came while the last one committed.
+ * Most frames of one append, besides its bound in bytes. Fewer whenever fewer are waiting: the batch is whatever came
+ * while the last one committed.
  */
-export const FRAMES_PER_APPEND = 500
+export const FRAMES_PER_APPEND = 2000
+/** Everything else that may wait; who brings more waits. */
+export const OTHERS_WAITING = 256
 
 interface Frame {
   readonly _tag: "Frame"
@@ -19,7 +23,11 @@ interface Frame {
   readonly frame: ObservedFrame
 }
 
-/** What one observation hears of, in the order in which it came; replies of the log come before everything else. */
+/**
+ * What one observation hears of, in the order in which it came; replies of the log come before everything else. Frames
+ * hold their part of the budget until the observation asks for what comes after them, so whoever brings frames waits
+ * while the log is slow (docs/events.md#bounds).
+ */
 export interface Inbox {
   /** Waits while the inbox is full. */
   readonly put: (happening: Happening) => Effect.Effect<void>
@@ -31,27 +39,52 @@ export interface Inbox {
   readonly next: Effect.Effect<Input>
 }
 
-export const makeInbox: Effect.Effect<Inbox> = Effect.gen(function* () {
-  const queue = yield* Queue.bounded<Frame | Happening>(FRAME_BUFFER)
+/** What is read from the queue at once, and what that gives back to those who wait. */
+interface Taken {
+  readonly happening: Happening
+  readonly bytes: number
+  readonly others: number
+}
+
+/** An inbox on the run's share of the budget, whose batches have so many bytes at most. */
+export const makeInbox = Effect.fnUntraced(function* (
+  budget: BudgetShare,
+  appendBytes: number
+): Effect.fn.Return<Inbox> {
+  const others = new Permits(OTHERS_WAITING)
+  const queue = yield* Queue.unbounded<Frame | Happening>()
   const replies: Array<Happening> = []
-  const taken: Array<Happening> = []
+  const taken: Array<Taken> = []
+  let current: Taken | undefined
 
   const take = Effect.gen(function* () {
+    if (current !== undefined) {
+      budget.give(current.bytes)
+      others.give(current.others)
+      current = undefined
+    }
     while (true) {
-      const waiting = replies.shift() ?? taken.shift()
-      if (waiting !== undefined) return waiting
-      taken.push(...inBatches(yield* Queue.takeBetween(queue, 1, FRAMES_PER_APPEND)))
+      const reply = replies.shift()
+      if (reply !== undefined) return reply
+      current = taken.shift()
+      if (current !== undefined) return current.happening
+      taken.push(...inBatches(yield* Queue.takeBetween(queue, 1, FRAMES_PER_APPEND), appendBytes))
     }
   })
 
   return {
-    put: (happening) => Effect.asVoid(Queue.offer(queue, happening)),
+    put: (happening) =>
+      Effect.uninterruptibleMask((interruptible) =>
+        Effect.map(interruptible(others.take(1)), () => void Queue.offerUnsafe(queue, happening))
+      ),
     putFrames: (subscription, frames) =>
-      Effect.asVoid(
-        Queue.offerAll(
-          queue,
-          frames.map((frame) => ({ _tag: "Frame", subscription, frame }) as const)
-        )
+      Effect.forEach(
+        partsOfBytes(frames, appendBytes),
+        (part) =>
+          budget.hold(totalBytes(part), () => {
+            for (const frame of part) Queue.offerUnsafe(queue, { _tag: "Frame", subscription, frame })
+          }),
+        { discard: true }
       ),
     reply: (happening) => {
       replies.push(happening)
@@ -64,20 +97,30 @@ export const makeInbox: Effect.Effect<Inbox> = Effect.gen(function* () {
   }
 })
 
-/** Frames that follow each other on the same subscription are one batch. */
-const inBatches = (arrived: ReadonlyArray<Frame | Happening>): ReadonlyArray<Happening> => {
-  const happenings: Array<Happening> = []
+/** Frames that follow each other on the same subscription are one batch, up to its bound in bytes. */
+const inBatches = (arrived: ReadonlyArray<Frame | Happening>, mostBytes: number): ReadonlyArray<Taken> => {
+  const taken: Array<Taken> = []
   let batch: { readonly subscription: number; readonly frames: Array<ObservedFrame> } | undefined
+  const close = () => {
+    if (batch === undefined) return
+    const { subscription, frames } = batch
+    for (const part of partsOfBytes(frames, mostBytes)) {
+      const happening: Happening = { _tag: "Frames", subscription, frames: part }
+      taken.push({ happening, bytes: totalBytes(part), others: 0 })
+    }
+    batch = undefined
+  }
   for (const item of arrived) {
     if (item._tag !== "Frame") {
-      batch = undefined
-      happenings.push(item)
+      close()
+      taken.push({ happening: item, bytes: 0, others: 1 })
     } else if (batch?.subscription === item.subscription) {
       batch.frames.push(item.frame)
     } else {
+      close()
       batch = { subscription: item.subscription, frames: [item.frame] }
-      happenings.push({ _tag: "Frames", ...batch })
     }
   }
-  return happenings
+  close()
+  return taken
 }

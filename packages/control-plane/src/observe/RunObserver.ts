@@ -9,6 +9,8 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type { AppendFailed, RunNotFound } from "../log/AppendRequest.ts"
+import { FrameBudget } from "../log/FrameBudget.ts"
+import { LogSettings } from "../log/LogSettings.ts"
 import { type Adoption, decide, observing, takeUp } from "./decide.ts"
 import { makeInbox } from "./Inbox.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
@@ -48,6 +50,8 @@ export class RunObserver extends Context.Service<
       const writer = yield* RunWriter
       const recovery = yield* RecoveryMeter
       const makePerformer = yield* makePerform
+      const budget = yield* FrameBudget
+      const { appendBytes } = yield* LogSettings
 
       /**
        * Where the run stands; makes known that it is observed again. Undefined when there is nothing left to observe.
@@ -80,7 +84,7 @@ export class RunObserver extends Context.Service<
           )
           yield* placed
           if (run === undefined) return
-          const inbox = yield* makeInbox
+          const inbox = yield* makeInbox(yield* budget.share, appendBytes)
           const perform = yield* makePerformer(run, inbox)
           const heard = yield* updates.subscribe(new Set([run.sessionId, runId]))
           yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(heard), inbox.put)))

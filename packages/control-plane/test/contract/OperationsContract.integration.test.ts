@@ -266,9 +266,9 @@ contract("Dashboard", [
 contract("Health", [
   get("/healthz", "is ok", { status: "ok" }),
   get("/healthz", "says nothing else", new Keys("status")),
-  get("/readyz", "tells the four checks", {
+  get("/readyz", "tells the checks", {
     status: isText,
-    checks: new Keys("database", "runtime", "streamConsumer", "circuitBreaker")
+    checks: new Keys("database", "log", "runtime", "streamConsumer", "circuitBreaker")
   }),
   get("/metrics", "is text", /^# HELP /, { answerHeaders: { "content-type": /^text\/plain/ } }),
   ...["circuit_breaker_state", "proto_circuit_breaker_success_total", "proto_circuit_breaker_failures_total"].map(

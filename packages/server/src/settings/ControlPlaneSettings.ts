@@ -4,6 +4,7 @@ import { address, flag, httpAddress, listenPort, oneOf, path, text, wholeNumber 
 
 /** A number of the control plane: a text that is not a number counts as unset. */
 const lenient = (unit: string, min = 0) => wholeNumber({ unit, min, whenBad: "stop-out-of-bounds" })
+const bytes = (min: number) => lenient("bytes", min)
 const ms = (min = 0) => lenient("milliseconds", min)
 
 /** A day in milliseconds. */
@@ -24,6 +25,27 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   DB_POOL_MAX: row(lenient("connections", 1), 20, "Connections in the pool; in production at least 2."),
   DB_POOL_IDLE_TIMEOUT: row(ms(), 30_000, "How long an unused connection stays open."),
   DB_POOL_CONNECTION_TIMEOUT: row(ms(1), 5_000, "How long to wait for a connection, be it a free one or a new one."),
+  DB_LOCK_TIMEOUT_MS: row(ms(), 10_000, "Longest wait of a statement for a lock; 0 waits for ever."),
+  DB_STATEMENT_TIMEOUT_MS: row(ms(), 120_000, "Longest run of a statement; 0 lets it run for ever."),
+  DB_IDLE_IN_TRANSACTION_TIMEOUT_MS: row(
+    ms(),
+    60_000,
+    "How long a transaction of the service may do nothing before the database ends it; 0 lets it."
+  ),
+
+  LOG_BUFFER_BYTES: row(
+    bytes(65_536),
+    33_554_432,
+    "Frames that the process holds before they are stored; behind them the runtime is slowed down."
+  ),
+  LOG_RUN_BUFFER_BYTES: row(bytes(65_536), 4_194_304, "The share of these that one run may use."),
+  LOG_APPEND_BYTES: row(bytes(4_096), 1_048_576, "Frames of a run that are stored at a time."),
+  LOG_GROUP_BYTES: row(bytes(4_096), 4_194_304, "Frames of all runs that share a transaction."),
+  LOG_OLDEST_APPEND_MS: row(
+    ms(1),
+    10_000,
+    "How long an addition to the log may wait before the service counts as degraded."
+  ),
 
   SESSION_POLL_BASE_MS: row(ms(), 100, "First pause between two looks for the session of a run; it doubles."),
   SESSION_POLL_MAX_MS: row(ms(), 1_000, "Longest pause between two looks for the session of a run."),

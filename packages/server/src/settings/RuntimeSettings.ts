@@ -35,6 +35,11 @@ export const RuntimeSettings = settingsOf(["control-plane"], {
   RUNTIME_LIST_SESSIONS_TIMEOUT_MS: row(ms, 60_000, "Time for a whole listing."),
   RUNTIME_MAX_RECEIVE_MESSAGE_BYTES: row(bytes, 16_777_216, "Largest message that is taken from the runtime."),
   RUNTIME_MAX_SEND_MESSAGE_BYTES: row(bytes, 4_194_304, "Largest message that is sent to the runtime."),
+  RUNTIME_STREAM_BUFFER_BYTES: row(
+    bytes,
+    65_536,
+    "Payloads that a stream holds back for a slow reader; behind them the runtime is slowed down."
+  ),
   PROTO_AUTH_SERVICE_URL: row(httpAddress, undefined, "Service that mints credentials for the runtime."),
   PROTO_AUTH_SERVICE_TIMEOUT_MS: row(ms, 5_000, "Time for one request to that service."),
   PROTO_AUTH_TOKEN_TTL_SECONDS: row(

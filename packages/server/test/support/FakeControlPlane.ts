@@ -214,6 +214,7 @@ const Health = HttpApiBuilder.group(ControlPlaneApi, "health", (handlers) =>
     readyz: () => {
       const checks = {
         database: "ok" as const,
+        log: { ok: true, detail: "" },
         runtime: { ok: true, runtimeKind: "rust" },
         streamConsumer: "ok" as const,
         circuitBreaker: "CLOSED" as const

@@ -6,6 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { describeSqlError } from "../../database/SqlFailures.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../edge/RuntimeHealth.ts"
+import { AppendQueue, type OldestAppend } from "../../log/AppendQueue.ts"
+import { LogSettings } from "../../log/LogSettings.ts"
 import { Observers, type TakingUp } from "../../observe/Observers.ts"
 
 /** Probes come from anywhere and are not throttled: the dependencies are asked at most this often. Milliseconds. */
@@ -27,6 +29,8 @@ export class Health extends Context.Service<
       const breaker = yield* CircuitBreaker
       const runtime = yield* RuntimeHealth
       const observers = yield* Observers
+      const appends = yield* AppendQueue
+      const { oldestAppendMs } = yield* LogSettings
 
       const tooSlow = <A>(answer: A) => ({ duration: CHECK_TIMEOUT_MS, orElse: () => Effect.succeed(answer) })
 
@@ -45,9 +49,16 @@ export class Health extends Context.Service<
         Effect.timeoutOrElse(tooSlow("unhealthy" as const))
       )
 
+      const log = Effect.map(appends.oldest, (oldest) =>
+        oldest === undefined || oldest.waitedMs < oldestAppendMs
+          ? { ok: true, detail: "" }
+          : { ok: false, detail: describeWait(oldest) }
+      )
+
       const readiness = yield* Effect.all(
         {
           database,
+          log,
           runtime: runtime.check,
           streamConsumer,
           circuitBreaker: breaker.state,
@@ -60,6 +71,11 @@ export class Health extends Context.Service<
   )
 }
 
+const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
+  const why = locked ? "another transaction has locked the run" : "the database has not stored it yet"
+  return `an addition to run ${runId} has waited ${Math.floor(waitedMs / 1_000)} s: ${why}`
+}
+
 interface Found extends Omit<Readiness["checks"], "recovery"> {
   readonly takingUp: TakingUp | undefined
 }
@@ -68,7 +84,11 @@ interface Found extends Omit<Readiness["checks"], "recovery"> {
 const toReadiness = ({ takingUp, ...found }: Found): Readiness => {
   const checks: Readiness["checks"] = takingUp === undefined ? found : { ...found, recovery: inWords(takingUp) }
   const ok =
-    checks.database === "ok" && checks.streamConsumer === "ok" && checks.runtime.ok && checks.circuitBreaker !== "OPEN"
+    checks.database === "ok" &&
+    checks.log.ok &&
+    checks.streamConsumer === "ok" &&
+    checks.runtime.ok &&
+    checks.circuitBreaker !== "OPEN"
   return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
 }
 

@@ -2,6 +2,7 @@ import { ControlPlaneApi } from "@runplane/api"
 import { CircuitBreaker } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { AppendQueue } from "../../log/AppendQueue.ts"
 import { Observers } from "../../observe/Observers.ts"
 import { Metrics } from "../../react/metrics/Metrics.ts"
 import { Health } from "./Health.ts"
@@ -15,6 +16,7 @@ export const HealthHttp = HttpApiBuilder.group(
     const health = yield* Health
     const metrics = yield* Metrics
     const observers = yield* Observers
+    const appends = yield* AppendQueue
 
     return handlers.handleAll({
       healthz: () => Effect.succeed({ status: "ok" as const }),
@@ -24,6 +26,7 @@ export const HealthHttp = HttpApiBuilder.group(
           const counts = yield* breaker.counts
           return yield* metrics.scrape({
             activeRuntimeStreams: yield* observers.active,
+            oldestAppendMs: (yield* appends.oldest)?.waitedMs ?? 0,
             circuitState: yield* breaker.state,
             circuitSuccesses: counts.successes,
             circuitFailures: counts.failures

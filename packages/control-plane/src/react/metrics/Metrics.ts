@@ -32,6 +32,8 @@ export interface RunEndMetric {
 /** Gauges that are read from their owners at the moment of a scrape. */
 export interface ScrapedValues {
   readonly activeRuntimeStreams: number
+  /** How long the oldest append has waited for the log. */
+  readonly oldestAppendMs: number
   readonly circuitState: keyof typeof CIRCUIT_STATE
   readonly circuitSuccesses: number
   readonly circuitFailures: number
@@ -102,6 +104,7 @@ const makeMetrics = (registry: Registry): Metrics["Service"] => {
   const httpRequests = counter("http_requests_total", "Answered requests", "method", "path", "status_code")
   const sseConnections = gauge("active_sse_connections", "Open event streams of clients")
   const runtimeStreams = gauge("active_runtime_streams", "Runs observed by this process")
+  const oldestAppend = gauge("log_oldest_append_seconds", "How long the oldest addition to the log has waited")
   const transitions = counter("run_state_transitions_total", "Changes of run status, by new status", "status")
   // The second name is what the web console draws its percentiles from.
   const runSeconds = ["proto_run_duration_seconds", "macp_run_duration_seconds"].map((name) =>
@@ -158,6 +161,7 @@ const makeMetrics = (registry: Registry): Metrics["Service"] => {
     scrape: (values) =>
       Effect.suspend(() => {
         runtimeStreams.set(values.activeRuntimeStreams)
+        oldestAppend.set(values.oldestAppendMs / 1_000)
         circuitState.set(CIRCUIT_STATE[values.circuitState])
         circuitSuccesses.inc(Math.max(0, values.circuitSuccesses - countedSuccesses))
         circuitFailures.inc(Math.max(0, values.circuitFailures - countedFailures))

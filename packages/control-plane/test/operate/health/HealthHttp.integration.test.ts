@@ -4,14 +4,20 @@ import { assert, layer } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
 import { CircuitBreaker, RuntimeError } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import { EventLog } from "../../../src/log/EventLog.ts"
+import { LogSettings } from "../../../src/log/LogSettings.ts"
 import { Observers } from "../../../src/observe/Observers.ts"
 import { RunLocks } from "../../../src/observe/RunLocks.ts"
 import { Health } from "../../../src/operate/health/Health.ts"
+import { messageDraft } from "../../support/Appends.ts"
 import { endRun } from "../../support/EndedRuns.ts"
 import { call, descriptor, layerTestService } from "../../support/HttpService.ts"
 import { awaitStatus } from "../../support/Observation.ts"
+import { lockRun } from "../../support/RowLock.ts"
 import { createRun } from "../../support/Runs.ts"
 
 /** Asks anew: the service itself keeps its answer for a moment. */
@@ -48,6 +54,29 @@ layer(layerTestService(), { excludeTestServices: true })("GET /readyz", (it) => 
       assert.strictEqual(open.circuitBreaker, "OPEN")
       assert.strictEqual(open.ok, false)
       yield* breaker.reset
+    })
+  )
+})
+
+layer(layerTestService(), { excludeTestServices: true })("the log of GET /readyz", (it) => {
+  it.effect("is not ok while an addition waits too long, and says for what", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const runId = yield* createRun()
+      const unlock = yield* lockRun(runId)
+      const held = yield* Effect.forkChild(log.record({ runId, events: [messageDraft(1)] }))
+      const impatient = { ...(yield* LogSettings), oldestAppendMs: 1 }
+      const asked = Effect.provideService(readiness, LogSettings, impatient)
+      const degraded = yield* until(asked, ({ log: { ok } }) => !ok)
+      assert.strictEqual(degraded.status, "degraded")
+      assert.strictEqual(
+        degraded.log.detail.replace(/\d+ s/, "n s"),
+        `an addition to run ${runId} has waited n s: another transaction has locked the run`
+      )
+      yield* unlock
+      yield* Fiber.join(held)
+      assert.deepStrictEqual((yield* asked).log, { ok: true, detail: "" })
+      yield* endRun(runId)
     })
   )
 })

@@ -84,6 +84,7 @@ layer(service)("a retention sweep", (it) => {
       const { scrape } = yield* Metrics
       const text = yield* scrape({
         activeRuntimeStreams: 0,
+        oldestAppendMs: 0,
         circuitState: "CLOSED",
         circuitSuccesses: 0,
         circuitFailures: 0

@@ -152,7 +152,13 @@ it.live("a span that cannot be made is counted, and the run ends all the same", 
       Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
     )
     const scrape = Metrics.use((metrics) =>
-      metrics.scrape({ activeRuntimeStreams: 0, circuitState: "CLOSED", circuitFailures: 0, circuitSuccesses: 0 })
+      metrics.scrape({
+        activeRuntimeStreams: 0,
+        oldestAppendMs: 0,
+        circuitState: "CLOSED",
+        circuitFailures: 0,
+        circuitSuccesses: 0
+      })
     )
     yield* Effect.gen(function* () {
       const runId = yield* createRun()

@@ -38,7 +38,13 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["retention_last_sweep_duration_seconds", "gauge", " 0.5"]
 ]
 
-const values = { activeRuntimeStreams: 7, circuitState: "HALF_OPEN", circuitFailures: 2, circuitSuccesses: 3 } as const
+const values = {
+  activeRuntimeStreams: 7,
+  oldestAppendMs: 0,
+  circuitState: "HALF_OPEN",
+  circuitFailures: 2,
+  circuitSuccesses: 3
+} as const
 
 const everything = Effect.gen(function* () {
   const metrics = yield* Metrics

@@ -1,0 +1,170 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { AppendError, AppendRequest, Changed } from "./AppendRequest.ts"
+import { totalBytes } from "./FrameBytes.ts"
+import { LogSettings } from "./LogSettings.ts"
+import type { PreparedFrame } from "./PreparedFrame.ts"
+import type { QueuedAppend } from "./QueuedAppend.ts"
+
+/** Most frames and most requests that share one transaction. */
+export const GROUP_FRAMES = 4000
+export const GROUP_REQUESTS = 64
+/** The pause before a locked run is looked at again, doubling up to the longest. Milliseconds. */
+const FIRST_LOCK_PAUSE_MS = 10
+const LONGEST_LOCK_PAUSE_MS = 250
+
+/** The append that has waited longest. */
+export interface OldestAppend {
+  readonly runId: string
+  readonly waitedMs: number
+  /** It waits for a row of its run that a transaction outside of this log has locked. */
+  readonly locked: boolean
+}
+
+/** The appends of one run, in their order. */
+interface Line {
+  readonly runId: string
+  readonly waiting: Array<QueuedAppend>
+  /** Appends that a writer has. */
+  taken: number
+  /** How often the run was found locked, in a row. */
+  lockedTimes: number
+}
+
+/**
+ * Appends that wait for a writer: a line for each run, so that the writers never meet on a run and the order of its
+ * appends is kept whatever becomes of the first of them. A run that somebody outside has locked is left out for a pause
+ * while the others go on; it holds neither a writer nor a connection meanwhile (docs/events.md#locked-runs).
+ *
+ * The lines need no bound of their own: an append waits together with its caller, and frames are bounded by
+ * `FrameBudget`.
+ */
+export class AppendQueue extends Context.Service<
+  AppendQueue,
+  {
+    /** Waits for the outcome. */
+    readonly append: (
+      request: AppendRequest,
+      frames: ReadonlyArray<PreparedFrame>
+    ) => Effect.Effect<Changed, AppendError>
+    /** Waits for appends and takes the oldest of different runs, up to the bounds of a group. */
+    readonly takeGroup: Effect.Effect<ReadonlyArray<QueuedAppend>>
+    readonly oldest: Effect.Effect<OldestAppend | undefined>
+  }
+>()("runplane/control-plane/AppendQueue") {
+  static readonly layer = Layer.effect(
+    AppendQueue,
+    Effect.gen(function* () {
+      const { groupBytes } = yield* LogSettings
+      const scope = yield* Effect.scope
+      const lines = new Map<string, Line>()
+      const ready = new Set<Line>()
+      /** Not answered yet, the oldest first. */
+      const open = new Map<QueuedAppend, Line>()
+      const idle = new Set<() => void>()
+      let places = 0
+
+      const lineOf = (runId: string): Line => {
+        const known = lines.get(runId)
+        if (known !== undefined) return known
+        const line: Line = { runId, waiting: [], taken: 0, lockedTimes: 0 }
+        lines.set(runId, line)
+        return line
+      }
+
+      /** Lets a writer have the line, or forgets it when nothing is left in it. */
+      const offer = (line: Line) => {
+        if (line.taken > 0) return
+        if (line.waiting.length === 0) return void lines.delete(line.runId)
+        ready.add(line)
+        for (const wake of idle) {
+          idle.delete(wake)
+          return wake()
+        }
+      }
+
+      const append = Effect.fnUntraced(function* (request: AppendRequest, frames: ReadonlyArray<PreparedFrame>) {
+        const askedAt = yield* Clock.currentTimeNanos
+        const done = yield* Deferred.make<Changed, AppendError>()
+        const line = lineOf(request.runId)
+        const queued: QueuedAppend = {
+          request,
+          frames,
+          bytes: request._tag === "Observe" ? totalBytes(request.frames) : 0,
+          askedAt,
+          place: places++,
+          answer: (outcome) => {
+            open.delete(queued)
+            line.taken -= 1
+            line.lockedTimes = 0
+            offer(line)
+            return Deferred.done(done, outcome)
+          },
+          postpone: Effect.suspend(() => postpone(line, queued))
+        }
+        open.set(queued, line)
+        line.waiting.push(queued)
+        offer(line)
+        return yield* Deferred.await(done)
+      })
+
+      /** The last of a line's appends to come back puts the line on hold; they come back in their order. */
+      const postpone = (line: Line, append: QueuedAppend) => {
+        const returned = line.waiting.findIndex((other) => other.place > append.place)
+        line.waiting.splice(returned === -1 ? line.waiting.length : returned, 0, append)
+        if (line.taken > 1) {
+          line.taken -= 1
+          return Effect.void
+        }
+        const pause = Math.min(FIRST_LOCK_PAUSE_MS * 2 ** line.lockedTimes, LONGEST_LOCK_PAUSE_MS)
+        line.lockedTimes += 1
+        const again = Effect.sync(() => {
+          line.taken = 0
+          offer(line)
+        })
+        return Effect.asVoid(Effect.forkIn(Effect.delay(again, pause), scope))
+      }
+
+      const fill = (): ReadonlyArray<QueuedAppend> => {
+        const group: Array<QueuedAppend> = []
+        let bytes = 0
+        let frames = 0
+        const isFull = () => group.length >= GROUP_REQUESTS || frames >= GROUP_FRAMES || bytes >= groupBytes
+        for (const line of ready) {
+          ready.delete(line)
+          while (!isFull()) {
+            const next = line.waiting.shift()
+            if (next === undefined) break
+            group.push(next)
+            line.taken += 1
+            bytes += next.bytes
+            frames += next.frames.length
+          }
+          if (isFull()) break
+        }
+        return group
+      }
+
+      const takeGroup: Effect.Effect<ReadonlyArray<QueuedAppend>> = Effect.suspend(() =>
+        ready.size > 0 ? Effect.succeed(fill()) : Effect.andThen(wakened, takeGroup)
+      )
+      const wakened = Effect.callback<void>((resume) => {
+        const wake = () => resume(Effect.void)
+        idle.add(wake)
+        return Effect.sync(() => idle.delete(wake))
+      })
+
+      const oldest = Effect.map(Clock.currentTimeNanos, (now): OldestAppend | undefined => {
+        for (const [{ askedAt, request }, { lockedTimes }] of open) {
+          return { runId: request.runId, waitedMs: Number((now - askedAt) / 1_000_000n), locked: lockedTimes > 0 }
+        }
+        return undefined
+      })
+
+      return AppendQueue.of({ append, takeGroup, oldest })
+    })
+  )
+}

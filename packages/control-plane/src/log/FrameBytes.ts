@@ -1,0 +1,49 @@
+import type { RawFrame } from "@runplane/domain"
+import type { ObservedFrame } from "./AppendRequest.ts"
+
+/** What a frame of no content at all costs beside it: objects, ids, times. */
+const OVERHEAD_BYTES = 512
+
+/** Size of a frame as the bounds of the log count it: its texts and payload, and what it costs beside them. */
+export const frameBytes = ({ frame }: ObservedFrame): number => OVERHEAD_BYTES + contentBytes(frame)
+
+const contentBytes = (frame: RawFrame): number => {
+  switch (frame.kind) {
+    case "stream-envelope": {
+      const { messageId, messageType, mode, payload, sender } = frame.envelope
+      return payload.length + messageId.length + messageType.length + mode.length + sender.length
+    }
+    case "stream-inline-error":
+      return frame.error.details.length + frame.error.message.length + frame.error.code.length
+    case "send-ack":
+      return (frame.ack.error?.details.length ?? 0) + (frame.ack.error?.message.length ?? 0)
+    case "session-snapshot":
+      return frame.snapshot.participants.reduce((sum, participant) => sum + 2 * participant.length, 0)
+    case "stream-status":
+      return frame.detail?.length ?? 0
+  }
+}
+
+export const totalBytes = (frames: ReadonlyArray<ObservedFrame>): number =>
+  frames.reduce((sum, frame) => sum + frameBytes(frame), 0)
+
+/** Parts in their order, each of at most so many bytes; a frame that is larger is a part of its own. */
+export const partsOfBytes = <A extends ObservedFrame>(
+  frames: ReadonlyArray<A>,
+  most: number
+): ReadonlyArray<ReadonlyArray<A>> => {
+  const parts: Array<Array<A>> = []
+  let room = 0
+  for (const frame of frames) {
+    const bytes = frameBytes(frame)
+    const part = parts.at(-1)
+    if (part === undefined || bytes > room) {
+      parts.push([frame])
+      room = most - bytes
+    } else {
+      part.push(frame)
+      room -= bytes
+    }
+  }
+  return parts
+}

@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RunId } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { TestClock } from "effect/testing"
+import { AppendQueue, GROUP_REQUESTS } from "../../src/log/AppendQueue.ts"
+import { AppendRequest, RunNotFound } from "../../src/log/AppendRequest.ts"
+import { LogSettings } from "../../src/log/LogSettings.ts"
+import type { QueuedAppend } from "../../src/log/QueuedAppend.ts"
+
+const runOf = (number: number) => RunId.make(`00000000-0000-4000-8000-${String(number).padStart(12, "0")}`)
+const [A, B] = [runOf(1), runOf(2)]
+
+const layer = AppendQueue.layer.pipe(
+  Layer.provide(
+    Layer.succeed(LogSettings, {
+      bufferBytes: 10_000,
+      runBufferBytes: 10_000,
+      appendBytes: 10_000,
+      groupBytes: 10_000,
+      oldestAppendMs: 1
+    })
+  )
+)
+
+const frame = (bytes: number) => ({
+  receivedAt: "",
+  frame: {
+    kind: "stream-inline-error",
+    error: { code: "", message: "", sessionId: "", messageId: "", details: new Uint8Array(bytes) }
+  } as const
+})
+
+const ask = Effect.fnUntraced(function* (runId: RunId, ...bytes: ReadonlyArray<number>) {
+  const queue = yield* AppendQueue
+  const fiber = yield* Effect.forkChild(
+    Effect.exit(queue.append(AppendRequest.Observe({ runId, frames: bytes.map(frame) }), []))
+  )
+  yield* Effect.yieldNow
+  return fiber
+})
+
+const runsOf = (group: ReadonlyArray<QueuedAppend>) => group.map(({ request }) => request.runId)
+const outcome = (runId: RunId) => Exit.fail(new RunNotFound({ runId }))
+const answerAll = (group: ReadonlyArray<QueuedAppend>) =>
+  Effect.forEach(group, (append) => append.answer(outcome(append.request.runId)), { discard: true })
+
+describe("AppendQueue", () => {
+  it.effect("gives a run to one writer at a time, and keeps the order of its appends", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      const asked = yield* ask(A)
+      const first = yield* queue.takeGroup
+      yield* ask(A)
+      yield* ask(B)
+      assert.deepStrictEqual(runsOf(yield* queue.takeGroup), [B])
+      const waiting = yield* Effect.forkChild(queue.takeGroup)
+      yield* Effect.yieldNow
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* answerAll(first)
+      assert.deepStrictEqual(yield* Fiber.join(asked), outcome(A))
+      assert.deepStrictEqual(runsOf(yield* Fiber.join(waiting)), [A])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("cuts groups by requests and by bytes, and lets a larger append go alone", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      for (let number = 0; number < GROUP_REQUESTS + 1; number++) yield* ask(runOf(number))
+      assert.strictEqual((yield* queue.takeGroup).length, GROUP_REQUESTS)
+      assert.strictEqual((yield* queue.takeGroup).length, 1)
+      yield* ask(runOf(100), 6_000)
+      yield* ask(runOf(101), 6_000)
+      yield* ask(runOf(102), 1_000_000)
+      yield* ask(runOf(103), 1)
+      assert.deepStrictEqual(runsOf(yield* queue.takeGroup), [runOf(100), runOf(101)])
+      assert.deepStrictEqual(runsOf(yield* queue.takeGroup), [runOf(102)])
+      assert.deepStrictEqual(runsOf(yield* queue.takeGroup), [runOf(103)])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("leaves a locked run out for a pause while others go on, and says how long it has waited", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      yield* ask(A, 1)
+      yield* ask(A, 2)
+      const group = yield* queue.takeGroup
+      yield* Effect.forEach(group, ({ postpone }) => postpone)
+      yield* ask(A, 3)
+      yield* ask(B)
+      const other = yield* queue.takeGroup
+      assert.deepStrictEqual(runsOf(other), [B])
+      yield* answerAll(other)
+      const next = yield* Effect.forkChild(queue.takeGroup)
+      yield* Effect.yieldNow
+      assert.isUndefined(next.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* queue.oldest, { runId: A, waitedMs: 1_000, locked: true })
+      const again = yield* Fiber.join(next)
+      assert.deepStrictEqual(
+        again.map(({ bytes }) => bytes),
+        [513, 514, 515]
+      )
+      yield* answerAll(again)
+      assert.isUndefined(yield* queue.oldest)
+    }).pipe(Effect.provide(layer))
+  )
+})

@@ -42,6 +42,10 @@ export {
 export * from "./FailureCodes.ts"
 export { about, Field } from "./Field.ts"
 export * from "./Ids.ts"
+export * from "./insight/Act.ts"
+export * from "./insight/Deliberation.ts"
+export * from "./insight/Governing.ts"
+export { recordOfActs } from "./insight/RecordOfActs.ts"
 export * from "./JsonReader.ts"
 export * from "./LlmUsage.ts"
 export * from "./Metrics.ts"
@@ -58,6 +62,7 @@ export {
   isReadyToCommit,
   mayCommit,
   policyThreshold,
+  refuseCommitment,
   refusesUnwinnableQuorum
 } from "./policies/Evaluation.ts"
 export * from "./policies/Policy.ts"
@@ -65,6 +70,7 @@ export * from "./policies/PolicyFile.ts"
 export * from "./policies/PolicyMode.ts"
 export { isReleaseFrom, PINNED_RELEASE, RELEASES, type Release } from "./policies/Release.ts"
 export { policyRuleFaults } from "./policies/RuleFaults.ts"
+export type { RuleRefusal } from "./policies/RuleRefusal.ts"
 export { PolicyRules } from "./policies/RuleSchemas.ts"
 export type * from "./policies/SessionRecord.ts"
 export * from "./Redaction.ts"

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { arrayAt, isJsonObject, objectAt, textAt } from "../JsonReader.ts"
+import { arrayAt, isJsonObject, numberAt, objectAt, textAt } from "../JsonReader.ts"
 import { eventType } from "./EventType.ts"
 import { inData, inPayload, member, membersIn, membersOf, textOr } from "./Members.ts"
 import { messageHeader } from "./MessageHeader.ts"
@@ -18,6 +18,17 @@ const expectedCommitment = membersOf({
   requiredRoles: inData.texts("required_roles"),
   /** The policy that demands it. */
   policyRef: inData.text("policy_ref")
+})
+
+/** The rules of a policy as the runtime gave them when the run was bound. */
+const descriptor = membersOf({
+  policyId: textOr(inData.text("policy_id"), ""),
+  /** A mode id, or `*`. */
+  mode: textOr(inData.text(), "*"),
+  schemaVersion: member(Schema.Finite, ({ data }, name) => numberAt(data, name, "schema_version") ?? 1),
+  description: inData.text(),
+  /** A JSON object as text; it may be recorded as the object itself. */
+  rules: member(Schema.String, ({ data }, name) => textAt(data, name) ?? JSON.stringify(objectAt(data, name) ?? {}))
 })
 
 /** The policy of the session became known. From PolicyResolved. */
@@ -39,7 +50,12 @@ export const PolicyResolved = eventType("policy.resolved", {
         .slice(0, MAX_EXPECTED_COMMITMENTS)
         .map((data) => expectedCommitment.read({ data, payload, subjectId }, name))
         .filter(({ commitmentId }) => commitmentId !== "")
-  )
+  ),
+  /** Undefined where only the policy's id is known. */
+  descriptor: member(Schema.UndefinedOr(descriptor.schema), ({ data, payload, subjectId }, name) => {
+    const found = objectAt(data, name) ?? objectAt(payload, name)
+    return found === undefined ? undefined : descriptor.read({ data: found, payload, subjectId }, name)
+  })
 })
 
 const ALLOWING = /^(?:allow|allowed|approve|approved)$/i

@@ -12,8 +12,18 @@ const task = membersOf({
   /** A share of 1, or a percentage, as the sender likes. */
   progress: inPayload.number(),
   message: inPayload.text(),
-  errorCode: inPayload.text("error_code")
+  errorCode: inPayload.text("error_code"),
+  /** Bytes of the output that a TaskComplete hands over; 0 when there is none. */
+  outputBytes: member(Schema.Finite, ({ payload }) => outputBytesOf(payload["output"]))
 })
+
+/** Bytes come as base64; what an agent sends as JSON counts as it is written. */
+const outputBytesOf = (output: Schema.Json | undefined): number => {
+  if (output === undefined || output === null || output === "") return 0
+  if (typeof output !== "string") return JSON.stringify(output).length
+  const padding = output.endsWith("==") ? 2 : output.endsWith("=") ? 1 : 0
+  return Math.max(1, Math.floor((output.length * 3) / 4) - padding)
+}
 
 /** What the messages of the handoff mode add. */
 const handoff = membersOf({

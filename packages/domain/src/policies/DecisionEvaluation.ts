@@ -1,13 +1,14 @@
 import { isReleaseFrom } from "./Release.ts"
+import type { RuleRefusal } from "./RuleRefusal.ts"
 import type { PolicyRules } from "./RuleSchemas.ts"
 import type { DecisionRecord, SessionTerms } from "./SessionRecord.ts"
 
 /** Every reason of a decision's policy to refuse a Commitment with this outcome, empty when it is allowed. */
-export const denyDecision = (
+export const refuseDecision = (
   terms: SessionTerms,
   record: DecisionRecord,
   outcomePositive: boolean
-): ReadonlyArray<string> => {
+): ReadonlyArray<RuleRefusal> => {
   const { rules } = terms.policy
   const critical = [...record.objections].filter(({ severity }) => severity === "critical").length
   const { critical_objection_action, critical_severity_vetoes, veto_threshold } = rules.objection_handling
@@ -19,7 +20,12 @@ export const denyDecision = (
   return [
     missingEvaluation(rules, record),
     isVetoed && !declinedByVeto
-      ? `${critical_objection_action}: ${critical} critical of ${veto_threshold} needed to veto`
+      ? {
+          rule: "objection_handling.critical_severity_vetoes",
+          have: critical,
+          need: `fewer than ${veto_threshold}`,
+          text: `${critical_objection_action}: ${critical} critical of ${veto_threshold} needed to veto`
+        }
       : undefined,
     missingQuorum(terms, votes),
     unsupportedOutcome(terms, tally(terms, votes), outcomePositive)
@@ -30,15 +36,28 @@ export const denyDecision = (
 const SUPERMAJORITY_THRESHOLD = 2 / 3
 const MAJORITY_THRESHOLD = 0.5
 
-const missingEvaluation = ({ evaluation }: PolicyRules, record: DecisionRecord): string | undefined => {
+const missingEvaluation = ({ evaluation }: PolicyRules, record: DecisionRecord): RuleRefusal | undefined => {
   const { minimum_confidence, required_before_voting } = evaluation
   if (!required_before_voting) return undefined
+  let best = 0
   for (const { confidence, recommendation } of record.evaluations) {
-    if (recommendation !== "REVIEW" && confidence >= minimum_confidence) return undefined
+    if (recommendation === "REVIEW") continue
+    if (confidence >= minimum_confidence) return undefined
+    best = Math.max(best, confidence)
   }
   return minimum_confidence > 0
-    ? `no evaluation reaches the minimum confidence ${minimum_confidence}`
-    : "an evaluation is required before voting"
+    ? {
+        rule: "evaluation.minimum_confidence",
+        have: best,
+        need: minimum_confidence,
+        text: `no evaluation reaches the minimum confidence ${minimum_confidence}`
+      }
+    : {
+        rule: "evaluation.required_before_voting",
+        have: 0,
+        need: 1,
+        text: "an evaluation is required before voting"
+      }
 }
 
 type Vote = { readonly voter: string; readonly vote: string }
@@ -47,14 +66,19 @@ type Vote = { readonly voter: string; readonly vote: string }
 const missingQuorum = (
   { participants, policy: { rules } }: SessionTerms,
   votes: ReadonlyArray<Vote>
-): string | undefined => {
+): RuleRefusal | undefined => {
   if (!rules.commitment.require_vote_quorum) return undefined
   const { type, value } = rules.voting.quorum
   const voters = new Set(votes.map(({ voter }) => voter)).size
   const reached = type === "count" ? voters : (voters / participants.length) * 100
   return reached >= value
     ? undefined
-    : `vote quorum not met: ${voters} voters of ${participants.length} participants (quorum: ${value} ${type})`
+    : {
+        rule: "voting.quorum",
+        have: voters,
+        need: type === "count" ? value : Math.ceil((value / 100) * participants.length),
+        text: `vote quorum not met: ${voters} voters of ${participants.length} participants (quorum: ${value} ${type})`
+      }
 }
 
 interface Tally {
@@ -95,25 +119,59 @@ const passes = (
     case "weighted":
       return approve / (approve + reject) >= threshold
     case "supermajority":
-      return approve / (approve + reject) >= (threshold > MAJORITY_THRESHOLD ? threshold : SUPERMAJORITY_THRESHOLD)
+      return approve / (approve + reject) >= supermajority(threshold)
   }
 }
 
 const unsupportedOutcome = (
-  { policy, release }: SessionTerms,
+  { participants, policy, release }: SessionTerms,
   { approve, passes, reject }: Tally,
   outcomePositive: boolean
-): string | undefined => {
+): RuleRefusal | undefined => {
   const { commitment, voting } = policy.rules
   if (voting.algorithm === "none") return undefined
   const counted = `${approve} approve, ${reject} reject (${voting.algorithm})`
+  const rule = "voting.algorithm"
   if (approve + reject === 0) {
     // Versions 1 and 2 fail open for a positive outcome; version 3 closed that.
     const failsOpen = policy.schemaVersion < 3 && !commitment.require_vote_quorum
-    return outcomePositive && failsOpen ? undefined : "no votes cast"
+    return outcomePositive && failsOpen ? undefined : { rule, have: 0, need: 1, text: "no votes cast" }
   }
-  if (outcomePositive) return passes ? undefined : `the votes do not carry a positive outcome: ${counted}`
-  if (passes && !commitment.allow_decline_over_approval) return `the votes approve, a decline is refused: ${counted}`
+  if (outcomePositive) {
+    if (passes) return undefined
+    const need = needOf(voting, participants.length, reject)
+    const text = `the votes do not carry a positive outcome: ${counted}`
+    return typeof need === "number"
+      ? { rule: "voting.threshold", have: approve / (approve + reject), need, text }
+      : { rule, have: approve, need, text }
+  }
+  if (passes && !commitment.allow_decline_over_approval) {
+    const text = `the votes approve, a decline is refused: ${counted}`
+    return { rule: "commitment.allow_decline_over_approval", have: approve, need: "a tally that does not pass", text }
+  }
   if (passes && !isReleaseFrom(release, "0.7.6")) return undefined
-  return reject > 0 ? undefined : `no reject vote supports a decline: ${counted}`
+  return reject > 0
+    ? undefined
+    : { rule, have: 0, need: "a REJECT", text: `no reject vote supports a decline: ${counted}` }
 }
+
+/** What a tally has to reach: a share of the votes cast, or in words where no share decides. */
+const needOf = (
+  { algorithm, threshold = MAJORITY_THRESHOLD }: PolicyRules["voting"],
+  participants: number,
+  reject: number
+): number | string => {
+  switch (algorithm) {
+    case "unanimous":
+      return `all ${participants} participants`
+    case "plurality":
+      return `more than ${reject}`
+    case "supermajority":
+      return supermajority(threshold)
+    default:
+      return threshold
+  }
+}
+
+const supermajority = (threshold: number): number =>
+  threshold > MAJORITY_THRESHOLD ? threshold : SUPERMAJORITY_THRESHOLD

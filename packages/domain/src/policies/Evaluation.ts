@@ -1,5 +1,6 @@
-import { denyDecision } from "./DecisionEvaluation.ts"
+import { refuseDecision } from "./DecisionEvaluation.ts"
 import { isReleaseFrom } from "./Release.ts"
+import type { RuleRefusal } from "./RuleRefusal.ts"
 import type { ProposalRecord, QuorumRecord, SessionRecord, SessionTerms, TaskRecord } from "./SessionRecord.ts"
 
 /**
@@ -10,30 +11,51 @@ export const denyCommitment = (
   terms: SessionTerms,
   record: SessionRecord,
   outcomePositive: boolean
-): ReadonlyArray<string> => {
+): ReadonlyArray<string> => refuseCommitment(terms, record, outcomePositive).map(({ text }) => text)
+
+/** `denyCommitment` with the rule behind each reason. */
+export const refuseCommitment = (
+  terms: SessionTerms,
+  record: SessionRecord,
+  outcomePositive: boolean
+): ReadonlyArray<RuleRefusal> => {
   const { policy, release } = terms
   if (policy.schemaVersion > 2 && !isReleaseFrom(release, "0.7.6")) {
-    return [`unsupported policy schema version ${policy.schemaVersion}`]
+    const text = `unsupported policy schema version ${policy.schemaVersion}`
+    return [{ rule: "schema_version", have: policy.schemaVersion, need: 2, text }]
   }
   switch (record.mode) {
     case "decision":
-      return denyDecision(terms, record, outcomePositive)
+      return refuseDecision(terms, record, outcomePositive)
     case "proposal": {
+      const { counters } = record
       const limit = policy.rules.counter_proposal.max_rounds
-      return outcomePositive && limit > 0 && record.counters > limit
-        ? [`${record.counters} counter proposals, the policy allows ${limit}`]
+      const text = `${counters} counter proposals, the policy allows ${limit}`
+      return outcomePositive && limit > 0 && counters > limit
+        ? [{ rule: "counter_proposal.max_rounds", have: counters, need: limit, text }]
         : []
     }
     case "task": {
       const isMissing = policy.rules.completion.require_output && (record.report?.outputBytes ?? 0) === 0
-      return outcomePositive && isMissing ? ["policy requires task output before commitment"] : []
+      const text = "policy requires task output before commitment"
+      return outcomePositive && isMissing
+        ? [{ rule: "completion.require_output", have: 0, need: "an output", text }]
+        : []
     }
     case "handoff":
       return []
     case "quorum": {
+      const { approvals } = record
       const threshold = policyThreshold(terms)
-      return outcomePositive && threshold !== undefined && record.approvals < threshold
-        ? [`${record.approvals} approvals, the policy requires ${threshold}`]
+      return outcomePositive && threshold !== undefined && approvals < threshold
+        ? [
+            {
+              rule: "threshold.value",
+              have: approvals,
+              need: threshold,
+              text: `${approvals} approvals, the policy requires ${threshold}`
+            }
+          ]
         : []
     }
   }

@@ -1,0 +1,149 @@
+import type { EventOf } from "../events/CanonicalEvent.ts"
+import { voteOf } from "../Outcome.ts"
+import type { SessionRecord } from "../policies/SessionRecord.ts"
+
+/** A mode whose commitments policies govern. */
+export type RuledMode = SessionRecord["mode"]
+
+const RULED_MODES: ReadonlyArray<RuledMode> = ["decision", "proposal", "task", "handoff", "quorum"]
+
+/** The mode that a mode id names, undefined for one without rules of ours. */
+export const ruledMode = (modeName: string): RuledMode | undefined =>
+  RULED_MODES.find((mode) => modeName === `macp.mode.${mode}.v1`)
+
+/** Where an event stands in the log and in its run, and when it came. */
+export interface Place {
+  readonly seq: number
+  readonly index: number
+  readonly ts: string
+}
+
+/** What one message said towards a decision. `type` is the message type and tells which members it has. */
+export interface Said {
+  readonly by: string
+  readonly type: string
+  /** The proposal, request, task or handoff that it is about. */
+  readonly proposalId: string
+  /** APPROVE, REJECT or ABSTAIN. */
+  readonly vote?: string | undefined
+  /** In upper case. */
+  readonly recommendation?: string | undefined
+  readonly confidence?: number | undefined
+  /** In lower case. */
+  readonly severity?: string | undefined
+  /** What is proposed, in words. */
+  readonly option?: string | undefined
+  readonly reason?: string | undefined
+  readonly terminal?: boolean | undefined
+  readonly requiredApprovals?: number | undefined
+  /** Who is asked: the target of an offer, the assignee that a request names. */
+  readonly target?: string | undefined
+  readonly outputBytes?: number | undefined
+}
+
+/** Why an act does not count. */
+export type PassedOver = "stranger" | "nothing known by this id" | "of another mode" | "unreadable" | "changed later"
+
+export interface Act extends Said, Place {
+  readonly passedOver?: PassedOver
+}
+
+/** Types that put something up, and types that answer it, by mode. */
+const openings: Readonly<Record<RuledMode, ReadonlyArray<string>>> = {
+  decision: ["Proposal"],
+  proposal: ["Proposal", "CounterProposal"],
+  task: ["TaskRequest"],
+  handoff: ["HandoffOffer"],
+  quorum: ["ApprovalRequest"]
+}
+const answers: Readonly<Record<RuledMode, ReadonlyArray<string>>> = {
+  decision: ["Evaluation", "Objection", "Vote"],
+  proposal: ["Accept", "Reject", "Withdraw"],
+  task: ["TaskAccept", "TaskReject", "TaskUpdate", "TaskComplete", "TaskFail"],
+  handoff: ["HandoffContext", "HandoffAccept", "HandoffDecline"],
+  quorum: ["Approve", "Reject", "Abstain"]
+}
+/** Of one sender and one thing only the last of these counts. */
+const REPLACED: ReadonlySet<string> = new Set(["Vote"])
+/** Of one sender only the last of these counts, whatever it is about. */
+const MOVED: ReadonlySet<string> = new Set(["Accept"])
+const BALLOTS: ReadonlySet<string> = new Set(answers.quorum)
+
+export const isOpening = (mode: RuledMode, type: string): boolean => openings[mode].includes(type)
+
+export const readAct = (event: EventOf<"proposal.created" | "proposal.updated">): Act => {
+  const { data, index, seq, ts } = event
+  const { messageType, severity, task, vote } = data
+  return {
+    seq,
+    index,
+    ts,
+    by: data.sender,
+    type: messageType,
+    proposalId: data.proposalId,
+    vote: messageType === "Vote" ? ballotOf(vote) : undefined,
+    recommendation: data.recommendation?.trim().toUpperCase(),
+    confidence: data.confidence,
+    severity: messageType === "Objection" ? (severity?.trim().toLowerCase() ?? "medium") : undefined,
+    option: data.action ?? data.title ?? data.prompt,
+    reason: data.reason ?? data.rationale ?? data.summary ?? data.reasons[0],
+    terminal: data.terminal,
+    requiredApprovals: data.requiredApprovals,
+    target: data.handoff?.targetParticipant ?? task?.requestedAssignee,
+    outputBytes: messageType === "TaskComplete" ? task?.outputBytes : undefined
+  }
+}
+
+const ballotOf = (stated: string | undefined): string | undefined => {
+  const vote = voteOf("Vote", stated)
+  if (vote !== undefined) return vote === "allow" ? "APPROVE" : "REJECT"
+  return stated?.trim().toUpperCase() === "ABSTAIN" ? "ABSTAIN" : undefined
+}
+
+interface Committee {
+  readonly mode: RuledMode
+  readonly initiator: string
+  readonly participants: ReadonlyArray<string>
+}
+
+/**
+ * Marks what does not count: what strangers say, what belongs to another mode or to nothing on record, what cannot be
+ * read, and what its sender said otherwise later.
+ */
+export const judgeActs = (committee: Committee, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
+  const { initiator, mode } = committee
+  const members = new Set(committee.participants)
+  const known = new Set<string>()
+  const counted = acts.map(({ passedOver: _, ...act }): Act => {
+    const opens = isOpening(mode, act.type)
+    if (!opens && !answers[mode].includes(act.type)) return { ...act, passedOver: "of another mode" }
+    const isRequest = opens && mode !== "decision" && mode !== "proposal"
+    if (!members.has(act.by) && !(isRequest && act.by === initiator)) return { ...act, passedOver: "stranger" }
+    if (opens) known.add(act.proposalId)
+    else if (!known.has(act.proposalId)) return { ...act, passedOver: "nothing known by this id" }
+    return act.type === "Vote" && act.vote === undefined ? { ...act, passedOver: "unreadable" } : act
+  })
+  return withoutReplaced(mode, counted)
+}
+
+const withoutReplaced = (mode: RuledMode, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
+  const later = new Set<string>()
+  const last = [...acts].reverse().map((act): Act => {
+    const key = act.passedOver === undefined ? replacedKey(mode, act) : undefined
+    if (key === undefined) return act
+    if (later.has(key)) return { ...act, passedOver: "changed later" }
+    later.add(key)
+    return act
+  })
+  return last.reverse()
+}
+
+const replacedKey = (mode: RuledMode, { by, proposalId, type }: Act): string | undefined => {
+  if (mode === "quorum" && BALLOTS.has(type)) return JSON.stringify([by, proposalId])
+  if (REPLACED.has(type)) return JSON.stringify([by, proposalId])
+  return MOVED.has(type) ? JSON.stringify([by]) : undefined
+}
+
+/** The acts that count. */
+export const counting = (acts: ReadonlyArray<Act>): ReadonlyArray<Act> =>
+  acts.filter(({ passedOver }) => passedOver === undefined)

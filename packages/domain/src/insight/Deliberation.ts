@@ -1,0 +1,214 @@
+import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
+import { type Act, judgeActs, type Place, type RuledMode, readAct, ruledMode } from "./Act.ts"
+
+/** The end of the deliberation, as the runtime accepted it. */
+export interface Commitment extends Place {
+  readonly by: string
+  readonly action: string
+  /** Null when neither the sender nor the action tells. */
+  readonly positive: boolean | null
+  readonly reason: string | undefined
+  readonly proposalId: string | undefined
+}
+
+/** A message that the policy refused. */
+export interface Denial extends Place {
+  readonly by: string
+  readonly text: string
+}
+
+/** What a participant spent on language models. */
+export interface Spending {
+  readonly participantId: string
+  readonly calls: number
+  readonly totalTokens: number
+  readonly costUsd: number
+}
+
+/** What was said towards the decision of a run, each act with its place in the log. */
+export interface Deliberation {
+  readonly runId: string
+  readonly modeName: string
+  /** Undefined for a mode without rules, and while no event names the mode. */
+  readonly mode: RuledMode | undefined
+  /** Empty while it is not known. */
+  readonly initiator: string
+  /** Those who were declared; those who spoke, when nobody knows who was declared. */
+  readonly participants: ReadonlyArray<string>
+  /** Everything that was said, in order; an act that does not count says why (`passedOver`). */
+  readonly acts: ReadonlyArray<Act>
+  readonly commitment: Commitment | undefined
+  readonly denials: ReadonlyArray<Denial>
+  /** Up to the commitment, in order of first spending. */
+  readonly spending: ReadonlyArray<Spending>
+  readonly policyVersion: string | undefined
+  readonly descriptor: EventData<"policy.resolved">["descriptor"]
+  /** Version that the run's runtime was said to have. */
+  readonly runtimeVersion: string | undefined
+  /** OPEN, SUSPENDED, RESOLVED, EXPIRED or CANCELLED. */
+  readonly state: string
+  /** Unix milliseconds, as last announced. */
+  readonly expiresAtUnixMs: number | undefined
+  /** Last event that was looked at. */
+  readonly at: Place | undefined
+  readonly notes: ReadonlyArray<string>
+}
+
+/** Reads the common ground of forecast, why and what-if from a run's events, in order. Total over any events. */
+export const decisionRecord = (events: Iterable<CanonicalEvent>): Deliberation => {
+  const draft = emptyDraft()
+  for (const event of events) {
+    draft.runId = event.runId
+    draft.at = placeOf(event)
+    if (event.type !== "unknown") take(draft, event)
+  }
+  return finished(draft)
+}
+
+const emptyDraft = () => ({
+  runId: "",
+  modeName: "",
+  initiator: "",
+  declared: undefined as ReadonlyArray<string> | undefined,
+  acts: [] as Array<Act>,
+  commitment: undefined as Commitment | undefined,
+  laterCommitments: 0,
+  denials: [] as Array<Denial>,
+  spending: new Map<string, Spending>(),
+  policyVersion: undefined as string | undefined,
+  descriptor: undefined as Deliberation["descriptor"],
+  runtimeVersion: undefined as string | undefined,
+  state: "OPEN",
+  expiresAtUnixMs: undefined as number | undefined,
+  at: undefined as Place | undefined,
+  hasGap: false
+})
+type Draft = ReturnType<typeof emptyDraft>
+
+const placeOf = ({ index, seq, ts }: CanonicalEvent): Place => ({ seq, index, ts })
+
+const take = (draft: Draft, event: KnownEvent): void => {
+  switch (event.type) {
+    case "run.created":
+      draft.modeName ||= event.data.modeName ?? ""
+      draft.runtimeVersion = event.data.runtimeVersion
+      return
+    case "session.bound":
+      if (event.data.participants.length > 0) draft.declared = event.data.participants
+      draft.initiator = event.data.initiator ?? draft.initiator
+      takeSession(draft, event.data)
+      return
+    case "session.state.changed":
+      draft.expiresAtUnixMs = event.data.expiresAtUnixMs ?? draft.expiresAtUnixMs
+      takeSession(draft, event.data)
+      return
+    case "run.cancelled":
+      draft.state = "CANCELLED"
+      return
+    case "message.received": {
+      const { sender, sessionStart } = event.data
+      if (sessionStart === undefined) return
+      if (draft.declared === undefined || sessionStart.participants.length > 0)
+        draft.declared = sessionStart.participants
+      draft.initiator = sender
+      return
+    }
+    case "proposal.created":
+    case "proposal.updated":
+      draft.acts.push(readAct(event))
+      return
+    case "decision.finalized":
+      if (draft.commitment === undefined) draft.commitment = commitmentOf(event)
+      else draft.laterCommitments += 1
+      return
+    case "policy.resolved":
+      draft.policyVersion = event.data.policyVersion ?? draft.policyVersion
+      draft.descriptor = event.data.descriptor ?? draft.descriptor
+      return
+    case "policy.denied":
+      draft.denials.push(denialOf(event))
+      return
+    case "llm.call.completed":
+      if (draft.commitment === undefined) spend(draft.spending, event.data)
+      return
+    case "session.stream.opened":
+      draft.hasGap ||= event.data.status === "gap"
+      return
+  }
+}
+
+const takeSession = (draft: Draft, data: EventData<"session.state.changed" | "session.bound">): void => {
+  draft.modeName = data.modeName ?? draft.modeName
+  draft.policyVersion = data.policyVersion ?? draft.policyVersion
+  draft.state = data.state ?? draft.state
+}
+
+const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
+  const { action = "resolved", outcomePositive, proposalId, reason, reasons, sender } = event.data
+  return {
+    ...placeOf(event),
+    by: sender,
+    action,
+    positive: outcomePositive,
+    reason: reason ?? (reasons.length > 0 ? reasons.join("; ") : undefined),
+    proposalId
+  }
+}
+
+const denialOf = (event: EventOf<"policy.denied">): Denial => {
+  const { errorMessage, reasons, sender } = event.data
+  const text = reasons.length > 0 ? reasons.join("; ") : (errorMessage ?? "refused by the policy")
+  return { ...placeOf(event), by: sender, text }
+}
+
+const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.completed">): void => {
+  const { estimatedCostUsd = 0, sender, totalTokens } = usage
+  const so = spending.get(sender)
+  spending.set(sender, {
+    participantId: sender,
+    calls: (so?.calls ?? 0) + 1,
+    totalTokens: (so?.totalTokens ?? 0) + totalTokens,
+    costUsd: (so?.costUsd ?? 0) + estimatedCostUsd
+  })
+}
+
+const finished = (draft: Draft): Deliberation => {
+  const { acts, at, commitment, declared, denials, descriptor, expiresAtUnixMs, initiator } = draft
+  const mode = ruledMode(draft.modeName)
+  const participants = [...new Set(declared ?? acts.map(({ by }) => by).filter((by) => by !== ""))]
+  const judged = mode === undefined ? acts : judgeActs({ mode, initiator, participants }, acts)
+  return {
+    runId: draft.runId,
+    modeName: draft.modeName,
+    mode,
+    initiator,
+    participants,
+    acts: judged,
+    commitment,
+    denials,
+    spending: [...draft.spending.values()],
+    policyVersion: draft.policyVersion,
+    descriptor,
+    runtimeVersion: draft.runtimeVersion,
+    state: draft.state,
+    expiresAtUnixMs,
+    at,
+    notes: notesOf(draft, judged)
+  }
+}
+
+const notesOf = (draft: Draft, judged: ReadonlyArray<Act>): ReadonlyArray<string> => {
+  const strangers = new Set(judged.flatMap(({ by, passedOver }) => (passedOver === "stranger" ? [by] : [])))
+  const lost = judged.filter(({ passedOver }) => passedOver === "nothing known by this id").length
+  const foreign = judged.filter(({ passedOver }) => passedOver === "of another mode").length
+  return [
+    draft.modeName === "" && "no event names the mode",
+    draft.modeName !== "" && ruledMode(draft.modeName) === undefined && `no rules are known for ${draft.modeName}`,
+    draft.declared === undefined && "nobody knows who was declared; whoever spoke counts as a participant",
+    strangers.size > 0 && `not counted, as they do not take part: ${[...strangers].join(", ")}`,
+    lost > 0 && `${lost} acts speak of something that is not on record`,
+    foreign > 0 && `${foreign} acts belong to another mode`,
+    draft.hasGap && "the recorded history has a gap",
+    draft.laterCommitments > 0 && `${draft.laterCommitments} later commitments are passed over`
+  ].filter((note) => note !== false)
+}

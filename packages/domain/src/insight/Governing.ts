@@ -1,0 +1,132 @@
+import * as Result from "effect/Result"
+import { isReadyToCommit, policyThreshold, refuseCommitment } from "../policies/Evaluation.ts"
+import { DEFAULT_POLICY, DEFAULT_POLICY_ID, type PolicyText, readPolicy } from "../policies/Policy.ts"
+import { policyFitsMode } from "../policies/PolicyMode.ts"
+import { PINNED_RELEASE, RELEASES, type Release } from "../policies/Release.ts"
+import type { RuleRefusal } from "../policies/RuleRefusal.ts"
+import type { SessionRecord, SessionTerms } from "../policies/SessionRecord.ts"
+import type { RuledMode } from "./Act.ts"
+import type { Deliberation } from "./Deliberation.ts"
+
+/** Where the rules come from: the run's own log, the registry as it is now, or nowhere. */
+export type PolicySource = "recorded" | "registry" | "unknown"
+
+/** What a run is evaluated against, or why it cannot be. */
+export interface Governing {
+  readonly policySource: PolicySource
+  readonly policyVersion: string
+  readonly ruled: Ruled | undefined
+  /** Why `ruled` is absent, in words. */
+  readonly fault: string | undefined
+}
+
+export interface Ruled {
+  readonly mode: RuledMode
+  readonly terms: SessionTerms
+}
+
+/** The policy of the registry by its id, as far as somebody asked it. */
+export type Registry = (policyId: string) => PolicyText | undefined
+
+/** The policy that governed a run: as recorded, else as the registry has it by the same id. */
+export const governing = (run: Deliberation, registry: Registry = () => undefined): Governing => {
+  const { descriptor, policyVersion } = run
+  if (descriptor !== undefined) return bind(run, descriptor, "recorded")
+  if (policyVersion === undefined) {
+    const fault = "no event names the policy of the session"
+    return { policySource: "unknown", policyVersion: "", ruled: undefined, fault }
+  }
+  // Every registry has the default policy, and none can replace it.
+  if (policyVersion === DEFAULT_POLICY_ID) return withTerms(run, DEFAULT_POLICY, "registry")
+  const registered = registry(policyVersion)
+  if (registered !== undefined) return bind(run, registered, "registry")
+  const fault = `the rules of ${policyVersion} were not recorded, and the registry does not have them`
+  return { policySource: "unknown", policyVersion, ruled: undefined, fault }
+}
+
+/** A run under rules of somebody's choice, in place of those that governed it. */
+export const governedBy = (run: Deliberation, policy: PolicyText): Governing => bind(run, policy, "registry")
+
+const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource): Governing => {
+  const { policyId: policyVersion } = policy
+  const refused = (fault: string) => ({ policySource, policyVersion, ruled: undefined, fault })
+  if (!policyFitsMode(policy.mode, run.modeName)) {
+    return refused(`${policyVersion} is for ${policy.mode}, the run is of ${run.modeName || "an unknown mode"}`)
+  }
+  return Result.match(readPolicy(policy, releaseOf(run.runtimeVersion)), {
+    onFailure: (why) => refused(`the rules of ${policyVersion} cannot be read: ${why}`),
+    onSuccess: (bound) => withTerms(run, bound, policySource)
+  })
+}
+
+const withTerms = (run: Deliberation, policy: SessionTerms["policy"], policySource: PolicySource): Governing => {
+  const { initiator, mode, modeName, participants, runtimeVersion } = run
+  const about = { policySource, policyVersion: policy.policyId }
+  if (mode === undefined) {
+    const fault = modeName === "" ? "no event names the mode" : `no rules are known for ${modeName}`
+    return { ...about, ruled: undefined, fault }
+  }
+  const terms = { initiator, participants, policy, release: releaseOf(runtimeVersion) }
+  return { ...about, ruled: { mode, terms }, fault: undefined }
+}
+
+const VERSION = /^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?/
+
+/** The newest release that is not after a version; the pinned one for a text that names none. */
+export const releaseOf = (version: string | undefined): Release => {
+  const wanted = rankOf(version ?? "")
+  if (wanted === undefined) return PINNED_RELEASE
+  return RELEASES.findLast((release) => (rankOf(release) ?? 0) <= wanted) ?? RELEASES[0]
+}
+
+const rankOf = (version: string): number | undefined => {
+  const parts = VERSION.exec(version)
+  if (parts === null) return undefined
+  const [, major, minor, patch = "0"] = parts
+  return Number(major) * 1e12 + Number(minor) * 1e6 + Number(patch)
+}
+
+/** Everything that stands against a commitment with this outcome now, the mode's own demand first; empty when none. */
+export const objectionsTo = (
+  terms: SessionTerms,
+  record: SessionRecord,
+  positive: boolean
+): ReadonlyArray<RuleRefusal> => {
+  const refusals = refuseCommitment(terms, record, positive)
+  if (isReadyToCommit(terms, record, positive)) return refusals
+  const first = unready(terms, record)
+  return [first, ...refusals.filter(({ rule }) => rule !== first.rule)]
+}
+
+/** Whether the runtime would accept a commitment with this outcome now. */
+export const isAllowed = (terms: SessionTerms, record: SessionRecord, positive: boolean): boolean =>
+  isReadyToCommit(terms, record, positive) && refuseCommitment(terms, record, positive).length === 0
+
+const unready = (terms: SessionTerms, record: SessionRecord): RuleRefusal => {
+  switch (record.mode) {
+    case "decision":
+      return { rule: "mode.proposal", have: 0, need: 1, text: "nothing is proposed" }
+    case "proposal": {
+      const { criterion } = terms.policy.rules.acceptance
+      const text = `no proposal is accepted as ${criterion} asks, and nobody has refused for good`
+      return { rule: "acceptance.criterion", have: "no agreement", need: criterion, text }
+    }
+    case "task": {
+      const text = record.assignee === undefined ? "nobody has taken the task" : "the task is not reported as ended"
+      return { rule: "mode.report", have: 0, need: 1, text }
+    }
+    case "handoff":
+      return record.isAnswered
+        ? { rule: "mode.acceptance", have: 0, need: 1, text: "no offer is accepted" }
+        : { rule: "mode.answer", have: 0, need: 1, text: "no offer is answered" }
+    case "quorum": {
+      const { approvals, requiredApprovals } = record
+      if (requiredApprovals === undefined) {
+        return { rule: "mode.request", have: 0, need: 1, text: "no approval is requested" }
+      }
+      const need = policyThreshold(terms) ?? requiredApprovals
+      const text = `${approvals} of ${need} approvals, and the rest can still be given`
+      return { rule: "threshold.value", have: approvals, need, text }
+    }
+  }
+}

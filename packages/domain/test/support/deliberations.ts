@@ -1,0 +1,77 @@
+import {
+  type CanonicalEvent,
+  type Deliberation,
+  decisionRecord,
+  type EventDraft,
+  type Governing,
+  governing,
+  type JsonObject,
+  type RuledMode
+} from "@runplane/domain"
+import { derived, draft, number } from "./events.ts"
+
+/** How a session was opened; three participants beside the initiator unless told otherwise. */
+export interface Opening {
+  readonly mode?: RuledMode
+  readonly participants?: ReadonlyArray<string>
+  readonly rules?: JsonObject
+  readonly schemaVersion?: number
+  readonly runtimeVersion?: string
+}
+
+export const modeName = (mode: RuledMode): string => `macp.mode.${mode}.v1`
+
+/** The events of a session from its creation on, up to its policy when rules are given. */
+export const opened = ({
+  mode = "decision",
+  participants = ["a", "b", "c"],
+  rules,
+  runtimeVersion,
+  schemaVersion = 3
+}: Opening = {}): ReadonlyArray<EventDraft> => {
+  const policyId = rules === undefined ? "policy.default" : "policy.test.rules"
+  const descriptor = { policyId, mode: modeName(mode), schemaVersion, rules: JSON.stringify(rules) }
+  return [
+    draft("run.created", { status: "queued", modeName: modeName(mode), ...(runtimeVersion && { runtimeVersion }) }),
+    draft("session.bound", {
+      sessionId: "session-1",
+      initiator: "lead",
+      state: "OPEN",
+      modeName: modeName(mode),
+      policyVersion: policyId,
+      participants: [...participants]
+    }),
+    ...(rules === undefined ? [] : [draft("policy.resolved", { policyVersion: policyId, descriptor })])
+  ]
+}
+
+const OPENINGS = new Set(["Proposal", "CounterProposal", "TaskRequest", "HandoffOffer", "ApprovalRequest"])
+
+/** What a participant says, about `p1` unless told otherwise. */
+export const says = (by: string, messageType: string, payload: JsonObject = {}, about = "p1"): EventDraft =>
+  derived(OPENINGS.has(messageType) ? "proposal.created" : "proposal.updated", messageType, by, payload, about)
+
+export const proposes = (by = "a", about = "p1") => says(by, "Proposal", { option: `option of ${about}` }, about)
+export const votes = (by: string, vote: string, about = "p1") => says(by, "Vote", { vote }, about)
+export const commits = (positive: boolean, by = "lead"): EventDraft =>
+  derived("decision.finalized", "Commitment", by, {
+    commitmentId: "c1",
+    action: positive ? "decision.selected" : "decision.rejected",
+    outcome_positive: positive,
+    reason: "counted"
+  })
+
+export const eventsOf = (
+  ...drafts: ReadonlyArray<EventDraft | ReadonlyArray<EventDraft>>
+): ReadonlyArray<CanonicalEvent> => number(drafts.flat())
+
+export const recordOf = (...drafts: ReadonlyArray<EventDraft | ReadonlyArray<EventDraft>>): Deliberation =>
+  decisionRecord(eventsOf(...drafts))
+
+/** A run's record with what governs it. */
+export const governed = (
+  ...drafts: ReadonlyArray<EventDraft | ReadonlyArray<EventDraft>>
+): { readonly run: Deliberation; readonly by: Governing } => {
+  const run = recordOf(...drafts)
+  return { run, by: governing(run) }
+}

@@ -61,17 +61,15 @@ export const commits = (positive: boolean, by = "lead"): EventDraft =>
     reason: "counted"
   })
 
-export const eventsOf = (
-  ...drafts: ReadonlyArray<EventDraft | ReadonlyArray<EventDraft>>
-): ReadonlyArray<CanonicalEvent> => number(drafts.flat())
+export type Drafts = ReadonlyArray<EventDraft | ReadonlyArray<EventDraft>>
 
-export const recordOf = (...drafts: ReadonlyArray<EventDraft | ReadonlyArray<EventDraft>>): Deliberation =>
-  decisionRecord(eventsOf(...drafts))
+export const eventsOf = (...drafts: Drafts): ReadonlyArray<CanonicalEvent> => number(drafts.flat())
+
+export const recordOf = (...drafts: Drafts): Deliberation => decisionRecord(eventsOf(...drafts))
 
 /** A run's record with what governs it. */
-export const governed = (
-  ...drafts: ReadonlyArray<EventDraft | ReadonlyArray<EventDraft>>
-): { readonly run: Deliberation; readonly by: Governing } => {
+
+export const governed = (...drafts: Drafts): { readonly run: Deliberation; readonly by: Governing } => {
   const run = recordOf(...drafts)
   return { run, by: governing(run) }
 }

@@ -1,0 +1,244 @@
+import { isAgreed, refuseCommitment } from "../policies/Evaluation.ts"
+import type { RuleRefusal } from "../policies/RuleRefusal.ts"
+import type { ProposalRecord, SessionTerms } from "../policies/SessionRecord.ts"
+import { counting, type Said } from "./Act.ts"
+import type { Deliberation } from "./Deliberation.ts"
+import { decisionOutlook } from "./forecast/DecisionOutlook.ts"
+import { type Outlook, type Outstanding, type Step, stepText } from "./forecast/Outlook.ts"
+import { acceptancesOf, proposalOutlook } from "./forecast/ProposalOutlook.ts"
+import { quorumOutlook } from "./forecast/QuorumOutlook.ts"
+import { handoffOutlook, taskOutlook } from "./forecast/WorkOutlooks.ts"
+import { type Governing, isAllowed, objectionsTo, type PolicySource, type Ruled } from "./Governing.ts"
+import { recordOfActs } from "./RecordOfActs.ts"
+
+export type OutcomeName = "positive" | "negative"
+
+/**
+ * `met`: a commitment would be accepted now. `certain`: it will be, whatever those outstanding say, once all of them
+ * have spoken. `impossible`: never again.
+ */
+export type OutcomeStatus = "met" | "certain" | "possible" | "impossible"
+
+/** A smallest set of acts after which an outcome is allowed. */
+export interface Need {
+  readonly steps: ReadonlyArray<Step>
+  readonly text: string
+}
+
+export interface OutcomeForecast {
+  readonly outcome: OutcomeName
+  /** Where the rules tell proposals apart. */
+  readonly proposalId?: string
+  readonly status: OutcomeStatus
+  /** Whether nothing that can still be said changes the status to possible or impossible, or away from the latter. */
+  readonly settled: boolean
+  readonly blockers: ReadonlyArray<RuleRefusal>
+  readonly needs: ReadonlyArray<Need>
+}
+
+/** One act by which a participant alone decides. */
+export interface Pivotal {
+  readonly participantId: string
+  readonly act: string
+  readonly value?: string
+  readonly outcome: OutcomeName
+  readonly becomes: OutcomeStatus
+}
+
+export interface Forecast {
+  readonly runId: string
+  readonly atSeq: number
+  readonly atIndex: number
+  readonly modeName: string
+  readonly policyVersion: string
+  readonly policySource: PolicySource
+  /** `exact`: every set of open votes was looked at. `bounds`: statuses are exact, `needs` may name other voters. */
+  readonly basis: "exact" | "bounds"
+  readonly outcomes: ReadonlyArray<OutcomeForecast>
+  readonly outstanding: ReadonlyArray<Outstanding>
+  readonly pivotal: ReadonlyArray<Pivotal>
+  readonly note?: string
+}
+
+export interface ForecastOptions {
+  /** Against which the session's deadline is held, Unix milliseconds; without it only the runtime's word ends one. */
+  readonly nowUnixMs?: number
+}
+
+/** Proposals that are forecast one by one, the latest ones. */
+const MAX_PROPOSALS = 50
+/** Kinds of acts whose consequences are looked at for `pivotal`; weights make kinds of voters. */
+const MAX_KINDS = 64
+
+/** What can still become of a run's decision, from the record up to any event. */
+export const forecast = (
+  run: Deliberation,
+  { fault, policySource, policyVersion, ruled }: Governing,
+  options: ForecastOptions = {}
+): Forecast => {
+  const head = {
+    runId: run.runId,
+    atSeq: run.at?.seq ?? 0,
+    atIndex: run.at?.index ?? 0,
+    modeName: run.modeName,
+    policyVersion,
+    policySource
+  }
+  const closed = closedBy(run, options)
+  const nothing = { basis: "exact", outstanding: [], pivotal: [] } as const
+  if (closed !== undefined) {
+    return { ...head, ...nothing, outcomes: closedOutcomes(run, closed), ...noteOf(run, [closed.text]) }
+  }
+  if (ruled === undefined) return { ...head, ...nothing, outcomes: [], ...noteOf(run, [fault ?? "no rules are known"]) }
+  const acts = counting(run.acts)
+  const outlook = outlookOf(ruled, acts)
+  return {
+    ...head,
+    basis: outlook.isExact ? "exact" : "bounds",
+    outcomes: outcomesOf(ruled.terms, outlook),
+    outstanding: outlook.outstanding,
+    pivotal: pivotalOf(ruled, outlook, acts),
+    ...noteOf(run, [
+      run.state === "SUSPENDED" && "the session is suspended",
+      outlook.ends.length === 0 && "too many votes are open to follow them all; only what is met is told",
+      silenceNote(ruled, outlook)
+    ])
+  }
+}
+
+/** What is still possible after these acts. */
+export const outlookOf = ({ mode, terms }: Ruled, acts: ReadonlyArray<Said>): Outlook => {
+  const record = recordOfActs(mode, acts, terms.policy.rules)
+  switch (record.mode) {
+    case "decision":
+      return decisionOutlook(terms, acts, record)
+    case "proposal":
+      return proposalOutlook(terms, record)
+    case "task":
+      return taskOutlook(terms, acts, record)
+    case "handoff":
+      return handoffOutlook(terms, acts, record)
+    case "quorum":
+      return quorumOutlook(terms, acts, record)
+  }
+}
+
+const OUTCOMES: ReadonlyArray<OutcomeName> = ["positive", "negative"]
+
+/** Why nothing can be said any more. */
+const closedBy = (run: Deliberation, { nowUnixMs }: ForecastOptions): RuleRefusal | undefined => {
+  const { commitment, expiresAtUnixMs: deadline, state } = run
+  if (commitment !== undefined) {
+    const text = `${commitment.by || "somebody"} has committed: ${commitment.action}`
+    return { rule: "session.commitment", have: commitment.action, need: "no commitment yet", text }
+  }
+  if (state !== "OPEN" && state !== "SUSPENDED") {
+    return { rule: "session.state", have: state, need: "OPEN", text: `the session is ${state}` }
+  }
+  if (state === "OPEN" && deadline !== undefined && nowUnixMs !== undefined && nowUnixMs > deadline) {
+    const text = `the session's deadline passed at ${isoOf(deadline)}`
+    return { rule: "session.deadline", have: nowUnixMs, need: deadline, text }
+  }
+  return undefined
+}
+
+/** A number that no date can hold stays a number. */
+const isoOf = (unixMs: number): string => (Math.abs(unixMs) <= 8.64e15 ? new Date(unixMs).toISOString() : `${unixMs}`)
+
+const closedOutcomes = ({ commitment }: Deliberation, closed: RuleRefusal): ReadonlyArray<OutcomeForecast> => {
+  if (commitment !== undefined && commitment.positive === null) return []
+  return OUTCOMES.map((outcome) => {
+    const isMet = commitment !== undefined && commitment.positive === (outcome === "positive")
+    const status = isMet ? "met" : "impossible"
+    return { outcome, status, settled: true, blockers: isMet ? [] : [closed], needs: [] }
+  })
+}
+
+const noteOf = (run: Deliberation, more: ReadonlyArray<string | false | undefined>) => {
+  const notes = [...more, ...run.notes].filter((note) => typeof note === "string")
+  return notes.length === 0 ? {} : { note: notes.join("; ") }
+}
+
+const silenceNote = ({ mode, terms }: Ruled, outlook: Outlook) => {
+  const timeout = terms.policy.rules.acceptance.implicit_accept_timeout_ms
+  const isPending = outlook.outstanding.some(({ acts }) => acts.includes("HandoffAccept"))
+  return mode === "handoff" && timeout > 0 && isPending && `silence counts as acceptance after ${timeout} ms`
+}
+
+const outcomesOf = (terms: SessionTerms, outlook: Outlook): ReadonlyArray<OutcomeForecast> => [
+  ...OUTCOMES.map((outcome) => outcomeOf(terms, outlook, outcome)),
+  ...(outlook.record.mode === "proposal" ? byProposal(terms, outlook.record) : [])
+]
+
+const outcomeOf = (terms: SessionTerms, outlook: Outlook, outcome: OutcomeName): OutcomeForecast => {
+  const positive = outcome === "positive"
+  const standing = standingOf(terms, outlook, positive)
+  const isOpen = standing.status === "possible" || standing.status === "certain"
+  return {
+    outcome,
+    ...standing,
+    blockers: objectionsTo(terms, outlook.record, positive),
+    needs: isOpen ? outlook.needs(positive).map(needOf) : []
+  }
+}
+
+const standingOf = (terms: SessionTerms, { ends, record }: Outlook, positive: boolean) => {
+  const allowed = ends.filter((end) => isAllowed(terms, end, positive)).length
+  const isCertain = ends.length > 0 && allowed === ends.length
+  if (isAllowed(terms, record, positive)) return { status: "met", settled: isCertain } as const
+  if (isCertain) return { status: "certain", settled: true } as const
+  return allowed > 0 || ends.length === 0
+    ? ({ status: "possible", settled: false } as const)
+    : ({ status: "impossible", settled: true } as const)
+}
+
+const needOf = (steps: ReadonlyArray<Step>): Need => ({ steps, text: steps.map(stepText).join(", then ") })
+
+/** In a negotiation each live proposal has its own chance. */
+const byProposal = (terms: SessionTerms, record: ProposalRecord): ReadonlyArray<OutcomeForecast> =>
+  [...record.live].slice(-MAX_PROPOSALS).map((offer): OutcomeForecast => {
+    const { proposalId } = offer
+    const about = { outcome: "positive", proposalId } as const
+    const refusals = refuseCommitment(terms, record, true)
+    const step = acceptancesOf(terms, record, offer)
+    if (refusals.length > 0) return { ...about, status: "impossible", settled: true, blockers: refusals, needs: [] }
+    if (isAgreed(terms, { ...record, live: [offer] })) {
+      return { ...about, status: "met", settled: false, blockers: [], needs: [] }
+    }
+    const { criterion } = terms.policy.rules.acceptance
+    const have = step === undefined ? "nobody who could accept" : `${step.of.join(", ")} missing`
+    const text = `${proposalId} is not accepted as ${criterion} asks`
+    const blockers = [{ rule: "acceptance.criterion", have, need: criterion, text }]
+    return step === undefined
+      ? { ...about, status: "impossible", settled: true, blockers, needs: [] }
+      : { ...about, status: "possible", settled: false, blockers, needs: [needOf([step])] }
+  })
+
+/** Every single act after which an outcome is newly met, certain or impossible. */
+const pivotalOf = (ruled: Ruled, outlook: Outlook, acts: ReadonlyArray<Said>): ReadonlyArray<Pivotal> => {
+  if (outlook.ends.length === 0) return []
+  const { terms } = ruled
+  const now = OUTCOMES.map((outcome) => standingOf(terms, outlook, outcome === "positive").status)
+  const consequences = new Map<string, ReadonlyArray<Pick<Pivotal, "outcome" | "becomes">>>()
+  return outlook.moves.flatMap(({ kind, said }) => {
+    if (!consequences.has(kind) && consequences.size >= MAX_KINDS) return []
+    const found = consequences.get(kind) ?? consequencesOf(ruled, now, [...acts, said])
+    consequences.set(kind, found)
+    const value = said.vote ?? said.severity ?? said.recommendation
+    return found.map((consequence) => ({
+      participantId: said.by,
+      act: said.type,
+      ...(value !== undefined && { value }),
+      ...consequence
+    }))
+  })
+}
+
+const consequencesOf = (ruled: Ruled, now: ReadonlyArray<OutcomeStatus>, acts: ReadonlyArray<Said>) => {
+  const next = outlookOf(ruled, acts)
+  return OUTCOMES.flatMap((outcome, at) => {
+    const becomes = standingOf(ruled.terms, next, outcome === "positive").status
+    const isNew = becomes !== now[at] && becomes !== "possible" && !(now[at] === "met" && becomes === "certain")
+    return isNew ? [{ outcome, becomes }] : []
+  })
+}

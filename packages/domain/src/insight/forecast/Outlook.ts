@@ -1,0 +1,84 @@
+import type { SessionRecord } from "../../policies/SessionRecord.ts"
+import type { Said } from "../Act.ts"
+
+/** Up to so many open acts every set of them is looked at; beyond that the heaviest are taken first. */
+export const MAX_ENUMERATED = 12
+
+/** An act by so many of these participants. */
+export interface Step {
+  readonly count: number
+  readonly of: ReadonlyArray<string>
+  /** Message type. */
+  readonly act: string
+  /** What it has to say: a vote, or what an evaluation must reach. */
+  readonly value?: string
+  readonly proposalId?: string
+}
+
+/** Who can still act, and with which message types. */
+export interface Outstanding {
+  readonly participantId: string
+  readonly acts: ReadonlyArray<string>
+}
+
+/** One act that is open now. Moves of one `kind` have the same consequence. */
+export interface Move {
+  readonly said: Said
+  readonly kind: string
+}
+
+/** What can still become of a session, from where its acts stand. */
+export interface Outlook {
+  readonly record: SessionRecord
+  /**
+   * All ends that the session can come to, once everybody outstanding has acted, lie between these: what all of them
+   * allow every end allows, what none of them allows no end does. Empty when there are too many to tell.
+   */
+  readonly ends: ReadonlyArray<SessionRecord>
+  readonly outstanding: ReadonlyArray<Outstanding>
+  readonly moves: ReadonlyArray<Move>
+  /** The smallest sets of acts after which the outcome is allowed; each is a list of steps, all of them needed. */
+  readonly needs: (positive: boolean) => ReadonlyArray<ReadonlyArray<Step>>
+  /** Whether `needs` has looked at every set. */
+  readonly isExact: boolean
+}
+
+export const say = (by: string, type: string, proposalId: string, rest: Partial<Said> = {}): Said => ({
+  by,
+  type,
+  proposalId,
+  ...rest
+})
+
+/** A step in words: "1 of a, b votes APPROVE". */
+export const stepText = ({ act, count, of, proposalId, value }: Step): string => {
+  const who = count === of.length ? of.join(" and ") : `${count} of ${of.join(", ")}`
+  const isOne = count === 1
+  const about = proposalId === undefined ? "" : ` on ${proposalId}`
+  if (act === "Vote") return `${who} ${isOne ? "votes" : "vote"} ${value}${about}`
+  return `${who} ${isOne ? "sends" : "send"} ${act}${value === undefined ? "" : ` (${value})`}${about}`
+}
+
+/** The smallest sets of items that satisfy, by trying all sets by size; at most `MAX_ENUMERATED` items. */
+export const smallestSets = <A>(
+  items: ReadonlyArray<A>,
+  satisfies: (chosen: ReadonlyArray<A>) => boolean
+): ReadonlyArray<ReadonlyArray<A>> => {
+  for (let size = 0; size <= items.length; size += 1) {
+    const found = combinations(items, size).filter(satisfies)
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+const combinations = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> => {
+  if (size === 0) return [[]]
+  return items.flatMap((item, at) => combinations(items.slice(at + 1), size - 1).map((rest) => [item, ...rest]))
+}
+
+/** How many sets of a size there are. */
+export const choose = (items: number, size: number): number => {
+  let ways = 1
+  for (let at = 1; at <= size; at += 1) ways = (ways * (items - size + at)) / at
+  return Math.round(ways)
+}

@@ -213,7 +213,10 @@ const snakeCase = (commitment: CommitmentPayload) =>
   toJson(CommitmentPayloadSchema, commitment, { useProtoFieldName: true, alwaysEmitImplicit: true })
 
 /** The two fixture sets name payload types differently, so the type is found by mode and message type. */
-const schemaOf = (mode: string, { message_type, payload_type }: typeof Message.Type): DescMessage => {
+const schemaOf = (
+  mode: string,
+  { message_type, payload_type }: Pick<typeof Message.Type, "message_type" | "payload_type">
+): DescMessage => {
   const parts = mode.replace(/^(macp\.mode|ext)\./, "")
   const names = [payload_type, `macp.v1.${message_type}Payload`, `macp.modes.${parts}.${message_type}Payload`]
   const schema = names.map((name) => messageTypes.getMessage(name)).find((found) => found !== undefined)
@@ -222,7 +225,10 @@ const schemaOf = (mode: string, { message_type, payload_type }: typeof Message.T
 }
 
 /** Conventions of the fixtures: bytes are UTF-8 text or an ignored array, an absent outcome is a positive one. */
-const payloadOf = (mode: string, message: typeof Message.Type): Uint8Array => {
+export const payloadOf = (
+  mode: string,
+  message: Pick<typeof Message.Type, "message_type" | "payload_type" | "payload">
+): Uint8Array<ArrayBuffer> => {
   const schema = schemaOf(mode, message)
   const fields = schema.fields.flatMap((field): Array<[string, Schema.Json]> => {
     const value = message.payload[field.name]

@@ -20,9 +20,10 @@ export interface Opening {
   readonly release?: Release
   readonly clientTime?: number
   readonly mode?: string
+  readonly initiator?: string
 }
 
-/** An open session that began at `T0`, started by agent://lead; of the decision mode unless told otherwise. */
+/** An open session that began at `T0`, started by agent://lead and of the decision mode unless told otherwise. */
 export const openSession = (opening: Opening = {}): Session => {
   const session = startOf(opening)
   assert(Result.isSuccess(session), "the session starts")
@@ -31,11 +32,18 @@ export const openSession = (opening: Opening = {}): Session => {
 
 /** The start itself, for starts that may be refused. */
 export const startOf = (opening: Opening): Result.Result<Session, Rejection> => {
-  const { clientTime = 0, mode = DECISION, payload, policy, release = PINNED_RELEASE } = opening
+  const {
+    clientTime = 0,
+    initiator = "agent://lead",
+    mode = DECISION,
+    payload,
+    policy,
+    release = PINNED_RELEASE
+  } = opening
   const sent = envelope("SessionStart", "m1", startPayload(payload), { mode, timestampUnixMs: BigInt(clientTime) })
   const resolved = policy ?? { ...DEFAULT_POLICY, mode: ANY_MODE }
   return Result.flatMap(checkStart(sent, release), (request) =>
-    startSession(request, "agent://lead", T0, () => resolved, release)
+    startSession(request, initiator, T0, () => resolved, release)
   )
 }
 

@@ -42,9 +42,18 @@ export {
 export * from "./FailureCodes.ts"
 export { about, Field } from "./Field.ts"
 export * from "./Ids.ts"
-export * from "./insight/Act.ts"
+export { type Act, counting, judgeActs, type PassedOver, type Place, type RuledMode, type Said } from "./insight/Act.ts"
 export * from "./insight/Deliberation.ts"
-export * from "./insight/Forecast.ts"
+export {
+  type Forecast,
+  type ForecastOptions,
+  forecast,
+  type Need,
+  type OutcomeForecast,
+  type OutcomeName,
+  type OutcomeStatus,
+  type Pivotal
+} from "./insight/Forecast.ts"
 export type { Outstanding, Step } from "./insight/forecast/Outlook.ts"
 export * from "./insight/Governing.ts"
 export { recordOfActs } from "./insight/RecordOfActs.ts"

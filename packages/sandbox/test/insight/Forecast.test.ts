@@ -142,6 +142,9 @@ const attempts: Readonly<Record<string, ReadonlyArray<readonly [string, Schema.J
   ]
 }
 
+/** Each run holds a whole session; the policies and releases together make hundreds of them. */
+const FEWER = { arbitrary: { runs: 25 } }
+
 const integer = (maximum: number) => Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum })))
 const arbitraryTalk = Arbitrary.array(Arbitrary.all([integer(3), integer(7)]), { maxLength: 16 })
 
@@ -164,20 +167,30 @@ const talk = (
 
 describe("the forecast under the policies of the packs agrees with the session, whatever is said", () => {
   for (const { mode, policy_id, rules, schema_version } of packPolicies) {
-    it.prop(policy_id, { turns: arbitraryTalk }, ({ turns }) => {
-      const { policy, text } = policyText(policy_id, mode, schema_version, rules)
-      talk(policy, text.rules, RELEASE, turns)
-    })
+    it.prop(
+      policy_id,
+      { turns: arbitraryTalk },
+      ({ turns }) => {
+        const { policy, text } = policyText(policy_id, mode, schema_version, rules)
+        talk(policy, text.rules, RELEASE, turns)
+      },
+      FEWER
+    )
   }
 })
 
 describe("the forecast without a policy agrees with the session, of any release", () => {
   for (const mode of Object.keys(attempts)) {
     for (const release of ["0.6.1", "0.7.6", "0.13.0", "0.14.0"] as const) {
-      it.prop(`${mode} of ${release}`, { turns: arbitraryTalk }, ({ turns }) => {
-        const { policy, text } = policyText("policy.test.rules", mode, 1, {})
-        talk(policy, text.rules, release, turns)
-      })
+      it.prop(
+        `${mode} of ${release}`,
+        { turns: arbitraryTalk },
+        ({ turns }) => {
+          const { policy, text } = policyText("policy.test.rules", mode, 1, {})
+          talk(policy, text.rules, release, turns)
+        },
+        FEWER
+      )
     }
   }
 })

@@ -28,7 +28,7 @@ const descriptor = membersOf({
   schemaVersion: member(Schema.Finite, ({ data }, name) => numberAt(data, name, "schema_version") ?? 1),
   description: inData.text(),
   /** A JSON object as text; it may be recorded as the object itself. */
-  rules: member(Schema.String, ({ data }, name) => textAt(data, name) ?? JSON.stringify(objectAt(data, name) ?? {}))
+  rules: member(Schema.String, ({ data }, name) => textAt(data, name) ?? JSON.stringify(objectAt(data, name)) ?? "")
 })
 
 /** The policy of the session became known. From PolicyResolved. */
@@ -51,10 +51,11 @@ export const PolicyResolved = eventType("policy.resolved", {
         .map((data) => expectedCommitment.read({ data, payload, subjectId }, name))
         .filter(({ commitmentId }) => commitmentId !== "")
   ),
-  /** Undefined where only the policy's id is known. */
+  /** Undefined where the policy's rules are not told. */
   descriptor: member(Schema.UndefinedOr(descriptor.schema), ({ data, payload, subjectId }, name) => {
     const found = objectAt(data, name) ?? objectAt(payload, name)
-    return found === undefined ? undefined : descriptor.read({ data: found, payload, subjectId }, name)
+    const read = found === undefined ? undefined : descriptor.read({ data: found, payload, subjectId }, name)
+    return read === undefined || read.policyId === "" || read.rules === "" ? undefined : read
   })
 })
 

@@ -36,6 +36,9 @@ export const Run = Schema.Struct({
   }),
   errorCode: optional(Field.text("Of a failed run: why, as a code", "SESSION_EXPIRED")),
   errorMessage: optional(Field.text("Of a failed run: why, in words")),
+  historyGap: optional(
+    Schema.Literal(true).annotate({ description: "Present when envelopes are known to be missing from the run's log" })
+  ),
   createdAt: Field.time("When the run was created"),
   updatedAt: Field.time("When the record last changed"),
   startedAt: optional(Field.time("When the service began to look for the session")),

@@ -68,6 +68,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
           yield* rows.updateSession(request.runId, draft.ts, null, true)
         if (status === "closed" || status === "reconnecting")
           yield* rows.updateSession(request.runId, draft.ts, null, false)
+        if (status === "gap") yield* rows.markGap(request.runId)
       }
     }
     if (request._tag === "Change" && decision.change === "applied") {

@@ -119,7 +119,7 @@ export const decide = (
     case "Change": {
       const change = outcomeOf(request, run)
       if (change !== "applied") return { append, run, change, frames: [], drafts: [], at }
-      const drafts = request.events(run.head.run, at)
+      const drafts = firstSights(run, request.events(run.head.run, at))
       run.status = request.to
       run.statusRevision += 1
       if (request.to === "starting") run.startedAt = at
@@ -129,9 +129,19 @@ export const decide = (
     case "Rebuild":
       return { append, run, change: "applied", frames: [], drafts: [], at }
     default:
-      return { append, run, change: "applied", frames: [], drafts: request.events, at }
+      return { append, run, change: "applied", frames: [], drafts: firstSights(run, request.events), at }
   }
 }
+
+/** Without those that see a participant who is known already. */
+const firstSights = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>): ReadonlyArray<EventDraft> =>
+  drafts.filter((draft) => {
+    if (draft.type !== "participant.seen") return true
+    const id = draft.subject?.id ?? ""
+    const isFirst = !run.participants.has(id)
+    run.participants.add(id)
+    return isFirst
+  })
 
 const takeFrames = ({ frames, request }: QueuedAppend, run: RunInProgress, fresh: Set<string>) => {
   const taken = frames.filter((frame) => {
@@ -140,20 +150,15 @@ const takeFrames = ({ frames, request }: QueuedAppend, run: RunInProgress, fresh
     // What the runtime says of a message that it has refused is not a message of its own.
     return isNew || !(frame.ordinal || frame.ambient)
   })
-  const drafts: Array<EventDraft> = []
-  for (const frame of taken) {
-    // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
-    if (frame.ordinal) run.cursor += 1
-    for (const draft of frame.drafts) {
-      if (draft.type === "participant.seen") {
-        const id = draft.subject?.id ?? ""
-        if (run.participants.has(id)) continue
-        run.participants.add(id)
-      }
-      drafts.push(draft)
-    }
+  // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
+  run.cursor += taken.filter(({ ordinal }) => ordinal).length
+  return {
+    frames: taken,
+    drafts: firstSights(
+      run,
+      taken.flatMap(({ drafts }) => drafts)
+    )
   }
-  return { frames: taken, drafts }
 }
 
 const outcomeOf = ({ revision, to }: ChangeRequest, run: RunInProgress): ChangeOutcome => {

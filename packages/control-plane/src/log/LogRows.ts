@@ -240,6 +240,8 @@ const make = Effect.gen(function* () {
         stream_disconnected_at = CASE WHEN NOT ${connected}::boolean THEN ${at}::timestamptz ELSE stream_disconnected_at END
     WHERE run_id = ${runId}::uuid`
 
+  const markGap = (runId: RunId) => sql`UPDATE runs SET history_gap = true WHERE id = ${runId}::uuid`
+
   /**
    * Where a transaction stands of which nobody has heard the end. Undefined when the server knows nothing of it: it is
    * too long ago, or the server has crashed since and forgotten that it gave the id away.
@@ -269,7 +271,8 @@ const make = Effect.gen(function* () {
     write,
     readMetadata,
     updateStatus,
-    updateSession
+    updateSession,
+    markGap
   } as const
 })
 

@@ -7,7 +7,7 @@ import type { ObservedFrame } from "../log/AppendRequest.ts"
 import type { BudgetShare } from "../log/FrameBudget.ts"
 import { partsOfBytes, totalBytes } from "../log/FrameBytes.ts"
 import { Permits } from "../log/Permits.ts"
-import type { Happening, Input } from "./decide/Input.ts"
+import type { Happening, Moment } from "./decide/Input.ts"
 
 /**
  * Most frames of one append, besides its bound in bytes. Fewer whenever fewer are waiting: the batch is whatever came
@@ -36,7 +36,7 @@ export interface Inbox {
   readonly reply: (happening: Happening) => void
   /** What feeds the inbox is broken: the observation fails once it has read the rest. */
   readonly die: (defect: unknown) => Effect.Effect<void>
-  readonly next: Effect.Effect<Input>
+  readonly next: Effect.Effect<Happening & Omit<Moment, "watched">>
 }
 
 /** What is read from the queue at once, and what that gives back to those who wait. */

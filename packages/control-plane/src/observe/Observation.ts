@@ -1,6 +1,7 @@
 import * as Layer from "effect/Layer"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import { CallerReasons } from "./CallerReasons.ts"
+import { LateCancels } from "./LateCancels.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
 import { RunLocks } from "./RunLocks.ts"
@@ -24,5 +25,6 @@ export const layer = Layer.mergeAll(SessionWatch.layer, SignalWatch.layer).pipe(
     RunLocks.layer
   ]),
   Layer.provideMerge(Layer.merge(SessionUpdates.layer, CallerReasons.layer)),
-  Layer.provide(ObservedRuns.layer)
+  Layer.provide(ObservedRuns.layer),
+  Layer.provideMerge(LateCancels.layer)
 )

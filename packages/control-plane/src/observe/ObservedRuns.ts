@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Request from "effect/Request"
 import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
+import type { LateCancel } from "./LateCancels.ts"
 import { ANNOTATIONS, ANSWER, IMPLICIT_ANSWER } from "./RuntimeAnnotations.ts"
 import { isObservableSessionId } from "./SessionIds.ts"
 
@@ -22,6 +23,7 @@ export interface ObservedRun {
   readonly cursor: number
   /** Deadline of the bound session as it was at binding, Unix milliseconds. */
   readonly expiresAtUnixMs: number | undefined
+  readonly cancel: LateCancel | undefined
 }
 
 interface ObservedRow {
@@ -34,6 +36,8 @@ interface ObservedRow {
   readonly trace_id: string
   readonly stream_cursor: bigint
   readonly expires_at: Date | null
+  readonly cancel_reason: string | null
+  readonly cancel_until: Date | null
 }
 
 const toObservedRun = (row: ObservedRow): ObservedRun => ({
@@ -45,7 +49,8 @@ const toObservedRun = (row: ObservedRow): ObservedRun => ({
   runtimeVersion: row.runtime_version ?? undefined,
   traceId: row.trace_id,
   cursor: Number(row.stream_cursor),
-  expiresAtUnixMs: row.expires_at?.getTime()
+  expiresAtUnixMs: row.expires_at?.getTime(),
+  cancel: lateCancelOf(row)
 })
 
 class FindRun extends Request.Class<{ readonly runId: RunId }, ObservedRun | undefined, SqlError> {}
@@ -57,6 +62,7 @@ export interface RunStanding {
   readonly status: RunStatus
   /** Number of the changes of status so far. */
   readonly revision: number
+  readonly cancel: LateCancel | undefined
 }
 
 /** The reads and row writes of the observer that are not appends. */
@@ -67,12 +73,14 @@ export class ObservedRuns extends Context.Service<
     /** The run's status as it is, with its revision. */
     readonly standing: (runId: RunId) => Effect.Effect<RunStanding | undefined, SqlError>
     readonly findBySession: (sessionId: string) => Effect.Effect<RunId | undefined, SqlError>
-    /** Every run that is not terminal, `queued` included. */
+    /** Every run that is not terminal, `queued` included, and those whose session is to be stopped when it opens. */
     readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
     /** Of these the ones that were created at least so many seconds ago. */
     readonly unfinishedFor: (seconds: number) => Effect.Effect<ReadonlyArray<RunId>, SqlError>
-    /** Ids of the stored messages that the runtime itself has written into the session's history. */
-    readonly annotations: (runId: RunId) => Effect.Effect<ReadonlyArray<string>, SqlError>
+    /** What is stored of the session's history by the runtime itself: ids; and whether its Commitment is stored. */
+    readonly annotations: (
+      runId: RunId
+    ) => Effect.Effect<{ readonly messageIds: ReadonlyArray<string>; readonly committed: boolean }, SqlError>
     /** The session row of a bound run; for use inside an append. */
     readonly bind: (
       run: ObservedRun,
@@ -94,8 +102,9 @@ export class ObservedRuns extends Context.Service<
         Effect.fnUntraced(function* (entries) {
           const rows = yield* sql<ObservedRow>`
             SELECT r.id::text AS id, r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version,
-                   r.trace_id, h.stream_cursor, s.expires_at
+                   r.trace_id, h.stream_cursor, s.expires_at, c.reason AS cancel_reason, c.until AS cancel_until
             FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN sessions s ON s.run_id = r.id
+                        LEFT JOIN late_cancels c ON c.run_id = r.id
             WHERE r.id = ANY(${entries.map(({ request }) => request.runId)}::uuid[])`
           const found = new Map(rows.map((row) => [row.id, toObservedRun(row)]))
           for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
@@ -104,8 +113,16 @@ export class ObservedRuns extends Context.Service<
       const find = Effect.fn("ObservedRuns.find")((runId: RunId) => Effect.request(new FindRun({ runId }), finder))
       const standing = Effect.fn("ObservedRuns.standing")((runId: RunId) =>
         Effect.map(
-          sql<RunStanding>`SELECT status, status_revision AS revision FROM runs WHERE id = ${runId}::uuid`,
-          ([row]) => row
+          sql<{
+            readonly status: RunStatus
+            readonly revision: number
+            readonly cancel_reason: string | null
+            readonly cancel_until: Date | null
+          }>`
+            SELECT r.status, r.status_revision AS revision, c.reason AS cancel_reason, c.until AS cancel_until
+            FROM runs r LEFT JOIN late_cancels c ON c.run_id = r.id WHERE r.id = ${runId}::uuid`,
+          ([row]): RunStanding | undefined =>
+            row && { status: row.status, revision: row.revision, cancel: lateCancelOf(row) }
         )
       )
       const findBySession = Effect.fn("ObservedRuns.findBySession")(function* (sessionId: string) {
@@ -117,7 +134,8 @@ export class ObservedRuns extends Context.Service<
       const unfinished = Effect.map(
         sql<{ readonly id: string }>`
           SELECT id::text AS id FROM runs
-          WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended') ORDER BY id`,
+          WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
+          UNION SELECT run_id::text FROM late_cancels ORDER BY id`,
         (rows) => rows.map((row) => RunId.make(row.id))
       )
       const unfinishedFor = (seconds: number) =>
@@ -130,12 +148,15 @@ export class ObservedRuns extends Context.Service<
         )
       const annotations = (runId: RunId) =>
         Effect.map(
-          sql<{ readonly id: string }>`
-            SELECT message->>'messageId' AS id FROM outbound_messages
+          sql<{ readonly id: string; readonly type: string }>`
+            SELECT message->>'messageId' AS id, message->>'messageType' AS type FROM outbound_messages
             WHERE run_id = ${runId}::uuid
-              AND (message->>'messageType' = ANY(${ANNOTATIONS}::text[])
+              AND (message->>'messageType' = ANY(${[COMMITMENT, ...ANNOTATIONS]}::text[])
                 OR (message->>'messageType' = ${ANSWER} AND starts_with(message->>'messageId', ${IMPLICIT_ANSWER})))`,
-          (rows) => rows.map((row) => row.id)
+          (rows) => ({
+            messageIds: rows.filter(({ type }) => type !== COMMITMENT).map(({ id }) => id),
+            committed: rows.some(({ type }) => type === COMMITMENT)
+          })
         )
       const bind = (run: ObservedRun, session: SessionSnapshot, capabilities: string, at: string) =>
         Effect.asVoid(sql`
@@ -166,6 +187,17 @@ export class ObservedRuns extends Context.Service<
     })
   )
 }
+
+const lateCancelOf = (row: {
+  readonly cancel_reason: string | null
+  readonly cancel_until: Date | null
+}): LateCancel | undefined =>
+  row.cancel_reason === null || row.cancel_until === null
+    ? undefined
+    : { reason: row.cancel_reason, untilUnixMs: row.cancel_until.getTime() }
+
+/** The message that resolves a session. */
+const COMMITMENT = "Commitment"
 
 /** End of the year 9999: the latest time that every reader of the column can write as ISO-8601. */
 const LATEST_UNIX_MS = 253_402_300_799_999

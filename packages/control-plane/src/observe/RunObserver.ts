@@ -11,6 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { AppendFailed, RunNotFound } from "../log/AppendRequest.ts"
 import { FrameBudget } from "../log/FrameBudget.ts"
 import { LogSettings } from "../log/LogSettings.ts"
+import type { Input } from "./decide/Input.ts"
 import { type Adoption, decide, observing, takeUp } from "./decide.ts"
 import { makeInbox } from "./Inbox.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
@@ -58,7 +59,7 @@ export class RunObserver extends Context.Service<
        */
       const find = Effect.fnUntraced(function* (runId: RunId, adoption: Adoption) {
         const run = yield* runs.find(runId)
-        if (run === undefined || isTerminal(run.status)) return undefined
+        if (run === undefined || (isTerminal(run.status) && run.cancel === undefined)) return undefined
         yield* Effect.forEach(takeUp(run, adoption), (write) => writer.write(run, write), { discard: true })
         return run
       })
@@ -91,6 +92,7 @@ export class RunObserver extends Context.Service<
 
           inbox.reply({ _tag: "Started" })
           yield* Stream.fromEffectRepeat(inbox.next).pipe(
+            Stream.map((input): Input => ({ ...input, watched: updates.isWatching() })),
             Stream.mapAccum(() => observing(run, settings), decide),
             Stream.runForEachWhile((action) => Effect.as(perform(action), action._tag !== "Finish"))
           )

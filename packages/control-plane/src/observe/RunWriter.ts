@@ -34,6 +34,7 @@ import { EventRepository } from "../log/EventRepository.ts"
 import { Ids } from "../log/Ids.ts"
 import { CallerReasons } from "./CallerReasons.ts"
 import type { TerminalSessionState, Write } from "./decide/Action.ts"
+import { LateCancels } from "./LateCancels.ts"
 import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
 
 /** How long is waited before a failed transaction is tried again. */
@@ -75,6 +76,7 @@ export class RunWriter extends Context.Service<
       const runs = yield* ObservedRuns
       const ids = yield* Ids
       const reasons = yield* CallerReasons
+      const lateCancels = yield* LateCancels
 
       const change = (
         runId: RunId,
@@ -116,7 +118,7 @@ export class RunWriter extends Context.Service<
         )
       })
 
-      const end = (run: ObservedRun, { snapshot, state, streamed }: WriteOf<"End">) => {
+      const end = (run: ObservedRun, { snapshot, state }: WriteOf<"End">) => {
         const { failure, to } = ENDS[state]
         return change(
           run.id,
@@ -124,7 +126,7 @@ export class RunWriter extends Context.Service<
           (locked, at) => [
             // The snapshot of a watch may be older than its event: the event's word on the state counts.
             sessionStateChanged(at, { ...snapshot, sessionId: run.sessionId, state }),
-            ...(streamed ? [streamOpened(at, run.sessionId, { status: "closed" })] : []),
+            streamOpened(at, run.sessionId, { status: "closed" }),
             ended(locked, at, state)
           ],
           failure === undefined ? {} : { failure }
@@ -182,7 +184,7 @@ export class RunWriter extends Context.Service<
                 sessionStateChanged(at, { sessionId: run.sessionId, state: "OPEN" }),
                 runResumed({ ...describe(locked), ts: at, reason: reasons.of(run.id, "running") })
               ],
-              { revision: asked.revision }
+              asked.revision === undefined ? {} : { revision: asked.revision }
             )
           case "Fail": {
             const failure = { errorCode: asked.errorCode, errorMessage: asked.errorMessage }
@@ -192,6 +194,12 @@ export class RunWriter extends Context.Service<
             return end(run, asked)
           case "Recovered":
             return note(run, { status: "recovered", detail: "stream resumed after restart" })
+          case "CancelSettled":
+            return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+              const stopped = { sessionId: run.sessionId, state: "CANCELLED" } as const
+              const events = asked.stopped ? [sessionStateChanged(new Date(now).toISOString(), stopped)] : []
+              return log.record({ runId: run.id, events, also: () => lateCancels.forget(run.id) })
+            })
           case "Reconnecting":
             return note(run, { status: "reconnecting", detail: asked.detail }).pipe(
               Effect.catchTag("AppendFailed", (error) => Effect.as(Effect.logWarning(error.message), undefined))

@@ -18,12 +18,16 @@ export class SessionUpdates extends Context.Service<
     readonly publish: (name: string, update: SessionUpdate) => void
     readonly publishAll: (update: SessionUpdate) => void
     readonly isObserved: (name: string) => boolean
+    /** Whether the watch of all sessions is open, so that a new session is heard of as soon as it exists. */
+    readonly isWatching: () => boolean
+    readonly setWatching: (open: boolean) => void
     /** Updates under any of the names that the observer goes by: its session's id and its run's. */
     readonly subscribe: (names: ReadonlySet<string>) => Effect.Effect<Queue.Dequeue<SessionUpdate>, never, Scope.Scope>
   }
 >()("runplane/control-plane/SessionUpdates") {
   static readonly layer = Layer.sync(SessionUpdates, () => {
     const subscribers = new Map<string, Set<Queue.Queue<SessionUpdate>>>()
+    let watching = false
 
     const publish = (name: string, update: SessionUpdate) => {
       for (const queue of subscribers.get(name) ?? []) Queue.offerUnsafe(queue, update)
@@ -50,6 +54,15 @@ export class SessionUpdates extends Context.Service<
       )
       return queue
     })
-    return SessionUpdates.of({ publish, publishAll, isObserved: (name) => subscribers.has(name), subscribe })
+    return SessionUpdates.of({
+      publish,
+      publishAll,
+      isObserved: (name) => subscribers.has(name),
+      isWatching: () => watching,
+      setWatching: (open) => {
+        watching = open
+      },
+      subscribe
+    })
   })
 }

@@ -64,7 +64,9 @@ export const SessionWatch = {
       })
 
       yield* runtime.watchSessions.pipe(
+        Stream.onStart(Effect.sync(() => updates.setWatching(true))),
         Stream.runForEach(receive),
+        Effect.ensuring(Effect.sync(() => updates.setWatching(false))),
         Effect.matchEffect({
           onSuccess: () => Effect.logInfo("the session watch ended"),
           onFailure: (error) => Effect.logWarning(`the session watch broke: ${error.message}`)

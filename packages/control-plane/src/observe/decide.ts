@@ -1,3 +1,4 @@
+import { isTerminal } from "@runplane/domain"
 import { type Action, log, type Write } from "./decide/Action.ts"
 import { follow, followSession } from "./decide/Bound.ts"
 import type { Input } from "./decide/Input.ts"
@@ -41,7 +42,7 @@ const decidePhase = (phase: Phase, input: Input): Decision => {
   if (input._tag === "CursorLost") return over(log("Warn", `another observer follows this run: ${input.reason}`))
   if (phase._tag === "Bound") return followSession(phase, input)
   return input._tag === "Started" && isBound(phase.run)
-    ? follow(phase.run, phase.options, phase.run.cursor, undefined, input)
+    ? follow(phase.run, phase.options, { ...input, cursor: phase.run.cursor })
     : awaitSession(phase, input)
 }
 
@@ -73,4 +74,5 @@ export const takeUp = (run: ObservedRun, adoption: Adoption): ReadonlyArray<Writ
   ...(adoption === "recovered" && isBound(run) ? [{ _tag: "Recovered" } as const] : [])
 ]
 
-const isBound = ({ status }: ObservedRun): boolean => status !== "queued" && status !== "starting"
+const isBound = ({ status }: ObservedRun): boolean =>
+  status !== "queued" && status !== "starting" && !isTerminal(status)

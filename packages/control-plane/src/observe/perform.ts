@@ -107,7 +107,7 @@ export const makePerform = Effect.gen(function* () {
         case "ReadCursor":
           return replied(Effect.map(writer.cursor(run.id), (cursor) => ({ _tag: "Cursor", cursor })))
         case "ReadAnnotations":
-          return replied(Effect.map(runs.annotations(run.id), (messageIds) => ({ _tag: "Annotations", messageIds })))
+          return replied(Effect.map(runs.annotations(run.id), (found) => ({ _tag: "Annotations", ...found })))
         case "ReadStanding":
           return replied(Effect.map(runs.standing(run.id), (standing) => ({ _tag: "Standing", standing })))
         case "AskIdentity":
@@ -122,6 +122,13 @@ export const makePerform = Effect.gen(function* () {
             }))
           )
         }
+        case "CancelSession":
+          return ask(
+            Effect.map(
+              Effect.result(runtime.cancelSession({ sessionId: run.sessionId, reason: action.reason })),
+              (answer) => ({ _tag: "Cancelled", answer })
+            )
+          )
         case "Subscribe":
           return subscribe(action)
         case "Unsubscribe":

@@ -1,8 +1,9 @@
 import { cancelNotPossible, controlPlaneError, invalidTransition, runNotFound } from "@runplane/api"
-import { isTerminal, type RunStatus, runCancelled, sessionStateChanged } from "@runplane/domain"
+import { isTerminal, objectAt, type RunStatus, runCancelled, sessionStateChanged } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import { type AuditEntry, AuditTrail, type Caller } from "../audit/AuditTrail.ts"
 import { answerOfRefusedAck, answerOfRuntimeError } from "../edge/RuntimeRefusal.ts"
 import type { LockedRun } from "../log/AppendRequest.ts"
@@ -11,6 +12,7 @@ import { endsRun, LiveEvents, type LiveSubscription } from "../log/LiveEvents.ts
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import type { StoredRun } from "../log/runs/RunRow.ts"
 import { CallerReasons } from "../observe/CallerReasons.ts"
+import { LateCancels } from "../observe/LateCancels.ts"
 import { type CallbackAddress, CancelCallback, callbackOf } from "./CancelCallback.ts"
 
 /** How long an answer waits for the runtime's word that the session is cancelled. Milliseconds. */
@@ -30,6 +32,7 @@ export const makeCancelRun = Effect.gen(function* () {
   const runs = yield* RunRepository
   const runtime = yield* RuntimeClient
   const reasons = yield* CallerReasons
+  const lateCancels = yield* LateCancels
 
   const entryOf =
     (run: StoredRun, option: "callback" | "delegated", reason: string | undefined, caller: Caller) =>
@@ -60,6 +63,10 @@ export const makeCancelRun = Effect.gen(function* () {
     return yield* status
   })
 
+  /** The session may still be opened, by somebody who has not heard of the cancel. */
+  const remember = ({ record }: StoredRun, reason: string | undefined, at: string) =>
+    lateCancels.remember(record.id, { at, reason: reason ?? DEFAULT_REASON, ttlMs: ttlMsOf(record.metadata) })
+
   /** `session` says whether there is a session whose state changed with the run's. */
   const markCancelled = Effect.fnUntraced(function* (
     run: StoredRun,
@@ -84,7 +91,7 @@ export const makeCancelRun = Effect.gen(function* () {
         runId: run.record.id,
         to: "cancelled",
         events,
-        also: (at) => audit.record(entry(at))
+        also: (at) => Effect.andThen(audit.record(entry(at)), session ? Effect.void : remember(run, reason, at))
       })
       .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(run.record.id))))
     // The observer was faster: the entry is still owed.
@@ -141,6 +148,13 @@ export const makeCancelRun = Effect.gen(function* () {
     return yield* known(byCallback(run, address, reason, caller))
   }, Effect.scoped)
 })
+
+/** How long the descriptor lets the session live. */
+const ttlMsOf = (metadata: Schema.JsonObject): number => {
+  const request = objectAt(metadata, "executionRequest")
+  const ttlMs = (request && objectAt(request, "session"))?.["ttlMs"]
+  return typeof ttlMs === "number" ? ttlMs : 0
+}
 
 // The key is free JSON of the caller's: every truthy value counts.
 const isTruthy = (value: unknown): boolean => Boolean(value)

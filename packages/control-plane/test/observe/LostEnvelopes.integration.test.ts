@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
+import { RunRepository } from "../../src/log/runs/RunRepository.ts"
 import { Observers } from "../../src/observe/Observers.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitEvent, awaitStatus, layerTestObservation } from "../support/Observation.ts"
@@ -89,7 +90,9 @@ layer(layerTestDatabase, REAL_CLOCK)("an observer that misses envelopes", (it) =
       assert.strictEqual(gap?.recorded.data["detail"], "the session ended after 6 envelopes, of which 3 were received")
       assert.lengthOf(more, 0)
       assert.include((yield* assertLogIsExact(runId)).projection?.state ?? "", `"historyGap":true`)
-    }).pipe(Effect.provide(layerTestObservation()))
+      const found = yield* RunRepository.use((runs) => runs.find(runId))
+      assert.strictEqual(found?.record.historyGap, true)
+    }).pipe(Effect.provide([layerTestObservation(), RunRepository.layer]))
   )
 
   it.effect("waits for the Commitment although the runtime's own messages make the history longer", () =>

@@ -51,7 +51,9 @@ const syncParticipants = (nodes: Nodes, participants: RunState["participants"]):
   let at = 0
   for (const node of nodes) {
     const participant = node.kind === "participant" ? participants[at++] : undefined
-    next.push(participant === undefined || participant.status === node.status ? node : nodeOf(participant))
+    const isSame =
+      participant === undefined || (participant.participantId === node.id && participant.status === node.status)
+    next.push(isSame ? node : nodeOf(participant))
   }
   for (const participant of participants.slice(at)) next.push(nodeOf(participant))
   return next

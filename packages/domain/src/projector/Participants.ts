@@ -8,8 +8,9 @@ import type { EventView } from "./EventView.ts"
 type Participants = RunState["participants"]
 
 /**
- * Folds the section `participants`, in order of first sight: a sender is active, the recipients of a message
- * wait. `runStatus` is the status after the event: in an ended run nobody becomes active or waiting again.
+ * Folds the section `participants`: the declared ones in their order, then the others in order of first sight. A
+ * sender is active, the recipients of a message wait. `runStatus` is the status after the event: in an ended run
+ * nobody becomes active or waiting again.
  */
 export const foldParticipants = (
   participants: Participants,
@@ -18,7 +19,7 @@ export const foldParticipants = (
   runStatus: RunStatus
 ): Participants => {
   const isOver = isTerminal(runStatus)
-  let next = view.event.type === "participant.seen" ? withSeen(participants, view.event) : participants
+  let next = withDeclared(participants, view.event)
   if (view.sender !== "") next = withSender(next, view, isOver)
   return recipients.length > 0 && !isOver ? withRecipients(next, recipients) : next
 }
@@ -74,6 +75,28 @@ const indexOf = (participants: Participants, id: string): number =>
 
 const added = (participants: Participants, participant: ParticipantState): Participants =>
   participants.length >= MAX_TRACKED_PARTICIPANTS ? participants : [...participants, participant]
+
+const withDeclared = (participants: Participants, event: KnownEvent): Participants => {
+  if (event.type === "participant.seen") return withSeen(participants, event)
+  return event.type === "session.bound" && event.data.participants.length > 0
+    ? inDeclaredOrder(participants, event.data.participants)
+    : participants
+}
+
+/** A signal may have been heard before the session was bound: its sender does not come first for that. */
+const inDeclaredOrder = (participants: Participants, declared: ReadonlyArray<string>): Participants => {
+  if (participants.length === 0) return participants
+  const known = new Map(participants.map((participant) => [participant.participantId, participant]))
+  const first = [...new Set(declared)].flatMap((participantId): Participants => {
+    if (participantId === "") return []
+    return [known.get(participantId) ?? { participantId, status: "idle" }]
+  })
+  const ids = new Set(first.map(({ participantId }) => participantId))
+  return [...first, ...participants.filter(({ participantId }) => !ids.has(participantId))].slice(
+    0,
+    MAX_TRACKED_PARTICIPANTS
+  )
+}
 
 const withSeen = (participants: Participants, { data }: EventOf<"participant.seen">): Participants => {
   const { participantId, role, status } = data

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { at, end, given, received, seen } from "../support/events.ts"
+import { at, boundBy, end, given, received, seen } from "../support/events.ts"
 
 describe("participants", () => {
   it("appear in the order of first sight, idle until they are heard of", () => {
@@ -9,6 +9,19 @@ describe("participants", () => {
       { participantId: "a", status: "active", latestActivityAt: at(3), latestSummary: "Evaluation" },
       { participantId: "c", status: "active", latestActivityAt: at(4), latestSummary: "Vote" }
     ])
+  })
+
+  it("come in the declared order once the session is bound, whoever was heard of before, and in the graph too", () => {
+    const early = [seen("x"), received("Vote", "x"), seen("c"), received("Vote", "c")]
+    const state = given(...early).when(boundBy("a", "b", "c"), seen("a"), seen("b"))
+    assert.deepStrictEqual(
+      state.participants.map(({ participantId, status }) => `${participantId} ${status}`),
+      ["a idle", "b idle", "c active", "x active"]
+    )
+    assert.deepStrictEqual(
+      state.graph.nodes.filter(({ kind }) => kind === "participant").map(({ id, status }) => `${id} ${status}`),
+      ["a idle", "b idle", "c active", "x active"]
+    )
   })
 
   it("wait when a message is for them: of a SessionStart those it lists, of a Proposal all others", () => {

@@ -68,13 +68,16 @@ export const created = draft("run.created", {
   traceId: "trace-1"
 })
 export const started = draft("run.started", { status: "starting", startedAt: "2026-07-01T09:59:00.000Z" })
-export const bound = draft("session.bound", {
-  sessionId: "session-1",
-  initiator: "lead",
-  policyVersion: "policy.default",
-  contextId: "ctx",
-  extensionKeys: ["x"]
-})
+export const boundBy = (...participants: ReadonlyArray<string>): EventDraft =>
+  draft("session.bound", {
+    sessionId: "session-1",
+    initiator: "lead",
+    policyVersion: "policy.default",
+    participants,
+    contextId: "ctx",
+    extensionKeys: ["x"]
+  })
+export const bound = boundBy()
 export const stateChanged = (state: string): EventDraft => draft("session.state.changed", { state })
 export const running = [created, started, bound, stateChanged("OPEN")]
 export const end = (type: CanonicalEventType): EventDraft => draft(type, { endedAt: "2026-07-01T11:00:00.000Z" })

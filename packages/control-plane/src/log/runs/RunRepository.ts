@@ -42,7 +42,8 @@ export class RunRepository extends Context.Service<
       const columns = sql`
         r.id::text AS id, r.status, r.mode, r.mode_name, r.runtime_kind, r.runtime_version, r.runtime_session_id,
         r.trace_id, r.idempotency_key, r.source_kind, r.source_ref, r.tags, r.metadata::text AS metadata, r.error_code,
-        r.error_message, r.created_at, r.updated_at, r.started_at, r.ended_at, r.archived_at, r.status_revision,
+        r.error_message, r.created_at, r.updated_at, r.started_at, r.ended_at, r.archived_at, r.history_gap,
+        r.status_revision,
         h.last_seq, h.last_index`
 
       const insert = Effect.fn("RunRepository.insert")((run: NewRun, at: string) =>

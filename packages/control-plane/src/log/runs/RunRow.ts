@@ -24,6 +24,7 @@ export interface RunRow {
   readonly started_at: Date | null
   readonly ended_at: Date | null
   readonly archived_at: Date | null
+  readonly history_gap: boolean
   readonly status_revision: number
   readonly last_seq: bigint
   readonly last_index: number
@@ -60,6 +61,7 @@ export const toStoredRun = (row: RunRow): StoredRun => ({
     ...(row.error_message !== null && { errorMessage: row.error_message }),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
+    ...(row.history_gap && { historyGap: true }),
     ...(row.started_at !== null && { startedAt: row.started_at.toISOString() }),
     ...(row.ended_at !== null && { endedAt: row.ended_at.toISOString() }),
     archivedAt: row.archived_at === null ? null : row.archived_at.toISOString()

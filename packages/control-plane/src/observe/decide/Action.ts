@@ -12,24 +12,24 @@ export type Write =
   | { readonly _tag: "Bind"; readonly session: SessionSnapshot; readonly capabilities: string }
   /** `session` is absent when a bound run is promoted after a restart. A session that is over gets no OPEN event. */
   | { readonly _tag: "Run"; readonly session: SessionSnapshot | undefined }
-  /** Suspend and resume apply only while the status has the revision on which they were decided. */
+  /**
+   * Suspend and resume apply only while the status has the revision on which they were decided. A resumption without
+   * one is known to have been: the session has ended in a way that only an open one can.
+   */
   | { readonly _tag: "Suspend"; readonly revision: number }
-  | { readonly _tag: "Resume"; readonly revision: number }
+  | { readonly _tag: "Resume"; readonly revision: number | undefined }
   | { readonly _tag: "Fail"; readonly errorCode: string; readonly errorMessage: string }
-  /** The end of the session is the end of the run; `streamed` says whether there was a stream to close. */
-  | {
-      readonly _tag: "End"
-      readonly state: TerminalSessionState
-      readonly snapshot: SessionSnapshot | undefined
-      readonly streamed: boolean
-    }
+  /** The end of the session is the end of the run. */
+  | { readonly _tag: "End"; readonly state: TerminalSessionState; readonly snapshot: SessionSnapshot | undefined }
   | { readonly _tag: "Recovered" }
+  /** The remembered cancel is done with; `stopped` says whether it has ended a session. */
+  | { readonly _tag: "CancelSettled"; readonly stopped: boolean }
   | { readonly _tag: "Reconnecting"; readonly detail: string }
   /** The log lacks envelopes that the runtime has accepted and does not deliver. */
   | { readonly _tag: "Gap"; readonly detail: string; readonly requestedAfter: number }
 
 /** Why the runtime is asked for the session: the answer counts only while it is waited for. */
-export type SessionQuestion = "opened" | "ended" | "paused" | "reconnect"
+export type SessionQuestion = "opened" | "ended" | "paused" | "reconnect" | "counted"
 
 /**
  * What an observation does. Appends and reads of the log are awaited, and answered before anything else is decided, so
@@ -40,11 +40,13 @@ export type Action =
   /** Appends the frames after the cursor: answered by `Stored`, `Behind`, `CursorLost` or `RunDeleted`. */
   | { readonly _tag: "Store"; readonly frames: ReadonlyArray<ObservedFrame>; readonly cursor: number }
   | { readonly _tag: "ReadCursor" }
-  /** Ids of the stored envelopes that the runtime itself has written. */
+  /** Ids of the stored envelopes that the runtime itself has written, and whether a Commitment is stored. */
   | { readonly _tag: "ReadAnnotations" }
   | { readonly _tag: "ReadStanding" }
   | { readonly _tag: "AskIdentity" }
   | { readonly _tag: "AskSession"; readonly question: SessionQuestion }
+  /** Cancels the session of a run that was cancelled before it opened: answered by `Cancelled`. */
+  | { readonly _tag: "CancelSession"; readonly reason: string }
   /** Opens a subscription after that ordinal, in place of the one before. */
   | { readonly _tag: "Subscribe"; readonly subscription: number; readonly after: number }
   | { readonly _tag: "Unsubscribe" }

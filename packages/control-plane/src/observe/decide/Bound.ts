@@ -2,26 +2,28 @@ import type { SessionSnapshot } from "@runplane/domain"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
 import type { ObservedRun } from "../ObservedRuns.ts"
 import type { ObserverOptions } from "../ObserverSettings.ts"
-import { breakSilence, progress, review, sliceDue } from "./Drain.ts"
+import { breakSilence, counted, progress, review, sliceDue } from "./Drain.ts"
 import type { Input, Moment } from "./Input.ts"
-import { answered, compare, expectEnd, hear, look } from "./SessionLook.ts"
+import { answered, compare, expectEnd, hear, look, seen } from "./SessionLook.ts"
 import * as SessionStream from "./SessionStream.ts"
-import { type Bound, type Decision, stay, thenBound } from "./State.ts"
+import { type Bound, type Decision, type EarlyStream, stay, thenBound } from "./State.ts"
 
-/** Begins to follow a session; `session` is what was last said of it, undefined after a restart. */
+/** Begins to follow a session, with what was last said of it and what has come already; after a restart without. */
 export const follow = (
   run: ObservedRun,
   options: ObserverOptions,
-  cursor: number,
-  session: SessionSnapshot | undefined,
-  now: Moment
+  now: Moment & { readonly cursor: number },
+  begun?: { readonly session: SessionSnapshot; readonly early: EarlyStream }
 ): Decision => {
+  const { cursor } = now
+  const session = begun?.session
   const state: Bound = {
     _tag: "Bound",
     run,
     options,
     cursor,
     annotations: new Set(),
+    committed: false,
     look: {
       deadline: session?.expiresAtUnixMs ?? run.expiresAtUnixMs,
       suspended: run.status === "suspended",
@@ -33,14 +35,16 @@ export const follow = (
     stream: SessionStream.newStream,
     drain: undefined
   }
-  const [subscribed, actions] = SessionStream.subscribe(state, now)
+  const [subscribed, actions] =
+    begun === undefined ? SessionStream.subscribe(state, now) : SessionStream.takeOver(state, begun.early, now)
   const read = cursor === 0 ? [] : [{ _tag: "ReadAnnotations" } as const]
-  const known =
-    session === undefined
-      ? ({ _tag: "Check" } as const)
-      : ({ _tag: "State", state: session.state, snapshot: session } as const)
-  const begun = thenBound([subscribed, [...read, ...actions]], (next) => hear(next, known, now))
-  return thenBound(begun, (next) => look(next, now))
+  const known = thenBound([subscribed, [...read, ...actions]], (next) => {
+    if (session === undefined) return hear(next, { _tag: "Check" }, now)
+    // The run has just become running: there is nothing to compare with.
+    if (session.state === "OPEN") return stay(seen(next, { state: "OPEN", snapshot: session }, now))
+    return hear(next, { _tag: "State", state: session.state, snapshot: session }, now)
+  })
+  return thenBound(known, (next) => look(next, now))
 }
 
 /** Follows the session of a bound run to its end. */
@@ -57,7 +61,8 @@ const happened = (state: Bound, input: Input): Decision => {
         : stay(state)
     case "Stored": {
       const stored = SessionStream.stored(state, input.frames, input.cursor, input)
-      return progress(input.frames.some(isCommitment) ? expectEnd(stored, input) : stored, input)
+      const committed = input.frames.some(isCommitment)
+      return progress(committed ? expectEnd({ ...stored, committed }, input) : stored, input)
     }
     case "Behind":
       return SessionStream.fallBehind(state, input.cursor, input)
@@ -68,7 +73,11 @@ const happened = (state: Bound, input: Input): Decision => {
     case "Cursor":
       return SessionStream.pauseAfter(state, input.cursor, input)
     case "Annotations":
-      return stay({ ...state, annotations: new Set([...state.annotations, ...input.messageIds]) })
+      return stay({
+        ...state,
+        annotations: new Set([...state.annotations, ...input.messageIds]),
+        committed: state.committed || input.committed
+      })
     case "State":
     case "Check":
       return state.drain === undefined ? hear(state, input, input) : stay(state)
@@ -76,6 +85,7 @@ const happened = (state: Bound, input: Input): Decision => {
       return compare(state, input.standing, input)
     case "Session":
       if (input.question === "opened") return stay(state)
+      if (input.question === "counted") return counted(state, input.answer, input)
       return input.question === "reconnect"
         ? SessionStream.reconsider(state, input.answer, input)
         : answered(state, input.question, input.answer, input)

@@ -1,5 +1,7 @@
 import type { SessionSnapshot } from "@runplane/domain"
-import { log, write } from "./Action.ts"
+import type { RuntimeError } from "@runplane/runtime"
+import type * as Result from "effect/Result"
+import { type Action, log, write } from "./Action.ts"
 import type { Moment } from "./Input.ts"
 import { drainNow, isConnected, isHistoryGone, readAgain } from "./SessionStream.ts"
 import { type Bound, type Decision, type Drain, over, type SessionEnd, stay, thenBound } from "./State.ts"
@@ -9,6 +11,9 @@ import { type Bound, type Decision, type Drain, over, type SessionEnd, stay, the
  * runtime counts the accepted messages of each participant, so the length of the history is known. When the stream is
  * open and silent although envelopes are missing, they were lost on their way, and the history is read again from its
  * beginning. What the runtime does not deliver even then is given up and marked as a gap (docs/runtime.md#drain).
+ *
+ * A count may be older than the end it came with. A session is resolved by its Commitment, so as long as nobody has
+ * seen that, the runtime is asked to count again.
  */
 
 /** How often the whole history is read again in a row without finding what is missing. */
@@ -30,6 +35,7 @@ export const drain = (state: Bound, { snapshot, state: ended }: SessionEnd, now:
       end: { state: ended, snapshot },
       expected: historyLength(snapshot),
       goal: "whole",
+      recount: "due",
       ...silence(state.options.drainTimeoutMs, now),
       cursor: state.cursor,
       since: now.at,
@@ -51,22 +57,35 @@ const historyLength = (session: SessionSnapshot): number =>
 /** Stored envelopes of participants. */
 const received = (state: Bound): number => state.cursor - state.annotations.size
 
-const endRun = (end: SessionEnd): Decision => over(write({ _tag: "End", ...end, streamed: true }))
+const endOf = (end: SessionEnd) => write({ _tag: "End", ...end })
+
+const endRun = (end: SessionEnd): Decision => over(endOf(end))
 
 /** Whether the goal is reached, or cannot be any more. */
 export const review = (state: Bound, now: Moment): Decision => {
   const { drain: draining } = state
   if (draining === undefined) return stay(state)
-  if (draining.goal === "silent") return isHistoryGone(state) ? endRun(draining.end) : stay(state)
-  if (received(state) < draining.expected) return isHistoryGone(state) ? giveUp(state, draining) : stay(state)
+  const isGone = isHistoryGone(state)
+  const missing = received(state) < draining.expected
+  if (draining.goal === "late") {
+    return isGone || !(missing || isUncommitted(state, draining)) ? over() : stay(state)
+  }
+  if (missing) return isGone ? giveUp(state, draining, now) : stay(state)
   const last = lastSilenceMs(state, draining)
-  if (last === undefined || isHistoryGone(state)) return endRun(draining.end)
+  if (last === undefined || isGone) return endRun(draining.end)
+  if (draining.goal === "silent" && draining.quietMs === last) return stay(state)
   const { cursor } = state
   return stay({ ...state, drain: { ...draining, goal: "silent", ...silence(last, now), cursor, since: now.at } })
 }
 
+/** The Commitment that has resolved the session has not come. */
+const isUncommitted = ({ committed }: Bound, { end }: Drain): boolean => end.state === "RESOLVED" && !committed
+
 /** How long something may still come that the runtime has not counted; undefined when nothing can. */
-const lastSilenceMs = ({ options }: Bound, { end }: Drain): number | undefined => {
+const lastSilenceMs = (state: Bound, draining: Drain): number | undefined => {
+  const { options } = state
+  const { end } = draining
+  if (isUncommitted(state, draining)) return options.drainTimeoutMs
   // Without any activity the runtime may be one that does not count.
   if (end.snapshot.participantActivity.length === 0) return options.endCheckDelayMs
   // Newer runtimes write a SessionCancel after they have told of the cancellation, which no count includes.
@@ -82,7 +101,7 @@ export const progress = (state: Bound, now: Moment): Decision => {
 /** A silence has to begin anew. */
 export const breakSilence = (state: Bound, now: Moment): Bound => {
   const { drain: draining } = state
-  if (draining === undefined) return state
+  if (draining === undefined || draining.goal === "late") return state
   const moved = state.cursor > draining.cursor
   return {
     ...state,
@@ -97,37 +116,65 @@ export const breakSilence = (state: Bound, now: Moment): Bound => {
 /** Repetitions are progress too while the history is read again, but not for ever. */
 const boundWait = (state: Bound, now: Moment): Decision => {
   const { drain: draining, options } = state
-  if (draining === undefined || now.at - draining.since <= options.longestDrainMs) return stay(state)
-  return draining.goal === "whole" ? giveUp(state, draining) : endRun(draining.end)
+  if (draining === undefined || draining.goal === "late") return stay(state)
+  if (now.at - draining.since <= options.longestDrainMs) return stay(state)
+  return draining.goal === "whole" ? giveUp(state, draining, now) : endRun(draining.end)
 }
 
 /** A slice of the silence is over; a stream that is not open is not silent. */
 export const sliceDue = (state: Bound, now: Moment): Decision => {
   const { drain: draining } = state
   if (draining === undefined) return stay(state)
+  if (draining.goal === "late") return over()
   if (!isConnected(state)) return progress(state, now)
   const slices = draining.slices + 1
   const next: Bound = { ...state, drain: { ...draining, slices, sliceAt: now.at + sliceMs(draining.quietMs) } }
   if (slices < SLICES) return stay(next)
-  if (draining.goal === "silent") return endRun(draining.end)
+  if (draining.goal === "silent") return fallSilent(next, draining, now)
   return thenBound(boundWait(breakSilence(next, now), now), (waited) => listenAgain(waited, now))
+}
+
+/** Nothing more has come. Before a resolved session ends without its Commitment, the runtime counts again. */
+const fallSilent = (state: Bound, draining: Drain, now: Moment): Decision => {
+  if (!isUncommitted(state, draining)) return endRun(draining.end)
+  if (draining.recount === "asked") return listenOn(state, draining, [], now)
+  const asking: Drain = { ...draining, ...silence(draining.quietMs, now), recount: "asked" }
+  return [{ ...state, drain: asking }, [{ _tag: "AskSession", question: "counted" }]]
+}
+
+/** The runtime has counted again; without an answer what it counted before has to do. */
+export const counted = (state: Bound, answer: Result.Result<SessionSnapshot, RuntimeError>, now: Moment): Decision => {
+  const { drain: draining, options } = state
+  if (draining?.recount !== "asked" || draining.goal !== "silent") return stay(state)
+  if (answer._tag === "Failure") return listenOn(state, draining, [], now)
+  const expected = historyLength(answer.success)
+  if (received(state) >= expected) return endRun(draining.end)
+  const whole: Drain = { ...draining, ...silence(options.drainTimeoutMs, now), expected, goal: "whole", since: now.at }
+  return stay({ ...state, drain: whole })
 }
 
 /** The open stream is silent although envelopes are missing. */
 const listenAgain = (state: Bound, now: Moment): Decision => {
   const { drain: draining } = state
   if (draining === undefined) return stay(state)
-  if (draining.fruitless === FRUITLESS_READS) return giveUp(state, draining)
+  if (draining.fruitless === FRUITLESS_READS) return giveUp(state, draining, now)
   const told = log("Info", `${received(state)} of ${draining.expected} envelopes have come: reading the history again`)
   const next: Bound = { ...state, drain: { ...draining, fruitless: draining.fruitless + 1 } }
   const [left, actions] = readAgain(next, now)
   return [left, [told, ...actions]]
 }
 
-/** The rest of the history does not come. Where it is gone, that has been marked already. */
-const giveUp = (state: Bound, { end, expected }: Drain): Decision => {
+/** The rest of the history does not come in time. Where it is gone, that has been marked already. */
+const giveUp = (state: Bound, draining: Drain, now: Moment): Decision => {
+  const { end, expected } = draining
   const detail = `the session ended after ${expected} envelopes, of which ${received(state)} were received`
-  const gap = isHistoryGone(state) ? [] : [write({ _tag: "Gap", detail, requestedAfter: state.cursor })]
-  const [, ending] = endRun(end)
-  return [{ _tag: "Over" }, [log("Warn", detail), ...gap, ...ending]]
+  if (isHistoryGone(state)) return over(log("Warn", detail), endOf(end))
+  const gap = write({ _tag: "Gap", detail, requestedAfter: state.cursor })
+  return listenOn(state, draining, [log("Warn", detail), gap], now)
+}
+
+/** The run ends, but what comes late is stored: a large message may be under way for longer than anybody waits. */
+const listenOn = (state: Bound, draining: Drain, before: ReadonlyArray<Action>, now: Moment): Decision => {
+  const late: Drain = { ...draining, goal: "late", sliceAt: now.at + state.options.longestDrainMs }
+  return [{ ...state, drain: late }, [...before, endOf(draining.end)]]
 }

@@ -1,4 +1,4 @@
-import type { RunStatus, RuntimeSessionState, SessionSnapshot } from "@runplane/domain"
+import type { RunStatus, RuntimeSessionState, SendAck, SessionSnapshot } from "@runplane/domain"
 import type { RuntimeError, RuntimeIdentity } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
@@ -32,6 +32,7 @@ export type Happening =
   | SessionUpdate
   /** Answers of the runtime. */
   | { readonly _tag: "Identity"; readonly answer: Result.Result<RuntimeIdentity, RuntimeError> }
+  | { readonly _tag: "Cancelled"; readonly answer: Result.Result<SendAck, RuntimeError> }
   | {
       readonly _tag: "Session"
       readonly question: SessionQuestion
@@ -48,7 +49,7 @@ export type Happening =
   /** The frames were not stored on the cursor they were read from: the log stands here now. */
   | { readonly _tag: "Behind"; readonly cursor: number }
   | { readonly _tag: "Cursor"; readonly cursor: number }
-  | { readonly _tag: "Annotations"; readonly messageIds: ReadonlyArray<string> }
+  | { readonly _tag: "Annotations"; readonly messageIds: ReadonlyArray<string>; readonly committed: boolean }
   | { readonly _tag: "Standing"; readonly standing: RunStanding | undefined }
   /** Another observer has stored envelopes of the run. */
   | { readonly _tag: "CursorLost"; readonly reason: string }
@@ -62,6 +63,8 @@ export interface Moment {
   readonly at: number
   /** A random number from 0 to 1, for jitter. */
   readonly chance: number
+  /** Whether the watch of all sessions is open: then a session is heard of as soon as it exists. */
+  readonly watched: boolean
 }
 
 export type Input = Happening & Moment

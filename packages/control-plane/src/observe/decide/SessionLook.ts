@@ -21,7 +21,7 @@ const withLook = (state: Bound, look: Partial<Look>): Bound => ({ ...state, look
 /** The session was heard of. An end counts at once; anything else waits for what is being found out. */
 export const hear = (state: Bound, update: SessionUpdate, now: Moment): Decision => {
   if (update._tag === "Check") return stay(withLook(state, { checkAt: now.at }))
-  return isTerminalSession(update.state) ? consider(state, update, now) : stay(withLook(state, { announced: update }))
+  return isTerminalSession(update.state) ? end(state, update, now) : stay(withLook(state, { announced: update }))
 }
 
 /** A Commitment is stored, so the session may end any moment. */
@@ -57,9 +57,23 @@ export const look = (state: Bound, now: Moment): Decision => {
  * when somebody else has changed the status since it was read.
  */
 const consider = (state: Bound, view: SessionView, now: Moment): Decision => {
-  if (isTerminalSession(view.state)) return drain(state, { state: view.state, snapshot: view.snapshot }, now)
+  if (isTerminalSession(view.state)) return end(state, view, now)
   if (view.state !== "OPEN" && view.state !== "SUSPENDED") return stay(seen(state, view, now))
   return [withLook(state, { question: { _tag: "Standing", view } }), [{ _tag: "ReadStanding" }]]
+}
+
+/**
+ * The session has ended. When it was suspended as far as the run knows, it has been resumed since: that was announced
+ * and not settled yet, or follows from its end, because nobody resolves a suspended session.
+ */
+const end = (state: Bound, { snapshot, state: ended }: SessionView, now: Moment): Decision => {
+  if (!isTerminalSession(ended)) return stay(state)
+  const { announced, question, suspended } = state.look
+  const settling = question === undefined || question._tag === "Ended" ? undefined : question.view
+  const resumed = ended === "RESOLVED" || (announced ?? settling)?.state === "OPEN"
+  const missed = suspended && resumed ? [write({ _tag: "Resume", revision: undefined })] : []
+  const [next, actions] = drain(state, { state: ended, snapshot }, now)
+  return [next, [...missed, ...actions]]
 }
 
 /** How the run stands, when that was asked for because of the session's state. */
@@ -109,7 +123,7 @@ const viewOf = (
 }
 
 const settle = (state: Bound, view: SessionView, { revision, status }: RunStanding, now: Moment): Decision => {
-  if (isTerminalSession(view.state)) return drain(state, { state: view.state, snapshot: view.snapshot }, now)
+  if (isTerminalSession(view.state)) return end(state, view, now)
   const next = seen(state, view, now)
   if (view.state === "SUSPENDED" && status === "running") return [next, [write({ _tag: "Suspend", revision })]]
   if (view.state === "OPEN" && status === "suspended") return [next, [write({ _tag: "Resume", revision })]]
@@ -120,7 +134,7 @@ const settle = (state: Bound, view: SessionView, { revision, status }: RunStandi
  * The look is over; says when the next one is due. While suspended the runtime's clock stands still, so the deadline
  * says nothing.
  */
-const seen = (state: Bound, view: SessionView | undefined, { at }: Moment): Bound => {
+export const seen = (state: Bound, view: SessionView | undefined, { at }: Moment): Bound => {
   const { endCheckDelayMs, streamIdleTimeoutMs } = state.options
   const deadline = view?.snapshot?.expiresAtUnixMs ?? state.look.deadline
   const said = view !== undefined && view.state !== "UNSPECIFIED"

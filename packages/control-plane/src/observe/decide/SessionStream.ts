@@ -1,11 +1,11 @@
-import type { SessionSnapshot } from "@runplane/domain"
+import type { InlineError, SessionSnapshot } from "@runplane/domain"
 import { type RuntimeError, saysHistoryGone } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
 import { isWrittenByRuntime } from "../RuntimeAnnotations.ts"
-import { isTerminalSession, write } from "./Action.ts"
+import { type Action, isTerminalSession, write } from "./Action.ts"
 import type { Moment } from "./Input.ts"
-import { type Bound, type Decision, over, type SessionStream, stay } from "./State.ts"
+import { type Bound, type Decision, type EarlyStream, over, type SessionStream, stay, thenBound } from "./State.ts"
 import * as Place from "./StreamPlace.ts"
 
 /**
@@ -24,6 +24,7 @@ export const newStream: SessionStream = {
   place: Place.streamPlace,
   subscription: 0,
   attempt: 0,
+  errors: new Set(),
   connection: { _tag: "Ending", detail: "", forbidden: false }
 }
 
@@ -42,6 +43,21 @@ export const subscribe = (state: Bound, { at }: Moment): Decision => {
   ]
 }
 
+/**
+ * Goes on with the subscription that was opened before the run was bound. Another observer may have stored envelopes
+ * since then: they come again, on a subscription that follows them.
+ */
+export const takeOver = (state: Bound, early: EarlyStream, now: Moment): Decision => {
+  const { subscription } = early
+  if (state.cursor !== state.run.cursor || (!early.open && early.frames.length === 0)) {
+    return subscribe(withStream(state, { subscription }), now)
+  }
+  const place = Place.open(state.stream.place, state.cursor)
+  const taken = withStream(state, { place, subscription, connection: opened(state, now.at) })
+  const held = early.frames.length === 0 ? stay(taken) : receive(taken, early.frames, now)
+  return early.open ? held : thenBound(held, (next) => (isConnected(next) ? ended(next, undefined, now) : stay(next)))
+}
+
 const opened = ({ options }: Bound, at: number) => ({ _tag: "Open", idleAt: at + options.streamIdleTimeoutMs }) as const
 
 export const isConnected = ({ stream }: Bound): boolean => stream.connection._tag === "Open"
@@ -55,18 +71,40 @@ export const isCurrent = (state: Bound, subscription: number): boolean =>
 
 /** Frames have arrived on the open subscription. Those of another session, or of none, are not the run's. */
 export const receive = (state: Bound, arrived: ReadonlyArray<ObservedFrame>, now: Moment): Decision => {
-  const frames = arrived.filter(
-    ({ frame }) => frame.kind !== "stream-envelope" || frame.envelope.sessionId === state.run.sessionId
+  const errors = new Set(state.stream.errors)
+  const frames = arrived.filter(({ frame }) =>
+    frame.kind === "stream-inline-error"
+      ? isNewError(frame.error, errors)
+      : frame.kind !== "stream-envelope" || frame.envelope.sessionId === state.run.sessionId
   )
-  const refusal = frames.map(({ frame }) => frame).find(isRefusal)
+  const refusal = arrived.map(({ frame }) => frame).find(isRefusal)
   if (refusal?.kind === "stream-inline-error") {
     const { code, message } = refusal.error
     const detail = message || code
-    return saysHistoryGone(`${code} ${message}`) ? loseHistory(state, detail, now) : forbidden(detail)
+    if (!saysHistoryGone(`${code} ${message}`)) return forbidden(state, detail)
+    // Envelopes that are accepted after the loss still come, so those beside the refusal count.
+    const envelopes = frames.filter(({ frame }) => frame.kind === "stream-envelope")
+    const [lost, actions] = loseHistory(state, detail, now)
+    return [lost, envelopes.length === 0 ? actions : [...actions, store(state, envelopes)]]
   }
-  const connection = opened(state, now.at)
-  if (frames.length === 0) return stay(withStream(state, { connection }))
-  return [withStream(state, { attempt: 0, connection }), [{ _tag: "Store", frames, cursor: state.cursor }]]
+  const { attempt } = state.stream
+  const good = frames.some(({ frame }) => frame.kind === "stream-envelope")
+  const next = withStream(state, { connection: opened(state, now.at), attempt: good ? 0 : attempt, errors })
+  return frames.length === 0 ? stay(next) : [next, [store(state, frames)]]
+}
+
+const store = ({ cursor }: Bound, frames: ReadonlyArray<ObservedFrame>): Action => ({ _tag: "Store", frames, cursor })
+
+/** Different inline errors that are known again. */
+const REMEMBERED_ERRORS = 64
+
+/** An error that comes again with every subscription says nothing new. */
+const isNewError = ({ code, message }: InlineError, known: Set<string>): boolean => {
+  const text = `${code}\n${message}`
+  if (known.has(text)) return false
+  if (known.size >= REMEMBERED_ERRORS) known.clear()
+  known.add(text)
+  return true
 }
 
 /** The runtime keeps the stream open after such an error, and silent. */
@@ -74,16 +112,21 @@ const isRefusal = (frame: ObservedFrame["frame"]): boolean =>
   frame.kind === "stream-inline-error" && (/^forbidden:/i.test(frame.error.code) || saysHistoryGone(frame.error.code))
 
 /** The runtime does not let this identity see the session; trying again changes nothing. */
-const forbidden = (errorMessage: string): Decision =>
-  over(write({ _tag: "Fail", errorCode: "FORBIDDEN", errorMessage }))
+const forbidden = ({ drain }: Bound, errorMessage: string): Decision =>
+  drain?.goal === "late" ? over() : over(write({ _tag: "Fail", errorCode: "FORBIDDEN", errorMessage }))
 
 /** The frames are in the log. */
 export const stored = (state: Bound, frames: ReadonlyArray<ObservedFrame>, cursor: number, { at }: Moment): Bound => {
   const written = frames.flatMap(({ frame }) =>
     frame.kind === "stream-envelope" && isWrittenByRuntime(frame.envelope) ? [frame.envelope.messageId] : []
   )
+  const { connection, errors, place } = state.stream
   return {
-    ...withStream(state, { place: Place.passed(state.stream.place, frames), connection: opened(state, at) }),
+    ...withStream(state, {
+      place: Place.passed(place, frames),
+      connection: connection._tag === "Open" ? opened(state, at) : connection,
+      errors: cursor > state.cursor ? new Set() : errors
+    }),
     cursor,
     annotations: written.length === 0 ? state.annotations : new Set([...state.annotations, ...written])
   }
@@ -123,7 +166,7 @@ export const pauseAfter = (state: Bound, cursor: number, now: Moment): Decision 
   const { attempt, connection } = state.stream
   if (connection._tag !== "Ending") return stay({ ...state, cursor })
   const { detail } = connection
-  if (connection.forbidden) return forbidden(detail)
+  if (connection.forbidden) return forbidden(state, detail)
   const next = { ...withCheck(state, now.at), cursor }
   if (attempt >= state.options.streamMaxRetries) return stay(doubt(next, detail, 0, now))
   const until = now.at + pauseMs(state, attempt, now)
@@ -139,7 +182,7 @@ const doubt = (state: Bound, detail: string, poll: number, now: Moment): Bound =
   })
 
 const pauseMs = ({ drain, options }: Bound, attempt: number, { chance }: Moment): number => {
-  const longest = drain === undefined ? options.streamBackoffMaxMs : DRAIN_PAUSE_MS
+  const longest = drain === undefined || drain.goal === "late" ? options.streamBackoffMaxMs : DRAIN_PAUSE_MS
   return Math.ceil(Math.min(options.streamBackoffBaseMs * 2 ** attempt, longest) * (1 + JITTER * chance))
 }
 

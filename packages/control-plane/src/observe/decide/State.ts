@@ -1,4 +1,6 @@
 import type { SessionSnapshot } from "@runplane/domain"
+import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import type { LateCancel } from "../LateCancels.ts"
 import type { ObservedRun, RunStanding } from "../ObservedRuns.ts"
 import type { ObserverOptions } from "../ObserverSettings.ts"
 import type { Action, TerminalSessionState } from "./Action.ts"
@@ -19,6 +21,8 @@ export interface Unbound extends Observed {
     | { readonly _tag: "Greeting" }
     | { readonly _tag: "Awaiting"; readonly capabilities: string }
     | { readonly _tag: "Binding"; readonly session: SessionSnapshot }
+    /** The run was cancelled before its session opened: the session is stopped when it does. */
+    | { readonly _tag: "Stopping"; readonly cancel: LateCancel; readonly asked: boolean }
   /** When the waiting began. */
   readonly since: number
   /** Pauses so far. */
@@ -29,6 +33,18 @@ export interface Unbound extends Observed {
    * The session was heard of while a question was open: its answer may be old, so the next question follows at once.
    */
   readonly updated: boolean
+  /** What was heard of the session before the runtime was greeted. */
+  readonly heard: SessionSnapshot | undefined
+  readonly early: EarlyStream
+}
+
+/** The subscription that is opened before the run is bound, and what it has brought. */
+export interface EarlyStream {
+  /** Number of the newest subscription; 0 before the first. */
+  readonly subscription: number
+  readonly open: boolean
+  readonly frames: ReadonlyArray<ObservedFrame>
+  readonly bytes: number
 }
 
 /** The run follows its session: its frames go into the log, and its state becomes the run's. */
@@ -41,6 +57,8 @@ export interface Bound extends Observed {
    * activity.
    */
   readonly annotations: ReadonlySet<string>
+  /** Whether the log has the session's Commitment. */
+  readonly committed: boolean
   readonly look: Look
   readonly stream: SessionStream
   /** The session has ended: what is missing is fetched, and then the run ends. */
@@ -70,6 +88,8 @@ export interface SessionStream {
   readonly subscription: number
   /** Subscriptions in a row that brought nothing. */
   readonly attempt: number
+  /** Inline errors since the log last moved: a repeated one is not stored again. */
+  readonly errors: ReadonlySet<string>
   readonly connection:
     | { readonly _tag: "Open"; readonly idleAt: number }
     /** Ended; the log is asked where it stands. */
@@ -91,8 +111,13 @@ export interface Drain {
   readonly end: { readonly state: TerminalSessionState; readonly snapshot: SessionSnapshot }
   /** Envelopes that the runtime has counted. */
   readonly expected: number
-  /** First everything that was counted, then a silence in which what is not counted may come. */
-  readonly goal: "whole" | "silent"
+  /**
+   * First everything that was counted, then a silence in which what is not counted may come. After the end of a run
+   * whose history is not whole, what still comes late is stored.
+   */
+  readonly goal: "whole" | "silent" | "late"
+  /** How the runtime's counting is verified when a session was resolved by a Commitment that nobody has seen. */
+  readonly recount: "due" | "asked"
   /** The silence that is waited for, in slices, and how many of them have passed. */
   readonly quietMs: number
   readonly slices: number

@@ -1,16 +1,19 @@
 import { failureCodeIn, isTerminal, type SessionSnapshot } from "@runplane/domain"
 import type { RuntimeError, RuntimeIdentity } from "@runplane/runtime"
-import type { ObservedRun } from "../ObservedRuns.ts"
+import type { ObservedRun, RunStanding } from "../ObservedRuns.ts"
 import type { ObserverOptions } from "../ObserverSettings.ts"
 import { type Action, write } from "./Action.ts"
 import { follow } from "./Bound.ts"
-import type { Input, Moment } from "./Input.ts"
+import { endEarly, hold, noEarlyStream, subscribeEarly } from "./EarlyStream.ts"
+import type { Input, Moment, SessionView } from "./Input.ts"
 import { type Decision, over, stay, type Unbound } from "./State.ts"
+import { awaitStop, stop } from "./Stopping.ts"
 
 /**
- * The steps before a run is bound: `Initialize`, then `GetSession` until the initiator has opened the session. A
- * session that does not exist yet and a runtime that cannot be reached are both waited out, up to the bind time-out; an
- * update of the session cuts a pause short (docs/runtime.md#await-session).
+ * The steps before a run is bound: `Initialize`, then `GetSession` until the initiator has opened the session, or the
+ * watch of all sessions tells of it. A session that does not exist yet and a runtime that cannot be reached are both
+ * waited out, up to the bind time-out (docs/runtime.md#await-session). Beside that the session is subscribed to as soon
+ * as it can exist.
  */
 
 export const unbound = (run: ObservedRun, options: ObserverOptions): Unbound => ({
@@ -21,96 +24,135 @@ export const unbound = (run: ObservedRun, options: ObserverOptions): Unbound => 
   since: 0,
   polls: 0,
   pollAt: undefined,
-  updated: false
+  updated: false,
+  heard: undefined,
+  early: noEarlyStream
 })
 
+/** While no watch tells of new sessions, one that does not exist is asked for in such pauses. Milliseconds. */
+const UNWATCHED_PAUSE_MS = 20
+/** These pauses grow with the time that was waited, to this share of it. */
+const UNWATCHED_SHARE = 0.05
+
 export const awaitSession = (state: Unbound, input: Input): Decision => {
+  if (state.step._tag === "Stopping") return awaitStop(state, state.step, input)
   switch (input._tag) {
-    case "Started": {
-      const waiting = { ...state, since: input.at }
-      return state.run.status === "queued" ? [waiting, [write({ _tag: "Start" })]] : greet(waiting)
-    }
+    case "Started":
+      return start({ ...state, since: input.at }, input)
     case "Written":
-      // Whoever ended the run meanwhile has ended the waiting too.
-      if (isTerminal(input.status)) return over()
-      if (input.write === "Start") return greet(state)
+      // Whoever ended the run meanwhile has ended the waiting too; unless the session is to be stopped.
+      if (isTerminal(input.status)) return [state, [{ _tag: "ReadStanding" }]]
+      if (input.write === "Start") return greet(state, input)
       return input.write === "Run" && state.step._tag === "Binding"
-        ? follow(state.run, state.options, input.cursor, state.step.session, input)
+        ? follow(state.run, state.options, input, { session: state.step.session, early: state.early })
         : stay(state)
     case "Identity":
       return input.answer._tag === "Success"
-        ? greeted(state, input.answer.success)
+        ? greeted(state, input.answer.success, input)
         : refused(state, input.answer.failure, input)
     case "Session":
       return input.answer._tag === "Success"
         ? found(state, input.answer.success, input)
         : refused(state, input.answer.failure, input)
     case "State":
-      return state.pollAt === undefined ? stay({ ...state, updated: true }) : ask(state)
+      return hear(state, input, input)
     case "Check":
-      return [state, [{ _tag: "ReadStanding" }]]
+      return [{ ...state, heard: undefined }, [{ _tag: "ReadStanding" }]]
     case "Standing":
-      if (input.standing === undefined || isTerminal(input.standing.status)) return over()
-      return state.pollAt === undefined ? stay({ ...state, updated: true }) : ask(state)
+      return isOver(input.standing) ? left(state, input.standing, input) : lookAgain(state, input)
+    case "Frames":
+      return thenLook(hold(state, input.subscription, input.frames), input)
+    case "StreamEnded":
+      return stay(endEarly(state, input.subscription))
     case "Tick":
-      return state.pollAt !== undefined && state.pollAt <= input.at ? ask(state) : stay(state)
+      return state.pollAt !== undefined && state.pollAt <= input.at ? ask(state, input) : stay(state)
     default:
       return stay(state)
   }
 }
 
-const greet = (state: Unbound): Decision => {
-  const [next, actions] = ask({ ...state, step: { _tag: "Greeting" } })
+const isOver = (standing: RunStanding | undefined): boolean => standing === undefined || isTerminal(standing.status)
+
+/** The run is not waited for any more; a session that was to be cancelled may still open. */
+const left = (state: Unbound, standing: RunStanding | undefined, now: Moment): Decision => {
+  const cancel = standing?.cancel
+  if (cancel === undefined) return over()
+  return stop(state, cancel, state.step._tag === "Binding" ? state.step.session : state.heard, now)
+}
+
+const start = (state: Unbound, now: Moment): Decision => {
+  const { cancel, status } = state.run
+  if (cancel !== undefined && isTerminal(status)) return stop(state, cancel, undefined, now)
+  const [next, subscribed] = now.watched ? stay(state) : subscribeEarly(state)
+  const [after, actions] = status === "queued" ? ([next, [write({ _tag: "Start" })]] as const) : greet(next, now)
+  return [after, [...subscribed, ...actions]]
+}
+
+const greet = (state: Unbound, now: Moment): Decision => {
+  const [next, actions] = ask({ ...state, step: { _tag: "Greeting" } }, now)
   return [next, [{ _tag: "EnterStep", step: "runtime.initialize" }, ...actions]]
 }
 
 /** Asks what the step wants to know. */
-const ask = (state: Unbound): Decision => {
+const ask = (state: Unbound, now: Moment): Decision => {
   const asking = { ...state, pollAt: undefined, updated: false }
   switch (state.step._tag) {
     case "Greeting":
       return [asking, [{ _tag: "AskIdentity" }]]
-    case "Awaiting":
-      return [asking, [{ _tag: "AskSession", question: "opened" }]]
+    case "Awaiting": {
+      const [next, actions] = now.watched ? stay(asking) : subscribeEarly(asking)
+      return [next, [...actions, { _tag: "AskSession", question: "opened" }]]
+    }
     default:
       return stay(state)
   }
 }
 
-const greeted = (state: Unbound, { capabilities, supportedModes }: RuntimeIdentity): Decision => {
+/** Asks at once, or as soon as the open question is answered: its answer may be old. */
+const lookAgain = (state: Unbound, now: Moment): Decision =>
+  state.pollAt === undefined ? stay({ ...state, updated: true }) : ask(state, now)
+
+/** Frames have come, so there is a session to be asked for. */
+const thenLook = ([state, actions]: readonly [Unbound, ReadonlyArray<Action>], now: Moment): Decision => {
+  if (state.step._tag !== "Awaiting" || state.early.frames.length === 0) return [state, actions]
+  const [next, asked] = lookAgain(state, now)
+  return [next, [...actions, ...asked]]
+}
+
+/** The watch tells of the session: what it says is what the runtime would answer. */
+const hear = (state: Unbound, { snapshot, state: said }: SessionView, now: Moment): Decision => {
+  if (snapshot === undefined || said === "UNSPECIFIED") return lookAgain(state, now)
+  const session = { ...snapshot, state: said }
+  return state.step._tag === "Awaiting" ? found(state, session, now) : subscribeEarly({ ...state, heard: session })
+}
+
+const greeted = (state: Unbound, { capabilities, supportedModes }: RuntimeIdentity, now: Moment): Decision => {
   if (state.step._tag !== "Greeting") return stay(state)
   const { modeName } = state.run
   if (supportedModes.length > 0 && !supportedModes.includes(modeName)) {
     const errorMessage = `Runtime does not support mode '${modeName}'. Supported: ${supportedModes.join(", ")}`
     return fail({ errorCode: "MODE_NOT_SUPPORTED", errorMessage }, leave(undefined))
   }
-  const step = { _tag: "Awaiting", capabilities: JSON.stringify(capabilities) } as const
-  const [next, actions] = ask({ ...state, step })
+  const awaiting = { ...state, step: { _tag: "Awaiting", capabilities: JSON.stringify(capabilities) } as const }
+  const [next, actions] = state.heard === undefined ? ask(awaiting, now) : found(awaiting, state.heard, now)
   return [next, [leave(undefined), { _tag: "EnterStep", step: "runtime.await_session_open" }, ...actions]]
 }
 
-/**
- * A session that has ended without a result is not bound; one that was resolved is, for the history it may still have.
- */
+/** Whatever has become of the session, the run is bound to it, for the history that the runtime may still serve. */
 const found = (state: Unbound, session: SessionSnapshot, now: Moment): Decision => {
   const { step } = state
   if (step._tag !== "Awaiting") return stay(state)
-  switch (session.state) {
-    case "UNSPECIFIED":
-      return pause(state, undefined, now)
-    case "EXPIRED":
-    case "CANCELLED":
-      return over(leave(undefined), write({ _tag: "End", state: session.state, snapshot: session, streamed: false }))
-    default:
-      return [
-        { ...state, step: { _tag: "Binding", session } },
-        [
-          leave(undefined),
-          write({ _tag: "Bind", session, capabilities: step.capabilities }),
-          write({ _tag: "Run", session })
-        ]
-      ]
-  }
+  if (session.state === "UNSPECIFIED") return pause(state, undefined, now)
+  const [next, subscribed] = subscribeEarly({ ...state, step: { _tag: "Binding", session }, pollAt: undefined })
+  return [
+    next,
+    [
+      ...subscribed,
+      leave(undefined),
+      write({ _tag: "Bind", session, capabilities: step.capabilities }),
+      write({ _tag: "Run", session })
+    ]
+  ]
 }
 
 /** A call that failed: for good when the runtime refuses, otherwise it is tried again. */
@@ -129,17 +171,21 @@ const REFUSALS: Partial<Record<RuntimeError["reason"], string>> = {
 }
 
 /** Pauses before the next question, unless the bind time-out has passed. */
-const pause = (state: Unbound, trouble: string | undefined, { at }: Moment): Decision => {
+const pause = (state: Unbound, trouble: string | undefined, now: Moment): Decision => {
   const { options, polls, run } = state
-  const remaining = options.sessionPollTimeoutMs - (at - state.since)
+  const waited = now.at - state.since
+  const remaining = options.sessionPollTimeoutMs - waited
   if (remaining <= 0) {
     const why = trouble === undefined ? "" : `: ${trouble}`
     const errorMessage = `session ${run.sessionId} was not opened within ${options.sessionPollTimeoutMs} ms${why}`
     return fail({ errorCode: "RUNTIME_TIMEOUT", errorMessage }, leave(errorMessage))
   }
-  const pauseMs = Math.min(options.sessionPollBaseMs * 2 ** polls, options.sessionPollMaxMs, remaining)
-  const next = { ...state, polls: polls + 1, pollAt: at + pauseMs }
-  return state.updated ? ask(next) : stay(next)
+  const unwatched = !now.watched && trouble === undefined && state.step._tag === "Awaiting"
+  const usual = options.sessionPollBaseMs * 2 ** polls
+  const wanted = unwatched ? Math.max(UNWATCHED_PAUSE_MS, Math.ceil(waited * UNWATCHED_SHARE)) : usual
+  const pauseMs = Math.min(wanted, options.sessionPollMaxMs, remaining)
+  const next = { ...state, polls: polls + 1, pollAt: now.at + pauseMs }
+  return state.updated ? ask(next, now) : stay(next)
 }
 
 const leave = (error: string | undefined): Action => ({ _tag: "LeaveStep", error })

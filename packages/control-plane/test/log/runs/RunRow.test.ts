@@ -22,6 +22,7 @@ const row: RunRow = {
   started_at: null,
   ended_at: null,
   archived_at: null,
+  history_gap: false,
   last_seq: 9_007_199_254_740_991n,
   status_revision: 0,
   last_index: 3

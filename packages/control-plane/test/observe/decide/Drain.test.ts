@@ -50,14 +50,14 @@ describe("the end of a session", () => {
     waitForReading(trial, 2)
     trial.hear(frames(2, "m1", "m3"))
     waitForReading(trial, 3)
-    assert.deepStrictEqual(trial.wait(2_000), [incomplete(3, 2), "end RESOLVED", "finish"])
+    assert.deepStrictEqual(trial.wait(2_000), [incomplete(3, 2), "end RESOLVED"])
   })
 
   it("adds what was missed when the history is read again", () => {
     const trial = following()
-    trial.hear(frames(1, "m1", "m3"), resolved(2))
+    trial.hear(frames(1, "m1", "m3=Commitment"), resolved(2))
     waitForReading(trial, 2)
-    assert.deepStrictEqual(trial.hear(frames(2, "m1", "m2", "m3")), [
+    assert.deepStrictEqual(trial.hear(frames(2, "m1", "m2", "m3=Commitment")), [
       "store m1 m2 m3 after 2",
       "end RESOLVED",
       "finish"
@@ -72,18 +72,18 @@ describe("the end of a session", () => {
     trial.hear(frames(3, "m1", "m2"))
     waitForReading(trial, 4)
     waitForReading(trial, 5)
-    assert.deepStrictEqual(trial.wait(2_000), [incomplete(4, 2), "end RESOLVED", "finish"])
+    assert.deepStrictEqual(trial.wait(2_000), [incomplete(4, 2), "end RESOLVED"])
   })
 
   it("is not held up by frames that come and come, and bring nothing new", () => {
     const trial = following()
     trial.hear(frames(1, "m1"), resolved(2))
     const done: Array<string> = []
-    while (!trial.isOver && trial.at < 60_000) {
+    while (trial.status === "running" && trial.at < 60_000) {
       done.push(...trial.wait(1_000))
       done.push(...trial.hear(frames(1, "m1")))
     }
-    assert.deepStrictEqual(done.slice(-3), [incomplete(3, 1), "end RESOLVED", "finish"])
+    assert.deepStrictEqual(done.slice(-2), [incomplete(3, 1), "end RESOLVED"])
     assert.strictEqual(trial.at, 31_000)
   })
 
@@ -94,7 +94,7 @@ describe("the end of a session", () => {
     assert.deepStrictEqual(trial.holdUp(5_000), [])
     trial.hear(frames(1, "m2"))
     assert.deepStrictEqual(trial.wait(1_999), [])
-    assert.deepStrictEqual(trial.hear(frames(1, "m3")).slice(-2), ["end RESOLVED", "finish"])
+    assert.deepStrictEqual(trial.hear(frames(1, "m3=Commitment")).slice(-2), ["end RESOLVED", "finish"])
   })
 
   it("cuts the pause of a stream short, and its next ones", () => {
@@ -111,7 +111,7 @@ describe("the end of a session", () => {
     const trial = following()
     trial.hear(frames(1, "m1"), resolved(2))
     let subscription = 1
-    while (!trial.isOver && trial.at < 60_000) {
+    while (trial.status === "running" && trial.at < 60_000) {
       trial.hear(ended(subscription, failure("UNAVAILABLE")))
       if (trial.wait(250).some((line) => line.startsWith("subscribe"))) subscription += 1
     }
@@ -131,8 +131,9 @@ describe("the end of a session", () => {
     const trial = following()
     trial.hear(frames(1, "m1"))
     assert.deepStrictEqual(trial.hear(state(session("RESOLVED"))), [])
+    trial.hear(frames(1, "m2=Commitment"))
     trial.wait(400)
-    trial.hear(frames(1, "m2"))
+    trial.hear(frames(1, "m3"))
     assert.deepStrictEqual(trial.wait(499), [])
     assert.deepStrictEqual(trial.wait(1), ["end RESOLVED", "finish"])
   })
@@ -159,5 +160,92 @@ describe("the end of a session", () => {
     const done = trial.wait(600)
     assert.deepStrictEqual(done, [])
     assert.deepStrictEqual(trial.hear({ _tag: "Check" }, resolved(9)), [])
+  })
+
+  describe("without its Commitment", () => {
+    /** A session that is resolved, with everything stored that was counted then. */
+    const uncommitted = () => {
+      const trial = following()
+      trial.hear(frames(1, "m1", "m2"))
+      assert.deepStrictEqual(trial.hear(resolved(1)), [])
+      return trial
+    }
+
+    it("is not the end of the run until that has come, although it was not counted", () => {
+      const trial = uncommitted()
+      assert.deepStrictEqual(trial.wait(1_999), [])
+      assert.deepStrictEqual(trial.hear(frames(1, "m3=Commitment")), ["store m3 after 2", "end RESOLVED", "finish"])
+    })
+
+    it("is counted again, and the run ends when there is nothing more", () => {
+      const trial = uncommitted()
+      assert.deepStrictEqual(trial.wait(2_000), ["ask counted"])
+      assert.deepStrictEqual(trial.hear(answer("counted", session("RESOLVED", 1))), ["end RESOLVED", "finish"])
+    })
+
+    it("is counted again, and what was not counted before is waited for", () => {
+      const trial = uncommitted()
+      trial.wait(2_000)
+      assert.deepStrictEqual(trial.hear(answer("counted", session("RESOLVED", 2))), [])
+      waitForReading(trial, 2)
+      waitForReading(trial, 3)
+      assert.deepStrictEqual(trial.wait(2_000), [incomplete(3, 2), "end RESOLVED"])
+      assert.strictEqual(trial.status, "completed")
+    })
+
+    it("ends the run in time when the runtime does not answer, and what comes later is stored", () => {
+      for (const how of ["silence", "failure"] as const) {
+        const trial = uncommitted()
+        trial.wait(2_000)
+        const done = how === "silence" ? trial.wait(2_000) : trial.hear(answer("counted", failure("UNAVAILABLE")))
+        assert.deepStrictEqual(done, ["end RESOLVED"])
+        assert.deepStrictEqual(trial.hear(frames(1, "m3=Commitment")), ["store m3 after 2", "finish"])
+      }
+    })
+
+    it("is known to be whole when the Commitment was stored before a restart", () => {
+      const trial = new Trial({ status: "running", cursor: 3 })
+      trial.committed = true
+      trial.start()
+      assert.deepStrictEqual(trial.hear(resolved(2)), ["end RESOLVED", "finish"])
+    })
+  })
+
+  describe("whose history came too late", () => {
+    /** The run has ended with a gap, and its last subscription is open. */
+    const late = () => {
+      const trial = following()
+      trial.hear(frames(1, "m1"), resolved(2))
+      waitForReading(trial, 2)
+      waitForReading(trial, 3)
+      assert.deepStrictEqual(trial.wait(2_000), [incomplete(3, 1), "end RESOLVED"])
+      return trial
+    }
+
+    it("is stored all the same, and the observation is over when it is whole", () => {
+      const trial = late()
+      assert.deepStrictEqual(trial.hear(frames(3, "m1", "m2")), ["store m1 m2 after 1"])
+      assert.deepStrictEqual(trial.hear(frames(3, "m3=Commitment")), ["store m3 after 2", "finish"])
+    })
+
+    it("is listened to for as long as a drain may take", () => {
+      const trial = late()
+      // It began at some time of the last silence.
+      assert.deepStrictEqual(trial.wait(28_000), [])
+      assert.deepStrictEqual(trial.wait(2_000), ["finish"])
+    })
+
+    it("changes nothing of the run when it is refused, or gone, by then", () => {
+      assert.deepStrictEqual(late().hear(frames(3, "!FORBIDDEN: not yours")), ["finish"])
+      const gone = failure("FAILED_PRECONDITION", "history before ordinal 4 was compacted")
+      assert.deepStrictEqual(late().hear(ended(3, gone)).slice(-1), ["finish"])
+    })
+
+    it("is asked for again when the stream breaks", () => {
+      const trial = late()
+      trial.hear(ended(3, failure("UNAVAILABLE")))
+      assert.include(trial.wait(2_000).join(), "subscribe 4 after")
+      assert.include(trial.hear(frames(4, "m1", "m2", "m3=Commitment")), "finish")
+    })
   })
 })

@@ -97,13 +97,48 @@ describe("the session of a bound run", () => {
         // Counted: one SessionStart and one message.
         assert.deepStrictEqual(trial.hear(state(session(ended, 1))), [])
         assert.deepStrictEqual(trial.hear(answer(question, session("SUSPENDED"))), [])
-        trial.hear(frames(1, "m2"))
+        trial.hear(frames(1, "m2=Commitment"))
         trial.wait(100)
         assert.strictEqual(trial.status, status)
         assert.isTrue(trial.isOver)
       }
     })
   }
+
+  describe("that ends right after its resumption", () => {
+    for (const ending of ["RESOLVED", "CANCELLED", "EXPIRED"] as const) {
+      it(`is resumed in the log before it is ${ending}`, () => {
+        const trial = suspended()
+        assert.deepStrictEqual(trial.hear(state(session("OPEN", -1)), state(session(ending, -1))).slice(0, 2), [
+          "ask paused",
+          "resume"
+        ])
+        assert.strictEqual(trial.hear(answer("paused", session(ending, -1))).length, 0)
+      })
+
+      it(`is resumed in the log when the runtime confirms the resumption with ${ending}`, () => {
+        const trial = suspended()
+        assert.deepStrictEqual(trial.hear(state(session("OPEN", -1))), ["ask paused"])
+        assert.strictEqual(trial.hear(answer("paused", session(ending, -1)))[0], "resume")
+      })
+    }
+
+    it("has been resumed when it is resolved, even if nobody told", () => {
+      assert.strictEqual(suspended().hear(state(session("RESOLVED", -1)))[0], "resume")
+    })
+
+    it("need not have been resumed when it was cancelled", () => {
+      assert.notInclude(suspended().hear(state(session("CANCELLED", -1))), "resume")
+    })
+
+    it("is not resumed again by the observer when a caller has done so", () => {
+      const trial = suspended()
+      trial.status = "running"
+      trial.hear(state(session("OPEN", -1)))
+      const done = [...trial.hear(state(session("RESOLVED", -1))), ...trial.wait(2_000)]
+      assert.notInclude(done, "resume")
+    })
+  })
 
   it("does not change the run that a caller has ended", () => {
     const trial = following()

@@ -59,6 +59,19 @@ describe("the stream of a bound run", () => {
     assert.deepStrictEqual(trial.wait(250), ["reconnecting: stream ended", "subscribe 4 after 1"])
   })
 
+  it("does not begin with the shortest pause again after an inline error, and stores a repeated one once", () => {
+    const trial = following({}, { streamMaxRetries: 9 })
+    assert.deepStrictEqual(trial.hear(frames(1, "!INTERNAL", "!INTERNAL")), ["store error after 0"])
+    for (const [attempt, pause] of [250, 500, 1_000].entries()) {
+      trial.hear(ended(attempt + 1), unknown)
+      assert.deepStrictEqual(trial.wait(pause - 1), [])
+      assert.deepStrictEqual(trial.wait(1), ["reconnecting: stream ended", `subscribe ${attempt + 2} after 0`])
+      assert.deepStrictEqual(trial.hear(frames(attempt + 2, "!INTERNAL")), [])
+    }
+    assert.deepStrictEqual(trial.hear(frames(4, "!OTHER", "m1")), ["store error m1 after 0"])
+    assert.deepStrictEqual(trial.hear(frames(4, "!INTERNAL")), ["store error after 1"])
+  })
+
   describe("after the last attempt", () => {
     /** The pause is over, and the runtime is asked whether another subscription is worth it. */
     const doubting = () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { RuntimeErrorReason } from "@runplane/runtime"
-import { answer, check, failure, identity, session, state, Trial, unreachable } from "./support/Trial.ts"
+import { answer, check, failure, frames, identity, session, state, Trial, unreachable } from "./support/Trial.ts"
 
 const MODE = "macp.mode.decision.v1"
 const notFound = answer("opened", failure("NOT_FOUND"))
@@ -18,7 +18,7 @@ describe("a run without a session", () => {
     const trial = new Trial()
     assert.deepStrictEqual(trial.start(), ["start", "ask identity"])
     assert.deepStrictEqual(trial.hear(identity(MODE)), ["ask opened"])
-    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), ["bind", "run", "subscribe 1 after 0"])
+    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), ["subscribe 1 after 0", "bind", "run"])
     assert.strictEqual(trial.status, "running")
   })
 
@@ -117,39 +117,46 @@ describe("a run without a session", () => {
     ["EXPIRED", "failed"],
     ["CANCELLED", "cancelled"]
   ] as const) {
-    it(`is ${status} without being bound when its session is ${ended} already`, () => {
+    it(`is bound to a session that is ${ended} already, and ${status} once its history is read`, () => {
       const trial = waiting()
-      assert.deepStrictEqual(trial.hear(answer("opened", session(ended, 3))), [`end ${ended} unstreamed`, "finish"])
+      assert.deepStrictEqual(trial.hear(answer("opened", session(ended, 2))), ["subscribe 1 after 0", "bind", "run"])
+      assert.deepStrictEqual(trial.hear(frames(1, "m1", "m2")), ["store m1 m2 after 0"])
+      trial.hear(frames(1, "m3"))
+      trial.wait(100)
       assert.strictEqual(trial.status, status)
+      assert.strictEqual(trial.cursor, 3)
     })
   }
 
   it("is bound to a session that is resolved already, for its history", () => {
     const trial = waiting()
-    assert.deepStrictEqual(trial.hear(answer("opened", session("RESOLVED", 3))), ["bind", "run", "subscribe 1 after 0"])
+    assert.deepStrictEqual(trial.hear(answer("opened", session("RESOLVED", 3))), ["subscribe 1 after 0", "bind", "run"])
   })
 
   it("is bound to a suspended session, runs, and is suspended once the runtime has confirmed it", () => {
     const trial = waiting()
     assert.deepStrictEqual(trial.hear(answer("opened", session("SUSPENDED"))), [
+      "subscribe 1 after 0",
       "bind",
       "run",
-      "subscribe 1 after 0",
       "ask paused"
     ])
     assert.deepStrictEqual(trial.hear(answer("paused", session("SUSPENDED"))), ["suspend"])
     assert.strictEqual(trial.status, "suspended")
   })
 
-  it("asks at once when the watch has heard of the session", () => {
-    const trial = waiting()
-    trial.hear(notFound)
-    assert.deepStrictEqual(trial.hear(state(session("OPEN"))), ["ask opened"])
+  it("is bound at once when the watch has heard of the session, whatever was asked", () => {
+    for (const asked of ["paused", "asking"]) {
+      const trial = waiting()
+      if (asked === "paused") trial.hear(notFound)
+      assert.deepStrictEqual(trial.hear(state(session("OPEN"))), ["subscribe 1 after 0", "bind", "run"])
+      assert.deepStrictEqual(trial.hear(notFound, answer("opened", session("OPEN"))), [])
+    }
   })
 
-  it("asks again at once when the watch has heard of the session while a question was open", () => {
+  it("asks when the watch has heard of the session without saying how it is", () => {
     const trial = waiting()
-    assert.deepStrictEqual(trial.hear(state(session("OPEN"))), [])
+    assert.deepStrictEqual(trial.hear(state(session("UNSPECIFIED"))), [])
     assert.deepStrictEqual(trial.hear(notFound), ["ask opened"])
     assert.deepStrictEqual(trial.hear(notFound), [])
   })
@@ -189,24 +196,35 @@ describe("a run without a session", () => {
   it("is not followed when the run was cancelled before it could be bound", () => {
     const trial = waiting()
     trial.status = "cancelled"
-    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), ["bind", "run", "finish"])
+    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), [
+      "subscribe 1 after 0",
+      "bind",
+      "run",
+      "finish"
+    ])
     assert.strictEqual(trial.status, "cancelled")
   })
 
   it("is left alone when it was deleted before it could be bound", () => {
     const trial = waiting()
     trial.deleted = true
-    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), ["bind", "run", "finish"])
+    assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), [
+      "subscribe 1 after 0",
+      "bind",
+      "run",
+      "finish"
+    ])
   })
 
   it("reads what the runtime itself has written when another observer has stored envelopes already", () => {
     const trial = waiting()
     trial.cursor = 3
     assert.deepStrictEqual(trial.hear(answer("opened", session("OPEN"))), [
+      "subscribe 1 after 0",
       "bind",
       "run",
       "read annotations",
-      "subscribe 1 after 3"
+      "subscribe 2 after 3"
     ])
   })
 })

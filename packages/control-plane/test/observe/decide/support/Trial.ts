@@ -5,6 +5,7 @@ import type { ObservedFrame } from "../../../../src/log/AppendRequest.ts"
 import type { Action, SessionQuestion, Write } from "../../../../src/observe/decide/Action.ts"
 import type { Happening, Moment } from "../../../../src/observe/decide/Input.ts"
 import { decide, type ObserverState, observing } from "../../../../src/observe/decide.ts"
+import type { LateCancel } from "../../../../src/observe/LateCancels.ts"
 import type { ObservedRun } from "../../../../src/observe/ObservedRuns.ts"
 import { defaultObserverOptions, type ObserverOptions } from "../../../../src/observe/ObserverSettings.ts"
 
@@ -20,6 +21,7 @@ export const aRun = (run: Partial<ObservedRun> = {}): ObservedRun => ({
   traceId: "0af7651916cd43dd8448eb211c80319c",
   cursor: 0,
   expiresAtUnixMs: undefined,
+  cancel: undefined,
   ...run
 })
 
@@ -49,17 +51,19 @@ export const session = (
 const frameOf = (frame: ObservedFrame["frame"]): ObservedFrame => ({ receivedAt: "2026-07-01T10:00:00.000Z", frame })
 
 /**
- * `m2` is a Vote; `m3=Commitment` has another type; `m4@other` belongs to another session; `!CODE` is an inline error.
+ * `m2` is a Vote; `m3=Commitment` has another type; `m4@other` belongs to another session; `m5*9` has a payload of 9
+ * bytes; `!CODE` is an inline error.
  */
 export const frame = (text: string): ObservedFrame => {
   if (text.startsWith("!")) {
     const error = { code: text.slice(1), message: "", sessionId: SESSION, messageId: "", details: new Uint8Array() }
     return frameOf({ kind: "stream-inline-error", error })
   }
-  const [named = "", sessionId = SESSION] = text.split("@")
+  const [told = "", size = "0"] = text.split("*")
+  const [named = "", sessionId = SESSION] = told.split("@")
   const [messageId = "", messageType = "Vote"] = named.split("=")
   const about = { macpVersion: "1.0", mode: "macp.mode.decision.v1", sender: "agent://a", timestampUnixMs: 0 }
-  const envelope = { ...about, messageId, messageType, sessionId, payload: new Uint8Array() }
+  const envelope = { ...about, messageId, messageType, sessionId, payload: new Uint8Array(Number(size)) }
   return frameOf({ kind: "stream-envelope", ambient: false, envelope })
 }
 
@@ -101,6 +105,20 @@ export const unreachable = (reason: RuntimeErrorReason, message?: string): Happe
   _tag: "Identity",
   answer: Result.fail(failure(reason, message))
 })
+export const cancelled = (given: RuntimeSessionState | RuntimeError): Happening => ({
+  _tag: "Cancelled",
+  answer:
+    given instanceof RuntimeError
+      ? Result.fail(given)
+      : Result.succeed({
+          ok: true,
+          duplicate: false,
+          messageId: "",
+          sessionId: SESSION,
+          acceptedAtUnixMs: 0,
+          sessionState: given
+        })
+})
 export const answer = (question: SessionQuestion, given: SessionSnapshot | RuntimeError): Happening => ({
   _tag: "Session",
   question,
@@ -121,15 +139,22 @@ export class Trial {
   cursor: number
   annotations: ReadonlyArray<string> = []
   readonly #messageIds = new Set<string>()
+  committed = false
   /** What the log says to the next append of frames instead of storing them. */
   refusal: Happening | undefined
   deleted = false
+  /** Number of the newest subscription. */
+  subscriptions = 0
+  cancel: LateCancel | undefined
+  /** Whether the watch of all sessions is open. */
+  watched = true
 
   constructor(run: Partial<ObservedRun> = {}, options: Partial<ObserverOptions> = {}, chance = 0) {
     const observed = aRun(run)
     this.#state = observing(observed, { ...defaultObserverOptions, ...options })
     this.status = observed.status
     this.cursor = observed.cursor
+    this.cancel = observed.cancel
     this.#chance = chance
   }
 
@@ -182,7 +207,7 @@ export class Trial {
   }
 
   #decide(happening: Happening): ReadonlyArray<string> {
-    const moment: Moment = { at: this.#at, chance: this.#chance }
+    const moment: Moment = { at: this.#at, chance: this.#chance, watched: this.watched }
     const [next, actions] = decide(this.#state, { ...happening, ...moment })
     this.#state = next
     const replies: Array<Happening> = []
@@ -206,10 +231,12 @@ export class Trial {
         replies.push(this.deleted ? { _tag: "RunDeleted" } : { _tag: "Cursor", cursor: this.cursor })
         return []
       case "ReadAnnotations":
-        replies.push({ _tag: "Annotations", messageIds: this.annotations })
+        replies.push({ _tag: "Annotations", messageIds: this.annotations, committed: this.committed })
         return ["read annotations"]
       case "ReadStanding": {
-        const standing = this.deleted ? undefined : { status: this.status, revision: this.revision }
+        const standing = this.deleted
+          ? undefined
+          : { status: this.status, revision: this.revision, cancel: this.cancel }
         replies.push({ _tag: "Standing", standing })
         return []
       }
@@ -217,7 +244,10 @@ export class Trial {
         return ["ask identity"]
       case "AskSession":
         return [`ask ${action.question}`]
+      case "CancelSession":
+        return [`cancel session: ${action.reason}`]
       case "Subscribe":
+        this.subscriptions = action.subscription
         return [`subscribe ${action.subscription} after ${action.after}`]
       case "Finish":
         return ["finish"]
@@ -233,7 +263,7 @@ export class Trial {
   #change(write: Write) {
     const to = STATUS_AFTER[write._tag === "End" ? write.state : write._tag]
     if (to === undefined || to === this.status || ENDED.includes(this.status)) return
-    if ("revision" in write && write.revision !== this.revision) return
+    if ("revision" in write && write.revision !== undefined && write.revision !== this.revision) return
     this.status = to
     this.revision += 1
   }
@@ -249,6 +279,7 @@ export class Trial {
     } of stored) {
       if (item.kind !== "stream-envelope" || this.#messageIds.has(item.envelope.messageId)) continue
       this.#messageIds.add(item.envelope.messageId)
+      this.committed ||= item.envelope.messageType === "Commitment"
       this.cursor += 1
     }
     return { _tag: "Stored", frames: stored, cursor: this.cursor }
@@ -277,9 +308,11 @@ const lineOf = (write: Write): string => {
     case "Fail":
       return `fail ${write.errorCode}: ${write.errorMessage}`
     case "End":
-      return `end ${write.state}${write.streamed ? "" : " unstreamed"}`
+      return `end ${write.state}`
     case "Reconnecting":
       return `reconnecting: ${write.detail}`
+    case "CancelSettled":
+      return write.stopped ? "session stopped" : "cancel forgotten"
     case "Gap":
       return `gap after ${write.requestedAfter}: ${write.detail}`
     default:

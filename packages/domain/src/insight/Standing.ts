@@ -1,0 +1,48 @@
+import type { RuleRefusal } from "../policies/RuleRefusal.ts"
+import { type Act, counting, judgeActs } from "./Act.ts"
+import type { Deliberation } from "./Deliberation.ts"
+import { isAllowed, objectionsTo, type Ruled } from "./Governing.ts"
+import { recordOfActs } from "./RecordOfActs.ts"
+
+/** Whether an outcome would be accepted after other acts than those of the record, and what stands against it. */
+export interface Standing {
+  readonly isAllowed: (acts: ReadonlyArray<Act>, positive: boolean) => boolean
+  readonly objections: (acts: ReadonlyArray<Act>, positive: boolean) => ReadonlyArray<RuleRefusal>
+}
+
+/** Judges acts anew each time: without a vote, the one that it replaced counts again. */
+export const standingUnder = ({ initiator, participants }: Deliberation, { mode, terms }: Ruled): Standing => {
+  const recordOf = (acts: ReadonlyArray<Act>) =>
+    recordOfActs(mode, counting(judgeActs({ mode, initiator, participants }, acts)), terms.policy.rules)
+  return {
+    isAllowed: (acts, positive) => isAllowed(terms, recordOf(acts), positive),
+    objections: (acts, positive) => objectionsTo(terms, recordOf(acts), positive)
+  }
+}
+
+/** Which side of an outcome an act is on. */
+export type Side = "for" | "against" | "neither"
+
+const FOR: ReadonlySet<string> = new Set([
+  "APPROVE",
+  "Accept",
+  "Approve",
+  "TaskAccept",
+  "TaskComplete",
+  "HandoffAccept"
+])
+const AGAINST: ReadonlySet<string> = new Set([
+  "REJECT",
+  "Reject",
+  "Withdraw",
+  "TaskReject",
+  "TaskFail",
+  "HandoffDecline"
+])
+
+export const sideOf = ({ severity, type, vote }: Act, positive: boolean): Side => {
+  const word = vote ?? type
+  const isAgainst = AGAINST.has(word) || (type === "Objection" && severity === "critical")
+  if (!isAgainst && !FOR.has(word)) return "neither"
+  return isAgainst === positive ? "against" : "for"
+}

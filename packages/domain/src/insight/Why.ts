@@ -1,0 +1,177 @@
+import type { RuleRefusal } from "../policies/RuleRefusal.ts"
+import { type Act, counting, type Place } from "./Act.ts"
+import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
+import { forecast } from "./Forecast.ts"
+import type { Governing, PolicySource } from "./Governing.ts"
+import { type Standing, sideOf, standingUnder } from "./Standing.ts"
+import { type Claim, claimsOf, saysOf } from "./why/Claims.ts"
+import { smallestCarrying } from "./why/MinimalSet.ts"
+import { type RuleVerdict, ruleVerdicts } from "./why/Rules.ts"
+
+/** What the outcome would have been without one vote. */
+export interface Counterfactual {
+  readonly seq: number
+  readonly participantId: string
+  readonly text: string
+  readonly stillAllowed: boolean
+  readonly reasons: ReadonlyArray<string>
+}
+
+/** Why a run was decided as it was, or what was missing. Everything said has the seqs of the events that say it. */
+export interface Why {
+  readonly runId: string
+  readonly modeName: string
+  readonly policyVersion: string
+  readonly policySource: PolicySource
+  readonly participants: ReadonlyArray<string>
+  readonly outcome: Pick<Commitment, "action" | "positive" | "by" | "reason" | "seq"> | null
+  /** The latest `MAX_CLAIMS`. */
+  readonly claims: ReadonlyArray<Claim>
+  readonly rules: ReadonlyArray<RuleVerdict>
+  /**
+   * A smallest set of events that carries the outcome, with all that was said against it left in place: without any one
+   * of them, and the others of its kind, it would not have been allowed. Empty without a decision.
+   */
+  readonly minimalSet: ReadonlyArray<number>
+  readonly counterfactuals: ReadonlyArray<Counterfactual>
+  /** Since when the outcome was allowed without a break; absent when it cannot be told. */
+  readonly decidedAt?: Place & { readonly msBeforeCommitment: number }
+  /** What stood against a positive and a negative outcome; only of a run without decision. */
+  readonly missing: ReadonlyArray<string>
+  readonly cost: {
+    readonly totalTokens: number
+    readonly costUsd: number
+    readonly byParticipant: ReadonlyArray<Spending>
+  }
+  /** All of it in one line. */
+  readonly summary: string
+  readonly notes: ReadonlyArray<string>
+}
+
+/** Claims of one answer. */
+export const MAX_CLAIMS = 500
+/** Votes whose absence is tried, the latest ones. */
+const MAX_COUNTERFACTUALS = 200
+/** Acts back from the commitment among which the turning point is looked for. */
+const MAX_LOOKED_BACK = 200
+
+/** The decision record of a run. A run without decision says what was missing. */
+export const why = (run: Deliberation, by: Governing): Why => {
+  const { commitment } = run
+  const { ruled } = by
+  const claims = claimsOf(run)
+  const answer = {
+    runId: run.runId,
+    modeName: run.modeName,
+    policyVersion: by.policyVersion,
+    policySource: by.policySource,
+    participants: run.participants,
+    outcome: commitment === undefined ? null : outcomeOf(commitment),
+    claims: claims.slice(-MAX_CLAIMS),
+    cost: costOf(run.spending)
+  }
+  const notes = [...run.notes, ...(by.fault === undefined ? [] : [by.fault])]
+  if (claims.length > MAX_CLAIMS) notes.push(`${claims.length - MAX_CLAIMS} earlier claims are left out`)
+  if (ruled === undefined || commitment === undefined || commitment.positive === null) {
+    if (commitment?.positive === null) notes.push("the commitment does not say whether it was a yes")
+    const missing = commitment === undefined ? missingFor(run, by) : []
+    const rules = ruled === undefined ? [] : ruleVerdicts(run, ruled, commitment?.positive ?? true)
+    const summary = commitment === undefined ? undecided(missing) : `${commitment.by} committed ${commitment.action}`
+    return { ...answer, rules, minimalSet: [], counterfactuals: [], missing, summary, notes }
+  }
+  const { positive } = commitment
+  const acts = actsBefore(run, commitment)
+  const standing = standingUnder(run, ruled)
+  const isExplained = standing.isAllowed(acts, positive)
+  if (!isExplained) notes.push("under these rules the acts on record do not allow the outcome")
+  const counterfactuals = isExplained ? counterfactualsOf(acts, standing, positive) : []
+  const turning = isExplained ? turningPoint(acts, standing, commitment, positive) : undefined
+  return {
+    ...answer,
+    rules: ruleVerdicts(run, ruled, positive),
+    minimalSet: isExplained ? smallestCarrying(acts, standing, positive) : [],
+    counterfactuals,
+    ...(turning !== undefined && { decidedAt: turning }),
+    missing: [],
+    summary: isExplained ? summaryOf(run, acts, counterfactuals, positive) : `${commitment.by} committed`,
+    notes
+  }
+}
+
+const outcomeOf = ({ action, by, positive, reason, seq }: Commitment) => ({ action, positive, by, reason, seq })
+
+const costOf = (byParticipant: ReadonlyArray<Spending>) => ({
+  totalTokens: byParticipant.reduce((total, { totalTokens }) => total + totalTokens, 0),
+  costUsd: byParticipant.reduce((total, { costUsd }) => total + costUsd, 0),
+  byParticipant
+})
+
+/** What is said after the commitment had no part in it. */
+const actsBefore = ({ acts }: Deliberation, { index }: Commitment): ReadonlyArray<Act> =>
+  acts.filter((act) => act.index < index)
+
+const missingFor = (run: Deliberation, by: Governing): ReadonlyArray<string> =>
+  forecast({ ...run, state: "OPEN" }, by).outcomes.flatMap(({ blockers, outcome, proposalId }) =>
+    proposalId === undefined ? blockers.map(({ text }) => `for a ${outcome} outcome: ${text}`) : []
+  )
+
+const undecided = (missing: ReadonlyArray<string>): string =>
+  missing.length === 0 ? "nothing is decided, although nothing stands against it" : `nothing is decided; ${missing[0]}`
+
+/** Acts that take a side, or abstain; the latest ones. */
+const ballotsOf = (acts: ReadonlyArray<Act>, positive: boolean): ReadonlyArray<Act> =>
+  counting(acts)
+    .filter((act) => sideOf(act, positive) !== "neither" || act.type === "Vote" || act.type === "Abstain")
+    .slice(-MAX_COUNTERFACTUALS)
+
+const counterfactualsOf = (
+  acts: ReadonlyArray<Act>,
+  standing: Standing,
+  positive: boolean
+): ReadonlyArray<Counterfactual> =>
+  ballotsOf(acts, positive).map((ballot) => {
+    const reasons = standing.objections(
+      acts.filter(({ seq }) => seq !== ballot.seq),
+      positive
+    )
+    const stillAllowed = reasons.length === 0
+    const text = `without ${ballot.by}, who ${saysOf(ballot)}, it would ${stillAllowed ? "still" : "not"} stand`
+    return { seq: ballot.seq, participantId: ballot.by, text, stillAllowed, reasons: reasons.map(textOf) }
+  })
+
+const textOf = ({ text }: RuleRefusal) => text
+
+/** The act with which the outcome became allowed and stayed so up to the commitment. */
+const turningPoint = (
+  acts: ReadonlyArray<Act>,
+  standing: Standing,
+  { ts }: Commitment,
+  positive: boolean
+): Why["decidedAt"] => {
+  let from = acts.length
+  while (from > 0 && acts.length - from < MAX_LOOKED_BACK && standing.isAllowed(acts.slice(0, from - 1), positive)) {
+    from -= 1
+  }
+  const act = acts[from - 1]
+  if (act === undefined || acts.length - from >= MAX_LOOKED_BACK) return undefined
+  const msBeforeCommitment = Date.parse(ts) - Date.parse(act.ts)
+  if (!Number.isFinite(msBeforeCommitment)) return undefined
+  return { seq: act.seq, index: act.index, ts: act.ts, msBeforeCommitment: Math.max(0, msBeforeCommitment) }
+}
+
+/** "carried by 3 of 4; without b it would still stand". */
+const summaryOf = (
+  { participants }: Deliberation,
+  acts: ReadonlyArray<Act>,
+  counterfactuals: ReadonlyArray<Counterfactual>,
+  positive: boolean
+): string => {
+  const supporters = new Set(counting(acts).flatMap((act) => (sideOf(act, positive) === "for" ? [act.by] : [])))
+  const carried = `carried by ${supporters.size} of ${participants.length}`
+  const decisive = new Set(counterfactuals.flatMap((one) => (one.stillAllowed ? [] : [one.participantId])))
+  const [first] = decisive
+  if (decisive.size === 1) return `${carried}; without ${first} it would not stand`
+  if (decisive.size > 1) return `${carried}; without any one of ${[...decisive].join(", ")} it would not stand`
+  const last = counterfactuals.findLast(({ participantId }) => supporters.has(participantId))
+  return last === undefined ? carried : `${carried}; without ${last.participantId} it would still stand`
+}

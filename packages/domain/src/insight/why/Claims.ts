@@ -1,0 +1,129 @@
+import type { Act } from "../Act.ts"
+import type { Deliberation } from "../Deliberation.ts"
+
+/** Something that the record shows, in words, with the events that show it. */
+export interface Claim {
+  readonly kind:
+    | "proposal"
+    | "evaluation"
+    | "objection"
+    | "vote"
+    | "answer"
+    | "change-of-mind"
+    | "not-counted"
+    | "denial"
+    | "commitment"
+  readonly text: string
+  readonly participantId?: string
+  readonly seqs: ReadonlyArray<number>
+}
+
+/** Characters of a sender's own words in a claim. */
+const MAX_QUOTED = 300
+
+/** Everything that was said, in order, with the refusals and the commitment. */
+export const claimsOf = (run: Deliberation): ReadonlyArray<Claim> => {
+  const claims: Array<Claim> = [
+    ...run.acts.map((act) => claimOf(act, run.acts)),
+    ...run.denials.map(({ by, seq, text }): Claim => {
+      const who = by === "" ? "a message" : `a message of ${by}`
+      return { kind: "denial", text: `the policy refused ${who}: ${cut(text)}`, ...named(by), seqs: [seq] }
+    })
+  ]
+  const { commitment } = run
+  if (commitment !== undefined) {
+    const { action, by, reason, seq } = commitment
+    const text = `${by || "somebody"} committed ${action}${quoted(reason)}`
+    claims.push({ kind: "commitment", text, ...named(by), seqs: [seq] })
+  }
+  return claims.sort((left, right) => (left.seqs[0] ?? 0) - (right.seqs[0] ?? 0))
+}
+
+const named = (by: string) => (by === "" ? {} : { participantId: by })
+
+const claimOf = (act: Act, acts: ReadonlyArray<Act>): Claim => {
+  const { by, passedOver, seq, type } = act
+  const text = `${by} ${saysOf(act)}`
+  if (passedOver === "changed later") {
+    const later = acts.find((other) => other.seq > seq && other.by === by && other.type === type)
+    const seqs = later === undefined ? [seq] : [seq, later.seq]
+    return { kind: "change-of-mind", text: `${text}, and said otherwise later`, ...named(by), seqs }
+  }
+  if (passedOver !== undefined) {
+    return { kind: "not-counted", text: `${text}; not counted: ${passedOver}`, ...named(by), seqs: [seq] }
+  }
+  return { kind: kindOf(type), text: `${text}${quoted(act.reason)}`, ...named(by), seqs: [seq] }
+}
+
+const kindOf = (type: string): Claim["kind"] => {
+  switch (type) {
+    case "Proposal":
+    case "CounterProposal":
+    case "TaskRequest":
+    case "HandoffOffer":
+    case "ApprovalRequest":
+      return "proposal"
+    case "Evaluation":
+      return "evaluation"
+    case "Objection":
+      return "objection"
+    case "Vote":
+    case "Approve":
+    case "Abstain":
+      return "vote"
+    default:
+      return "answer"
+  }
+}
+
+/** What an act says, as the rest of a sentence about its sender. */
+export const saysOf = ({
+  confidence,
+  option,
+  proposalId,
+  recommendation,
+  severity,
+  target,
+  terminal,
+  type,
+  vote
+}: Act) => {
+  const what = option === undefined ? proposalId : `${proposalId} (${cut(option)})`
+  switch (type) {
+    case "Proposal":
+      return `proposed ${what}`
+    case "CounterProposal":
+      return `proposed ${what} instead`
+    case "Evaluation":
+      return `evaluated ${proposalId}: ${cut(recommendation ?? "nothing")}${confidence === undefined ? "" : `, confidence ${confidence}`}`
+    case "Objection":
+      return `objected to ${proposalId}, ${cut(severity ?? "medium")}`
+    case "Vote":
+      return `voted ${vote ?? "something unreadable"} on ${proposalId}`
+    case "Accept":
+      return `accepted ${proposalId}`
+    case "Reject":
+      return `rejected ${proposalId}${terminal === true ? " for good" : ""}`
+    case "Withdraw":
+      return `withdrew ${proposalId}`
+    case "Approve":
+      return `approved ${proposalId}`
+    case "Abstain":
+      return `abstained on ${proposalId}`
+    case "ApprovalRequest":
+      return `asked for approval of ${what}`
+    case "TaskRequest":
+      return `asked for ${what}${target === undefined ? "" : `, of ${target}`}`
+    case "HandoffOffer":
+      return `offered ${what}${target === undefined ? "" : ` to ${target}`}`
+    default:
+      return `sent ${cut(type)} on ${proposalId}`
+  }
+}
+
+const quoted = (reason: string | undefined): string => (reason === undefined ? "" : `: "${cut(reason)}"`)
+
+const cut = (text: string): string => {
+  const letters = Array.from(text.slice(0, 2 * MAX_QUOTED))
+  return letters.length > MAX_QUOTED ? `${letters.slice(0, MAX_QUOTED).join("")}...` : text
+}

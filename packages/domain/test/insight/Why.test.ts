@@ -1,0 +1,257 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  type Act,
+  decisionRecord,
+  governing,
+  isAllowed,
+  recordOfActs,
+  type Why,
+  why,
+  whyHtml,
+  whyMarkdown
+} from "@runplane/domain"
+import { arbitraryDrafts } from "../support/arbitraries.ts"
+import { arbitraryTalk, arbitraryTerms, governingOf, placed, talkOf } from "../support/committees.ts"
+import {
+  commits,
+  type Drafts,
+  governed,
+  modeName,
+  opened,
+  proposes,
+  recordOf,
+  says,
+  votes
+} from "../support/deliberations.ts"
+import { derived, draft, number } from "../support/events.ts"
+
+const whyOf = (...drafts: Drafts): Why => {
+  const { by, run } = governed(...drafts)
+  return why(run, by)
+}
+
+const rules = {
+  voting: { algorithm: "majority", quorum: { type: "count", value: 2 } },
+  commitment: { require_vote_quorum: true }
+}
+const four = { rules, participants: ["a", "b", "c", "d"] }
+
+/** seq of the n-th event, as the tests number them. */
+const seqOf = (index: number) => index * 10
+
+describe("why", () => {
+  it("says who carried the decision, which rules it met by which events, and what each vote was worth", () => {
+    const story = whyOf(
+      opened(four),
+      proposes("a"),
+      says("b", "Evaluation", { recommendation: "APPROVE", confidence: 0.8 }),
+      votes("a", "APPROVE"),
+      votes("b", "APPROVE"),
+      votes("c", "APPROVE"),
+      votes("d", "REJECT"),
+      commits(true)
+    )
+    assert.strictEqual(story.summary, "carried by 3 of 4; without c it would still stand")
+    assert.deepStrictEqual(story.outcome, {
+      action: "decision.selected",
+      positive: true,
+      by: "lead",
+      reason: "counted",
+      seq: seqOf(10)
+    })
+    assert.deepStrictEqual(
+      story.rules.map(({ rule, satisfied, seqs }) => [rule, satisfied, seqs]),
+      [
+        ["mode.proposal", true, [seqOf(4)]],
+        ["voting.quorum", true, [6, 7, 8, 9].map(seqOf)],
+        ["voting.algorithm", true, [6, 7, 8, 9].map(seqOf)],
+        ["commitment.authority", true, [seqOf(10)]]
+      ]
+    )
+    assert.deepStrictEqual(story.minimalSet, [4, 6].map(seqOf))
+    assert.deepStrictEqual(
+      story.counterfactuals.map(({ participantId, stillAllowed }) => [participantId, stillAllowed]),
+      [
+        ["a", true],
+        ["b", true],
+        ["c", true],
+        ["d", true]
+      ]
+    )
+    assert.deepInclude(story.decidedAt, { index: 7, msBeforeCommitment: 3_000 })
+    assert.deepStrictEqual(
+      story.claims.map(({ kind }) => kind),
+      ["proposal", "evaluation", "vote", "vote", "vote", "vote", "commitment"]
+    )
+    assert.strictEqual(story.claims[1]?.text, "b evaluated p1: APPROVE, confidence 0.8")
+  })
+
+  it("names whose vote it hangs on", () => {
+    const story = whyOf(opened(four), proposes("a"), votes("a", "APPROVE"), votes("d", "REJECT"), commits(true))
+    assert.strictEqual(story.summary, "carried by 1 of 4; without any one of a, d it would not stand")
+    assert.deepStrictEqual(story.counterfactuals[1]?.reasons, [
+      "vote quorum not met: 1 voters of 4 participants (quorum: 2 count)"
+    ])
+  })
+
+  it("knows what a changed vote would have been without its last word", () => {
+    const plain = { rules: { voting: { algorithm: "unanimous" } }, participants: ["a"] }
+    const story = whyOf(opened(plain), proposes("a"), votes("a", "REJECT"), votes("a", "APPROVE"), commits(true))
+    assert.strictEqual(story.claims[1]?.kind, "change-of-mind")
+    assert.deepStrictEqual(story.claims[1]?.seqs, [5, 6].map(seqOf))
+    assert.match(story.counterfactuals[0]?.reasons[0] ?? "", /0 approve, 1 reject/)
+  })
+
+  it("says what was missing in a run without decision", () => {
+    const story = whyOf(
+      opened(four),
+      proposes("a"),
+      votes("a", "APPROVE"),
+      draft("session.state.changed", { state: "EXPIRED" })
+    )
+    assert.isNull(story.outcome)
+    assert.strictEqual(
+      story.summary,
+      "nothing is decided; for a positive outcome: vote quorum not met: 1 voters of 4 participants (quorum: 2 count)"
+    )
+    assert.deepStrictEqual([story.minimalSet, story.counterfactuals], [[], []])
+  })
+
+  it("says when the rules on record do not explain the decision, and when there are none", () => {
+    const odd = whyOf(opened(four), proposes("a"), commits(true))
+    assert.include(odd.notes, "under these rules the acts on record do not allow the outcome")
+    assert.isFalse(odd.rules.find(({ rule }) => rule === "voting.quorum")?.satisfied)
+    const unknown = recordOf(
+      opened(),
+      draft("session.state.changed", { policyVersion: "policy.gone" }),
+      proposes("a"),
+      [commits(false)]
+    )
+    const story = why(unknown, governing(unknown))
+    assert.deepInclude(story, { policySource: "unknown", rules: [], minimalSet: [] })
+    assert.match(story.notes.join(), /policy.gone were not recorded/)
+    const wordless = derived("decision.finalized", "Commitment", "lead", { action: "step_up" })
+    assert.include(whyOf(opened(four), wordless).notes, "the commitment does not say whether it was a yes")
+  })
+
+  it("adds up the cost, and keeps refusals of the policy", () => {
+    const call = derived("llm.call.completed", "Signal", "a", { totalTokens: 100, estimatedCostUsd: 0.5 })
+    const denied = derived("policy.denied", "PolicyDenied", "lead", { reasons: ["too early"] })
+    const story = whyOf(opened(four), call, call, proposes("a"), denied)
+    assert.deepStrictEqual(story.cost, {
+      totalTokens: 200,
+      costUsd: 1,
+      byParticipant: [{ participantId: "a", calls: 2, totalTokens: 200, costUsd: 1 }]
+    })
+    assert.strictEqual(story.claims.at(-1)?.text, "the policy refused a message of lead: too early")
+  })
+
+  it("explains the other modes", () => {
+    const quorum = whyOf(
+      opened({ mode: "quorum" }),
+      says("lead", "ApprovalRequest", { required_approvals: 2 }, "q1"),
+      says("a", "Approve", {}, "q1"),
+      says("b", "Approve", {}, "q1"),
+      commits(true)
+    )
+    assert.deepStrictEqual(quorum.minimalSet, [3, 4, 5].map(seqOf))
+    assert.strictEqual(quorum.summary, "carried by 2 of 3; without any one of a, b it would not stand")
+    const task = whyOf(
+      opened({ mode: "task", rules: { completion: { require_output: true } } }),
+      says("lead", "TaskRequest", { instructions: "x" }, "t1"),
+      says("a", "TaskAccept", {}, "t1"),
+      says("a", "TaskComplete", { output: "AAAA" }, "t1"),
+      commits(true)
+    )
+    assert.deepStrictEqual(
+      task.rules.map(({ rule, satisfied }) => [rule, satisfied]),
+      [
+        ["mode.report", true],
+        ["completion.require_output", true],
+        ["commitment.authority", true]
+      ]
+    )
+    assert.deepStrictEqual(task.minimalSet, [4, 5, 6].map(seqOf))
+  })
+})
+
+describe("the printed decision record", () => {
+  const hostile = `<script>alert("1")</script> [x](javascript:1)\n# heading`
+  const story = whyOf(opened(four), says("a", "Proposal", { option: hostile }, `p<1>`), [
+    derived("decision.finalized", "Commitment", "<b>lead</b>", { action: "decision.selected", reason: hostile })
+  ])
+
+  it("is one page in which nothing that was said can become markup", () => {
+    const page = whyHtml(story)
+    assert.notMatch(page, /<script|<b>|\bon\w+=/i)
+    assert.include(page, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;")
+    assert.strictEqual(page.match(/<html/g)?.length, 1)
+  })
+
+  it("is Markdown in which nothing that was said can become markup", () => {
+    const text = whyMarkdown(story)
+    assert.notMatch(text, /<|[^\\]\]\(|^# heading/m)
+    assert.include(text, "\\[x\\]\\(javascript\\:1\\)")
+    assert.match(text, /^# Approved\\: decision\\\.selected$/m)
+  })
+
+  it("bounds what it quotes and how much it lists", () => {
+    const talk = Array.from({ length: 700 }, (_, at) =>
+      says("a", "Evaluation", { recommendation: "x".repeat(9_000) }, `p${at % 2}`)
+    )
+    const long = whyOf(opened(four), proposes("a", "p0"), proposes("b", "p1"), talk)
+    assert.strictEqual(long.claims.length, 500)
+    assert.isBelow(whyHtml(long).length, 400_000)
+    assert.match(long.notes.join(), /202 earlier claims are left out/)
+  })
+})
+
+describe("properties of why", () => {
+  it.prop("is total over any events", { drafts: arbitraryDrafts }, ({ drafts }) => {
+    const run = decisionRecord(number(drafts))
+    const story = why(run, governing(run))
+    assert.isString(whyHtml(story))
+    assert.isString(whyMarkdown(story))
+  })
+
+  it.prop(
+    "its smallest set carries the outcome and no part of it does, and its counterfactuals are what the rules say",
+    { terms: arbitraryTerms(5), talk: arbitraryTalk(12) },
+    ({ talk, terms }) => {
+      const acts = placed(talkOf(terms, talk))
+      const allowed = (some: ReadonlyArray<Act>, positive: boolean) =>
+        isAllowed(terms, recordOfActs("decision", some, terms.policy.rules), positive)
+      for (const positive of [true, false]) {
+        if (!allowed(acts, positive)) continue
+        const at = { seq: 99, index: 99, ts: "2026-07-01T10:00:00.000Z" }
+        const commitment = { ...at, by: "a", action: "x", positive, reason: undefined, proposalId: undefined }
+        const { participants, initiator } = terms
+        const run = {
+          ...recordOf(),
+          modeName: modeName("decision"),
+          mode: "decision",
+          participants,
+          initiator,
+          acts,
+          commitment
+        } as const
+        const story = why(run, governingOf("decision", terms))
+        const against = acts.filter(({ severity, vote }) =>
+          positive ? vote === "REJECT" || severity === "critical" : vote === "APPROVE"
+        )
+        const chosen = (seqs: ReadonlyArray<number>) =>
+          acts.filter((act) => against.includes(act) || seqs.includes(act.seq))
+        assert.isTrue(allowed(chosen(story.minimalSet), positive))
+        for (const seq of story.minimalSet) {
+          // A vote on a proposal that is left out counts for nothing, which only the judged record knows.
+          if (acts.find((act) => act.seq === seq)?.type === "Proposal") continue
+          assert.isFalse(allowed(chosen(story.minimalSet.filter((one) => one !== seq)), positive))
+        }
+        for (const { seq, stillAllowed } of story.counterfactuals) {
+          const rest = acts.filter((act) => act.seq !== seq)
+          assert.strictEqual(allowed(rest, positive), stillAllowed)
+        }
+      }
+    }
+  )
+})

@@ -1,5 +1,4 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { RuntimeClient } from "@runplane/runtime"
 import {
   ControlPlaneSettings,
   type ListenOptions,
@@ -14,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Audit from "./audit/Audit.ts"
 import { type DatabaseOptions, databaseSettings, layerDatabase } from "./database/Database.ts"
 import * as Edge from "./edge/Edge.ts"
+import { layerRuntime } from "./edge/RuntimeFromSettings.ts"
 import * as Server from "./http/Server.ts"
 import * as EventNotices from "./log/EventNotices.ts"
 import { FrameNormaliser } from "./log/FrameNormaliser.ts"
@@ -72,6 +72,6 @@ export const layerFromSettings = Layer.unwrap(
     yield* checkControlPlaneSettings.pipe(Effect.provide(NodeFileSystem.layer))
     const http = yield* readSettings({ host: ServiceSettings.HOST, port: ControlPlaneSettings.PORT })
     const service = layerControlPlane({ http, database: yield* databaseSettings })
-    return service.pipe(Layer.provide(RuntimeClient.layer))
+    return service.pipe(Layer.provide(layerRuntime))
   })
 ).pipe(Layer.tapCause(reportStart), Layer.provide(layerLogging))

@@ -1,4 +1,10 @@
-import { ControlPlaneSettings, checkSettings, judgeDeployment, type SettingTexts } from "@runplane/server"
+import {
+  ControlPlaneSettings,
+  checkSettings,
+  judgeDeployment,
+  judgeSettings,
+  type SettingTexts
+} from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { readPricing } from "./log/TokenPricing.ts"
 
@@ -11,10 +17,13 @@ const pricingFaults = Effect.fnUntraced(function* (texts: SettingTexts) {
   return read._tag === "Success" ? [] : [{ variable, problem: `cannot be used: ${read.failure.message}` }]
 })
 
+const judge = Effect.fnUntraced(function* (texts: SettingTexts) {
+  const { faults, warnings } = judgeDeployment(texts)
+  return { faults: [...faults, ...(yield* pricingFaults(texts))], warnings }
+})
+
+/** All that is to be said about the settings of the control plane. */
+export const judgeControlPlaneSettings = judgeSettings("control-plane", judge)
+
 /** Looks at all settings of the control plane before anything is started. */
-export const checkControlPlaneSettings = checkSettings("control-plane", (texts) =>
-  Effect.gen(function* () {
-    const { faults, warnings } = judgeDeployment(texts)
-    return { faults: [...faults, ...(yield* pricingFaults(texts))], warnings }
-  })
-)
+export const checkControlPlaneSettings = checkSettings("control-plane", judge)

@@ -1,3 +1,4 @@
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
 export { DatabaseUnavailable } from "./database/Database.ts"
-export { checkControlPlaneSettings } from "./SettingsCheck.ts"
+export { layerRuntime } from "./edge/RuntimeFromSettings.ts"
+export { judgeControlPlaneSettings } from "./SettingsCheck.ts"

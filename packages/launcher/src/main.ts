@@ -1,5 +1,5 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { checkSettings, SettingsRefused } from "@runplane/server"
+import { asksForSettings, checkSettings, printSettings, SettingsRefused } from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -30,7 +30,9 @@ const complain = (cause: Cause.Cause<{ readonly message: string }>) => {
 // An empty PROTO_CANCEL_CALLBACK_HOST says something else than an absent one, so empty values must come through.
 const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true }))
 
-NodeRuntime.runMain(Effect.tapCause(Layer.launch(service), complain).pipe(Effect.provide(environment)), {
+const program = asksForSettings(process.argv) ? printSettings("launcher") : Layer.launch(service)
+
+NodeRuntime.runMain(Effect.tapCause(program, complain).pipe(Effect.provide(environment)), {
   disableErrorReporting: true,
   teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
 })

@@ -7,7 +7,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { RuntimeError, type RuntimeErrorReason } from "./RuntimeError.ts"
-import { positiveInt } from "./Settings.ts"
 
 export type CircuitState = "CLOSED" | "OPEN" | "HALF_OPEN"
 
@@ -25,10 +24,8 @@ export interface CircuitBreakerOptions {
   readonly resetMs?: number
 }
 
-/** RUNTIME_CIRCUIT_BREAKER_THRESHOLD */
-export const BREAKER_THRESHOLD = 5
-/** RUNTIME_CIRCUIT_BREAKER_RESET_MS */
-export const BREAKER_RESET_MS = 30_000
+const BREAKER_THRESHOLD = 5
+const BREAKER_RESET_MS = 30_000
 /** Entries kept, the oldest go first. */
 export const BREAKER_HISTORY_ENTRIES = 200
 
@@ -83,24 +80,14 @@ export class CircuitBreaker extends Context.Service<
     readonly counts: Effect.Effect<{ readonly successes: number; readonly failures: number }>
   }
 >()("runplane/runtime/CircuitBreaker") {
-  static readonly layerMemory = (options: CircuitBreakerOptions = {}): Layer.Layer<CircuitBreaker> =>
+  static readonly layer = (options: CircuitBreakerOptions = {}): Layer.Layer<CircuitBreaker> =>
     Layer.effect(CircuitBreaker, make(options))
-
-  /** Reads RUNTIME_CIRCUIT_BREAKER_THRESHOLD and RUNTIME_CIRCUIT_BREAKER_RESET_MS. */
-  static readonly layer = Layer.effect(
-    CircuitBreaker,
-    Effect.gen(function* () {
-      return yield* make({
-        threshold: yield* positiveInt("RUNTIME_CIRCUIT_BREAKER_THRESHOLD", BREAKER_THRESHOLD),
-        resetMs: yield* positiveInt("RUNTIME_CIRCUIT_BREAKER_RESET_MS", BREAKER_RESET_MS)
-      })
-    })
-  )
 }
 
-const make = Effect.fnUntraced(function* (options: CircuitBreakerOptions) {
-  const threshold = options.threshold ?? BREAKER_THRESHOLD
-  const resetMs = options.resetMs ?? BREAKER_RESET_MS
+const make = Effect.fnUntraced(function* ({
+  resetMs = BREAKER_RESET_MS,
+  threshold = BREAKER_THRESHOLD
+}: CircuitBreakerOptions) {
   const circuit = yield* Ref.make(initial(yield* Clock.currentTimeMillis))
 
   const admit = Effect.flatMap(Clock.currentTimeMillis, (now) =>

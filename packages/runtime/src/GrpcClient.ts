@@ -11,15 +11,7 @@ import { identityFromWire, manifestFromWire, modeFromWire, policyFromWire, rootF
 import type { RuntimeClientShape } from "./RuntimeClientShape.ts"
 import { RuntimeCredentials } from "./RuntimeCredentials.ts"
 import { RuntimeError } from "./RuntimeError.ts"
-import {
-  collectSessions,
-  defaultListingLimits,
-  LIST_MAX_PAGES,
-  LIST_PAGE_SIZE,
-  LIST_TIMEOUT_MS,
-  type ListingLimits
-} from "./SessionListing.ts"
-import { environment, flag, positiveInt, refused, text } from "./Settings.ts"
+import { collectSessions, defaultListingLimits, type ListingLimits } from "./SessionListing.ts"
 import {
   ackFromWire,
   envelopeFromWire,
@@ -28,25 +20,21 @@ import {
   streamFrameFromWire
 } from "./WireFrames.ts"
 
-/** RUNTIME_ADDRESS */
-export const RUNTIME_ADDRESS = "127.0.0.1:50051"
-/** RUNTIME_KIND */
-export const RUNTIME_KIND = "rust"
-/** RUNTIME_REQUEST_TIMEOUT_MS: deadline of a unary call. */
-export const REQUEST_TIMEOUT_MS = 30_000
-/** A shorter deadline is accepted with a warning. */
-export const REQUEST_TIMEOUT_WARN_BELOW_MS = 5000
-/** RUNTIME_MAX_RECEIVE_MESSAGE_BYTES: largest message taken. */
-export const MAX_RECEIVE_MESSAGE_BYTES = 16 * 1024 * 1024
-/** RUNTIME_MAX_SEND_MESSAGE_BYTES: largest message sent. */
-export const MAX_SEND_MESSAGE_BYTES = 4 * 1024 * 1024
-/** RUNTIME_STREAM_BUFFER_BYTES: content that a stream holds back for a slow reader. */
-export const STREAM_BUFFER_BYTES = 64 * 1024
+const RUNTIME_KIND = "rust"
+/** Deadline of a unary call. */
+const REQUEST_TIMEOUT_MS = 30_000
+/** Largest message taken. */
+const MAX_RECEIVE_MESSAGE_BYTES = 16 * 1024 * 1024
+/** Largest message sent. */
+const MAX_SEND_MESSAGE_BYTES = 4 * 1024 * 1024
+/** Content that a stream holds back for a slow reader. */
+const STREAM_BUFFER_BYTES = 64 * 1024
 
 const PROTOCOL_VERSION = "1.0"
 const CLIENT_NAME = "runplane"
 const CLIENT_VERSION = "0.1.0"
 
+/** What is not given has the default of the setting of that meaning. */
 export interface GrpcClientOptions {
   /** `host:port`. */
   readonly address: string
@@ -59,43 +47,6 @@ export interface GrpcClientOptions {
   readonly streamBufferBytes?: number
   readonly listing?: Partial<ListingLimits>
   readonly streamsPerConnection?: number
-}
-
-/** The options as the RUNTIME_* settings say; a bad one fails with the variable's name. */
-export const grpcClientSettings = Effect.gen(function* () {
-  const mode = yield* environment
-  const tls = yield* flag("RUNTIME_TLS", false)
-  const allowInsecure = yield* flag("RUNTIME_ALLOW_INSECURE", mode === "development")
-  if (mode === "production" && !tls && !allowInsecure) {
-    return yield* refused("RUNTIME_TLS", "must be true in production, unless RUNTIME_ALLOW_INSECURE is true")
-  }
-  const address = (yield* text("RUNTIME_ADDRESS")) ?? RUNTIME_ADDRESS
-  if (!isHostAndPort(address)) return yield* refused("RUNTIME_ADDRESS", `must be host:port, got "${address}"`)
-  const requestTimeoutMs = yield* positiveInt("RUNTIME_REQUEST_TIMEOUT_MS", REQUEST_TIMEOUT_MS)
-  if (requestTimeoutMs < REQUEST_TIMEOUT_WARN_BELOW_MS) {
-    yield* Effect.logWarning(`RUNTIME_REQUEST_TIMEOUT_MS is only ${requestTimeoutMs}`)
-  }
-  const options: GrpcClientOptions = {
-    address,
-    tls,
-    requestTimeoutMs,
-    kind: (yield* text("RUNTIME_KIND")) ?? RUNTIME_KIND,
-    maxReceiveBytes: yield* positiveInt("RUNTIME_MAX_RECEIVE_MESSAGE_BYTES", MAX_RECEIVE_MESSAGE_BYTES),
-    maxSendBytes: yield* positiveInt("RUNTIME_MAX_SEND_MESSAGE_BYTES", MAX_SEND_MESSAGE_BYTES),
-    streamBufferBytes: yield* positiveInt("RUNTIME_STREAM_BUFFER_BYTES", STREAM_BUFFER_BYTES),
-    listing: {
-      pageSize: yield* positiveInt("RUNTIME_LIST_SESSIONS_PAGE_SIZE", LIST_PAGE_SIZE),
-      maxPages: yield* positiveInt("RUNTIME_LIST_SESSIONS_MAX_PAGES", LIST_MAX_PAGES),
-      timeoutMs: yield* positiveInt("RUNTIME_LIST_SESSIONS_TIMEOUT_MS", LIST_TIMEOUT_MS)
-    }
-  }
-  return options
-})
-
-const isHostAndPort = (address: string): boolean => {
-  if (!URL.canParse(`http://${address}`) || !/:\d+$/.test(address)) return false
-  const url = new URL(`http://${address}`)
-  return url.pathname === "/" && url.username === "" && url.search === "" && url.hash === ""
 }
 
 /** The gRPC implementation of `RuntimeClient`; connections are opened on first use. */

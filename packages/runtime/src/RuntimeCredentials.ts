@@ -7,7 +7,6 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { MINT_TIMEOUT_MS, type MintedToken, mintToken, TOKEN_TTL_SECONDS } from "./MintToken.ts"
-import { environment, flag, positiveInt, refused, text } from "./Settings.ts"
 
 /** Identity of the control plane where the settings name none. */
 export const CONTROL_PLANE_IDENTITY = "macp-control-plane"
@@ -66,41 +65,7 @@ export class RuntimeCredentials extends Context.Service<
   static readonly layerChain = (
     options: RuntimeCredentialsOptions
   ): Layer.Layer<RuntimeCredentials, never, HttpClient.HttpClient> => Layer.effect(RuntimeCredentials, make(options))
-
-  /** Reads PROTO_AUTH_*, RUNTIME_BEARER_TOKEN, RUNTIME_USE_DEV_HEADER and RUNTIME_DEV_AGENT_ID. */
-  static readonly layer = Layer.effect(
-    RuntimeCredentials,
-    Effect.suspend(() => Effect.flatMap(settings, make))
-  )
 }
-
-const settings = Effect.gen(function* () {
-  const development = (yield* environment) === "development"
-  const bearer = yield* text("RUNTIME_BEARER_TOKEN")
-  const useDevHeader = yield* flag("RUNTIME_USE_DEV_HEADER", development)
-  if (useDevHeader && bearer === undefined && (yield* environment) === "production") {
-    return yield* refused("RUNTIME_USE_DEV_HEADER", "is not allowed in production without RUNTIME_BEARER_TOKEN")
-  }
-  const url = yield* text("PROTO_AUTH_SERVICE_URL")
-  if (url !== undefined && !URL.canParse(url)) return yield* refused("PROTO_AUTH_SERVICE_URL", "must be a URL")
-  const tokenService: TokenServiceOptions | undefined =
-    url === undefined
-      ? undefined
-      : {
-          url,
-          timeoutMs: yield* positiveInt("PROTO_AUTH_SERVICE_TIMEOUT_MS", MINT_TIMEOUT_MS),
-          ttlSeconds: yield* positiveInt("PROTO_AUTH_TOKEN_TTL_SECONDS", TOKEN_TTL_SECONDS),
-          sender: (yield* text("PROTO_AUTH_TOKEN_SENDER")) ?? CONTROL_PLANE_IDENTITY,
-          canManageRegistry: yield* flag("PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY", false)
-        }
-  const devAgentId = (yield* text("RUNTIME_DEV_AGENT_ID")) ?? CONTROL_PLANE_IDENTITY
-  const options: RuntimeCredentialsOptions = {
-    ...(tokenService === undefined ? {} : { tokenService }),
-    ...(bearer === undefined ? {} : { bearer: Redacted.make(bearer) }),
-    ...(useDevHeader ? { devAgentId } : {})
-  }
-  return options
-})
 
 const make = Effect.fnUntraced(function* (options: RuntimeCredentialsOptions) {
   const fallback = staticHeaders(options)

@@ -4,27 +4,18 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { RuntimeError } from "./RuntimeError.ts"
 
-/** RUNTIME_LIST_SESSIONS_PAGE_SIZE: sessions a page. */
-export const LIST_PAGE_SIZE = 200
-/** RUNTIME_LIST_SESSIONS_MAX_PAGES */
-export const LIST_MAX_PAGES = 200
-/** RUNTIME_LIST_SESSIONS_TIMEOUT_MS: for the whole listing. */
-export const LIST_TIMEOUT_MS = 60_000
 /** How often an answer of RESOURCE_EXHAUSTED halves the page size before it counts as a failure. */
 export const LIST_PAGE_HALVINGS = 2
 
 export interface ListingLimits {
+  /** Sessions a page. */
   readonly pageSize: number
   readonly maxPages: number
-  /** Milliseconds. */
+  /** For the whole listing, milliseconds. */
   readonly timeoutMs: number
 }
 
-export const defaultListingLimits: ListingLimits = {
-  pageSize: LIST_PAGE_SIZE,
-  maxPages: LIST_MAX_PAGES,
-  timeoutMs: LIST_TIMEOUT_MS
-}
+export const defaultListingLimits: ListingLimits = { pageSize: 200, maxPages: 200, timeoutMs: 60_000 }
 
 export interface SessionPageRequest {
   readonly pageSize: number

@@ -45,7 +45,7 @@ describe("CircuitBreaker", () => {
         { state: "CLOSED", enteredAt: 0, reason: "initial" },
         { state: "OPEN", enteredAt: 0, reason: "5 consecutive failures" }
       ])
-    }).pipe(Effect.provide(CircuitBreaker.layerMemory()))
+    }).pipe(Effect.provide(CircuitBreaker.layer()))
   )
 
   it.effect("counts failures from zero again after a success", () =>
@@ -56,7 +56,7 @@ describe("CircuitBreaker", () => {
       for (let i = 0; i < 4; i++) yield* failWith("DEADLINE_EXCEEDED")
       assert.strictEqual(yield* state, "CLOSED")
       assert.deepStrictEqual(yield* counts, { successes: 1, failures: 8 })
-    }).pipe(Effect.provide(CircuitBreaker.layerMemory()))
+    }).pipe(Effect.provide(CircuitBreaker.layer()))
   )
 
   it.effect("takes answers about the request for neither failure nor success", () =>
@@ -75,7 +75,7 @@ describe("CircuitBreaker", () => {
       assert.deepStrictEqual(yield* counts, { successes: 0, failures: 4 })
       yield* failWith("UNAUTHENTICATED")
       assert.strictEqual(yield* state, "OPEN")
-    }).pipe(Effect.provide(CircuitBreaker.layerMemory()))
+    }).pipe(Effect.provide(CircuitBreaker.layer()))
   )
 
   it.effect("lets one probe through when its time is over and closes when that succeeds", () =>
@@ -98,7 +98,7 @@ describe("CircuitBreaker", () => {
         "HALF_OPEN: reset timeout after 30250ms",
         "CLOSED: half-open probe succeeded"
       ])
-    }).pipe(Effect.provide(CircuitBreaker.layerMemory()))
+    }).pipe(Effect.provide(CircuitBreaker.layer()))
   )
 
   it.effect("opens again at once for a full period when the probe fails, with the count going on", () =>
@@ -119,7 +119,7 @@ describe("CircuitBreaker", () => {
         "HALF_OPEN: reset timeout after 30000ms",
         "OPEN: 7 consecutive failures"
       ])
-    }).pipe(Effect.provide(CircuitBreaker.layerMemory()))
+    }).pipe(Effect.provide(CircuitBreaker.layer()))
   )
 
   it.effect("frees the place of a probe that was interrupted or not counted", () =>
@@ -133,7 +133,7 @@ describe("CircuitBreaker", () => {
       assert.strictEqual(yield* state, "HALF_OPEN")
       assert.strictEqual(yield* succeed, "ok")
       assert.strictEqual(yield* state, "CLOSED")
-    }).pipe(Effect.provide(CircuitBreaker.layerMemory()))
+    }).pipe(Effect.provide(CircuitBreaker.layer()))
   )
 
   it.effect("ignores the outcome of calls that began before the circuit changed", () =>
@@ -145,7 +145,7 @@ describe("CircuitBreaker", () => {
       yield* Deferred.succeed(answer, "late")
       yield* Fiber.join(early)
       assert.strictEqual(yield* state, "OPEN")
-    }).pipe(Effect.provide(CircuitBreaker.layerMemory()))
+    }).pipe(Effect.provide(CircuitBreaker.layer()))
   )
 
   it.effect("closes by hand and leaves an entry only if it was not closed", () =>
@@ -161,7 +161,7 @@ describe("CircuitBreaker", () => {
         "OPEN: 5 consecutive failures",
         "CLOSED: manual reset"
       ])
-    }).pipe(Effect.provide(CircuitBreaker.layerMemory()))
+    }).pipe(Effect.provide(CircuitBreaker.layer()))
   )
 
   it.effect("keeps the newest 200 entries", () =>
@@ -174,6 +174,6 @@ describe("CircuitBreaker", () => {
       const entries = yield* history
       assert.strictEqual(entries.length, BREAKER_HISTORY_ENTRIES)
       assert.strictEqual(entries.at(-1)?.reason, "manual reset")
-    }).pipe(Effect.provide(CircuitBreaker.layerMemory({ threshold: 1 })))
+    }).pipe(Effect.provide(CircuitBreaker.layer({ threshold: 1 })))
   )
 })

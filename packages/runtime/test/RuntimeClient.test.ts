@@ -3,74 +3,15 @@ import {
   CircuitBreaker,
   collectSessions,
   RuntimeClient,
-  RuntimeCredentials,
   RuntimeError,
   type SessionPageRequest
 } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-
-const withSettings = (settings: Record<string, string>) =>
-  Effect.gen(function* () {
-    return yield* RuntimeClient
-  }).pipe(
-    Effect.provide(RuntimeClient.layerConfig.pipe(Layer.provide(RuntimeCredentials.layerNone))),
-    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(settings))
-  )
-
-describe("the runtime settings", () => {
-  it.effect("have defaults, for empty values too", () =>
-    Effect.gen(function* () {
-      const client = yield* withSettings({ RUNTIME_ADDRESS: "", RUNTIME_LIST_SESSIONS_PAGE_SIZE: " " })
-      assert.strictEqual(client.address, "127.0.0.1:50051")
-      assert.strictEqual(client.kind, "rust")
-      assert.deepStrictEqual(client.listing, { pageSize: 200, maxPages: 200, timeoutMs: 60_000 })
-    })
-  )
-
-  it.effect("name another runtime", () =>
-    Effect.gen(function* () {
-      const client = yield* withSettings({
-        NODE_ENV: "production",
-        RUNTIME_ADDRESS: "[::1]:50052",
-        RUNTIME_KIND: "go",
-        RUNTIME_TLS: "true",
-        RUNTIME_LIST_SESSIONS_MAX_PAGES: "3"
-      })
-      assert.strictEqual(client.address, "[::1]:50052")
-      assert.strictEqual(client.kind, "go")
-      assert.strictEqual(client.listing.maxPages, 3)
-    })
-  )
-
-  it.effect("refuse plain text in production unless it is allowed by name", () =>
-    Effect.gen(function* () {
-      assert.match((yield* Effect.flip(withSettings({ NODE_ENV: "production" }))).message, /RUNTIME_ALLOW_INSECURE/)
-      yield* withSettings({ NODE_ENV: "production", RUNTIME_ALLOW_INSECURE: "1" })
-      yield* withSettings({ NODE_ENV: "test" })
-    })
-  )
-
-  it.effect("name the variable that makes no sense", () =>
-    Effect.gen(function* () {
-      for (const [variable, value] of [
-        ["RUNTIME_ADDRESS", "http://runtime:50051"],
-        ["RUNTIME_ADDRESS", "runtime"],
-        ["RUNTIME_REQUEST_TIMEOUT_MS", "30s"],
-        ["RUNTIME_LIST_SESSIONS_TIMEOUT_MS", "0"],
-        ["RUNTIME_MAX_RECEIVE_MESSAGE_BYTES", "-1"]
-      ] as const) {
-        const error = yield* Effect.flip(withSettings({ [variable]: value }))
-        assert.isTrue(error.message.startsWith(variable), error.message)
-      }
-    })
-  )
-})
 
 describe("collectSessions", () => {
   const snapshot = (sessionId: string) =>
@@ -146,7 +87,7 @@ describe("collectSessions", () => {
 describe("RuntimeClient.layerBreaker", () => {
   const guarded = RuntimeClient.layerBreaker.pipe(
     Layer.provideMerge(RuntimeFake.layer),
-    Layer.provideMerge(CircuitBreaker.layerMemory({ threshold: 2 }))
+    Layer.provideMerge(CircuitBreaker.layer({ threshold: 2 }))
   )
 
   it.effect("refuses unary calls without making them while streams still open", () =>

@@ -1,7 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CONTROL_PLANE_IDENTITY, RuntimeCredentials, type SettingRefused } from "@runplane/runtime"
-import type { ConfigError } from "effect/Config"
-import * as ConfigProvider from "effect/ConfigProvider"
+import { CONTROL_PLANE_IDENTITY, RuntimeCredentials } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -49,16 +47,6 @@ const headersOf = Effect.gen(function* () {
 
 const bearer = Redacted.make("static-token")
 const url = "http://auth.test:3200/"
-
-const withSettings = <A, E>(
-  settings: Record<string, string>,
-  use: Effect.Effect<A, E, RuntimeCredentials>,
-  service = minting(300)
-): Effect.Effect<A, E | ConfigError | SettingRefused> =>
-  use.pipe(
-    Effect.provide(RuntimeCredentials.layer.pipe(Layer.provide(client(service)))),
-    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(settings))
-  )
 
 describe("RuntimeCredentials", () => {
   it.effect("mints a token as an observer that cannot start sessions", () => {
@@ -173,74 +161,16 @@ describe("RuntimeCredentials", () => {
   })
 })
 
-describe("the credential settings", () => {
-  it.effect("give the development identity as header and as bearer by default", () =>
-    withSettings(
-      {},
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* headersOf, [
-          `x-macp-agent-id: ${CONTROL_PLANE_IDENTITY}`,
-          `authorization: Bearer ${CONTROL_PLANE_IDENTITY}`
-        ])
-      })
-    )
-  )
-
-  it.effect("give nothing outside of development where nothing is set", () =>
-    withSettings(
-      { NODE_ENV: "production" },
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* headersOf, [])
-      })
-    )
-  )
-
-  it.effect("read the whole chain, and take empty values for unset ones", () => {
-    const service = minting(300)
-    return withSettings(
-      {
-        NODE_ENV: "production",
-        PROTO_AUTH_SERVICE_URL: url,
-        PROTO_AUTH_TOKEN_TTL_SECONDS: "900",
-        PROTO_AUTH_TOKEN_SENDER: "observer-7",
-        PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY: "Yes",
-        PROTO_AUTH_SERVICE_TIMEOUT_MS: "",
-        RUNTIME_BEARER_TOKEN: "static-token",
-        RUNTIME_USE_DEV_HEADER: "on"
-      },
-      Effect.gen(function* () {
-        yield* headersOf
-        assert.deepStrictEqual(service.requests[0]?.body, {
-          sender: "observer-7",
-          ttl_seconds: 900,
-          scopes: { can_start_sessions: false, is_observer: true, can_manage_mode_registry: true }
-        })
-      }),
-      service
-    )
-  })
-
-  it.effect("stop a production start that would use the development identity", () =>
+describe("development credentials", () => {
+  it.effect("are the identity, as header and as bearer", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(
-        withSettings(
-          { NODE_ENV: "production", RUNTIME_USE_DEV_HEADER: "true", PROTO_AUTH_SERVICE_URL: url },
-          RuntimeCredentials
-        )
-      )
-      assert.match(error.message, /^RUNTIME_USE_DEV_HEADER /)
-    })
-  )
-
-  it.effect("stop the start over a value that makes no sense", () =>
-    Effect.gen(function* () {
-      const problem = (settings: Record<string, string>) =>
-        Effect.map(Effect.flip(withSettings(settings, RuntimeCredentials)), ({ message }) => message)
-      assert.match(yield* problem({ PROTO_AUTH_SERVICE_URL: "auth" }), /^PROTO_AUTH_SERVICE_URL /)
-      assert.match(
-        yield* problem({ PROTO_AUTH_SERVICE_URL: url, PROTO_AUTH_TOKEN_TTL_SECONDS: "soon" }),
-        /^PROTO_AUTH_TOKEN_TTL_SECONDS must be a positive integer/
-      )
-    })
+      assert.deepStrictEqual(yield* headersOf, [
+        `x-macp-agent-id: ${CONTROL_PLANE_IDENTITY}`,
+        `authorization: Bearer ${CONTROL_PLANE_IDENTITY}`
+      ])
+    }).pipe(
+      Effect.provide(RuntimeCredentials.layerChain({ devAgentId: CONTROL_PLANE_IDENTITY })),
+      Effect.provide(client(minting()))
+    )
   )
 })

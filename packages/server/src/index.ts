@@ -6,7 +6,7 @@ export { HttpObserver, type ObservedRequest, RequestId } from "./http/HttpObserv
 export { LauncherEdge } from "./http/LauncherEdge.ts"
 export { ListenFailed, type ListenOptions, layerHttpServer } from "./http/Listening.ts"
 export { jsonLine, layerLogging } from "./Logging.ts"
-export { checkSettings, type Judgement, judgeRows, type SettingTexts } from "./settings/CheckSettings.ts"
+export { checkSettings, type Judgement, judgeRows, judgeSettings, type SettingTexts } from "./settings/CheckSettings.ts"
 export { ControlPlaneSettings } from "./settings/ControlPlaneSettings.ts"
 export { judgeDeployment } from "./settings/DeploymentRules.ts"
 export { LaunchSettings } from "./settings/LaunchSettings.ts"
@@ -18,6 +18,7 @@ export {
   type SettingProblem,
   SettingsRefused,
   type SettingValues,
+  sentenceOf,
   settingRefused
 } from "./settings/ReadSettings.ts"
 export { RuntimeSettings } from "./settings/RuntimeSettings.ts"
@@ -25,5 +26,5 @@ export { SandboxSettings } from "./settings/SandboxSettings.ts"
 export { AuditSettings, ServiceSettings } from "./settings/ServiceSettings.ts"
 export { DEVELOPMENT, type Program, type Setting } from "./settings/Setting.ts"
 export { settingNames, settingsOfProgram } from "./settings/SettingsTable.ts"
-export { settingsHelp } from "./settings/SettingTexts.ts"
+export { asksForSettings, printSettings, settingsHelp } from "./settings/SettingTexts.ts"
 export { StackSettings } from "./settings/StackSettings.ts"

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as TestConsole from "effect/testing/TestConsole"
 import { defaultsOf, readSetting, readSettings } from "../src/settings/ReadSettings.ts"
 import { type Program, row, settingsOf } from "../src/settings/Setting.ts"
 import { settingsOfProgram, settingsTable } from "../src/settings/SettingsTable.ts"
-import { settingsHelp } from "../src/settings/SettingTexts.ts"
+import { printSettings, settingsHelp } from "../src/settings/SettingTexts.ts"
 import { flag, text, wholeNumber } from "../src/settings/SettingTypes.ts"
 import { configuredNames, unknownSettings } from "../src/settings/UnknownSettings.ts"
 
@@ -92,5 +93,19 @@ describe("names that are not settings", () => {
     Effect.gen(function* () {
       assert.sameMembers([...(yield* configuredNames)], ["PROTO_A", "PROTO_A_B", "LIST_0", "LIST_1"])
     }).pipe(withEnv({ PROTO_A: "1", PROTO_A_B: "2", LIST_0: "3", LIST_1: "4" }))
+  )
+})
+
+describe("the printed settings", () => {
+  it.effect("show what a program starts with, and no secret", () =>
+    Effect.gen(function* () {
+      yield* printSettings("control-plane")
+      const lines = yield* TestConsole.logLines
+      assert.lengthOf(lines, settingsOfProgram("control-plane").length)
+      assert.include(lines, "PORT=4000")
+      assert.include(lines, "HOST=0.0.0.0 (default)")
+      assert.include(lines, "AUTH_API_KEYS=****")
+      assert.notInclude(lines.join("\n"), "hush")
+    }).pipe(withEnv({ PORT: "4000", AUTH_API_KEYS: "hush", DATABASE_URL: "postgres://u:hush@db/x" }))
   )
 })

@@ -1,11 +1,12 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
-import { layerControlPlane } from "@runplane/control-plane"
+import { judgeControlPlaneSettings, layerControlPlane, layerRuntime } from "@runplane/control-plane"
 import { Launcher, type PolicyOutcome, type PolicyRegistration } from "@runplane/launcher"
 import { EmbeddedPostgres, probePort } from "@runplane/postgres"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient } from "@runplane/runtime"
 import { KeySource, Sandbox } from "@runplane/sandbox"
-import { DEVELOPMENT, readSetting, ServiceSettings } from "@runplane/server"
+import { DEVELOPMENT, judgeSettings, readSetting, ServiceSettings, SettingsRefused, sentenceOf } from "@runplane/server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -90,7 +91,8 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
   const provider = yield* withTexts(yield* serviceSettings(settings, neighbours))
 
   const policies = yield* Effect.gen(function* () {
-    const runtime = yield* Layer.build(RuntimeClient.layer)
+    yield* checkServices
+    const runtime = yield* Layer.build(layerRuntime)
     yield* Effect.provideContext(greetRuntime, runtime)
     const controlPlane = layerControlPlane({
       http: { host: settings.host, port: settings.controlPlanePort },
@@ -114,6 +116,15 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     policies
   })
 })
+
+/** What the services say of their settings when they start by themselves; each thing is said once. */
+const checkServices = Effect.gen(function* () {
+  const judged = [yield* judgeControlPlaneSettings, yield* judgeSettings("launcher")]
+  const warnings = judged.flatMap((judgement) => judgement.warnings)
+  for (const warning of new Set(warnings.map(sentenceOf))) yield* Effect.logWarning(warning)
+  const faults = judged.flatMap((judgement) => judgement.faults)
+  if (faults.length > 0) return yield* new SettingsRefused({ faults })
+}).pipe(Effect.provide(NodeFileSystem.layer))
 
 /** Waits for the outcome of each, so that nothing is launched under a policy that is still on its way. */
 const awaitPolicies = ({ outcomes, settled }: PolicyRegistration["Service"]) =>

@@ -67,6 +67,17 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
     })
   )
 
+  it.effect("settings that the services in it would not start with", () =>
+    Effect.gen(function* () {
+      const env = { DATABASE_URL: yield* createDatabase, NODE_ENV: "production", DATA_RETENTION_TTL_DAYS: "0" }
+      assert.strictEqual(
+        yield* refusalOf({ env }),
+        "runplane: AUTH_API_KEYS must hold at least one key when NODE_ENV is production " +
+          'DATA_RETENTION_TTL_DAYS must be a whole number of at least 1, got "0"'
+      )
+    })
+  )
+
   it.effect("nothing for a broken policy, but names it, and the example that needs it", () =>
     Effect.gen(function* () {
       const policy = "policy.incident.balanced"

@@ -4,9 +4,9 @@
  */
 
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { RuntimeClient } from "@runplane/runtime"
 import * as Layer from "effect/Layer"
 import { layerDatabase } from "../../src/database/Database.ts"
+import { layerRuntime } from "../../src/edge/RuntimeFromSettings.ts"
 import * as Observation from "../../src/observe/Observation.ts"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
@@ -17,7 +17,7 @@ const Child = Observation.layer.pipe(
   Layer.provideMerge(layerTestLog),
   Layer.provide([
     layerDatabase({ url, maxConnections: 6 }),
-    RuntimeClient.layer,
+    layerRuntime,
     ObserverSettings.layerFrom({ streamBackoffBaseMs: 10, discoveryGraceMs: 60_000, takeOverIntervalMs: 50 })
   ])
 )

@@ -149,7 +149,7 @@ describe("every setting", () => {
   it("that is read by its name stands in the table", () => {
     const sources = ["runtime", "agents", "launcher", "control-plane", "sandbox", "stack", "server"]
     const read = new Set(sources.flatMap((name) => readIn(new URL(`../../../${name}/src/`, import.meta.url))))
-    assert.isAbove(read.size, 15)
+    assert.isAbove(read.size, 5)
     assert.deepStrictEqual(
       [...read].filter((name) => !settingNames.has(name)),
       []

@@ -51,7 +51,7 @@ export const layerTestService = ({ observer, port, settings }: TestServiceOption
     ),
     Layer.provideMerge(Reactions.layer),
     Layer.provideMerge(Audit.layer),
-    Layer.provideMerge(CircuitBreaker.layerMemory()),
+    Layer.provideMerge(CircuitBreaker.layer()),
     Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
     Layer.provideMerge(layerTestDatabase),
     Layer.provide(

@@ -37,21 +37,34 @@ const readTexts = Effect.fnUntraced(function* (program: Program) {
   return texts
 })
 
-/**
- * Looks at all settings of a program before anything is started: what cannot be used is logged at once, a line for each
- * setting, and stops the start. `judge` says what is wrong with them taken together.
- */
-export const checkSettings = Effect.fn("checkSettings")(function* <E = never, R = never>(
+type Judge<E, R> = (texts: SettingTexts) => Effect.Effect<Judgement, E, R>
+
+/** All that is to be said about the settings of a program. `judge` says what is wrong with them taken together. */
+export const judgeSettings = Effect.fnUntraced(function* <E = never, R = never>(
   program: Program,
-  judge: (texts: SettingTexts) => Effect.Effect<Judgement, E, R> = () => Effect.succeed({ faults: [], warnings: [] })
+  judge: Judge<E, R> = () => Effect.succeed({ faults: [], warnings: [] })
 ) {
   const texts = yield* readTexts(program)
   const rows = judgeRows(program, texts)
   const together = yield* judge(texts)
   const unknown = unknownSettings(yield* Effect.orDie(configuredNames))
-  const faults = [...together.faults, ...rows.faults]
-  for (const warning of [...rows.warnings, ...together.warnings, ...unknown])
-    yield* Effect.logWarning(sentenceOf(warning))
+  const judgement: Judgement = {
+    faults: [...together.faults, ...rows.faults],
+    warnings: [...rows.warnings, ...together.warnings, ...unknown]
+  }
+  return judgement
+})
+
+/**
+ * Looks at all settings of a program before anything is started: what cannot be used is logged at once, a line for each
+ * setting, and stops the start.
+ */
+export const checkSettings = Effect.fn("checkSettings")(function* <E = never, R = never>(
+  program: Program,
+  judge?: Judge<E, R>
+) {
+  const { faults, warnings } = yield* judgeSettings(program, judge)
+  for (const warning of warnings) yield* Effect.logWarning(sentenceOf(warning))
   if (faults.length === 0) return
   for (const fault of faults) yield* Effect.logError(sentenceOf(fault))
   return yield* new SettingsRefused({ faults })

@@ -1,3 +1,6 @@
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import { readText } from "./ReadSettings.ts"
 import type { Program, Setting } from "./Setting.ts"
 import { settingsOfProgram, settingsTable } from "./SettingsTable.ts"
 
@@ -17,6 +20,23 @@ export const settingsHelp = (program: Program): string => {
     })
     .join("\n")
 }
+
+/** Whether a command line asks for `printSettings`. */
+export const asksForSettings = (args: ReadonlyArray<string>): boolean => args.includes("--print-settings")
+
+/** Prints the settings that a program would start with, a line each. Secrets are masked. */
+export const printSettings = (program: Program) =>
+  Effect.forEach(
+    settingsOfProgram(program),
+    Effect.fnUntraced(function* (setting) {
+      const text = yield* readText(setting)
+      const value = text === undefined ? setting.shownDefault : setting.secret && text !== "" ? MASK : text
+      yield* Console.log(`${setting.name}=${value}${text === undefined ? " (default)" : ""}`)
+    }),
+    { discard: true }
+  )
+
+const MASK = "****"
 
 const wrapped = (text: string, width: number): ReadonlyArray<string> => {
   const lines: Array<string> = []

@@ -1,7 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlPlaneClient } from "@runplane/api"
-import { layerControlPlane } from "@runplane/control-plane"
-import { RuntimeClient } from "@runplane/runtime"
+import { layerControlPlane, layerRuntime } from "@runplane/control-plane"
 import { createDatabase, freePorts } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
@@ -34,7 +33,7 @@ export class ControlPlaneUnderTest extends Context.Service<ControlPlaneUnderTest
       const controlPlane = layerControlPlane({
         http: { host: "127.0.0.1", port },
         database: { url: yield* createDatabase }
-      }).pipe(Layer.provide(RuntimeClient.layer), Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+      }).pipe(Layer.provide(layerRuntime), Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
       const client = ControlPlaneClient.layer({ baseUrl: `http://127.0.0.1:${port}` }).pipe(
         Layer.provide(NodeHttpClient.layerNodeHttp)
       )

@@ -1,6 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlPlaneClient } from "@runplane/api"
-import { layerControlPlane } from "@runplane/control-plane"
+import { layerControlPlane, layerRuntime } from "@runplane/control-plane"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient, RuntimeCredentials } from "@runplane/runtime"
 import { Sandbox, type SandboxOptions } from "@runplane/sandbox"
 import { createDatabase, freePorts } from "@runplane/testing"
@@ -85,7 +85,7 @@ export const layerObserving = (address: string, settings: Readonly<Record<string
         http: { host: "127.0.0.1", port },
         database: { url: yield* createDatabase }
       }).pipe(
-        Layer.provide(Layer.fresh(RuntimeClient.layer)),
+        Layer.provide(Layer.fresh(layerRuntime)),
         Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
         Layer.provide(logging)
       )

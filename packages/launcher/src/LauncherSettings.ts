@@ -1,72 +1,11 @@
 import { tmpdir, userInfo } from "node:os"
-import { defaultsOf, LaunchSettings, readSettings, ServiceSettings } from "@runplane/server"
+import { defaultsOf, LaunchSettings, readSettings, ServiceSettings, type SettingValues } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import { invalidConfig } from "./common/LaunchErrors.ts"
-
-/**
- * The launch service's settings after reading. All times in ms unless the name says so.
- */
-export interface LauncherSettingsShape {
-  /** Name of this service: `service` of /healthz, `source` of session metadata, default requester. */
-  readonly serviceName: string
-  /** NODE_ENV. */
-  readonly environment: string
-  /** Absolute path. */
-  readonly packsDir: string
-  /** Absolute path of the folder that holds `profiles/` and `manifests/`. */
-  readonly agentsDir: string
-  /** Absolute path of the folder that holds policy files. */
-  readonly policiesDir: string
-  /** Whether those policies are registered at start, through the control plane. */
-  readonly registerPolicies: boolean
-  /** Absolute path that a manifest's relative `host.cwd` starts from. */
-  readonly serviceRoot: string
-  /** Folder of the agents' bootstrap files; created when absent, for this user only. */
-  readonly bootstrapDir: string
-  /** 0 = read the packs at every request. */
-  readonly registryCacheTtlMs: number
-  readonly autoBootstrapAgents: boolean
-  readonly pythonPath: string
-  /** Interpreter of node agents; empty = the one that runs this service. */
-  readonly nodePath: string
-  /** How long a started agent must live to count as attached. */
-  readonly attachConfirmationMs: number
-  /** How long an agent may take over SIGTERM before it is killed. */
-  readonly agentStopGraceMs: number
-  /** gRPC `host:port` given to agents; may be empty. */
-  readonly runtimeAddress: string
-  readonly runtimeTls: boolean
-  readonly runtimeAllowInsecure: boolean
-  /** Undefined = agents present development credentials. */
-  readonly auth: AuthSettings | undefined
-  readonly cancelCallback: CancelCallbackSettings | undefined
-  readonly controlPlane: ControlPlaneSettings | undefined
-}
-
-export interface AuthSettings {
-  readonly url: string
-  readonly timeoutMs: number
-  readonly tokenTtlSeconds: number
-  /** PROTO_AUTH_SCOPES_JSON: keys that replace the default scopes of one sender; null removes a key. */
-  readonly scopeOverrides: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-}
-
-export interface CancelCallbackSettings {
-  readonly host: string
-  /** 0 = each agent listens on a port of its own choosing. */
-  readonly portBase: number
-  readonly path: string
-}
-
-export interface ControlPlaneSettings {
-  readonly url: string
-  readonly timeoutMs: number
-  readonly apiKey: Redacted.Redacted | undefined
-}
 
 const settings = {
   serviceName: LaunchSettings.SERVICE_NAME,
@@ -107,6 +46,28 @@ const controlPlaneSettings = {
 }
 
 const defaults = defaultsOf(settings)
+
+/** The auth service that mints the agents' credentials. */
+export type AuthSettings = SettingValues<typeof authSettings>
+
+/** Where agents listen for cancel requests. */
+export type CancelCallbackSettings = SettingValues<typeof callbackSettings>
+
+export type ControlPlaneSettings = Omit<SettingValues<typeof controlPlaneSettings>, "apiKey"> & {
+  readonly apiKey: Redacted.Redacted | undefined
+}
+
+/** The settings after reading; what each means stands in the table. Folders are absolute, all times in ms. */
+export type LauncherSettingsShape = SettingValues<typeof settings> & {
+  /** Folder of the agents' bootstrap files; created when absent, for this user only. */
+  readonly bootstrapDir: string
+  /** Undefined: agents present development credentials. */
+  readonly auth: AuthSettings | undefined
+  /** Undefined: agents take no cancel requests. */
+  readonly cancelCallback: CancelCallbackSettings | undefined
+  /** Undefined: runs are submitted nowhere. */
+  readonly controlPlane: ControlPlaneSettings | undefined
+}
 
 /**
  * What a caller that composes the service itself may set; the rest takes its default. Relative paths start at the cwd.

@@ -19,7 +19,7 @@ import { checkManifests } from "./AgentChecks.ts"
 import { countOf, errorIn, type Finding } from "./Finding.ts"
 import { lintPacks } from "./Lint.ts"
 import { openPacks } from "./PacksFolder.ts"
-import { readPolicyFiles } from "./PolicyFiles.ts"
+import { checkPolicyFiles } from "./PolicyFiles.ts"
 import { endWith, PacksFaulty, printFindings, printVerdict } from "./Report.ts"
 import { copyScenario, scaffold } from "./Scaffold.ts"
 import { checkScenario } from "./ScenarioChecks.ts"
@@ -134,7 +134,7 @@ const lint = Command.make(
     const { findings, packs: count } = yield* lintPacks(folder, present, {
       compileSchema: compileInputSchema,
       knowsAgent: agents.knowsAgent,
-      policies: yield* readPolicyFiles(policiesDir)
+      policies: yield* checkPolicyFiles(policiesDir)
     })
     const found = [
       ...agents.findings,

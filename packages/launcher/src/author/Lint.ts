@@ -5,12 +5,12 @@ import { checkHeader, decodePack } from "../catalog/PackDocuments.ts"
 import type { Json } from "../common/Json.ts"
 import { errorIn, type Finding, warningIn } from "./Finding.ts"
 import { mappingOf, objectAt, type PacksFolder, type Reading, type ScenarioFolder } from "./PacksFolder.ts"
-import type { PolicyFiles } from "./PolicyFiles.ts"
+import type { CheckedPolicies } from "./PolicyFiles.ts"
 import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from "./ScenarioChecks.ts"
 
 /** What `lint` looks into besides the packs. */
 export interface LintContext extends Omit<ScenarioChecksContext, "undescribedCommitment"> {
-  readonly policies: PolicyFiles
+  readonly policies: CheckedPolicies
 }
 
 export interface LintResult {
@@ -120,7 +120,7 @@ const nameFindings = (folder: ScenarioFolder, packSlug: string | undefined): Rea
 }
 
 /** Each policy that the scenario or a template names must be there, and be one for the mode of the launch. */
-const policyFindings = ({ file, templates, version }: CheckedScenario, { policies }: PolicyFiles) => {
+const policyFindings = ({ file, templates, version }: CheckedScenario, { policies }: CheckedPolicies) => {
   const plans = [
     { file, plan: version.base },
     ...templates.map(({ file, template }) => ({ file, plan: template.plan }))

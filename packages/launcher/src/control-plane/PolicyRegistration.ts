@@ -1,4 +1,9 @@
-import { ControlPlaneClient, type PolicyDescriptor } from "@runplane/api"
+import {
+  ControlPlaneClient,
+  type PolicyDescriptor,
+  type PolicyRegistration as PolicyRegistrationBody
+} from "@runplane/api"
+import { DEFAULT_POLICY_ID, type PolicyFile } from "@runplane/domain"
 import { jitteredBackoff } from "@runplane/runtime"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -7,10 +12,11 @@ import type * as FileSystem from "effect/FileSystem"
 import type { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { isJsonObject, type Json } from "../common/Json.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
-import { type PackPolicy, readPolicyFiles } from "./PolicyFiles.ts"
+import { readPolicyFiles } from "./PolicyFiles.ts"
 import { oneLine } from "./RunSubmission.ts"
 
 /** Longest pause between two attempts, ms: a control plane that comes up later gets its policies soon after. */
@@ -52,13 +58,18 @@ export class PolicyRegistration extends Context.Service<
       if (controlPlane === undefined || !registerPolicies) {
         return PolicyRegistration.of({ outcomes: Effect.succeed([]), settled: Effect.succeed([]) })
       }
-      const { broken, policies } = yield* readPolicyFiles(policiesDir)
+      const files = yield* readPolicyFiles(policiesDir)
+      const policies = files
+        .flatMap(({ policy }) => (Result.isSuccess(policy) ? [policy.success] : []))
+        .filter(({ policy_id: id }) => id !== DEFAULT_POLICY_ID)
+        .map(registrationOf)
       const states = new Map<string, PolicyOutcome>()
       const note = (outcome: PolicyOutcome) => Effect.sync(() => void states.set(outcome.policy, outcome))
       const outcomes = Effect.sync(() => [...states.values()])
-      for (const { file, reason } of broken) {
-        yield* Effect.logWarning(`policy file ${file} left out: ${reason}`)
-        yield* note({ policy: file, state: "refused", reason })
+      for (const { file, policy } of files) {
+        if (Result.isSuccess(policy)) continue
+        yield* Effect.logWarning(`policy file ${file} left out: ${policy.failure}`)
+        yield* note(refused(file, policy.failure))
       }
       for (const { policyId } of policies) yield* note({ policy: policyId, state: "pending", reason: "" })
       const done = yield* Deferred.make<void>()
@@ -72,12 +83,24 @@ export class PolicyRegistration extends Context.Service<
   )
 }
 
+/** A policy in the words of `POST /runtime/policies`. */
+type Registration = typeof PolicyRegistrationBody.Type
+
+/** Every policy is registered but the default one, which the runtime has and nobody may replace. */
+const registrationOf = (file: typeof PolicyFile.Type): Registration => ({
+  policyId: file.policy_id,
+  mode: file.mode,
+  description: file.description ?? "",
+  rules: file.rules,
+  schemaVersion: file.schema_version
+})
+
 const clientOf = ({ url, apiKey }: ControlPlaneSettings) =>
   ControlPlaneClient.layer({ baseUrl: url, ...(apiKey === undefined ? {} : { apiKey }) })
 
 /** One policy after the other, each until it is registered or refused: what keeps one waiting keeps them all. */
 const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (
-  policies: ReadonlyArray<PackPolicy>,
+  policies: ReadonlyArray<Registration>,
   { timeoutMs, url }: ControlPlaneSettings,
   note: (outcome: PolicyOutcome) => Effect.Effect<void>
 ) {
@@ -107,7 +130,7 @@ const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (
 })
 
 /** One attempt. Its failures are those that may pass; what the runtime has decided is an outcome. */
-const registerOne = Effect.fnUntraced(function* (policy: PackPolicy) {
+const registerOne = Effect.fnUntraced(function* (policy: Registration) {
   const { api } = yield* ControlPlaneClient
   const refusal = yield* api.policies.register({ payload: policy }).pipe(
     Effect.map((answer) => (answer.ok ? undefined : { message: answer.error ?? "" })),
@@ -135,7 +158,7 @@ const registerOne = Effect.fnUntraced(function* (policy: PackPolicy) {
 const registered = (policy: string): PolicyOutcome => ({ policy, state: "registered" })
 const refused = (policy: string, reason: string): PolicyOutcome => ({ policy, state: "refused", reason })
 
-const isSame = (held: PolicyDescriptor, policy: PackPolicy) =>
+const isSame = (held: PolicyDescriptor, policy: Registration) =>
   held.mode === policy.mode &&
   held.schemaVersion === policy.schemaVersion &&
   canonical(held.rules) === canonical(policy.rules)

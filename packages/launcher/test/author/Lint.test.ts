@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { lintPacks } from "../../src/author/Lint.ts"
 import { openPacks } from "../../src/author/PacksFolder.ts"
-import { readPolicyFiles } from "../../src/author/PolicyFiles.ts"
+import { checkPolicyFiles } from "../../src/author/PolicyFiles.ts"
 import { compileInputSchema } from "../../src/catalog/InputSchema.ts"
 import { type MemoryTree, memoryFiles } from "../fixtures/MemoryFiles.ts"
 import { packYaml, scenarioYaml, templateYaml } from "../fixtures/Packs.ts"
@@ -22,7 +22,7 @@ const lint = (tree: MemoryTree) =>
     const result = yield* lintPacks(packs, directories, {
       compileSchema: compileInputSchema,
       knowsAgent: () => true,
-      policies: yield* readPolicyFiles("/packs/_policies")
+      policies: yield* checkPolicyFiles("/packs/_policies")
     })
     return {
       packs: result.packs,

@@ -62,7 +62,8 @@ export interface RuntimeMessage {
  * it in `Modes.ts`.
  */
 export interface ModeRules<State> {
-  readonly info: ModeInfo
+  /** The rest of what a mode says about itself follows from its id and its moves. */
+  readonly info: Omit<ModeInfo, "modeVersion" | "messageTypes" | "schemaUris">
   /**
    * Whether the bound policy decides who may commit; extension modes leave it to the initiator
    * (docs/runtime.md#extension-modes).
@@ -74,8 +75,10 @@ export interface ModeRules<State> {
   readonly start: (binding: SessionBinding) => Result.Result<State, Rejection>
   /** Who may send this type now. Undefined when allowed. */
   readonly authorize: (state: State, message: ModeMessage, binding: SessionBinding) => Rejection | undefined
-  /** Decodes and checks the payload, and gives the next state. */
-  readonly apply: (state: State, message: ModeMessage, binding: SessionBinding) => Result.Result<State, Rejection>
+  /** What an accepted message of each type does; any other type is refused. */
+  readonly moves: Readonly<Record<string, Move<State>>>
+  /** What every move leads to besides. Most modes have nothing. */
+  readonly moved?: (state: State, binding: SessionBinding) => State
   /** Whether an id is kept for messages of the runtime's own (docs/runtime.md#handoff-mode). Most modes keep none. */
   readonly reservesId?: (messageId: string, binding: SessionBinding) => boolean
   /**
@@ -112,18 +115,31 @@ export interface Mode {
 }
 
 /** Hides the state type of a mode, so that a registry can hold them all. */
-export const makeMode = <State>(rules: ModeRules<State>): Mode => ({
-  info: rules.info,
-  policyAuthority: rules.policyAuthority,
-  needsParticipants: rules.needsParticipants ?? true,
-  start: (binding) => Result.map(rules.start(binding), (state) => run(rules, binding, state))
-})
+export const makeMode = <State>(rules: ModeRules<State>): Mode => {
+  // The second last part of an id: `decision` of macp.mode.decision.v1.
+  const name = rules.info.mode.split(".").at(-2)
+  return {
+    info: {
+      ...rules.info,
+      modeVersion: "1.0.0",
+      messageTypes: ["SessionStart", ...Object.keys(rules.moves), "Commitment"],
+      schemaUris: { protobuf: `macp/modes/${name}/v1/${name}.proto` }
+    },
+    policyAuthority: rules.policyAuthority,
+    needsParticipants: rules.needsParticipants ?? true,
+    start: (binding) => Result.map(rules.start(binding), (state) => run(rules, binding, state))
+  }
+}
 
 const run = <State>(rules: ModeRules<State>, binding: SessionBinding, state: State): ModeRun => ({
   apply: (message) => {
     const refused = rules.authorize(state, message, binding)
     if (refused !== undefined) return Result.fail(refused)
-    return Result.map(rules.apply(state, message, binding), (next) => run(rules, binding, next))
+    const move = Object.hasOwn(rules.moves, message.type) ? rules.moves[message.type] : undefined
+    if (move === undefined) return Result.fail(InvalidPayload)
+    return Result.map(move(state, message, binding), (next) =>
+      run(rules, binding, rules.moved?.(next, binding) ?? next)
+    )
   },
   commit: (concluding) => {
     const settled = rules.settle?.(state, binding, concluding.now) ?? state
@@ -145,14 +161,6 @@ export type Move<State> = (
   message: ModeMessage,
   binding: SessionBinding
 ) => Result.Result<State, Rejection>
-
-/** `apply` for a mode whose types are listed; any other type is refused. */
-export const applyMoves =
-  <State>(moves: Readonly<Record<string, Move<State>>>): Move<State> =>
-  (state, message, binding) =>
-    Object.hasOwn(moves, message.type)
-      ? (moves[message.type]?.(state, message, binding) ?? Result.fail(InvalidPayload))
-      : Result.fail(InvalidPayload)
 
 /** Readiness and policy of a standard mode, evaluated over what its messages amount to. */
 export const ruledBy = <State>(

@@ -148,8 +148,8 @@ const makeFaultyWatch = (context: Context.Context<SandboxFaults>) => {
   }
 }
 
-/** Nothing here ever changes, so after the first hint the stream only waits for its end. */
-const aborted = (signal: AbortSignal): Promise<void> =>
+/** Until the client ends its call: what a stream waits for that has nothing more to say. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener("abort", () => resolve(), { once: true })

@@ -4,16 +4,7 @@ import * as Chunk from "effect/Chunk"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
 import { decodePayload, isBlank } from "../Decode.ts"
-import {
-  applyMoves,
-  type Mode,
-  type ModeMessage,
-  type ModeRules,
-  type Move,
-  makeMode,
-  participantsOnly,
-  ruledBy
-} from "../Mode.ts"
+import { type ModeMessage, type Move, makeMode, participantsOnly, ruledBy } from "../Mode.ts"
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
 
 /**
@@ -107,8 +98,6 @@ const vote: Move<DecisionState> = (state, message, { release }) => {
   })
 }
 
-const moves = { Proposal: propose, Evaluation: evaluate, Objection: object, Vote: vote }
-
 const recordOf = ({ evaluations, objections, proposals, votes }: DecisionState): DecisionRecord => ({
   mode: "decision",
   proposals: HashMap.size(proposals),
@@ -135,16 +124,13 @@ const view = (state: DecisionState) => {
   }
 }
 
-export const decisionRules: ModeRules<DecisionState> = {
+export const DecisionMode = makeMode<DecisionState>({
   info: {
     mode: "macp.mode.decision.v1",
-    modeVersion: "1.0.0",
     title: "Decision",
     description: "Participants propose, evaluate, object and vote; one authorised commitment concludes.",
     determinismClass: "semantic-deterministic",
-    participantModel: "declared",
-    messageTypes: ["SessionStart", "Proposal", "Evaluation", "Objection", "Vote", "Commitment"],
-    schemaUris: { protobuf: "macp/modes/decision/v1/decision.proto" }
+    participantModel: "declared"
   },
   policyAuthority: true,
   needsParticipants: false,
@@ -157,10 +143,8 @@ export const decisionRules: ModeRules<DecisionState> = {
       votes: HashMap.empty()
     }),
   authorize: (_state, message, binding) => participantsOnly(message.sender, binding),
-  apply: applyMoves(moves),
+  moves: { Proposal: propose, Evaluation: evaluate, Objection: object, Vote: vote },
   ...ruledBy(recordOf),
   commit: (state) => ({ ...state, phase: "Committed" }),
   view
-}
-
-export const DecisionMode: Mode = makeMode(decisionRules)
+})

@@ -6,10 +6,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { decodePayload, isBlank } from "../Decode.ts"
 import {
-  applyMoves,
   initiatorOnly,
-  type Mode,
-  type ModeRules,
   type Move,
   makeMode,
   participantsOnly,
@@ -156,16 +153,13 @@ const due = (state: HandoffState, binding: SessionBinding, activeNow: number): R
   ]
 }
 
-export const handoffRules: ModeRules<HandoffState> = {
+export const HandoffMode = makeMode<HandoffState>({
   info: {
     mode: "macp.mode.handoff.v1",
-    modeVersion: "1.0.0",
     title: "Handoff",
     description: "The initiator hands its responsibility over to a participant, with the context that goes with it.",
     determinismClass: "context-frozen",
-    participantModel: "delegated",
-    messageTypes: ["SessionStart", "HandoffOffer", "HandoffContext", "HandoffAccept", "HandoffDecline", "Commitment"],
-    schemaUris: { protobuf: "macp/modes/handoff/v1/handoff.proto" }
+    participantModel: "delegated"
   },
   policyAuthority: true,
   start: ({ initiator, participants }) =>
@@ -174,12 +168,12 @@ export const handoffRules: ModeRules<HandoffState> = {
       : refused,
   authorize: (_state, { sender, type }, binding) =>
     type === "HandoffOffer" ? initiatorOnly(sender, binding) : participantsOnly(sender, binding),
-  apply: applyMoves({
+  moves: {
     HandoffOffer: make,
     HandoffContext: addContext,
     HandoffAccept: accept,
     HandoffDecline: decline
-  }),
+  },
   reservesId: (messageId, binding) => recordsSilence(binding) && messageId.startsWith(IMPLICIT_ACCEPT),
   due,
   settle,
@@ -193,6 +187,4 @@ export const handoffRules: ModeRules<HandoffState> = {
       ])
     )
   })
-}
-
-export const HandoffMode: Mode = makeMode(handoffRules)
+})

@@ -4,15 +4,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { decodePayload } from "../Decode.ts"
-import {
-  applyMoves,
-  type Mode,
-  type ModeRules,
-  type Move,
-  makeMode,
-  participantsOnly,
-  type SessionBinding
-} from "../Mode.ts"
+import { type Move, makeMode, participantsOnly, type SessionBinding } from "../Mode.ts"
 import { InvalidPayload, type Rejection } from "../Rejection.ts"
 
 /**
@@ -53,16 +45,13 @@ const agree = (contributions: HashMap.HashMap<string, string>, { participants }:
   participants.every((participant) => HashMap.has(contributions, participant)) &&
   new Set(HashMap.values(contributions)).size === 1
 
-export const multiRoundRules: ModeRules<MultiRoundState> = {
+export const MultiRoundMode = makeMode<MultiRoundState>({
   info: {
     mode: "ext.multi_round.v1",
-    modeVersion: "1.0.0",
     title: "Multi-round convergence",
     description: "Participants contribute values until all of them contribute the same one.",
     determinismClass: "semantic-deterministic",
-    participantModel: "peer",
-    messageTypes: ["SessionStart", "Contribute", "Commitment"],
-    schemaUris: { protobuf: "macp/modes/multi_round/v1/multi_round.proto" }
+    participantModel: "peer"
   },
   policyAuthority: false,
   start: ({ participants }) =>
@@ -70,7 +59,7 @@ export const multiRoundRules: ModeRules<MultiRoundState> = {
       ? refused
       : Result.succeed({ round: 0, contributions: HashMap.empty(), converged: false }),
   authorize: (_state, { sender }, binding) => participantsOnly(sender, binding),
-  apply: applyMoves({ Contribute: contribute }),
+  moves: { Contribute: contribute },
   readyToCommit: ({ converged }) => converged,
   deny: () => [],
   commit: (state) => state,
@@ -79,6 +68,4 @@ export const multiRoundRules: ModeRules<MultiRoundState> = {
     contributions: Object.fromEntries(HashMap.entries(state.contributions)),
     converged: state.converged
   })
-}
-
-export const MultiRoundMode: Mode = makeMode(multiRoundRules)
+})

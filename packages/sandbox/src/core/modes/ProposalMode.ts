@@ -5,16 +5,7 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { decodePayload, isBlank } from "../Decode.ts"
-import {
-  applyMoves,
-  type Mode,
-  type ModeRules,
-  type Move,
-  makeMode,
-  participantsOnly,
-  ruledBy,
-  type SessionBinding
-} from "../Mode.ts"
+import { type Move, makeMode, participantsOnly, ruledBy, type SessionBinding } from "../Mode.ts"
 import { Forbidden, InvalidPayload } from "../Rejection.ts"
 
 /**
@@ -101,14 +92,6 @@ const withdraw: Move<ProposalState> = (state, message) =>
     })
   })
 
-const moves = applyMoves({
-  Proposal: propose,
-  CounterProposal: counter,
-  Accept: accept,
-  Reject: reject,
-  Withdraw: withdraw
-})
-
 const phaseOf = (state: ProposalState, binding: SessionBinding): ProposalState["phase"] => {
   const record = recordOf(state)
   if (record.isRejected) return "TerminalRejected"
@@ -125,16 +108,13 @@ const recordOf = ({ accepts, counters, proposals, rejections }: ProposalState): 
   isRejected: Chunk.some(rejections, ({ terminal }) => terminal)
 })
 
-export const proposalRules: ModeRules<ProposalState> = {
+export const ProposalMode = makeMode<ProposalState>({
   info: {
     mode: "macp.mode.proposal.v1",
-    modeVersion: "1.0.0",
     title: "Proposal",
     description: "Peers negotiate proposals and counter proposals until they agree or one of them refuses for good.",
     determinismClass: "semantic-deterministic",
-    participantModel: "peer",
-    messageTypes: ["SessionStart", "Proposal", "CounterProposal", "Accept", "Reject", "Withdraw", "Commitment"],
-    schemaUris: { protobuf: "macp/modes/proposal/v1/proposal.proto" }
+    participantModel: "peer"
   },
   policyAuthority: true,
   start: ({ participants }) =>
@@ -148,8 +128,8 @@ export const proposalRules: ModeRules<ProposalState> = {
           counters: 0
         }),
   authorize: (_state, message, binding) => participantsOnly(message.sender, binding),
-  apply: (state, message, binding) =>
-    Result.map(moves(state, message, binding), (next) => ({ ...next, phase: phaseOf(next, binding) })),
+  moves: { Proposal: propose, CounterProposal: counter, Accept: accept, Reject: reject, Withdraw: withdraw },
+  moved: (state, binding) => ({ ...state, phase: phaseOf(state, binding) }),
   ...ruledBy(recordOf),
   commit: (state) => ({ ...state, phase: "Committed" }),
   view: (state) => ({
@@ -165,6 +145,4 @@ export const proposalRules: ModeRules<ProposalState> = {
     })),
     counters: state.counters
   })
-}
-
-export const ProposalMode: Mode = makeMode(proposalRules)
+})

@@ -3,16 +3,7 @@ import { QuorumMode as Wire } from "@runplane/runtime"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
 import { decodePayload } from "../Decode.ts"
-import {
-  applyMoves,
-  initiatorOnly,
-  type Mode,
-  type ModeRules,
-  type Move,
-  makeMode,
-  participantsOnly,
-  ruledBy
-} from "../Mode.ts"
+import { initiatorOnly, type Move, makeMode, participantsOnly, ruledBy } from "../Mode.ts"
 import { InvalidPayload } from "../Rejection.ts"
 
 /**
@@ -61,16 +52,13 @@ const recordOf = ({ approvals, ballots, request }: QuorumState): QuorumRecord =>
   approvals
 })
 
-export const quorumRules: ModeRules<QuorumState> = {
+export const QuorumMode = makeMode<QuorumState>({
   info: {
     mode: "macp.mode.quorum.v1",
-    modeVersion: "1.0.0",
     title: "Quorum",
     description: "The initiator asks for approval; it is given when enough participants approve.",
     determinismClass: "semantic-deterministic",
-    participantModel: "quorum",
-    messageTypes: ["SessionStart", "ApprovalRequest", "Approve", "Reject", "Abstain", "Commitment"],
-    schemaUris: { protobuf: "macp/modes/quorum/v1/quorum.proto" }
+    participantModel: "quorum"
   },
   policyAuthority: true,
   start: ({ participants }) =>
@@ -79,12 +67,12 @@ export const quorumRules: ModeRules<QuorumState> = {
       : Result.succeed({ request: undefined, ballots: HashMap.empty(), approvals: 0 }),
   authorize: (_state, { sender, type }, binding) =>
     type === "ApprovalRequest" ? initiatorOnly(sender, binding) : participantsOnly(sender, binding),
-  apply: applyMoves({
+  moves: {
     ApprovalRequest: request,
     Approve: ballot(Wire.ApprovePayloadSchema, "Approve"),
     Reject: ballot(Wire.RejectPayloadSchema, "Reject"),
     Abstain: ballot(Wire.AbstainPayloadSchema, "Abstain")
-  }),
+  },
   ...ruledBy(recordOf),
   commit: (state) => state,
   view: (state) => ({
@@ -95,6 +83,4 @@ export const quorumRules: ModeRules<QuorumState> = {
     ballots: Object.fromEntries(HashMap.entries(state.ballots)),
     approvals: state.approvals
   })
-}
-
-export const QuorumMode: Mode = makeMode(quorumRules)
+})

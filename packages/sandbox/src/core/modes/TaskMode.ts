@@ -3,17 +3,7 @@ import { TaskMode as Wire } from "@runplane/runtime"
 import * as Chunk from "effect/Chunk"
 import * as Result from "effect/Result"
 import { decodePayload } from "../Decode.ts"
-import {
-  applyMoves,
-  initiatorOnly,
-  type Mode,
-  type ModeRules,
-  type Move,
-  makeMode,
-  participantsOnly,
-  ruledBy,
-  type SessionBinding
-} from "../Mode.ts"
+import { initiatorOnly, type Move, makeMode, participantsOnly, ruledBy, type SessionBinding } from "../Mode.ts"
 import { Forbidden, InvalidPayload, policyDenied, type Rejection } from "../Rejection.ts"
 
 /**
@@ -132,25 +122,13 @@ const recordOf = ({ assignee, rejections, report, task }: TaskState): TaskRecord
   report
 })
 
-export const taskRules: ModeRules<TaskState> = {
+export const TaskMode = makeMode<TaskState>({
   info: {
     mode: "macp.mode.task.v1",
-    modeVersion: "1.0.0",
     title: "Task",
     description: "The initiator requests one task; one assignee accepts it, reports progress and its end.",
     determinismClass: "structural-only",
-    participantModel: "orchestrated",
-    messageTypes: [
-      "SessionStart",
-      "TaskRequest",
-      "TaskAccept",
-      "TaskReject",
-      "TaskUpdate",
-      "TaskComplete",
-      "TaskFail",
-      "Commitment"
-    ],
-    schemaUris: { protobuf: "macp/modes/task/v1/task.proto" }
+    participantModel: "orchestrated"
   },
   policyAuthority: true,
   start: ({ initiator, participants }) =>
@@ -165,14 +143,14 @@ export const taskRules: ModeRules<TaskState> = {
       : refused,
   authorize: (_state, { sender, type }, binding) =>
     type === "TaskRequest" ? initiatorOnly(sender, binding) : participantsOnly(sender, binding),
-  apply: applyMoves({
+  moves: {
     TaskRequest: request,
     TaskAccept: accept,
     TaskReject: reject,
     TaskUpdate: update,
     TaskComplete: complete,
     TaskFail: fail
-  }),
+  },
   ...ruledBy(recordOf),
   commit: (state) => state,
   view: (state) => ({
@@ -185,6 +163,4 @@ export const taskRules: ModeRules<TaskState> = {
     updates: state.updates,
     terminal_report: state.report?.outcome ?? null
   })
-}
-
-export const TaskMode: Mode = makeMode(taskRules)
+})

@@ -2,7 +2,7 @@ import { policyRuleFaults } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
-import { readPolicyFiles } from "../control-plane/PolicyFiles.ts"
+import { readPolicyFiles } from "../catalog/PolicyFiles.ts"
 import { errorIn, type Finding } from "./Finding.ts"
 
 export interface CheckedPolicies {

@@ -14,10 +14,10 @@ import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import { readPolicyFiles } from "../catalog/PolicyFiles.ts"
 import { isJsonObject, type Json } from "../common/Json.ts"
+import { oneLine } from "../common/OneLine.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
-import { readPolicyFiles } from "./PolicyFiles.ts"
-import { oneLine } from "./RunSubmission.ts"
 
 /** Longest pause between two attempts, ms: a control plane that comes up later gets its policies soon after. */
 const MAX_PAUSE_MS = 10_000

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import { oneLine } from "../common/OneLine.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
 
 type Descriptor = CompileLaunchResult["runDescriptor"]
@@ -68,7 +69,3 @@ const checkAccepted = (
 }
 
 class NotOurRun extends Data.TaggedError("NotOurRun")<{ readonly message: string }> {}
-
-/** A text from another service may not forge lines of this service's log. */
-export const oneLine = (failure: { readonly message: unknown }) =>
-  String(failure.message).replace(/\s*[\r\n]+\s*/g, " ")

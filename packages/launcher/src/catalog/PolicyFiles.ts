@@ -4,8 +4,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { compareTexts } from "../catalog/VersionOrder.ts"
-import { oneLine } from "./RunSubmission.ts"
+import { oneLine } from "../common/OneLine.ts"
+import { compareTexts } from "./VersionOrder.ts"
 
 export interface ReadPolicy {
   /** Name of the file in the folder. */

@@ -15,8 +15,14 @@ export const MAX_TIMELINE_RECENT = 50
 export const MAX_GRAPH_EDGES = 300
 /** Further bounds, so that no run grows without end; a session declares at most 1000 participants. */
 export const MAX_TRACKED_PARTICIPANTS = 2000
-export const MAX_VOTE_TALLIES = 200
 export const MAX_LINKED_ARTIFACTS = 1000
+/** About 3,000 proposals with ids of the usual length. Bytes of JSON. */
+export const MAX_VOTE_TALLY_BYTES = 512 * 1024
+/**
+ * No state is larger as JSON text, whatever its events say: the bounds of all lists and texts together stay below it
+ * (docs/events.md#state-bounds).
+ */
+export const MAX_STATE_BYTES = 8 * 1024 * 1024
 
 const optional = Schema.optionalKey
 
@@ -233,6 +239,9 @@ export const RunState = Schema.Struct({
       Schema.Array(ExpectedCommitment).annotate({ description: "Commitments that the policy expects" })
     ),
     voteTally: optional(Schema.Array(VoteTallyEntry).annotate({ description: "Votes by proposal" })),
+    voteTallyTruncated: optional(
+      Field.flag("True when there were votes on more proposals than the state has room for: the latest are listed")
+    ),
     quorumStatus: optional(QuorumStatus)
   }).annotate({ description: "What governs the session" }),
   llm: Schema.Struct({

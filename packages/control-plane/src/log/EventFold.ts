@@ -1,4 +1,5 @@
 import {
+  boundName,
   decideTransition,
   type EventDraft,
   emptyRunMetrics,
@@ -137,7 +138,7 @@ export const decide = (
 const firstSights = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>): ReadonlyArray<EventDraft> =>
   drafts.filter((draft) => {
     if (draft.type !== "participant.seen") return true
-    const id = draft.subject?.id ?? ""
+    const id = boundName(draft.subject?.id ?? "")
     const isFirst = !run.participants.has(id)
     run.participants.add(id)
     return isFirst

@@ -1,6 +1,7 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import { voteOf } from "../Outcome.ts"
 import { type Contribution, type DecisionCurrent, MAX_DECISION_PROPOSALS, type RunState } from "../RunState.ts"
+import { boundName, boundProse, boundTexts } from "./Bounds.ts"
 import { appendCapped } from "./Capped.ts"
 import type { ContributionEvent } from "./EventView.ts"
 
@@ -29,7 +30,7 @@ const proposed = (
   initiator: string | undefined
 ): DecisionCurrent => {
   const { data } = event
-  const { proposalId } = data
+  const proposalId = boundName(data.proposalId)
   const proposals = appendCapped(current?.proposals ?? [], contributionOf(event), MAX_DECISION_PROPOSALS)
   const prompt = current?.prompt ?? promptOf(event, initiator)
   if (current?.finalized === true) return { ...current, proposals }
@@ -40,7 +41,7 @@ const proposed = (
     finalized: false,
     proposalId,
     ...(prompt !== undefined && { prompt }),
-    reasons: [data.reason ?? data.summary ?? data.rationale ?? event.type],
+    reasons: [boundProse(data.reason ?? data.summary ?? data.rationale ?? event.type)],
     proposals
   }
 }
@@ -52,30 +53,36 @@ const finalized = (
   const { action = DEFAULT_ACTION, outcomePositive, sender, supersedes } = data
   const proposals = current?.proposals ?? []
   const confidence = data.confidence ?? allowShare(proposals) ?? current?.confidence
-  const proposalId = data.proposalId ?? data.commitmentId ?? current?.proposalId
+  const stated = data.proposalId ?? data.commitmentId
+  const proposalId = stated === undefined ? current?.proposalId : boundName(stated)
   const reasons = data.reason === undefined ? data.reasons : [data.reason]
   return {
-    action,
+    action: boundName(action),
     ...(confidence !== undefined && { confidence }),
     finalized: true,
     ...(proposalId !== undefined && { proposalId }),
     outcomePositive,
     ...(current?.prompt !== undefined && { prompt: current.prompt }),
     resolvedAt: ts,
-    ...(sender !== "" && { resolvedBy: sender }),
-    reasons: reasons.length > 0 ? reasons : [DEFAULT_REASON],
+    ...(sender !== "" && { resolvedBy: boundName(sender) }),
+    reasons: reasons.length > 0 ? boundTexts(reasons) : [DEFAULT_REASON],
     proposals,
     ...(supersedes !== undefined && {
-      supersedes: { ...supersedes, canonical: CANONICAL_HASH.test(supersedes.commitmentHash) }
+      supersedes: {
+        sessionId: boundName(supersedes.sessionId),
+        commitmentHash: boundName(supersedes.commitmentHash),
+        canonical: CANONICAL_HASH.test(supersedes.commitmentHash)
+      }
     })
   }
 }
 
 /** Only the initiator's own Proposal states the prompt; what others propose does not. */
-const promptOf = ({ data }: ContributionEvent, initiator: string | undefined) =>
-  data.messageType === "Proposal" && data.sender !== "" && data.sender === initiator
-    ? (data.prompt ?? data.rationale)
-    : undefined
+const promptOf = ({ data }: ContributionEvent, initiator: string | undefined) => {
+  if (data.messageType !== "Proposal" || data.sender === "" || boundName(data.sender) !== initiator) return undefined
+  const prompt = data.prompt ?? data.rationale
+  return prompt === undefined ? undefined : boundProse(prompt)
+}
 
 const contributionOf = ({ data, ts }: ContributionEvent): Contribution => {
   const { implicit, messageType, recommendation, sender } = data
@@ -83,13 +90,13 @@ const contributionOf = ({ data, ts }: ContributionEvent): Contribution => {
   const vote = voteOf(messageType, data.vote ?? recommendation)
   const stated = [data.reason, data.rationale, data.summary].filter((reason) => reason !== undefined)
   return {
-    participantId: sender,
-    action: data.vote ?? recommendation ?? data.action ?? messageType,
+    participantId: boundName(sender),
+    action: boundName(data.vote ?? recommendation ?? data.action ?? messageType),
     ...(confidence !== undefined && { confidence }),
-    reasons: [...stated, ...data.reasons],
+    reasons: boundTexts([...stated, ...data.reasons]),
     ts,
     ...(vote !== undefined && { vote }),
-    ...(messageType !== "" && { messageType }),
+    ...(messageType !== "" && { messageType: boundName(messageType) }),
     ...(implicit && { implicit })
   }
 }

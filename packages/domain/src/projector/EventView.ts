@@ -1,6 +1,7 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
+import { boundName } from "./Bounds.ts"
 
-/** What several sections of the projection read of an event, whatever its type. */
+/** What several sections of the projection read of an event, whatever its type; bounded as the state keeps it. */
 export interface EventView {
   readonly event: KnownEvent
   /** The runtime's message type; empty when the event comes from no message. */
@@ -11,7 +12,7 @@ export interface EventView {
 
 export const viewOf = (event: KnownEvent): EventView =>
   "sender" in event.data
-    ? { event, messageType: event.data.messageType, sender: event.data.sender }
+    ? { event, messageType: boundName(event.data.messageType), sender: boundName(event.data.sender) }
     : { event, messageType: "", sender: "" }
 
 /** What somebody contributed to a decision. */

@@ -2,6 +2,7 @@ import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import type { ParticipantStatus } from "../ParticipantStatus.ts"
 import { MAX_TRACKED_PARTICIPANTS, type ParticipantState, type RunState } from "../RunState.ts"
 import { isTerminal, type RunStatus } from "../RunStatus.ts"
+import { boundName } from "./Bounds.ts"
 import { replaceAt } from "./Capped.ts"
 import type { EventView } from "./EventView.ts"
 
@@ -30,9 +31,10 @@ export const foldParticipants = (
  */
 export const recipientsOf = (event: KnownEvent, participants: Participants): ReadonlyArray<string> => {
   if (event.type !== "message.received") return []
-  const { messageType, sender, sessionStart, to } = event.data
-  if (to.length > 0) return others(to, sender)
-  if (sessionStart !== undefined) return others(sessionStart.participants, sender)
+  const { messageType, sessionStart, to } = event.data
+  const sender = boundName(event.data.sender)
+  if (to.length > 0) return others(to.map(boundName), sender)
+  if (sessionStart !== undefined) return others(sessionStart.participants.map(boundName), sender)
   if (messageType !== "Proposal") return []
   return others(
     participants.map(({ participantId }) => participantId),
@@ -99,8 +101,9 @@ const inDeclaredOrder = (participants: Participants, declared: ReadonlyArray<str
 }
 
 const withSeen = (participants: Participants, { data }: EventOf<"participant.seen">): Participants => {
-  const { participantId, role, status } = data
-  if (participantId === "") return participants
+  if (data.participantId === "") return participants
+  const participantId = boundName(data.participantId)
+  const role = data.role === undefined ? undefined : boundName(data.role)
   const at = indexOf(participants, participantId)
   const current = participants[at]
   if (current !== undefined) {
@@ -108,7 +111,7 @@ const withSeen = (participants: Participants, { data }: EventOf<"participant.see
       ? participants
       : replaceAt(participants, at, { ...current, role })
   }
-  return added(participants, { participantId, ...(role !== undefined && { role }), status: status ?? "idle" })
+  return added(participants, { participantId, ...(role !== undefined && { role }), status: data.status ?? "idle" })
 }
 
 const withSender = (participants: Participants, view: EventView, isOver: boolean): Participants => {

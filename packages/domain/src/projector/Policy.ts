@@ -3,17 +3,24 @@ import { voteOf } from "../Outcome.ts"
 import {
   type ExpectedCommitment,
   MAX_COMMITMENT_EVALUATIONS,
-  MAX_VOTE_TALLIES,
+  MAX_VOTE_TALLY_BYTES,
   type RunState,
   type VoteTallyEntry
 } from "../RunState.ts"
 import type { RunStatus } from "../RunStatus.ts"
+import { boundName, boundProse, boundTexts, bytesOfText, MAX_STATE_NAME_BYTES } from "./Bounds.ts"
 import { appendCapped, replaceAt } from "./Capped.ts"
 
 type Policy = RunState["policy"]
 type Participants = RunState["participants"]
 
 const VOTER_ROLE = "voter"
+/** Of the description, and of the roles, of one of the many commitments that may be expected. */
+const MAX_EXPECTATION_BYTES = 1_024
+/** A tally without its id: keys, punctuation and five counts. */
+const TALLY_BYTES = 160
+/** So many fit whatever their ids. */
+const FEW_TALLIES = Math.floor(MAX_VOTE_TALLY_BYTES / (TALLY_BYTES + MAX_STATE_NAME_BYTES))
 const TALLIED_TYPES: ReadonlySet<string> = new Set(["Vote", "Approve", "Reject", "Accept", "Evaluation"])
 
 /** Folds the section `policy`: what governs the session, what it expects, and how the votes stand. */
@@ -41,17 +48,18 @@ export const sweepPolicy = (policy: Policy, runStatus: RunStatus): Policy =>
 
 const bound = (policy: Policy, { data }: EventOf<"session.bound" | "session.state.changed">): Policy => {
   const { policyVersion } = data
-  return policyVersion === undefined || policy.policyVersion !== "" ? policy : { ...policy, policyVersion }
+  return policyVersion === undefined || policy.policyVersion !== ""
+    ? policy
+    : { ...policy, policyVersion: boundName(policyVersion) }
 }
 
 const resolved = (policy: Policy, { data, ts }: EventOf<"policy.resolved">): Policy => {
   const { expectedCommitments, policyVersion = policy.policyVersion, resolvedAt = ts } = data
-  const policyDescription = data.description ?? policy.policyDescription
   return {
     ...policy,
-    policyVersion,
-    ...(policyDescription !== undefined && { policyDescription }),
-    resolvedAt,
+    policyVersion: boundName(policyVersion),
+    ...(data.description !== undefined && { policyDescription: boundProse(data.description) }),
+    resolvedAt: boundName(resolvedAt),
     ...(expectedCommitments !== undefined && { expectedCommitments: expectedCommitments.map(expectedCommitmentOf) }),
     quorumStatus: policy.quorumStatus ?? "pending"
   }
@@ -62,29 +70,34 @@ type Expectation = NonNullable<EventData<"policy.resolved">["expectedCommitments
 const expectedCommitmentOf = (expected: Expectation): ExpectedCommitment => {
   const { commitmentId, description, id, policyRef, requiredRoles, title } = expected
   return {
-    id,
-    commitmentId,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(requiredRoles.length > 0 && { requiredRoles }),
-    ...(policyRef !== undefined && { policyRef })
+    id: boundName(id),
+    commitmentId: boundName(commitmentId),
+    ...(title !== undefined && { title: boundName(title) }),
+    ...(description !== undefined && { description: boundProse(description, MAX_EXPECTATION_BYTES) }),
+    ...(requiredRoles.length > 0 && { requiredRoles: boundTexts(requiredRoles, MAX_EXPECTATION_BYTES) }),
+    ...(policyRef !== undefined && { policyRef: boundName(policyRef) })
   }
 }
 
 const evaluated = (policy: Policy, { data, ts }: EventOf<"policy.commitment.evaluated">): Policy => {
-  const { commitmentId, decision, reasons } = data
-  const evaluation = { commitmentId, decision, reasons, ts }
+  const evaluation = {
+    commitmentId: boundName(data.commitmentId),
+    decision: data.decision,
+    reasons: boundTexts(data.reasons),
+    ts
+  }
   return {
     ...policy,
     commitmentEvaluations: appendCapped(policy.commitmentEvaluations, evaluation, MAX_COMMITMENT_EVALUATIONS),
-    quorumStatus: decision === "allow" ? "reached" : (policy.quorumStatus ?? "pending")
+    quorumStatus: data.decision === "allow" ? "reached" : (policy.quorumStatus ?? "pending")
   }
 }
 
 const voted = (policy: Policy, { data }: EventOf<"proposal.updated">, participants: Participants): Policy => {
-  const { messageType, proposalId: commitmentId, recommendation, vote: stated } = data
+  const { messageType, recommendation, vote: stated } = data
   const vote = TALLIED_TYPES.has(messageType) ? voteOf(messageType, stated ?? recommendation) : undefined
   if (vote === undefined) return policy
+  const commitmentId = boundName(data.proposalId)
   const tally = policy.voteTally ?? []
   const at = tally.findIndex((entry) => entry.commitmentId === commitmentId)
   const previous = tally[at]
@@ -98,11 +111,28 @@ const voted = (policy: Policy, { data }: EventOf<"proposal.updated">, participan
     threshold: Math.ceil(required / 2),
     quorum: { required, cast: allow + deny }
   }
+  const voteTally = previous === undefined ? latestWithin([...tally, entry]) : replaceAt(tally, at, entry)
+  const isCut = previous === undefined && voteTally.length <= tally.length
   return {
     ...policy,
-    voteTally: previous === undefined ? appendCapped(tally, entry, MAX_VOTE_TALLIES) : replaceAt(tally, at, entry),
+    voteTally,
+    ...(isCut && { voteTallyTruncated: true }),
     quorumStatus: policy.quorumStatus ?? "pending"
   }
+}
+
+/** The tallies that were begun last, as many as fit. */
+const latestWithin = (tally: ReadonlyArray<VoteTallyEntry>): ReadonlyArray<VoteTallyEntry> => {
+  if (tally.length <= FEW_TALLIES) return tally
+  let first = tally.length
+  let left = MAX_VOTE_TALLY_BYTES
+  while (first > 0) {
+    const entry = tally[first - 1]
+    if (entry !== undefined) left -= bytesOfText(entry.commitmentId, MAX_STATE_NAME_BYTES) + TALLY_BYTES
+    if (left < 0) break
+    first -= 1
+  }
+  return first === 0 ? tally : tally.slice(first)
 }
 
 const requiredVotes = (participants: Participants): number => {
@@ -129,8 +159,9 @@ const finalized = (policy: Policy, { data, ts }: EventOf<"decision.finalized">):
 
 /** Until now a tally went by its proposal; a commitment that names the proposal gives it its own id. */
 const withCommitmentId = (policy: Policy, data: EventData<"decision.finalized">): Policy => {
-  const { commitmentId, proposalId } = data
-  if (policy.voteTally === undefined || proposalId === undefined || commitmentId === undefined) return policy
+  if (policy.voteTally === undefined || data.proposalId === undefined || data.commitmentId === undefined) return policy
+  const commitmentId = boundName(data.commitmentId)
+  const proposalId = boundName(data.proposalId)
   const at = policy.voteTally.findIndex((entry) => entry.commitmentId === proposalId)
   const entry = policy.voteTally[at]
   return entry === undefined

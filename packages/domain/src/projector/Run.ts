@@ -1,6 +1,7 @@
 import type { EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
 import type { RunState } from "../RunState.ts"
 import { isTerminal, type RunStatus } from "../RunStatus.ts"
+import { boundName, boundTexts } from "./Bounds.ts"
 
 type Run = RunState["run"]
 
@@ -16,7 +17,7 @@ export const foldRun = (run: Run, event: KnownEvent): Run => {
       return {
         ...withIdentity(run, event),
         status: openStatus(run.status, "starting"),
-        startedAt: event.data.startedAt ?? event.ts
+        startedAt: boundName(event.data.startedAt ?? event.ts)
       }
     case "run.completed":
       return ended(run, event, "completed")
@@ -52,7 +53,7 @@ const withStatus = (run: Run, status: RunStatus): Run => (run.status === status 
 const ended = (run: Run, event: EndEvent, status: RunStatus): Run => ({
   ...withIdentity(run, event),
   status,
-  endedAt: event.data.endedAt ?? event.ts
+  endedAt: boundName(event.data.endedAt ?? event.ts)
 })
 
 const withIdentity = (run: Run, { data, trace }: IdentityEvent): Run => {
@@ -61,9 +62,9 @@ const withIdentity = (run: Run, { data, trace }: IdentityEvent): Run => {
   const traceId = data.traceId ?? trace?.traceId ?? run.traceId
   return {
     ...run,
-    ...(modeName !== undefined && { modeName }),
-    ...(runtimeSessionId !== undefined && { runtimeSessionId }),
-    ...(traceId !== undefined && { traceId })
+    ...(modeName !== undefined && { modeName: boundName(modeName) }),
+    ...(runtimeSessionId !== undefined && { runtimeSessionId: boundName(runtimeSessionId) }),
+    ...(traceId !== undefined && { traceId: boundName(traceId) })
   }
 }
 
@@ -74,9 +75,9 @@ const bound = (run: Run, event: EventOf<"session.bound">): Run => {
     {
       ...run,
       status: isBinding ? "binding_session" : run.status,
-      ...(modeName !== undefined && { modeName }),
-      ...(sessionId !== undefined && { runtimeSessionId: sessionId }),
-      ...(initiator !== undefined && { initiator })
+      ...(modeName !== undefined && { modeName: boundName(modeName) }),
+      ...(sessionId !== undefined && { runtimeSessionId: boundName(sessionId) }),
+      ...(initiator !== undefined && { initiator: boundName(initiator) })
     },
     event
   )
@@ -107,8 +108,8 @@ const withContext = (run: Run, { data, ts }: SessionEvent): Run => {
   if (contextId === undefined && extensionKeys.length === 0 && endedAt === undefined) return run
   return {
     ...run,
-    ...(contextId !== undefined && { contextId }),
-    ...(extensionKeys.length > 0 && { extensionKeys }),
+    ...(contextId !== undefined && { contextId: boundName(contextId) }),
+    ...(extensionKeys.length > 0 && { extensionKeys: boundTexts(extensionKeys) }),
     ...(endedAt !== undefined && { endedAt })
   }
 }
@@ -123,7 +124,7 @@ const streamed = (run: Run, { data: { status } }: EventOf<"session.stream.opened
 const sessionStarted = (run: Run, { data: { sender, sessionStart } }: EventOf<"message.received">): Run => {
   if (sessionStart === undefined) return run
   const { maxSuspendMs } = sessionStart
-  const initiator = run.initiator === undefined && sender !== "" ? sender : undefined
+  const initiator = run.initiator === undefined && sender !== "" ? boundName(sender) : undefined
   if (initiator === undefined && (maxSuspendMs === undefined || maxSuspendMs <= 0)) return run
   return {
     ...run,

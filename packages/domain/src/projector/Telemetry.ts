@@ -9,6 +9,7 @@ import {
   type RunState,
   type SignalEntry
 } from "../RunState.ts"
+import { boundName, boundPayload, boundProse } from "./Bounds.ts"
 import { appendCapped, replaceAt } from "./Capped.ts"
 
 /** The sections that only collect what was observed: signals, progress, timeline, trace, outbound messages, llm. */
@@ -19,11 +20,12 @@ export const foldSignals = (section: RunState["signals"], event: KnownEvent): Ru
     case "signal.emitted":
       return { signals: appendCapped(section.signals, signalOf(event), MAX_SIGNALS) }
     case "signal.acknowledged": {
-      const { sender, signalId } = event.data
+      const { sender } = event.data
+      const signalId = boundName(event.data.signalId)
       const at = section.signals.findLastIndex(({ id }) => id === signalId)
       const entry = section.signals[at]
       if (entry === undefined || entry.acknowledgedAt !== undefined) return section
-      const acknowledgedBy = sender === "" ? {} : { acknowledgedBy: sender }
+      const acknowledgedBy = sender === "" ? {} : { acknowledgedBy: boundName(sender) }
       return { signals: replaceAt(section.signals, at, { ...entry, acknowledgedAt: event.ts, ...acknowledgedBy }) }
     }
     default:
@@ -34,12 +36,12 @@ export const foldSignals = (section: RunState["signals"], event: KnownEvent): Ru
 const signalOf = ({ data, subject, ts }: EventOf<"signal.emitted">): SignalEntry => {
   const { confidence, messageType, payload, sender, severity, signalType } = data
   return {
-    id: subject?.id ?? "",
-    name: signalType ?? messageType,
-    ...(severity !== undefined && { severity }),
-    ...(sender !== "" && { sourceParticipantId: sender }),
+    id: boundName(subject?.id ?? ""),
+    name: boundName(signalType ?? messageType),
+    ...(severity !== undefined && { severity: boundName(severity) }),
+    ...(sender !== "" && { sourceParticipantId: boundName(sender) }),
     ...(confidence !== undefined && { confidence }),
-    payload,
+    payload: boundPayload(payload),
     ts
   }
 }
@@ -48,7 +50,12 @@ const signalOf = ({ data, subject, ts }: EventOf<"signal.emitted">): SignalEntry
 export const foldProgress = (section: RunState["progress"], event: KnownEvent): RunState["progress"] => {
   if (event.type !== "progress.reported") return section
   const { message, percentage, sender } = event.data
-  const entry = { participantId: sender, ...(percentage !== undefined && { percentage }), message, ts: event.ts }
+  const entry = {
+    participantId: boundName(sender),
+    ...(percentage !== undefined && { percentage }),
+    message: boundProse(message),
+    ts: event.ts
+  }
   return { entries: appendCapped(section.entries, entry, MAX_PROGRESS_ENTRIES) }
 }
 
@@ -64,7 +71,7 @@ export const foldTimeline = (section: RunState["timeline"], event: KnownEvent): 
       seq: event.seq,
       ts: event.ts,
       type: event.type,
-      ...(event.subject !== undefined && { subject: event.subject })
+      ...(event.subject !== undefined && { subject: { ...event.subject, id: boundName(event.subject.id) } })
     },
     MAX_TIMELINE_RECENT
   )
@@ -82,16 +89,16 @@ export const countUnknown = (section: RunState["timeline"], event: UnknownEvent)
 export const foldTrace = (section: RunState["trace"], event: KnownEvent): RunState["trace"] => {
   const traceId = event.trace?.traceId
   const spanId = event.trace?.spanId
-  const artifactId = event.type === "artifact.created" ? event.data.artifactId : ""
+  const artifactId = event.type === "artifact.created" ? boundName(event.data.artifactId) : ""
   const isNewArtifact = artifactId !== "" && !section.linkedArtifacts.includes(artifactId)
   if (traceId === undefined && spanId === undefined && !isNewArtifact) return section
   const { lastSpanId, linkedArtifacts, spanCount, traceId: previous } = section
   const lastTraceId = traceId ?? previous
   const span = spanId ?? lastSpanId
   return {
-    ...(lastTraceId !== undefined && { traceId: lastTraceId }),
+    ...(lastTraceId !== undefined && { traceId: boundName(lastTraceId) }),
     spanCount: spanId === undefined ? spanCount : spanCount + 1,
-    ...(span !== undefined && { lastSpanId: span }),
+    ...(span !== undefined && { lastSpanId: boundName(span) }),
     linkedArtifacts: isNewArtifact ? appendCapped(linkedArtifacts, artifactId, MAX_LINKED_ARTIFACTS) : linkedArtifacts
   }
 }
@@ -143,15 +150,15 @@ export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["
 const llmCallOf = (data: EventData<"llm.call.completed">, ts: string): LlmCall => {
   const { artifactId, completionTokens, estimatedCostUsd, latencyMs, messageId, model, promptTokens, sender } = data
   return {
-    participantId: sender,
-    ...(model !== undefined && { model }),
+    participantId: boundName(sender),
+    ...(model !== undefined && { model: boundName(model) }),
     promptTokens,
     completionTokens,
     totalTokens: data.totalTokens,
     ...(latencyMs !== undefined && { latencyMs }),
     ts,
-    ...(messageId !== "" && { messageId }),
-    ...(artifactId !== undefined && { artifactId }),
+    ...(messageId !== "" && { messageId: boundName(messageId) }),
+    ...(artifactId !== undefined && { artifactId: boundName(artifactId) }),
     ...(estimatedCostUsd !== undefined && { estimatedCostUsd })
   }
 }

@@ -9,7 +9,6 @@ import {
   MAX_PROGRESS_ENTRIES,
   MAX_SIGNALS,
   MAX_TIMELINE_RECENT,
-  MAX_VOTE_TALLIES,
   measure,
   project,
   projectAll,
@@ -107,7 +106,8 @@ describe("caps of the projection", () => {
     assert.strictEqual(state.decision.current?.proposals.at(-1)?.participantId, `p${last}`)
     assert.strictEqual(state.policy.commitmentEvaluations.length, MAX_COMMITMENT_EVALUATIONS)
     assert.strictEqual(state.policy.commitmentEvaluations.at(-1)?.commitmentId, `c${last}`)
-    assert.strictEqual(state.policy.voteTally?.length, MAX_VOTE_TALLIES)
+    assert.strictEqual(state.policy.voteTally?.length, many.length)
+    assert.notProperty(state.policy, "voteTallyTruncated")
     assert.strictEqual(state.llm.calls.length, MAX_LLM_CALLS)
     assert.strictEqual(state.llm.totals.callCount, many.length)
     assert.strictEqual(state.llm.totals.promptTokens, (last * (last + 1)) / 2)

@@ -75,11 +75,16 @@ export const runStreamQuery = querySchema({
   includeSnapshot: withDefault(
     Schema.Boolean.annotate(
       about(
-        "Whether the stream begins with a snapshot; any text but true is false. Later snapshots come in any case",
+        "Whether the stream begins with a snapshot; any text but true is false. What follows is said by snapshots",
         true
       )
     ),
     true
+  ),
+  snapshots: optional(
+    Schema.Literals(["all", "first"]).annotate(
+      about("first: none after the one at the beginning, for clients that fold the events; all unless said", "first")
+    )
   ),
   heartbeatMs: optional(
     integer({ min: MIN_HEARTBEAT_MS }).annotate(

@@ -1,4 +1,5 @@
-import { enrichMetadata } from "@runplane/domain"
+import { enrichMetadata, isTerminal } from "@runplane/domain"
+import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -11,6 +12,7 @@ import {
   RunAlreadyExists,
   RunNotFound
 } from "./AppendRequest.ts"
+import { isCheckpointDue, NO_CHECKPOINT } from "./Checkpoint.ts"
 import { type Decision, decide, fold, messageRows, type RunInProgress, startRun } from "./EventFold.ts"
 import { Ids } from "./Ids.ts"
 import { LiveEvents, makeLiveBatch } from "./LiveEvents.ts"
@@ -29,6 +31,10 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const ids = yield* Ids
   const live = yield* LiveEvents
   const reactions = yield* makeReactions
+  const lag = yield* readSettings({
+    events: ControlPlaneSettings.PROJECTION_CHECKPOINT_EVENTS,
+    intervalMs: ControlPlaneSettings.PROJECTION_CHECKPOINT_INTERVAL_MS
+  })
 
   /**
    * Locks the runs of the group and brings their projections to hand. `elsewhere` names those that somebody else has
@@ -45,11 +51,14 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const cold = [...heads.values()].filter(
       (head) => head.lastSeq > 0 && !refolds.has(head.run.id) && cache.get(keyOf(head)) === undefined
     )
-    const loaded = cold.length === 0 ? new Map() : yield* cache.load(cold.map((head) => head.run.id))
+    const loaded = cold.length === 0 ? undefined : yield* cache.load(cold)
     const runs = new Map<string, RunInProgress>()
     for (const [id, head] of heads) {
       const refold = refolds.get(head.run.id)
-      const known = refold === undefined ? (cache.get(keyOf(head)) ?? loaded.get(id)) : yield* refold(head.lastSeq)
+      const known =
+        refold === undefined
+          ? (cache.get(keyOf(head)) ?? loaded?.get(id))
+          : { projected: yield* refold(head.lastSeq), checkpoint: NO_CHECKPOINT, stateBytes: 0 }
       runs.set(id, startRun(head, known))
     }
     return { runs, elsewhere }
@@ -122,7 +131,8 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const locked = asked.filter(({ request }) => elsewhere.has(request.runId))
     const messages = messageRows(rightful.filter(({ request }) => runs.has(request.runId)))
     const fresh = messages.runId.length === 0 ? new Set<string>() : yield* rows.insertMessages(messages)
-    const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const now = yield* Clock.currentTimeMillis
+    const at = new Date(now).toISOString()
 
     const decisions: Array<Decision> = []
     for (const append of rightful) {
@@ -166,8 +176,10 @@ export const makeAppendTransaction = Effect.gen(function* () {
       settled.push({ append, outcome: Exit.succeed(done) })
     }
     const dirty = [...runs.values()].filter((run) => run.dirty)
-    const snapshots = new Map<string, string>()
-    for (const run of dirty) snapshots.set(run.head.run.id, addHead(batch, run))
+    for (const run of dirty) {
+      addHead(batch, run)
+      if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(batch, run, now)
+    }
     if (dirty.length > 0) yield* rows.write(batch, reactions.inTransaction(appends))
     yield* Effect.forEach(decisions, writeConsequences, { discard: true })
     const [witness] = committed.flatMap(({ events }) => events)
@@ -177,7 +189,6 @@ export const makeAppendTransaction = Effect.gen(function* () {
       dirty,
       settled,
       locked,
-      snapshots,
       witness,
       transactionId: transactionOf(runs)
     } satisfies Written
@@ -185,7 +196,10 @@ export const makeAppendTransaction = Effect.gen(function* () {
 
   /** Tells the subscribers, and remembers the projections. To be called once, after the commit. */
   const publish = (result: Written) => {
-    for (const run of result.dirty) cache.put({ ...keyOf(run.head), lastSeq: run.lastSeq }, run.projected)
+    for (const run of result.dirty) {
+      if (isTerminal(run.status)) cache.forget(run.head.run.id)
+      else cache.put({ ...keyOf(run.head), lastSeq: run.lastSeq }, run)
+    }
     const byRun = Map.groupBy(
       result.committed.filter((appended) => appended.events.length > 0),
       (appended) => appended.runId
@@ -199,7 +213,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
           status: last.status,
           changed: appends.some((appended) => appended.change === "applied"),
           events: appends.flatMap((appended) => appended.events),
-          snapshot: result.snapshots.get(runId) ?? "",
+          state: () => JSON.stringify(last.state),
           lastSeq: last.lastSeq,
           lastIndex: last.lastIndex
         })
@@ -221,8 +235,6 @@ export interface Written {
   /** Nothing was done about these appends: somebody else has locked their runs. */
   readonly locked: ReadonlyArray<QueuedAppend>
   readonly dirty: ReadonlyArray<RunInProgress>
-  /** Projected states as text, by run. */
-  readonly snapshots: ReadonlyMap<string, string>
   /**
    * An event of this transaction: where it is found, all of the transaction is. Undefined when no event was written.
    */
@@ -245,16 +257,24 @@ const appliedChange = ({ append: { request }, at, change }: Decision) =>
 
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
 
-/** Adds the run's head, projection and metrics to the batch and answers the projection's text. */
-const addHead = ({ heads }: ReturnType<typeof emptyBatch>, run: RunInProgress): string => {
-  const { metrics, state } = run.projected
-  const snapshot = JSON.stringify(state)
+/** Adds the run's projection to the batch. */
+const addCheckpoint = ({ projections }: ReturnType<typeof emptyBatch>, run: RunInProgress, now: number) => {
+  const state = JSON.stringify(run.projected.state)
+  projections.runId.push(run.head.run.id)
+  projections.lastSeq.push(BigInt(run.lastSeq))
+  projections.state.push(state)
+  run.checkpoint = { index: run.lastIndex, at: now }
+  run.stateBytes = state.length
+}
+
+/** Adds the run's head and metrics to the batch. */
+const addHead = ({ heads }: ReturnType<typeof emptyBatch>, run: RunInProgress) => {
+  const { metrics } = run.projected
   heads.runId.push(run.head.run.id)
   heads.lastSeq.push(BigInt(run.lastSeq))
   heads.lastIndex.push(run.lastIndex)
   heads.lastRawSeq.push(run.lastRawSeq)
   heads.cursor.push(BigInt(run.cursor))
-  heads.state.push(snapshot)
   heads.metrics.push(JSON.stringify(metrics))
   heads.promptTokens.push(String(metrics.promptTokens))
   heads.completionTokens.push(String(metrics.completionTokens))
@@ -262,5 +282,4 @@ const addHead = ({ heads }: ReturnType<typeof emptyBatch>, run: RunInProgress): 
   heads.costUsd.push(String(metrics.estimatedCostUsd))
   heads.signalCount.push(metrics.signalCount)
   heads.decisionCount.push(metrics.decisionCount)
-  return snapshot
 }

@@ -2,14 +2,10 @@ import {
   boundName,
   decideTransition,
   type EventDraft,
-  emptyRunMetrics,
-  emptyRunState,
   isTerminal,
   type KnownEvent,
-  measure,
   type OutboundMessageDraft,
   placeEvent,
-  project,
   type RunStatus
 } from "@runplane/domain"
 import {
@@ -19,9 +15,12 @@ import {
   type CommittedEvent,
   StreamCursorMoved
 } from "./AppendRequest.ts"
+import { type Checkpoint, NO_CHECKPOINT } from "./Checkpoint.ts"
+import { emptyProjected, projectAndMeasure } from "./LogFold.ts"
 import type { LockedHead, LogBatch, MessageRows } from "./LogRows.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"
 import type { Projected } from "./Projected.ts"
+import type { RememberedRun } from "./ProjectionCache.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 
 /** A run in the middle of an append: everything here is what will be committed. */
@@ -34,6 +33,11 @@ export interface RunInProgress {
   lastRawSeq: number
   cursor: number
   projected: Projected
+  checkpoint: Checkpoint
+  /** Whether this append must store the projection, however young the last checkpoint is. */
+  mustCheckpoint: boolean
+  /** About how long the state is as text. */
+  stateBytes: number
   /** Participants that are declared or have been seen, the appends of this transaction included. */
   readonly participants: Set<string>
   startedAt: string | undefined
@@ -41,8 +45,11 @@ export interface RunInProgress {
   dirty: boolean
 }
 
-export const startRun = (head: LockedHead, known: Projected | undefined): RunInProgress => {
-  const projected = known ?? { state: emptyRunState(head.run.id), metrics: emptyRunMetrics(head.run.id) }
+/** An event makes a state no longer than this, because whatever a state takes over is bounded. Bytes, about. */
+const MOST_GROWTH_BYTES = 16_384
+
+export const startRun = (head: LockedHead, known: RememberedRun | undefined): RunInProgress => {
+  const projected = known?.projected ?? emptyProjected(head.run.id)
   return {
     head,
     status: head.run.status,
@@ -52,6 +59,9 @@ export const startRun = (head: LockedHead, known: Projected | undefined): RunInP
     lastRawSeq: head.lastRawSeq,
     cursor: head.cursor,
     projected,
+    checkpoint: known?.checkpoint ?? NO_CHECKPOINT,
+    mustCheckpoint: false,
+    stateBytes: known?.stateBytes ?? 0,
     participants: new Set(projected.state.participants.map((participant) => participant.participantId)),
     startedAt: head.run.startedAt,
     endedAt: head.run.endedAt,
@@ -122,12 +132,14 @@ export const decide = (
       if (change !== "applied") return { append, run, change, frames: [], drafts: [], at }
       const drafts = firstSights(run, request.events(run.head.run, at))
       run.status = request.to
+      run.mustCheckpoint = true
       run.statusRevision += 1
       if (request.to === "starting") run.startedAt = at
       if (isTerminal(request.to)) run.endedAt = at
       return { append, run, change, frames: [], drafts, at }
     }
     case "Rebuild":
+      run.mustCheckpoint = true
       return { append, run, change: "applied", frames: [], drafts: [], at }
     default:
       return { append, run, change: "applied", frames: [], drafts: firstSights(run, request.events), at }
@@ -178,7 +190,7 @@ export const fold = (
   const { append, drafts, frames, run } = decision
   const { runId } = append.request
   const trace = { traceId: run.head.run.traceId, spanId: run.head.run.spanId }
-  let { metrics, state } = run.projected
+  let { projected } = run
   const events: Array<KnownEvent> = []
   const committed: Array<CommittedEvent> = []
   for (const draft of drafts) {
@@ -188,9 +200,9 @@ export const fold = (
     places.next += 1
     run.lastSeq = seq
     run.lastIndex = event.index
-    state = project(state, event)
-    metrics = measure(metrics, event)
+    projected = projectAndMeasure(projected, event)
     const json = JSON.stringify(event.recorded)
+    run.stateBytes += Math.min(json.length, MOST_GROWTH_BYTES)
     batch.events.seq.push(BigInt(seq))
     batch.events.runId.push(runId)
     batch.events.index.push(event.index)
@@ -200,7 +212,7 @@ export const fold = (
     events.push(event)
     committed.push({ seq, index: event.index, type: event.type, json })
   }
-  run.projected = { state, metrics }
+  run.projected = projected
   for (const frame of frames) {
     run.lastRawSeq += 1
     batch.raw.runId.push(runId)

@@ -22,6 +22,16 @@ export interface EventFilter {
   readonly types: ReadonlyArray<string>
 }
 
+/** About how many bytes of events a slice holds at most; one event is always among them. */
+export const SLICE_BYTES = 4 * 1024 * 1024
+
+/** Events of a run in their order, as many as may be held at a time. */
+export interface EventSlice {
+  readonly events: ReadonlyArray<StoredEvent>
+  /** Whether there were no further ones when it was read. */
+  readonly isLast: boolean
+}
+
 interface Row {
   readonly seq: bigint
   readonly index: number
@@ -39,6 +49,15 @@ export class EventRepository extends Context.Service<
       filter: EventFilter,
       limit: number
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+    /**
+     * The next events of a run, bounded in number and in bytes, whatever their size: a reader of the whole log holds
+     * one slice at a time.
+     */
+    readonly slice: (
+      runId: RunId,
+      between: { readonly afterSeq: number; readonly upToSeq?: number },
+      limit: number
+    ) => Effect.Effect<EventSlice, SqlError>
     /** How many events match, `afterSeq` included in the match. */
     readonly count: (runId: RunId, filter: EventFilter) => Effect.Effect<number, SqlError>
     /** Seq and index of the run's last event; zeros when it has none, undefined when the run is unknown. */
@@ -72,6 +91,22 @@ export class EventRepository extends Context.Service<
           (rows) => rows.map(toStored)
         )
       )
+      const slice = Effect.fn("EventRepository.slice")(function* (
+        runId: RunId,
+        { afterSeq, upToSeq = Number.MAX_SAFE_INTEGER }: { readonly afterSeq: number; readonly upToSeq?: number },
+        limit: number
+      ) {
+        const rows = yield* sql<Row & { readonly bytes: bigint }>`
+          SELECT seq, index, json, bytes
+          FROM (SELECT seq, index, json, sum(octet_length(json)) OVER (ORDER BY seq) AS bytes
+                FROM (SELECT seq, index, event::text AS json FROM canonical_events
+                      WHERE run_id = ${runId}::uuid AND seq > ${BigInt(afterSeq)} AND seq <= ${BigInt(upToSeq)}
+                      ORDER BY seq LIMIT ${BigInt(limit)}) AS next) AS measured
+          WHERE bytes - octet_length(json) < ${SLICE_BYTES} ORDER BY seq`
+        const last = rows.at(-1)
+        const isFull = last !== undefined && (rows.length >= limit || Number(last.bytes) >= SLICE_BYTES)
+        return { events: rows.map(toStored), isLast: !isFull || Number(last.seq) >= upToSeq }
+      })
       const count = Effect.fn("EventRepository.count")((runId: RunId, filter: EventFilter) =>
         Effect.map(
           sql<{ readonly total: number }>`
@@ -87,7 +122,7 @@ export class EventRepository extends Context.Service<
             row && { lastSeq: Number(row.last_seq), lastIndex: row.last_index, cursor: Number(row.stream_cursor) }
         )
       )
-      return EventRepository.of({ page, count, head })
+      return EventRepository.of({ page, slice, count, head })
     })
   )
 }

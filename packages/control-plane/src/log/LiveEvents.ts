@@ -16,12 +16,12 @@ export interface LiveBatch {
   /** The change of status this append made, if any. */
   readonly changed: boolean
   readonly events: ReadonlyArray<CommittedEvent>
-  /** JSON text of the projected state after these events. */
-  readonly snapshot: string
   readonly lastSeq: number
   readonly lastIndex: number
-  /** The same bytes for every subscriber, made once, on first use. */
+  /** The frames of the events: the same bytes for every subscriber, made once, on first use. */
   readonly frames: () => Uint8Array
+  /** The frame of the state after these events, made in the same way. */
+  readonly snapshot: () => Uint8Array
 }
 
 /** The subscriber fell behind, or another instance wrote: read the database from the last seq seen. */
@@ -43,27 +43,27 @@ interface Subscriber {
 
 const encoder = new TextEncoder()
 
-/** The SSE frames of a batch: its events, then the snapshot that includes them (docs/http.md#stream). */
-const encodeFrames = (events: ReadonlyArray<CommittedEvent>, snapshot: string): Uint8Array => {
-  let text = ""
-  for (const event of events) text += canonicalEventFrame(event)
-  return encoder.encode(text + snapshotFrame(snapshot))
-}
-
 export const canonicalEventFrame = (event: { readonly seq: number; readonly json: string }): string =>
   `event: canonical_event\nid: ${event.seq}\ndata: ${event.json}\n\n`
 
 export const snapshotFrame = (snapshot: string): string => `event: snapshot\ndata: ${snapshot}\n\n`
 
-export const makeLiveBatch = (batch: Omit<LiveBatch, "_tag" | "frames">): LiveBatch => {
-  let bytes: Uint8Array | undefined
-  return {
-    _tag: "Batch",
-    ...batch,
-    frames: () => {
-      bytes ??= encodeFrames(batch.events, batch.snapshot)
-      return bytes
-    }
+/** A batch; `state` is the JSON text of the projected state after it, asked for at most once. */
+export const makeLiveBatch = ({
+  state,
+  ...batch
+}: Omit<LiveBatch, "_tag" | "frames" | "snapshot"> & { readonly state: () => string }): LiveBatch => ({
+  _tag: "Batch",
+  ...batch,
+  frames: once(() => encoder.encode(batch.events.map(canonicalEventFrame).join(""))),
+  snapshot: once(() => encoder.encode(snapshotFrame(state())))
+})
+
+const once = <A>(make: () => A): (() => A) => {
+  let made: { readonly value: A } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 

@@ -7,6 +7,7 @@ import { Ids } from "./Ids.ts"
 import { LiveEvents } from "./LiveEvents.ts"
 import { LogRows } from "./LogRows.ts"
 import { ProjectionCache } from "./ProjectionCache.ts"
+import { RunStates } from "./RunStates.ts"
 import { ArtifactRepository } from "./runs/ArtifactRepository.ts"
 import { RunDocuments } from "./runs/RunDocuments.ts"
 import { RunRepository } from "./runs/RunRepository.ts"
@@ -18,7 +19,7 @@ import { Watermark } from "./Watermark.ts"
  * The log with its readers and the rows of runs. Wants the database, the normaliser and the reactors from its
  * surroundings.
  */
-export const layer = EventLog.layer.pipe(
+export const layer = Layer.mergeAll(EventLog.layer, RunStates.layer).pipe(
   Layer.provide(ProjectionCache.layer),
   Layer.provide(LogRows.layer),
   Layer.provideMerge(

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Statement from "effect/sql/Statement"
 import { isBadArgument } from "../database/SqlFailures.ts"
 import type { CommittedEvent, LockedRun } from "./AppendRequest.ts"
+import { MAX_CHECKPOINT_BYTES } from "./Checkpoint.ts"
 
 /** The rows that the log writes, column by column: each array is one parameter of one `unnest`. */
 export interface LogBatch {
@@ -31,7 +32,6 @@ export interface LogBatch {
     readonly lastIndex: Array<number>
     readonly lastRawSeq: Array<number>
     readonly cursor: Array<bigint>
-    readonly state: Array<string>
     readonly metrics: Array<string>
     readonly promptTokens: Array<string>
     readonly completionTokens: Array<string>
@@ -39,6 +39,12 @@ export interface LogBatch {
     readonly costUsd: Array<string>
     readonly signalCount: Array<number>
     readonly decisionCount: Array<number>
+  }
+  /** Checkpoints of projections: of the runs for which one is due. */
+  readonly projections: {
+    readonly runId: Array<string>
+    readonly lastSeq: Array<bigint>
+    readonly state: Array<string>
   }
 }
 
@@ -51,7 +57,6 @@ export const emptyBatch = (): LogBatch => ({
     lastIndex: [],
     lastRawSeq: [],
     cursor: [],
-    state: [],
     metrics: [],
     promptTokens: [],
     completionTokens: [],
@@ -59,7 +64,8 @@ export const emptyBatch = (): LogBatch => ({
     costUsd: [],
     signalCount: [],
     decisionCount: []
-  }
+  },
+  projections: { runId: [], lastSeq: [], state: [] }
 })
 
 export interface LockedHead {
@@ -133,11 +139,13 @@ const make = Effect.gen(function* () {
       (rows) => new Set(rows.map(({ id }) => id))
     )
 
+  /** What is stored of the runs' projections; null where there is nothing, or nothing that can be read. */
   const loadProjections = (runIds: ReadonlyArray<string>) =>
-    sql<{ readonly run_id: string; readonly last_seq: bigint; readonly state: string; readonly metrics: string }>`
-      SELECT p.run_id::text AS run_id, p.last_seq, p.state::text AS state, m.metrics::text AS metrics
-      FROM projections p JOIN run_metrics m USING (run_id)
-      WHERE p.run_id = ANY(${runIds}::text[]::uuid[])`
+    sql<{ readonly run_id: string; readonly state: string | null; readonly metrics: string | null }>`
+      SELECT h.run_id::text AS run_id, m.metrics::text AS metrics,
+             CASE WHEN octet_length(p.state::text) <= ${MAX_CHECKPOINT_BYTES} THEN p.state::text END AS state
+      FROM run_heads h LEFT JOIN projections p USING (run_id) LEFT JOIN run_metrics m USING (run_id)
+      WHERE h.run_id = ANY(${runIds}::text[]::uuid[])`
 
   /**
    * Stores the messages that the run does not have yet and answers those, as `runId messageId`. A rejected message
@@ -174,7 +182,7 @@ const make = Effect.gen(function* () {
     )
 
   /** Writes the batch, and with the same statement what the reactors add to it. */
-  const write = ({ events, heads, raw }: LogBatch, reactions: ReadonlyArray<Statement.Fragment>) => sql`
+  const write = ({ events, heads, projections, raw }: LogBatch, reactions: ReadonlyArray<Statement.Fragment>) => sql`
     WITH new_events AS (
       INSERT INTO canonical_events (seq, run_id, index, ts, type, event)
       SELECT * FROM unnest(${events.seq}::bigint[], ${events.runId}::text[]::uuid[], ${events.index}::int[],
@@ -186,19 +194,20 @@ const make = Effect.gen(function* () {
     )${joined(reactions.map((reaction, place) => sql`, ${sql.literal(`reaction_${place}`)} AS (${reaction})`))}, head AS (
       SELECT * FROM unnest(
         ${heads.runId}::text[]::uuid[], ${heads.lastSeq}::bigint[], ${heads.lastIndex}::int[], ${heads.lastRawSeq}::int[],
-        ${heads.cursor}::bigint[], ${heads.state}::text[]::json[], ${heads.metrics}::text[]::json[],
+        ${heads.cursor}::bigint[], ${heads.metrics}::text[]::json[],
         ${heads.promptTokens}::text[]::float8[], ${heads.completionTokens}::text[]::float8[],
         ${heads.totalTokens}::text[]::float8[], ${heads.costUsd}::text[]::float8[],
         ${heads.signalCount}::int[], ${heads.decisionCount}::int[]
-      ) AS h (run_id, last_seq, last_index, last_raw_seq, cursor, state, metrics, prompt_tokens, completion_tokens,
-              total_tokens, cost_usd, signal_count, decision_count)
+      ) AS h (run_id, last_seq, last_index, last_raw_seq, cursor, metrics, prompt_tokens, completion_tokens, total_tokens,
+              cost_usd, signal_count, decision_count)
     ), new_heads AS (
       UPDATE run_heads SET last_seq = head.last_seq, last_index = head.last_index, last_raw_seq = head.last_raw_seq,
                            stream_cursor = head.cursor
       FROM head WHERE run_heads.run_id = head.run_id
     ), new_projections AS (
       INSERT INTO projections (run_id, last_seq, state, updated_at)
-      SELECT run_id, last_seq, state, now() FROM head
+      SELECT *, now()
+      FROM unnest(${projections.runId}::text[]::uuid[], ${projections.lastSeq}::bigint[], ${projections.state}::text[]::json[])
       ON CONFLICT (run_id) DO UPDATE
       SET last_seq = excluded.last_seq, state = excluded.state, updated_at = excluded.updated_at
     )

@@ -1,29 +1,20 @@
-import type { RunId } from "@runplane/domain"
-import { RunMetrics, RunState } from "@runplane/domain"
+import { emptyRunMetrics, emptyRunState, measure, project, type RunId } from "@runplane/domain"
+import { ControlPlaneSettings, readSetting } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
+import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
-import { LogRows } from "./LogRows.ts"
+import { makeByteCache } from "./ByteCache.ts"
+import { type Checkpoint, NO_CHECKPOINT, readMetrics, readState } from "./Checkpoint.ts"
+import { EventRepository } from "./EventRepository.ts"
+import { beginning, foldOn, prefixOf } from "./LogFold.ts"
+import { type LockedHead, LogRows } from "./LogRows.ts"
 import type { Projected } from "./Projected.ts"
 
-/** Runs whose projection stays in memory between appends. */
-export const CACHED_RUNS = 1000
-
-const parseJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
-
-/**
- * Checks a stored text without making a new value of it: decoding a struct would put its keys into the schema's order,
- * and what is folded on top would no longer be written as a rebuild writes it.
- */
-const asStored = <A>(is: (value: unknown) => value is A, text: string) =>
-  Effect.flatMap(Effect.orDie(parseJson(text)), (value) =>
-    is(value) ? Effect.succeed(value) : Effect.die(new Error("a stored projection is not one"))
-  )
-
-const isState = Schema.is(RunState)
-const isMetrics = Schema.is(RunMetrics)
+/** A parsed state takes about so many times the bytes of its text, and an entry a little more. */
+const BYTES_PER_TEXT_BYTE = 3
+const ENTRY_BYTES = 2_000
 
 /** The place of a projection: the run, its last event, and how often the projection has been rebuilt. */
 export interface CacheKey {
@@ -32,54 +23,79 @@ export interface CacheKey {
   readonly revision: number
 }
 
+/** A projection at the end of its run's log. */
+export interface RememberedRun {
+  readonly projected: Projected
+  readonly checkpoint: Checkpoint
+  /** About how long the state is as text. */
+  readonly stateBytes: number
+}
+
 /**
- * The projections of the runs that were written last. An entry is used only when it stands at the very seq and revision
- * that the locked head of the run names, so another instance's append, or a rebuild, makes it stale without anyone
- * telling.
+ * The projections of the runs that were written last, within a number of bytes. An entry is used only when it stands at
+ * the very seq and revision that the head of the run names, so another instance's append, or a rebuild, makes it stale
+ * without anyone telling.
  */
 export class ProjectionCache extends Context.Service<
   ProjectionCache,
   {
-    readonly get: (head: CacheKey) => Projected | undefined
+    readonly get: (head: CacheKey) => RememberedRun | undefined
     /** The run's participants as last seen by this process; empty when it does not remember the run. */
     readonly participants: (runId: RunId) => ReadonlySet<string>
-    readonly put: (head: CacheKey, projected: Projected) => void
-    /** Reads stored projections; a stored one that does not decode is a broken invariant and dies. */
-    readonly load: (runIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Projected>, SqlError>
+    readonly put: (head: CacheKey, run: RememberedRun) => void
+    /** For runs that have ended: hardly anything is appended to them. */
+    readonly forget: (runId: RunId) => void
+    /**
+     * Reads the stored projections of locked runs and folds what came after. One that is too large to be read, or that
+     * is none, is folded from the first event.
+     */
+    readonly load: (heads: ReadonlyArray<LockedHead>) => Effect.Effect<ReadonlyMap<string, RememberedRun>, SqlError>
   }
 >()("runplane/control-plane/ProjectionCache") {
   static readonly layer = Layer.effect(
     ProjectionCache,
     Effect.gen(function* () {
+      const events = yield* EventRepository
       const rows = yield* LogRows
-      const entries = new Map<string, { readonly at: CacheKey; readonly projected: Projected }>()
+      const maxBytes = yield* readSetting(ControlPlaneSettings.PROJECTION_CACHE_BYTES)
+      const entries = makeByteCache<RunId, { readonly at: CacheKey; readonly run: RememberedRun }>(maxBytes)
 
       const get = ({ lastSeq, revision, runId }: CacheKey) => {
         const entry = entries.get(runId)
-        return entry?.at.lastSeq === lastSeq && entry.at.revision === revision ? entry.projected : undefined
+        return entry?.at.lastSeq === lastSeq && entry.at.revision === revision ? entry.run : undefined
       }
       const participants = (runId: RunId) =>
-        new Set(entries.get(runId)?.projected.state.participants.map((participant) => participant.participantId))
-      const put = (at: CacheKey, projected: Projected) => {
-        entries.delete(at.runId)
-        entries.set(at.runId, { at, projected })
-        if (entries.size <= CACHED_RUNS) return
-        for (const oldest of entries.keys()) {
-          entries.delete(oldest)
-          break
-        }
-      }
-      const load = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>) {
-        const loaded = new Map<string, Projected>()
-        for (const row of yield* rows.loadProjections(runIds)) {
-          loaded.set(row.run_id, {
-            state: yield* asStored(isState, row.state),
-            metrics: yield* asStored(isMetrics, row.metrics)
-          })
+        new Set(entries.get(runId)?.run.projected.state.participants.map((participant) => participant.participantId))
+      const put = (at: CacheKey, run: RememberedRun) =>
+        entries.put(at.runId, { at, run }, run.stateBytes * BYTES_PER_TEXT_BYTE + ENTRY_BYTES)
+
+      const fold = Effect.fnUntraced(function* (
+        { lastSeq, run: { id } }: LockedHead,
+        row: { readonly state: string | null; readonly metrics: string | null }
+      ) {
+        const stored = readState(row.state)
+        if (Option.isNone(stored)) yield* Effect.logWarning(`the projection of run ${id} is made anew from its events`)
+        const begin = prefixOf(Option.getOrElse(stored, () => emptyRunState(id)))
+        const { folded: state } = yield* foldOn(events, id, begin, project, lastSeq)
+        // The counters are stored with every append, so they do not lag.
+        const counted = readMetrics(row.metrics)
+        const metrics = Option.isSome(counted)
+          ? counted.value
+          : (yield* foldOn(events, id, beginning(emptyRunMetrics(id)), measure, lastSeq)).folded
+        return { projected: { state, metrics }, checkpoint: NO_CHECKPOINT, stateBytes: row.state?.length ?? 0 }
+      })
+
+      const load = Effect.fnUntraced(function* (heads: ReadonlyArray<LockedHead>) {
+        const stored = new Map(
+          (yield* rows.loadProjections(heads.map(({ run }) => run.id))).map((row) => [row.run_id, row])
+        )
+        const loaded = new Map<string, RememberedRun>()
+        for (const head of heads) {
+          loaded.set(head.run.id, yield* fold(head, stored.get(head.run.id) ?? { state: null, metrics: null }))
         }
         return loaded
       })
-      return ProjectionCache.of({ get, participants, put, load })
+      return ProjectionCache.of({ get, participants, put, forget: entries.forget, load })
     })
   )
 }

@@ -10,7 +10,6 @@ import { RunExports } from "./insights/RunExports.ts"
 import { Replay } from "./replay/Replay.ts"
 import { ReplayStates } from "./replay/ReplayStates.ts"
 import { RunStream } from "./stream/RunStream.ts"
-import { StreamRepository } from "./stream/StreamRepository.ts"
 
 /** All that is read from the log. Wants the log, the audit log and the health of the runtime. */
 export const layer = Layer.mergeAll(
@@ -22,6 +21,4 @@ export const layer = Layer.mergeAll(
   ReplayStates.layer,
   RunExports.layer,
   RunStream.layer
-).pipe(
-  Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, ExportRepository.layer, StreamRepository.layer])
-)
+).pipe(Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, ExportRepository.layer]))

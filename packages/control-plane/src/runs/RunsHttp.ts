@@ -7,6 +7,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { asCaller } from "../edge/CurrentCaller.ts"
 import { jsonPages, jsonText, type TextPage } from "../edge/JsonAnswer.ts"
 import { orUnavailable } from "../edge/OutageAnswers.ts"
+import { RunStates } from "../log/RunStates.ts"
 import { ARTIFACTS_PER_READ, type ArtifactPlace, ArtifactRepository } from "../log/runs/ArtifactRepository.ts"
 import { RunDocuments } from "../log/runs/RunDocuments.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
@@ -22,6 +23,7 @@ export const RunsHttp = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const artifacts = yield* ArtifactRepository
     const documents = yield* RunDocuments
+    const states = yield* RunStates
     const repository = yield* RunRepository
     const runs = yield* Runs
 
@@ -59,7 +61,8 @@ export const RunsHttp = HttpApiBuilder.group(
       // time.
       list: ({ query }) => orUnavailable(Effect.map(runs.list(query), (page) => HttpServerResponse.jsonUnsafe(page))),
       get: ({ params }) => orUnavailable(runs.get(params.id)),
-      state: ({ params }) => orUnavailable(Effect.map(found(params.id, documents.state(params.id)), jsonText)),
+      state: ({ params }) =>
+        orUnavailable(Effect.map(found(params.id, states.current(params.id)), ({ state }) => jsonText(state))),
       metrics: ({ params }) => orUnavailable(Effect.map(found(params.id, documents.metrics(params.id)), jsonText)),
       artifacts: ({ params }) =>
         orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(listArtifacts(id, undefined), jsonPages))),

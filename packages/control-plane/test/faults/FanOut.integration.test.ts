@@ -8,6 +8,7 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { type LiveBatch, LiveEvents } from "../../src/log/LiveEvents.ts"
+import type { FeedOptions } from "../../src/read/stream/RunFeed.ts"
 import { RunStream } from "../../src/read/stream/RunStream.ts"
 import { appendMessages } from "../support/Appends.ts"
 import { endRun } from "../support/EndedRuns.ts"
@@ -79,7 +80,13 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         const batches: Array<LiveBatch> = []
         yield* (yield* LiveEvents).listen((batch) => batches.push(batch))
         const streams = yield* RunStream
-        const options = { afterSeq: undefined, includeSnapshot: true, heartbeatMs: 60_000 }
+        const options: FeedOptions = {
+          afterSeq: undefined,
+          includeSnapshot: true,
+          snapshots: "all",
+          snapshotIntervalMs: 10,
+          heartbeatMs: 60_000
+        }
         const opened = yield* Queue.unbounded<void>()
         const subscribers = yield* Effect.forEach(numbers(1, SUBSCRIBERS), () =>
           streams.open(runId, options).pipe(

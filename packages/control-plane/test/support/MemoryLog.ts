@@ -5,8 +5,8 @@ import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import type { EventRepository, StoredEvent } from "../../src/log/EventRepository.ts"
 import type { LiveBatch, LiveGap } from "../../src/log/LiveEvents.ts"
 import { makeLiveBatch } from "../../src/log/LiveEvents.ts"
+import type { RunStates } from "../../src/log/RunStates.ts"
 import type { FeedSources } from "../../src/read/stream/RunFeed.ts"
-import type { StreamRepository } from "../../src/read/stream/StreamRepository.ts"
 
 export const MEMORY_RUN = RunId.make("00000000-0000-4000-8000-000000000001")
 
@@ -26,7 +26,7 @@ export class MemoryLog {
 
   get head() {
     const last = this.events.at(-1)
-    return { status: this.status, lastSeq: last?.seq ?? 0, lastIndex: last?.index ?? 0 }
+    return { runId: MEMORY_RUN, status: this.status, lastSeq: last?.seq ?? 0, lastIndex: last?.index ?? 0 }
   }
 
   get snapshot() {
@@ -48,21 +48,22 @@ export class MemoryLog {
     if (status !== undefined) this.status = status
     const { state, ...head } = this.snapshot
     return makeLiveBatch({
-      runId: MEMORY_RUN,
       changed: status !== undefined,
       events: added.map((event) => ({ ...event, type: "message.received" as const })),
-      snapshot: state,
+      state: () => state,
       ...head
     })
   }
 
   readonly repository: EventRepository["Service"] = {
-    page: (_runId, { afterSeq }, limit) =>
+    page: () => Effect.die(new Error("a feed reads slices")),
+    slice: (_runId, { afterSeq, upToSeq = Number.MAX_SAFE_INTEGER }, limit) =>
       this.#read(() => {
         this.pagesRead += 1
-        const page = this.events.filter((event) => event.seq > afterSeq).slice(0, limit)
+        const all = this.events.filter((event) => event.seq > afterSeq && event.seq <= upToSeq)
+        const events = all.slice(0, limit)
         this.afterPage()
-        return page
+        return { events, isLast: events.length === all.length }
       }),
     count: () => Effect.succeed(this.events.length),
     head: () => Effect.succeed({ ...this.head, cursor: 0 })
@@ -76,16 +77,16 @@ export class MemoryLog {
     )
   }
 
-  readonly heads: StreamRepository["Service"] = {
+  readonly states: RunStates["Service"] = {
     head: () => this.#read(() => this.head),
-    snapshot: () => this.#read(() => this.snapshot)
+    current: () => this.#read(() => this.snapshot)
   }
 
   readonly sources = Effect.gen({ self: this }, function* () {
     const queue = yield* Queue.unbounded<LiveBatch | LiveGap>()
     const sources: FeedSources = {
       events: this.repository,
-      heads: this.heads,
+      states: this.states,
       subscription: { take: Queue.take(queue) },
       start: this.snapshot
     }

@@ -82,6 +82,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     15_000,
     "Pause between two heartbeats of an event stream, unless its client asks for another."
   ),
+  STREAM_SNAPSHOT_INTERVAL_MS: row(
+    ms(10),
+    100,
+    "Least time between two snapshots of an event stream; the last state is always sent."
+  ),
   STREAM_HUB_STRATEGY: row(
     oneOf(["memory", "redis"]),
     "memory",
@@ -94,6 +99,18 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     { secret: true }
   ),
   WATCH_RECONNECT_MS: row(ms(), 5_000, "Pause before a broken watch of all sessions or signals is opened again."),
+
+  PROJECTION_CHECKPOINT_EVENTS: row(
+    lenient("events", 1),
+    250,
+    "Events that the stored state of a run may lag behind its log; readers fold the rest."
+  ),
+  PROJECTION_CHECKPOINT_INTERVAL_MS: row(ms(), 1_000, "Age from which a stored state is written with the next events."),
+  PROJECTION_CACHE_BYTES: row(
+    lenient("bytes"),
+    64 * 1024 * 1024,
+    "Memory for the states of the runs that were written last."
+  ),
 
   REPLAY_MAX_DELAY_MS: row(ms(), 2_000, "Longest pause between two events of a timed replay."),
   REPLAY_BATCH_SIZE: row(lenient("events", 1), 500, "Events that a replay reads at a time."),

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { emptyRunMetrics, emptyRunState, isUuid, RunId } from "@runplane/domain"
+import { emptyRunMetrics, isUuid, RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,12 +11,11 @@ export interface MessageText {
   readonly json: string
 }
 
-/** The stored JSON of a run that is answered as it is, without being decoded: its state, counters, messages. */
+/** The stored JSON of a run that is answered as it is, without being decoded: its counters and messages. */
 export class RunDocuments extends Context.Service<
   RunDocuments,
   {
-    /** The projected state; undefined when there is no such run. */
-    readonly state: (reference: string) => Effect.Effect<string | undefined, SqlError>
+    /** Undefined when there is no such run. */
     readonly metrics: (reference: string) => Effect.Effect<string | undefined, SqlError>
     /** Messages after an ordinal, in the order in which they were first seen (docs/http.md#messages). */
     readonly messages: (
@@ -34,14 +33,6 @@ export class RunDocuments extends Context.Service<
       const named = (reference: string) =>
         isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`
 
-      const state = Effect.fn("RunDocuments.state")((reference: string) =>
-        Effect.map(
-          sql<{ readonly id: string; readonly json: string | null }>`
-            SELECT r.id::text AS id, p.state::text AS json FROM runs r LEFT JOIN projections p ON p.run_id = r.id
-            WHERE ${named(reference)}`,
-          ([row]) => row && (row.json ?? JSON.stringify(emptyRunState(RunId.make(row.id))))
-        )
-      )
       const metrics = Effect.fn("RunDocuments.metrics")((reference: string) =>
         Effect.map(
           sql<{ readonly id: string; readonly json: string | null }>`
@@ -60,7 +51,7 @@ export class RunDocuments extends Context.Service<
             rows.map(({ id, json, ordinal }) => ({ ordinal: Number(ordinal), json: `{"id":"${id}",${json.slice(1)}` }))
         )
       )
-      return RunDocuments.of({ state, metrics, messages })
+      return RunDocuments.of({ metrics, messages })
     })
   )
 }

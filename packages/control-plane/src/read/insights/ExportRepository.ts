@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { RunStates } from "../../log/RunStates.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import type { StoredRun } from "../../log/runs/RunRow.ts"
 
@@ -46,15 +47,16 @@ export class ExportRepository extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const runs = yield* RunRepository
+      const states = yield* RunStates
 
       const readHead = Effect.fnUntraced(function* (reference: string) {
         const run = yield* runs.find(reference)
         if (run === undefined) return undefined
         const { id, lastEventIndex } = run.record
         const [row] = yield* sql<DocumentRow>`
-          SELECT p.state::text AS projection, m.metrics::text AS metrics, h.last_raw_seq, h.stream_cursor
-          FROM run_heads h LEFT JOIN projections p USING (run_id) LEFT JOIN run_metrics m USING (run_id)
-          WHERE run_id = ${id}::uuid`
+          SELECT m.metrics::text AS metrics, h.last_raw_seq, h.stream_cursor
+          FROM run_heads h LEFT JOIN run_metrics m USING (run_id) WHERE run_id = ${id}::uuid`
+        const projection = lastEventIndex === 0 ? undefined : yield* states.current(id)
         const [session] = yield* sql<SessionRow>`
           SELECT runtime_kind, runtime_session_id, mode_name, mode_version, configuration_version, policy_version,
                  initiator_participant_id, session_state, expires_at, last_seen_at, capabilities, participants,
@@ -63,7 +65,7 @@ export class ExportRepository extends Context.Service<
         const head: ExportHead = {
           run,
           session: session && JSON.stringify(toSession(id, session, Number(row?.stream_cursor ?? 0n))),
-          projection: row?.projection ?? undefined,
+          projection: projection?.state,
           metrics: row?.metrics ?? undefined,
           canonicalEvents: lastEventIndex,
           rawEvents: row?.last_raw_seq ?? 0
@@ -102,7 +104,6 @@ export class ExportRepository extends Context.Service<
 }
 
 interface DocumentRow {
-  readonly projection: string | null
   readonly metrics: string | null
   readonly last_raw_seq: number
   readonly stream_cursor: bigint

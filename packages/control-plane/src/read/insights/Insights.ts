@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import { RunDocuments } from "../../log/runs/RunDocuments.ts"
+import { RunStates } from "../../log/RunStates.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { type ComparedRun, compareRuns } from "./RunComparison.ts"
 
@@ -22,14 +22,14 @@ export class Insights extends Context.Service<
   static readonly layer = Layer.effect(
     Insights,
     Effect.gen(function* () {
-      const documents = yield* RunDocuments
+      const states = yield* RunStates
       const runs = yield* RunRepository
 
       const load = Effect.fnUntraced(function* (reference: string) {
         const run = yield* runs.find(reference)
-        const text = run && (yield* documents.state(run.record.id))
-        if (run === undefined || text === undefined) return yield* runNotFound(reference)
-        return { run, state: yield* Effect.orDie(decodeState(text)) } satisfies ComparedRun
+        const current = run && (yield* states.current(run.record.id))
+        if (run === undefined || current === undefined) return yield* runNotFound(reference)
+        return { run, state: yield* Effect.orDie(decodeState(current.state)) } satisfies ComparedRun
       })
 
       const traces = Effect.fn("Insights.traces")(function* (reference: string) {

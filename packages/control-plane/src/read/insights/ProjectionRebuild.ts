@@ -6,9 +6,9 @@ import { AuditTrail, type Caller } from "../../audit/AuditTrail.ts"
 import type { DatabaseFailure } from "../../edge/OutageAnswers.ts"
 import { EventLog } from "../../log/EventLog.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
+import { beginning, emptyProjected, foldOn, projectAndMeasure } from "../../log/LogFold.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { RunUpkeep } from "../../log/runs/RunUpkeep.ts"
-import { emptyPrefix, foldOn } from "./LogFold.ts"
 
 /**
  * `POST /runs/:id/projection/rebuild` (docs/http.md#rebuild). The long part of the log is folded beside the writers;
@@ -34,11 +34,11 @@ export class ProjectionRebuild extends Context.Service<
       const rebuild = Effect.fn("ProjectionRebuild.rebuild")(function* (reference: string, caller: Caller) {
         const runId = yield* runs.resolve(reference)
         if (runId === undefined) return yield* runNotFound(reference)
-        const before = yield* foldOn(events, runId, emptyPrefix(runId))
+        const before = yield* foldOn(events, runId, beginning(emptyProjected(runId)), projectAndMeasure)
 
         const refold = Effect.fnUntraced(function* (lastSeq: number) {
-          const whole = yield* foldOn(events, runId, before)
-          if (whole.lastSeq === lastSeq) return whole.projected
+          const whole = yield* foldOn(events, runId, before, projectAndMeasure)
+          if (whole.lastSeq === lastSeq) return whole.folded
           return yield* Effect.die(new Error(`the log ends at ${whole.lastSeq}, its head says ${lastSeq}`))
         })
         const also = Effect.fnUntraced(function* (at: string) {

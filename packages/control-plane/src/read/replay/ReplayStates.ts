@@ -1,26 +1,28 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { emptyRunState, type RunId } from "@runplane/domain"
+import { emptyRunState, project, type RunId, type RunState } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { makeByteCache } from "../../log/ByteCache.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
-import { emptyPrefix, type FoldedPrefix, foldOn } from "../insights/LogFold.ts"
+import { beginning, type FoldedPrefix, foldOn } from "../../log/LogFold.ts"
+import { RunStates } from "../../log/RunStates.ts"
 
-/** Prefixes that stay in memory, over all runs: scrubbing goes on from the nearest one. */
-export const KEPT_PREFIXES = 64
+/** Prefixes that stay in memory, over all runs: scrubbing goes on from the nearest one. Bytes of their states as text. */
+export const KEPT_PREFIX_BYTES = 16 * 1024 * 1024
 /** A long fold leaves a prefix behind after so many events. */
 export const EVENTS_PER_PREFIX = 5_000
 
-interface KeptPrefix extends FoldedPrefix {
+interface KeptPrefix extends FoldedPrefix<RunState> {
   readonly runId: RunId
   /** Seq of the run's first event: another run that later has the same id has another one. */
   readonly firstSeq: number
 }
 
 /**
- * States of runs as of an event (docs/http.md#replay). The end of the log is answered from the stored projection, which
- * is the same fold; any other place is folded in pages from the nearest prefix that is remembered.
+ * States of runs as of an event (docs/http.md#replay). The end of the log is answered as the state of the run, which is
+ * the same fold; any other place is folded in pages from the nearest prefix that is remembered.
  */
 export class ReplayStates extends Context.Service<
   ReplayStates,
@@ -34,52 +36,50 @@ export class ReplayStates extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const events = yield* EventRepository
-      const kept: Array<KeptPrefix> = []
+      const states = yield* RunStates
+      const kept = makeByteCache<string, KeptPrefix>(KEPT_PREFIX_BYTES)
 
-      const keep = (prefix: KeptPrefix) => {
-        if (kept.some(({ firstSeq, lastSeq }) => firstSeq === prefix.firstSeq && lastSeq === prefix.lastSeq)) return
-        kept.push(prefix)
-        if (kept.length > KEPT_PREFIXES) kept.shift()
+      const keep = (prefix: KeptPrefix): string => {
+        const text = JSON.stringify(prefix.folded)
+        kept.put(`${prefix.firstSeq} ${prefix.lastSeq}`, prefix, text.length)
+        return text
       }
-      const nearest = (runId: RunId, firstSeq: number, seq: number): FoldedPrefix =>
-        kept
-          .filter((prefix) => prefix.runId === runId && prefix.firstSeq === firstSeq && prefix.lastSeq <= seq)
-          .reduce<FoldedPrefix>((best, prefix) => (prefix.lastSeq > best.lastSeq ? prefix : best), emptyPrefix(runId))
+      const nearest = (runId: RunId, firstSeq: number, seq: number): FoldedPrefix<RunState> => {
+        let best: FoldedPrefix<RunState> = beginning(emptyRunState(runId))
+        for (const prefix of kept.values()) {
+          const isOnTheWay = prefix.runId === runId && prefix.firstSeq === firstSeq && prefix.lastSeq <= seq
+          if (isOnTheWay && prefix.lastSeq > best.lastSeq) best = prefix
+        }
+        return best
+      }
 
-      /** The log as if it ended at this seq, or with this index. */
-      const endingAt = (seq: number, index: number): EventRepository["Service"] => ({
-        ...events,
-        page: (runId, filter, limit) =>
-          Effect.map(events.page(runId, filter, limit), (page) =>
-            page.filter((event) => event.seq <= seq && event.index <= index)
-          )
+      /** The log as if it ended with this index. */
+      const endingAt = (index: number): Pick<EventRepository["Service"], "slice"> => ({
+        slice: (runId, between, limit) =>
+          Effect.map(events.slice(runId, between, limit), (slice) => {
+            const wanted = slice.events.filter((event) => event.index <= index)
+            return { events: wanted, isLast: slice.isLast || wanted.length < slice.events.length }
+          })
       })
 
       const fold = Effect.fnUntraced(function* (runId: RunId, firstSeq: number, seq: number) {
         let prefix = nearest(runId, firstSeq, seq)
         while (true) {
           const stop = prefix.lastIndex + EVENTS_PER_PREFIX
-          const next = yield* foldOn(endingAt(seq, stop), runId, prefix)
-          if (next.lastIndex > prefix.lastIndex) keep({ ...next, runId, firstSeq })
-          if (next.lastIndex < stop) return JSON.stringify(next.projected.state)
+          const next = yield* foldOn(endingAt(stop), runId, prefix, project, seq)
+          const text = next.lastIndex > 0 ? keep({ ...next, runId, firstSeq }) : JSON.stringify(next.folded)
+          if (next.lastIndex < stop) return text
           prefix = next
         }
       })
 
       const stateAt = Effect.fn("ReplayStates.stateAt")(function* (runId: RunId, seq: number | undefined) {
-        const [row] = yield* sql<{
-          readonly first_seq: bigint | null
-          readonly at_end: boolean
-          readonly state: string | null
-        }>`
-          SELECT e.seq AS first_seq, place.at_end, CASE WHEN place.at_end THEN p.state::text END AS state
-          FROM run_heads h
-          CROSS JOIN LATERAL (SELECT coalesce(${seq === undefined ? null : BigInt(seq)}::bigint >= h.last_seq, true) AS at_end) AS place
-          LEFT JOIN canonical_events e ON e.run_id = h.run_id AND e.index = 1
-          LEFT JOIN projections p ON p.run_id = h.run_id
+        const [row] = yield* sql<{ readonly first_seq: bigint | null; readonly last_seq: bigint }>`
+          SELECT e.seq AS first_seq, h.last_seq
+          FROM run_heads h LEFT JOIN canonical_events e ON e.run_id = h.run_id AND e.index = 1
           WHERE h.run_id = ${runId}::uuid`
         if (row === undefined) return undefined
-        if (seq === undefined || row.at_end) return row.state ?? JSON.stringify(emptyRunState(runId))
+        if (seq === undefined || seq >= Number(row.last_seq)) return (yield* states.current(runId))?.state
         return yield* fold(runId, Number(row.first_seq ?? 0n), seq)
       })
       return ReplayStates.of({ stateAt })

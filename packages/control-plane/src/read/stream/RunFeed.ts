@@ -7,7 +7,7 @@ import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../database/SqlFailures.ts"
-import type { EventRepository, StoredEvent } from "../../log/EventRepository.ts"
+import type { EventRepository } from "../../log/EventRepository.ts"
 import {
   canonicalEventFrame,
   endsRun,
@@ -16,9 +16,9 @@ import {
   type LiveSubscription,
   snapshotFrame
 } from "../../log/LiveEvents.ts"
-import type { StreamRepository, StreamSnapshot } from "./StreamRepository.ts"
+import type { CurrentState, RunStates } from "../../log/RunStates.ts"
 
-/** Events read from the database at a time: what one slow reader holds in memory. */
+/** Events read from the database at a time, and fewer when they are large: what one slow reader holds in memory. */
 export const BACKFILL_PAGE = 500
 
 /**
@@ -32,18 +32,25 @@ export interface FeedOptions {
   /** Events after this seq are sent first; undefined starts with what happens from now on. */
   readonly afterSeq: number | undefined
   readonly includeSnapshot: boolean
+  /** Whether snapshots come after the first one, too. */
+  readonly snapshots: "all" | "first"
+  /** Least time between two of them, milliseconds. */
+  readonly snapshotIntervalMs: number
   readonly heartbeatMs: number
 }
 
 export interface FeedSources {
   readonly events: EventRepository["Service"]
-  readonly heads: StreamRepository["Service"]
+  readonly states: RunStates["Service"]
   /** Subscribed before `start` was read, so nothing falls between the two. */
   readonly subscription: LiveSubscription
-  readonly start: StreamSnapshot
+  readonly start: CurrentState
 }
 
 const encoder = new TextEncoder()
+
+/** The next of the times at which snapshots may be sent. */
+const tickAfter = (now: number, intervalMs: number): number => (Math.floor(now / intervalMs) + 1) * intervalMs
 
 /**
  * What one client of `GET /runs/:id/stream` is sent next (docs/http.md#stream): an effect that answers the next bytes,
@@ -55,21 +62,31 @@ const encoder = new TextEncoder()
  * gap, makes the feed read the database from where it stands. That is the whole hand-over: neither gap nor repeat needs
  * any timing.
  *
+ * Snapshots wait for their time, and then the last one alone is sent. The times are those of the clock, the same for all
+ * clients of a run, which therefore share the text of the same few snapshots.
+ *
  * A database that is away does not end a stream: it goes on with heartbeats of what the client has, and reads when it
  * can. Clients that were cut off would all come back at once, to a service that cannot serve them.
  */
 export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, sources: FeedSources) {
-  const { events, heads, start, subscription } = sources
+  const { events, start, states, subscription } = sources
   const scope = yield* Effect.scope
   const wasTerminal = isTerminal(start.status)
   const openedAt = yield* Clock.currentTimeMillis
 
   let phase: "opening" | "reading" | "settling" | "live" | "ended" = "opening"
+  /** The run has ended: the stream ends as well, once the last snapshot is sent. */
+  let ending = false
   let seq = options.afterSeq ?? start.lastSeq
   /** Undefined while the place of `seq` in the run is not known. */
   let index = seq === start.lastSeq ? start.lastIndex : undefined
   /** The last event that a snapshot sent to this client includes. */
   let snapshotSeq = start.lastSeq
+  /** What a snapshot is owed of: of the batch that was sent last, or of what is stored. */
+  let owed: LiveBatch | "stored" | undefined
+  let nextSnapshot = options.includeSnapshot ? tickAfter(openedAt, options.snapshotIntervalMs) : openedAt
+  /** A state that includes events which have not been sent yet; it goes out right after them. */
+  let ahead: CurrentState | undefined
   let nextBeat = openedAt + options.heartbeatMs
   /** A heartbeat that is due waits until everything up to here has been sent. */
   let beat: { readonly lastSeq: number; readonly lastIndex: number } | undefined
@@ -94,52 +111,89 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   }
 
   const readPage = Effect.fnUntraced(function* () {
-    const page: ReadonlyArray<StoredEvent> = yield* events.page(runId, { afterSeq: seq, types: [] }, BACKFILL_PAGE)
+    const between = { afterSeq: seq, ...(ahead !== undefined && { upToSeq: ahead.lastSeq }) }
+    const page = yield* events.slice(runId, between, BACKFILL_PAGE)
     failures = 0
-    if (page.length < BACKFILL_PAGE) phase = "settling"
-    const last = page.at(-1)
+    if (page.isLast) phase = "settling"
+    const last = page.events.at(-1)
     if (last === undefined) return undefined
     seq = last.seq
     index = last.index
-    return page.map(canonicalEventFrame).join("")
+    return page.events.map(canonicalEventFrame).join("")
   })
 
-  /** After reading: the snapshot of exactly this point, and the end if the run has ended meanwhile. */
-  const settle = Effect.fnUntraced(function* () {
-    const now = yield* heads.snapshot(runId)
+  /** After reading: whether the run has ended meanwhile, and whether a snapshot is owed. */
+  const settle = Effect.fnUntraced(function* (now: number) {
+    if (ahead !== undefined && seq >= ahead.lastSeq) return sendStored(ahead, now)
+    ahead = undefined
+    const head = yield* states.head(runId)
     failures = 0
-    if (now === undefined) {
+    if (head === undefined) {
       phase = "ended"
       return undefined
     }
-    const ends = isTerminal(now.status) && !wasTerminal
-    if (now.lastSeq > seq) {
+    ending = isTerminal(head.status) && !wasTerminal
+    if (head.lastSeq > seq) {
       // A running run will tell of the rest itself; an ended one will not.
-      phase = ends ? "reading" : "live"
+      phase = ending ? "reading" : "live"
       return undefined
     }
-    if (now.lastSeq === seq) index = now.lastIndex
-    phase = ends ? "ended" : "live"
-    if (now.lastSeq <= snapshotSeq) return undefined
-    snapshotSeq = now.lastSeq
-    return snapshotFrame(now.state)
+    if (head.lastSeq === seq) index = head.lastIndex
+    phase = "live"
+    owed = options.snapshots === "all" && head.lastSeq > snapshotSeq ? "stored" : undefined
+    return undefined
   })
 
   const deliver = (batch: LiveBatch): Uint8Array | string | undefined => {
     if (batch.lastSeq <= seq) return undefined
     const first = batch.events[0]
     if (index === undefined || first === undefined || first.index > index + 1) {
-      phase = "reading"
+      read()
       return undefined
     }
     const sent = index
     seq = batch.lastSeq
     index = batch.lastIndex
-    snapshotSeq = batch.lastSeq
-    if (endsRun(batch)) phase = "ended"
+    if (options.snapshots === "all") owed = batch
+    if (endsRun(batch)) ending = true
     if (first.index === sent + 1) return batch.frames()
-    const rest = batch.events.filter((event) => event.index > sent)
-    return rest.map(canonicalEventFrame).join("") + snapshotFrame(batch.snapshot)
+    return batch.events
+      .filter((event) => event.index > sent)
+      .map(canonicalEventFrame)
+      .join("")
+  }
+
+  /** Goes on from the database; a snapshot of what was sent before is owed no more. */
+  const read = () => {
+    phase = "reading"
+    owed = undefined
+  }
+
+  /** The snapshot of what is stored, which may be ahead of what was sent. */
+  const snapshot = Effect.fnUntraced(function* (now: number) {
+    const state = yield* states.current(runId)
+    failures = 0
+    if (state === undefined) {
+      phase = "ended"
+      return undefined
+    }
+    if (state.lastSeq <= seq) return sendStored(state, now)
+    ahead = state
+    read()
+    return undefined
+  })
+
+  const sendStored = (state: CurrentState, now: number) => {
+    phase = "live"
+    ahead = undefined
+    return sent(state.lastSeq, snapshotFrame(state.state), now)
+  }
+
+  const sent = <Frame>(lastSeq: number, frame: Frame, now: number): Frame => {
+    owed = undefined
+    snapshotSeq = lastSeq
+    nextSnapshot = tickAfter(now, options.snapshotIntervalMs)
+    return frame
   }
 
   /** Waits for live news. The waiting fiber outlives the wait, so an item that arrives with the clock is not lost. */
@@ -151,7 +205,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   })
 
   /** Looks where the log stands, so that a heartbeat also finds what nobody told about. */
-  const readHead = heads.head(runId).pipe(
+  const readHead = states.head(runId).pipe(
     Effect.catch((error) =>
       Effect.as(Effect.logDebug(`a heartbeat could not read the database: ${describeSqlError(error)}`), {
         lastSeq: seq,
@@ -174,21 +228,26 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     if (beat === undefined && now >= nextBeat) {
       beat = yield* readHead
       if (beat === undefined) phase = "ended"
-      else if (beat.lastSeq > seq && phase === "live") phase = "reading"
+      else if (beat.lastSeq > seq && phase === "live") read()
     }
     if (beat !== undefined && seq >= beat.lastSeq) return heartbeat(now, beat)
-    if (phase === "reading" || phase === "settling") {
+    const isSnapshotDue = phase === "live" && owed !== undefined && (ending || now >= nextSnapshot)
+    if (isSnapshotDue && typeof owed === "object") return sent(owed.lastSeq, owed.snapshot(), now)
+    if (phase === "reading" || phase === "settling" || isSnapshotDue) {
       if (now < readAgainAt) {
         const until = beat === undefined ? Math.min(readAgainAt, nextBeat) : readAgainAt
         return yield* Effect.sleep(until - now)
       }
-      return yield* Effect.catch(phase === "reading" ? readPage() : settle(), unreadable)
+      const reading = isSnapshotDue ? snapshot(now) : phase === "reading" ? readPage() : settle(now)
+      return yield* Effect.catch(reading, unreadable)
     }
+    if (ending) phase = "ended"
     if (phase === "ended") return undefined
-    const item = yield* takeWithin(Math.max(0, nextBeat - now))
+    const wakeAt = owed === undefined ? nextBeat : Math.min(nextBeat, nextSnapshot)
+    const item = yield* takeWithin(Math.max(0, wakeAt - now))
     if (item === undefined) return undefined
     if (item._tag === "Batch") return deliver(item)
-    phase = "reading"
+    read()
     return undefined
   })
 

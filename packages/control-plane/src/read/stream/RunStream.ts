@@ -7,9 +7,9 @@ import * as Stream from "effect/Stream"
 import { Shutdown } from "../../edge/Shutdown.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
+import { RunStates } from "../../log/RunStates.ts"
 import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
 import { StreamMeter } from "./StreamMeter.ts"
-import { StreamRepository } from "./StreamRepository.ts"
 
 const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
   Schedule.jittered
@@ -33,7 +33,7 @@ export class RunStream extends Context.Service<
     RunStream,
     Effect.gen(function* () {
       const events = yield* EventRepository
-      const heads = yield* StreamRepository
+      const states = yield* RunStates
       const live = yield* LiveEvents
       const meter = yield* StreamMeter
       const shutdown = yield* Shutdown
@@ -43,10 +43,10 @@ export class RunStream extends Context.Service<
         const subscription = yield* live.subscribe(runId)
         // The answer has begun, so it is too late to refuse: a database that is away is waited for, as everywhere in a
         // stream.
-        const start = yield* Effect.orDie(Effect.retry(heads.snapshot(runId), rereads))
+        const start = yield* Effect.orDie(Effect.retry(states.current(runId), rereads))
         yield* opened
         if (start === undefined) return Stream.empty
-        const next = yield* makeRunFeed(runId, options, { events, heads, subscription, start })
+        const next = yield* makeRunFeed(runId, options, { events, states, subscription, start })
         return Stream.unfold(undefined, () =>
           Effect.map(next, (bytes) => (bytes === undefined ? undefined : ([bytes, undefined] as const)))
         )

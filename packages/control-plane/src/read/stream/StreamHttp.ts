@@ -1,7 +1,7 @@
 import { OutgoingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { ControlPlaneApi, runNotFound } from "@runplane/api"
-import { ControlPlaneSettings, readSetting } from "@runplane/server"
+import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -27,7 +27,10 @@ export const StreamHttp = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const runs = yield* RunRepository
     const streams = yield* RunStream
-    const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
+    const { defaultHeartbeatMs, snapshotIntervalMs } = yield* readSettings({
+      defaultHeartbeatMs: ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS,
+      snapshotIntervalMs: ControlPlaneSettings.STREAM_SNAPSHOT_INTERVAL_MS
+    })
 
     return handlers.handle(
       "run",
@@ -38,6 +41,8 @@ export const StreamHttp = HttpApiBuilder.group(
         const options = {
           afterSeq: query.afterSeq ?? seqOf(headers["last-event-id"]),
           includeSnapshot: query.includeSnapshot,
+          snapshots: query.snapshots ?? ("all" as const),
+          snapshotIntervalMs,
           heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs
         }
         // A client that sees the headers knows that it will miss nothing of what happens from then on.

@@ -131,7 +131,7 @@ it.live("a notice that other instances cannot be sent is counted", () =>
         status: "running",
         changed: false,
         events: [],
-        snapshot: "{}",
+        state: () => "{}",
         lastSeq: 1,
         lastIndex: 1
       } as const

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { RunId } from "@runplane/domain"
+import { projectAll, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { EVENTS_PER_READ } from "../../../src/read/events/EventsHttp.ts"
 import { appendMessages, messageDraft } from "../../support/Appends.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
+import { assertLogIsExact } from "../../support/LogChecks.ts"
 import { createRun } from "../../support/Runs.ts"
 
 const at = (second: number) => `2026-07-01T10:00:0${second}.000Z`
@@ -128,17 +129,14 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/events",
     )
   }
 
-  it.effect("answers state and metrics as they are stored", () =>
+  it.effect("answers the fold of the log and the stored counters", () =>
     Effect.gen(function* () {
       const { runId } = yield* fixture
-      const sql = yield* PgClient.PgClient
-      const [row] = yield* sql<{ readonly state: string; readonly metrics: string }>`
-        SELECT p.state::text AS state, m.metrics::text AS metrics FROM projections p JOIN run_metrics m USING (run_id)
-        WHERE run_id = ${runId}::uuid`
+      const { decoded, projection } = yield* assertLogIsExact(runId)
       const state = yield* call("GET", `/runs/${runId}/state`)
       const metrics = yield* call("GET", `/runs/${runId}/metrics`)
-      assert.strictEqual(state.text, row?.state)
-      assert.strictEqual(metrics.text, row?.metrics)
+      assert.strictEqual(state.text, JSON.stringify(projectAll(runId, decoded)))
+      assert.strictEqual(metrics.text, projection?.metrics)
       assert.match(state.headers.get("content-type") ?? "", /^application\/json/)
       assert.strictEqual(state.body.timeline.latestIndex, 6)
     })

@@ -1,14 +1,15 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { draftEvent, emptyRunMetrics, emptyRunState, type RunId } from "@runplane/domain"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AuditTrail } from "../../../src/audit/AuditTrail.ts"
 import { EventLog } from "../../../src/log/EventLog.ts"
+import { EVENTS_PER_FOLD } from "../../../src/log/LogFold.ts"
 import { RunRepository } from "../../../src/log/runs/RunRepository.ts"
 import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
-import { EVENTS_PER_FOLD } from "../../../src/read/insights/LogFold.ts"
 import { ProjectionRebuild } from "../../../src/read/insights/ProjectionRebuild.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
@@ -21,7 +22,9 @@ const caller = { actor: { actorId: "key:1", actorType: "api-key" }, requestId: "
 const layerRebuild = ProjectionRebuild.layer.pipe(
   Layer.provide([AuditTrail.layer, RunRepository.layer, RunUpkeep.layer]),
   Layer.provideMerge(layerTestLog),
-  Layer.provideMerge(layerTestDatabase)
+  Layer.provideMerge(layerTestDatabase),
+  // What is stored is compared, so it must not lag behind.
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { PROJECTION_CHECKPOINT_EVENTS: "1" } })))
 )
 
 /** The log of a second process on the same database, with a memory of its own. */

@@ -7,7 +7,13 @@ import * as TestClock from "effect/testing/TestClock"
 import { BACKFILL_PAGE, type FeedOptions, makeRunFeed } from "../../../src/read/stream/RunFeed.ts"
 import { MEMORY_RUN, MemoryLog } from "../../support/MemoryLog.ts"
 
-const options: FeedOptions = { afterSeq: undefined, includeSnapshot: true, heartbeatMs: 15_000 }
+const options: FeedOptions = {
+  afterSeq: undefined,
+  includeSnapshot: true,
+  snapshots: "all",
+  snapshotIntervalMs: 100,
+  heartbeatMs: 15_000
+}
 
 interface Frame {
   readonly event: string

@@ -1,0 +1,51 @@
+import { MAX_STATE_BYTES, RunMetrics, RunState } from "@runplane/domain"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+/** Where the stored projection of a run stands: it may lag behind the log (docs/events.md#checkpoint). */
+export interface Checkpoint {
+  /** Index of the last event that is in it. */
+  readonly index: number
+  /** When it was written. Unix milliseconds. */
+  readonly at: number
+}
+
+/** Nothing is stored, or nobody knows what: the next append stores all of it. */
+export const NO_CHECKPOINT: Checkpoint = { index: 0, at: 0 }
+
+/** How far a checkpoint may lag behind. */
+export interface CheckpointLag {
+  readonly events: number
+  /** Milliseconds. */
+  readonly intervalMs: number
+}
+
+/** Whether an append that brings the run to `lastIndex` at the time `now` stores the projection with it. */
+export const isCheckpointDue = (
+  checkpoint: Checkpoint,
+  lastIndex: number,
+  now: number,
+  { events, intervalMs }: CheckpointLag
+): boolean => {
+  const behind = lastIndex - checkpoint.index
+  return behind >= events || (behind > 0 && now - checkpoint.at >= intervalMs)
+}
+
+const isState = Schema.is(RunState)
+const isMetrics = Schema.is(RunMetrics)
+
+/** Larger stored states are of a time without bounds; they are not read but folded anew. Bytes. */
+export const MAX_CHECKPOINT_BYTES = MAX_STATE_BYTES
+
+/**
+ * A stored state, as it is: decoding a struct would put its keys into the schema's order, and what is folded on top
+ * would no longer be written as a rebuild writes it. None when there is no text, or when it is not a state.
+ */
+export const readState = (text: string | null) => readAsStored(text, isState)
+
+/** Stored counters, in the same way. */
+export const readMetrics = (text: string | null) => readAsStored(text, isMetrics)
+
+const readAsStored = <A>(text: string | null, is: (value: unknown) => value is A): Option.Option<A> =>
+  text === null ? Option.none() : Option.filter(Result.getSuccess(Result.try((): unknown => JSON.parse(text))), is)

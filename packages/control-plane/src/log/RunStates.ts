@@ -1,0 +1,120 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { emptyRunState, isUuid, project, RunId, type RunStatus } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { SqlError } from "effect/sql/SqlError"
+import { makeByteCache } from "./ByteCache.ts"
+import { MAX_CHECKPOINT_BYTES, readState } from "./Checkpoint.ts"
+import { EventRepository } from "./EventRepository.ts"
+import { foldOn, prefixOf } from "./LogFold.ts"
+import { ProjectionCache } from "./ProjectionCache.ts"
+
+/** Texts that were folded for readers and are kept for the next ones. Bytes. */
+const KEPT_TEXTS_BYTES = 16 * 1024 * 1024
+/** Looks at a run whose log changes its end under the reader, because it is deleted and created again. */
+const LOOKS = 3
+
+/** Where a run's log ends. */
+export interface RunHead {
+  readonly runId: RunId
+  readonly status: RunStatus
+  readonly lastSeq: number
+  readonly lastIndex: number
+}
+
+/** What the run is at that point. */
+export interface CurrentState extends RunHead {
+  /** JSON text of the projected state. */
+  readonly state: string
+}
+
+/**
+ * The states of runs as readers see them: every committed event is in them. The stored projection may lag behind
+ * (docs/events.md#checkpoint), and what came after it is folded here, unless this process has just written it.
+ */
+export class RunStates extends Context.Service<
+  RunStates,
+  {
+    /** By run id, or session id where that is none; undefined when there is no such run. Inside a transaction too. */
+    readonly current: (reference: string) => Effect.Effect<CurrentState | undefined, SqlError>
+    /** All but the state, which costs more. */
+    readonly head: (runId: RunId) => Effect.Effect<RunHead | undefined, SqlError>
+  }
+>()("runplane/control-plane/RunStates") {
+  static readonly layer = Layer.effect(
+    RunStates,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const cache = yield* ProjectionCache
+      const events = yield* EventRepository
+      const kept = makeByteCache<string, { readonly place: string; readonly text: string }>(KEPT_TEXTS_BYTES)
+
+      const textOf = Effect.fnUntraced(function* (row: StateRow, { lastIndex, lastSeq, runId }: RunHead) {
+        if (lastSeq === 0) return JSON.stringify(emptyRunState(runId))
+        if (row.state !== null && row.checkpoint_seq === row.last_seq) return row.state
+        const revision = row.projection_revision
+        const place = `${lastSeq} ${revision}`
+        const known = kept.get(runId)
+        if (known?.place === place) return known.text
+        let state = cache.get({ runId, lastSeq, revision })?.projected.state
+        if (state === undefined) {
+          const begin = prefixOf(Option.getOrElse(readState(row.state), () => emptyRunState(runId)))
+          const end = yield* foldOn(events, runId, begin, project, lastSeq)
+          if (end.lastIndex !== lastIndex) return undefined
+          state = end.folded
+        }
+        const text = JSON.stringify(state)
+        kept.put(runId, { place, text }, text.length)
+        return text
+      })
+
+      const current = Effect.fn("RunStates.current")(function* (reference: string) {
+        for (let look = 0; look < LOOKS; look++) {
+          const [row] = yield* sql<StateRow>`
+            SELECT r.id::text AS id, r.status, h.last_seq, h.last_index, h.projection_revision,
+                   p.last_seq AS checkpoint_seq,
+                   CASE WHEN octet_length(p.state::text) <= ${MAX_CHECKPOINT_BYTES} THEN p.state::text END AS state
+            FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN projections p ON p.run_id = r.id
+            WHERE ${isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`}`
+          if (row === undefined) return undefined
+          const head = toHead(row)
+          const state = yield* textOf(row, head)
+          if (state !== undefined) return { ...head, state }
+        }
+        return yield* Effect.die(new Error(`the log of run ${reference} does not reach to where its head says`))
+      })
+
+      const head = Effect.fn("RunStates.head")((runId: RunId) =>
+        Effect.map(
+          sql<HeadRow>`
+            SELECT r.id::text AS id, r.status, h.last_seq, h.last_index
+            FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`,
+          ([row]) => row && toHead(row)
+        )
+      )
+      return RunStates.of({ current, head })
+    })
+  )
+}
+
+interface HeadRow {
+  readonly id: string
+  readonly status: RunStatus
+  readonly last_seq: bigint
+  readonly last_index: number
+}
+
+interface StateRow extends HeadRow {
+  readonly projection_revision: number
+  readonly checkpoint_seq: bigint | null
+  readonly state: string | null
+}
+
+const toHead = (row: HeadRow): RunHead => ({
+  runId: RunId.make(row.id),
+  status: row.status,
+  lastSeq: Number(row.last_seq),
+  lastIndex: row.last_index
+})

@@ -69,11 +69,11 @@ export const runStream: ItemStream = {
     snapshot: {
       schema: "RunState",
       description:
-        "the whole projected state; first, unless includeSnapshot is false, and after every batch of events. Without an id"
+        "the whole projected state; first, unless includeSnapshot is false, and again after events, a few times a second at most and always after the last one, unless snapshots is first. Without an id"
     },
     canonical_event: {
       schema: "CanonicalEvent",
-      description: "one event, in front of the snapshot of its batch; the id is its seq"
+      description: "one event, in front of any snapshot that includes it; the id is its seq"
     },
     heartbeat: {
       schema: "Heartbeat",

@@ -8,13 +8,22 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { RunStreamQuery } from "../control-plane/RunRequests.ts"
 import type { ControlPlaneCalls } from "./ControlPlaneCalls.ts"
-import { advance, isComplete, isRunStreamEventName, RunStreamEvent, type StreamPosition } from "./RunStreamEvent.ts"
+import {
+  advance,
+  endsRun,
+  isComplete,
+  isRunStreamEventName,
+  RunStreamEvent,
+  type StreamPosition
+} from "./RunStreamEvent.ts"
 
 export interface FollowOptions {
   /** Receive the events after this seq first (0: all of them). Without it only what happens from now on. */
   readonly afterSeq?: number
   /** Milliseconds between heartbeats; the server's setting when absent. */
   readonly heartbeatMs?: number
+  /** `first`: no snapshots after the one at the beginning, for callers that fold the events themselves. */
+  readonly snapshots?: "all" | "first"
 }
 
 /**
@@ -47,11 +56,15 @@ const reconnect = Schedule.min([Schedule.exponential("200 millis", 2), Schedule.
 export const followRun = (
   api: ControlPlaneCalls,
   runId: string,
-  { afterSeq, heartbeatMs }: FollowOptions = {}
+  { afterSeq, heartbeatMs, snapshots }: FollowOptions = {}
 ): Stream.Stream<RunStreamEvent, RunStreamFailure> =>
   Stream.unwrap(
     Effect.map(Ref.make<StreamPosition>({ lastSeq: afterSeq, endSeq: undefined }), (position) => {
-      const start = { includeSnapshot: true, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) }
+      const start = {
+        includeSnapshot: true,
+        ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+        ...(snapshots === undefined ? {} : { snapshots })
+      }
       const connection = Stream.unwrap(
         Effect.flatMap(Ref.get(position), ({ lastSeq }) =>
           connect(api, runId, {
@@ -70,7 +83,7 @@ export const followRun = (
         ),
         Stream.concat(Stream.fail(new RunStreamBroken({ why: "ended before the run" }))),
         Stream.retry(reconnect),
-        Stream.takeUntil(({ after }) => isComplete(after)),
+        Stream.takeUntil(({ after, event }) => isComplete(after) || (snapshots === "first" && endsRun(event))),
         Stream.map(({ event }) => event)
       )
     })

@@ -38,6 +38,12 @@ export const advance = (position: StreamPosition, event: RunStreamEvent): Stream
   }
 }
 
+/** Whether it tells the end of the run; a snapshot may follow that says the same. */
+export const endsRun = (event: RunStreamEvent): boolean =>
+  event.event === "canonical_event" && ENDS.has(event.data.type)
+
+const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"])
+
 /** Whether the run has ended and everything up to its end was received. */
 export const isComplete = ({ lastSeq, endSeq }: StreamPosition): boolean =>
   endSeq !== undefined && (lastSeq === undefined || lastSeq >= endSeq)

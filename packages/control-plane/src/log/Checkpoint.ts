@@ -12,7 +12,7 @@ export interface Checkpoint {
 }
 
 /** Nothing is stored, or nobody knows what: the next append stores all of it. */
-export const NO_CHECKPOINT: Checkpoint = { index: 0, at: 0 }
+export const NO_CHECKPOINT: Checkpoint = { index: 0, at: Number.NEGATIVE_INFINITY }
 
 /** How far a checkpoint may lag behind. */
 export interface CheckpointLag {

@@ -89,7 +89,7 @@ layer(layerTestDatabase, REAL_CLOCK)("an observer that misses envelopes", (it) =
       const [gap, ...more] = yield* gapsOf(runId)
       assert.strictEqual(gap?.recorded.data["detail"], "the session ended after 6 envelopes, of which 3 were received")
       assert.lengthOf(more, 0)
-      assert.include((yield* assertLogIsExact(runId)).projection?.state ?? "", `"historyGap":true`)
+      assert.include((yield* assertLogIsExact(runId)).state, `"historyGap":true`)
       const found = yield* RunRepository.use((runs) => runs.find(runId))
       assert.strictEqual(found?.record.historyGap, true)
     }).pipe(Effect.provide([layerTestObservation(), RunRepository.layer]))

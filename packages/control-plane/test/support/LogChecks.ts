@@ -2,13 +2,11 @@ import { assert } from "@effect/vitest"
 import {
   decodeEventText,
   emptyRunMetrics,
-  emptyRunState,
   type KnownEvent,
   measure,
-  project,
+  projectAll,
   type RunId,
-  type RunMetrics,
-  type RunState
+  type RunMetrics
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -24,7 +22,7 @@ const decodeEvent = (text: string): KnownEvent => {
 
 /**
  * Seqs ascend, indexes are dense, the head names the last event, the counters equal a rebuild byte for byte, and so
- * does the projection of the events up to which it is stored.
+ * does the stored projection of the events up to its place. Answers the state after all of them.
  */
 export const assertLogIsExact = Effect.fnUntraced(function* (runId: RunId) {
   const log = yield* readLog(runId)
@@ -42,10 +40,10 @@ export const assertLogIsExact = Effect.fnUntraced(function* (runId: RunId) {
   assert.strictEqual(log.head?.last_index, events.length)
   const stored = events.filter((event) => event.seq <= Number(log.projection?.last_seq))
   assert.strictEqual(stored.at(-1)?.seq, Number(log.projection?.last_seq))
-  assert.strictEqual(log.projection?.state, JSON.stringify(stored.reduce<RunState>(project, emptyRunState(runId))))
+  assert.strictEqual(log.projection?.state, JSON.stringify(projectAll(runId, stored)))
   assert.strictEqual(
     log.projection?.metrics,
     JSON.stringify(events.reduce<RunMetrics>(measure, emptyRunMetrics(runId)))
   )
-  return { ...log, decoded: events }
+  return { ...log, decoded: events, state: JSON.stringify(projectAll(runId, events)) }
 })

@@ -9,7 +9,7 @@ import { EventRepository } from "../../log/EventRepository.ts"
 import { beginning, type FoldedPrefix, foldOn } from "../../log/LogFold.ts"
 import { RunStates } from "../../log/RunStates.ts"
 
-/** Prefixes that stay in memory, over all runs: scrubbing goes on from the nearest one. Bytes of their states as text. */
+/** Prefixes that stay in memory, over all runs: scrubbing goes on from the nearest one. Bytes of their texts. */
 export const KEPT_PREFIX_BYTES = 16 * 1024 * 1024
 /** A long fold leaves a prefix behind after so many events. */
 export const EVENTS_PER_PREFIX = 5_000

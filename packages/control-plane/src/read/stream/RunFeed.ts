@@ -62,8 +62,8 @@ const tickAfter = (now: number, intervalMs: number): number => (Math.floor(now /
  * gap, makes the feed read the database from where it stands. That is the whole hand-over: neither gap nor repeat needs
  * any timing.
  *
- * Snapshots wait for their time, and then the last one alone is sent. The times are those of the clock, the same for all
- * clients of a run, which therefore share the text of the same few snapshots.
+ * Snapshots wait for their time, and then the last one alone is sent. The times are those of the clock, the same for
+ * all clients of a run, which therefore share the text of the same few snapshots.
  *
  * A database that is away does not end a stream: it goes on with heartbeats of what the client has, and reads when it
  * can. Clients that were cut off would all come back at once, to a service that cannot serve them.

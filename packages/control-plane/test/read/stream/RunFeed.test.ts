@@ -210,6 +210,79 @@ describe("the feed of a run", () => {
     })
   )
 
+  it.effect("sends one snapshot for each interval, of the batch that came last, and makes no other", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      const { next, tell } = yield* opened(log)
+      yield* next
+      const frames: Array<Frame> = []
+      const pulling = yield* Effect.forkChild(
+        Effect.forever(Effect.map(next, (bytes) => void frames.push(...framesOf(bytes ?? new Uint8Array()))))
+      )
+      let made = 0
+      for (let batch = 0; batch < 50; batch++) {
+        const told = log.commit(2)
+        tell({
+          ...told,
+          snapshot: () => {
+            made += 1
+            return told.snapshot()
+          }
+        })
+        yield* TestClock.adjust(10)
+      }
+      yield* TestClock.adjust(200)
+      yield* Fiber.interrupt(pulling)
+      assert.deepStrictEqual(
+        eventIndexes(frames),
+        Array.from({ length: 100 }, (_, place) => 1 + place)
+      )
+      // 100, 200, 300 and 400 ms after the first one, and at last the end of it.
+      const snapshots = snapshotIndexes(frames)
+      assert.lengthOf(snapshots, 5)
+      assert.strictEqual(snapshots.at(-1), 100)
+      assert.strictEqual(made, snapshots.length)
+    })
+  )
+
+  it.effect("sends no snapshot after the first to a client that wants none, also at the end", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.commit(1)
+      const { next, tell } = yield* opened(log, { snapshots: "first" })
+      tell(log.commit(1))
+      tell({ _tag: "Gap" })
+      log.commit(2)
+      tell({ _tag: "Gap" })
+      tell(log.commit(1, "completed"))
+      const frames = yield* collect(next)
+      assert.deepStrictEqual(snapshotIndexes(frames), [1])
+      assert.deepStrictEqual(eventIndexes(frames), [2, 3, 4, 5])
+    })
+  )
+
+  it.effect("holds a stored snapshot back until what is in it has been sent", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      const { next, tell } = yield* opened(log)
+      yield* next
+      log.commit(1)
+      tell({ _tag: "Gap" })
+      const frames = [...framesOf((yield* next) ?? new Uint8Array())]
+      const waiting = yield* Effect.forkChild(Effect.all([next, next]), { startImmediately: true })
+      // Committed by another process, and told of by nobody yet.
+      log.commit(2)
+      yield* TestClock.adjust(100)
+      frames.push(...(yield* Fiber.join(waiting)).flatMap((bytes) => framesOf(bytes ?? new Uint8Array())))
+      assert.deepStrictEqual(frames, [
+        { event: "canonical_event", index: 1 },
+        { event: "canonical_event", index: 2 },
+        { event: "canonical_event", index: 3 },
+        { event: "snapshot", index: 3 }
+      ])
+    })
+  )
+
   it.effect("keeps to an afterSeq that the log has not reached yet", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()

@@ -19,6 +19,7 @@ import * as EventNotices from "./log/EventNotices.ts"
 import { FrameNormaliser } from "./log/FrameNormaliser.ts"
 import * as Log from "./log/Log.ts"
 import { layerLogSettings } from "./log/LogSettings.ts"
+import { layerProjectionSettings } from "./log/ProjectionSettings.ts"
 import { Redactor } from "./log/Redactor.ts"
 import { TokenPricing } from "./log/TokenPricing.ts"
 import * as Meters from "./Meters.ts"
@@ -51,6 +52,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide([
       ObserverSettings.layer,
       layerLogSettings,
+      layerProjectionSettings,
       FrameNormaliser.layer.pipe(Layer.provide([Redactor.layer, TokenPricing.layer])),
       layerDatabase(options.database)
     ]),

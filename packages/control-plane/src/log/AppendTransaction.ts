@@ -1,5 +1,4 @@
 import { enrichMetadata, isTerminal } from "@runplane/domain"
-import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -18,6 +17,7 @@ import { Ids } from "./Ids.ts"
 import { LiveEvents, makeLiveBatch } from "./LiveEvents.ts"
 import { emptyBatch, type LockedHead, LogRows } from "./LogRows.ts"
 import { type CacheKey, ProjectionCache } from "./ProjectionCache.ts"
+import { ProjectionSettings } from "./ProjectionSettings.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
 
@@ -31,10 +31,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const ids = yield* Ids
   const live = yield* LiveEvents
   const reactions = yield* makeReactions
-  const lag = yield* readSettings({
-    events: ControlPlaneSettings.PROJECTION_CHECKPOINT_EVENTS,
-    intervalMs: ControlPlaneSettings.PROJECTION_CHECKPOINT_INTERVAL_MS
-  })
+  const lag = yield* ProjectionSettings
 
   /**
    * Locks the runs of the group and brings their projections to hand. `elsewhere` names those that somebody else has

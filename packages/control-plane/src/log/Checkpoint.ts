@@ -14,22 +14,15 @@ export interface Checkpoint {
 /** Nothing is stored, or nobody knows what: the next append stores all of it. */
 export const NO_CHECKPOINT: Checkpoint = { index: 0, at: Number.NEGATIVE_INFINITY }
 
-/** How far a checkpoint may lag behind. */
-export interface CheckpointLag {
-  readonly events: number
-  /** Milliseconds. */
-  readonly intervalMs: number
-}
-
 /** Whether an append that brings the run to `lastIndex` at the time `now` stores the projection with it. */
 export const isCheckpointDue = (
   checkpoint: Checkpoint,
   lastIndex: number,
   now: number,
-  { events, intervalMs }: CheckpointLag
+  { lagEvents, lagMs }: { readonly lagEvents: number; readonly lagMs: number }
 ): boolean => {
   const behind = lastIndex - checkpoint.index
-  return behind >= events || (behind > 0 && now - checkpoint.at >= intervalMs)
+  return behind >= lagEvents || (behind > 0 && now - checkpoint.at >= lagMs)
 }
 
 const isState = Schema.is(RunState)

@@ -1,5 +1,4 @@
 import { emptyRunMetrics, emptyRunState, measure, project, type RunId } from "@runplane/domain"
-import { ControlPlaneSettings, readSetting } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,6 +10,7 @@ import { EventRepository } from "./EventRepository.ts"
 import { beginning, foldOn, prefixOf } from "./LogFold.ts"
 import { type LockedHead, LogRows } from "./LogRows.ts"
 import type { Projected } from "./Projected.ts"
+import { ProjectionSettings } from "./ProjectionSettings.ts"
 
 /** A parsed state takes about so many times the bytes of its text, and an entry a little more. */
 const BYTES_PER_TEXT_BYTE = 3
@@ -57,8 +57,8 @@ export class ProjectionCache extends Context.Service<
     Effect.gen(function* () {
       const events = yield* EventRepository
       const rows = yield* LogRows
-      const maxBytes = yield* readSetting(ControlPlaneSettings.PROJECTION_CACHE_BYTES)
-      const entries = makeByteCache<RunId, { readonly at: CacheKey; readonly run: RememberedRun }>(maxBytes)
+      const { cacheBytes } = yield* ProjectionSettings
+      const entries = makeByteCache<RunId, { readonly at: CacheKey; readonly run: RememberedRun }>(cacheBytes)
 
       const get = ({ lastSeq, revision, runId }: CacheKey) => {
         const entry = entries.get(runId)

@@ -6,7 +6,7 @@ import { makeByteCache } from "../../src/log/ByteCache.ts"
 import { isCheckpointDue, NO_CHECKPOINT, readState } from "../../src/log/Checkpoint.ts"
 
 describe("a checkpoint", () => {
-  const lag = { events: 100, intervalMs: 1_000 }
+  const lag = { lagEvents: 100, lagMs: 1_000 }
   const stored = { index: 500, at: 10_000 }
   const cases: ReadonlyArray<readonly [string, lastIndex: number, now: number, due: boolean]> = [
     ["is not due when nothing has happened, however long ago it was written", 500, 99_000, false],

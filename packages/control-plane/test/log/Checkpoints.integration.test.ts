@@ -1,7 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { draftEvent, MAX_STATE_BYTES, projectAll, type RunId, runCompleted } from "@runplane/domain"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { AuditTrail } from "../../src/audit/AuditTrail.ts"
 import { EventLog } from "../../src/log/EventLog.ts"
 import { EventRepository, SLICE_BYTES } from "../../src/log/EventRepository.ts"
+import { ProjectionSettings } from "../../src/log/ProjectionSettings.ts"
 import { RunStates } from "../../src/log/RunStates.ts"
 import { ProjectionRebuild } from "../../src/read/insights/ProjectionRebuild.ts"
 import { ReplayStates } from "../../src/read/replay/ReplayStates.ts"
@@ -19,22 +19,12 @@ import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 /** A process of its own, which stores a state after so many events and remembers so many bytes of states. */
-const layerProcess = (events: number, cacheBytes: number) =>
+const layerProcess = (lagEvents: number, cacheBytes: number) =>
   Layer.fresh(
     Layer.merge(ReplayStates.layer, ProjectionRebuild.layer).pipe(
       Layer.provide(AuditTrail.layer),
       Layer.provideMerge(layerTestLog),
-      Layer.provide(
-        ConfigProvider.layer(
-          ConfigProvider.fromEnv({
-            env: {
-              PROJECTION_CHECKPOINT_EVENTS: `${events}`,
-              PROJECTION_CHECKPOINT_INTERVAL_MS: "3600000",
-              PROJECTION_CACHE_BYTES: `${cacheBytes}`
-            }
-          })
-        )
-      )
+      Layer.provide(Layer.succeed(ProjectionSettings, { lagEvents, lagMs: 3_600_000, cacheBytes }))
     )
   )
 

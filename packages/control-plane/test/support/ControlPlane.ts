@@ -17,7 +17,7 @@ export const layerTestNormaliser = FrameNormaliser.layer.pipe(
 const layerTestReactors = Layer.effect(Reactors, Effect.all([makeEventTallies, makeWebhookOutbox(() => undefined)]))
 
 /** The log with the reactors that the test provides. */
-export const layerReactingLog = Layer.orDie(Log.layer.pipe(Layer.provide(layerTestNormaliser)))
+export const layerReactingLog = Log.layer.pipe(Layer.provide(layerTestNormaliser))
 
 /** The log on whatever database the test provides. */
 export const layerTestLog = layerReactingLog.pipe(Layer.provide(layerTestReactors))

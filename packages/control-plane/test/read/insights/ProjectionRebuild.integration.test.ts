@@ -1,13 +1,13 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { draftEvent, emptyRunMetrics, emptyRunState, type RunId } from "@runplane/domain"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AuditTrail } from "../../../src/audit/AuditTrail.ts"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { EVENTS_PER_FOLD } from "../../../src/log/LogFold.ts"
+import { ProjectionSettings } from "../../../src/log/ProjectionSettings.ts"
 import { RunRepository } from "../../../src/log/runs/RunRepository.ts"
 import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
 import { ProjectionRebuild } from "../../../src/read/insights/ProjectionRebuild.ts"
@@ -24,7 +24,7 @@ const layerRebuild = ProjectionRebuild.layer.pipe(
   Layer.provideMerge(layerTestLog),
   Layer.provideMerge(layerTestDatabase),
   // What is stored is compared, so it must not lag behind.
-  Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { PROJECTION_CHECKPOINT_EVENTS: "1" } })))
+  Layer.provide(Layer.succeed(ProjectionSettings, { lagEvents: 1, lagMs: 0, cacheBytes: 1_000_000 }))
 )
 
 /** The log of a second process on the same database, with a memory of its own. */

@@ -274,10 +274,10 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       yield* openSession(runId)
       yield* (yield* Observers).adopt(runId)
       yield* awaitStatus(runId, "running")
-      const { decoded, projection } = yield* assertLogIsExact(runId)
+      const { decoded, state } = yield* assertLogIsExact(runId)
       const seen = decoded.filter(({ type }) => type === "participant.seen").map(({ subject }) => subject?.id)
       assert.deepStrictEqual(seen, ["agent://risk", "agent://lead"])
-      const { participants } = JSON.parse(projection?.state ?? "{}")
+      const { participants } = JSON.parse(state)
       assert.deepStrictEqual(
         participants.map(({ participantId }: { readonly participantId: string }) => participantId),
         PARTICIPANTS
@@ -379,11 +379,11 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       yield* fake.compact(runId)
       yield* (yield* Observers).adopt(runId)
       yield* awaitStatus(runId, "completed")
-      const { decoded, projection } = yield* assertLogIsExact(runId)
+      const { decoded, state } = yield* assertLogIsExact(runId)
       assert.isTrue(
         decoded.some((event) => event.type === "session.stream.opened" && event.recorded.data["status"] === "gap")
       )
-      assert.include(projection?.state ?? "", `"historyGap":true`)
+      assert.include(state, `"historyGap":true`)
     }).pipe(Effect.provide(layerTestObservation()))
   )
 

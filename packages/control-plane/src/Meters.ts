@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { SideEffectMeter } from "./edge/SideEffectMeter.ts"
 import { RecoveryMeter } from "./observe/RecoveryMeter.ts"
+import { SignalMeter } from "./observe/SignalMeter.ts"
 import { Metrics } from "./react/metrics/Metrics.ts"
 import { StreamMeter } from "./read/stream/StreamMeter.ts"
 
@@ -26,6 +27,10 @@ export const layer = Layer.mergeAll(
   Layer.effect(
     RecoveryMeter,
     Effect.map(Metrics, (metrics) => metrics.recovery)
+  ),
+  Layer.effect(
+    SignalMeter,
+    Effect.map(Metrics, (metrics) => ({ gap: metrics.signalGap, lost: metrics.signalLost }))
   ),
   Layer.effect(
     SideEffectMeter,

@@ -6,12 +6,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { GrpcConnections, RuntimeRpc } from "./GrpcConnections.ts"
 import { type CredentialHeaders, RuntimeCredentials } from "./RuntimeCredentials.ts"
-import { grpcStatusName, RuntimeError } from "./RuntimeError.ts"
+import { grpcStatusName, RuntimeError, type RuntimeErrorReason } from "./RuntimeError.ts"
 import { wireStream } from "./WireStream.ts"
 
 /** Told of every unary call that ended: name of the call, seconds it took, whether it succeeded. */
@@ -67,11 +68,15 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
   const noticeRefusal = (error: RuntimeError) =>
     error.reason === "UNAUTHENTICATED" ? credentials.refused : Effect.void
 
-  /** One answer, converted; a conversion that throws a RuntimeError fails with it. */
+  /**
+   * One answer, converted; a conversion that throws a RuntimeError fails with it. A failure for one of the `expected`
+   * reasons is an answer of the runtime like any other: the call fails, and its span does not.
+   */
   const unary = <Answer, A>(
     { name }: DescMethod,
     call: (rpc: RuntimeRpc, options: UnaryOptions) => Promise<Answer>,
-    convert: (answer: Answer) => A
+    convert: (answer: Answer) => A,
+    expected: ReadonlyArray<RuntimeErrorReason> = []
   ): Effect.Effect<A, RuntimeError> =>
     Effect.gen(function* () {
       const metadata = yield* headers
@@ -86,7 +91,15 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
           Effect.map(Clock.currentTimeNanos, (now) => meter(name, Number(now - startedAt) / 1e9, Exit.isSuccess(exit)))
         )
       )
-    }).pipe(Effect.withSpan(`RuntimeClient.${name}`, spanOptions(name)))
+    }).pipe(
+      Effect.map(Result.succeed),
+      Effect.catchIf(
+        ({ reason }) => expected.includes(reason),
+        (error) => Effect.as(Effect.annotateCurrentSpan(STATUS_ATTRIBUTE, error.grpcCode), Result.fail(error))
+      ),
+      Effect.withSpan(`RuntimeClient.${name}`, spanOptions(name)),
+      Effect.flatMap(Effect.fromResult)
+    )
 
   /** A stream without a deadline; its span and metadata are those of the moment it is opened. */
   const stream = <Message, Frame>(
@@ -111,6 +124,9 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
 
   return { unary, stream }
 })
+
+/** Number of the status with which a call has ended, as OpenTelemetry names it. */
+const STATUS_ATTRIBUTE = "rpc.grpc.status_code"
 
 const spanOptions = (method: string) => ({
   kind: "client" as const,

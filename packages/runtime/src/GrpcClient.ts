@@ -85,7 +85,9 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
       unary(
         method.getSession,
         (rpc, call) => rpc.getSession({ sessionId }, call),
-        ({ metadata }) => snapshotFromWire(present(metadata, "GetSession"))
+        ({ metadata }) => snapshotFromWire(present(metadata, "GetSession")),
+        // Who waits for a session asks until it is there, and a member's session is closed to us at first.
+        inNameOf === undefined ? ["NOT_FOUND"] : ["NOT_FOUND", "PERMISSION_DENIED"]
       ),
     listSessionsPage,
     listSessions: collectSessions(listSessionsPage, listing),
@@ -133,7 +135,8 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
       unary(
         method.getPolicy,
         (rpc, call) => rpc.getPolicy({ policyId }, call),
-        ({ policyDescriptor }) => policyFromWire(present(policyDescriptor, "GetPolicy"))
+        ({ policyDescriptor }) => policyFromWire(present(policyDescriptor, "GetPolicy")),
+        ["NOT_FOUND"]
       ),
     listPolicies: (mode) =>
       unary(
@@ -155,7 +158,8 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
       unary(
         method.getManifest,
         (rpc, call) => rpc.getManifest({ agentId }, call),
-        ({ manifest }) => manifestFromWire(present(manifest, "GetManifest"))
+        ({ manifest }) => manifestFromWire(present(manifest, "GetManifest")),
+        ["NOT_FOUND"]
       )
   }
   return inNameOf === undefined ? client : { ...client, ...(yield* readAsMember(client, inNameOf)) }

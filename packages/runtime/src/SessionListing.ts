@@ -35,16 +35,26 @@ export interface SessionListing {
   readonly complete: boolean
 }
 
+type ReadPage = (request: SessionPageRequest) => Effect.Effect<SessionPage, RuntimeError>
+
+/** All sessions of the runtime; a failure discards what was read. */
+export const collectSessions = Effect.fnUntraced(function* (page: ReadPage, limits: ListingLimits) {
+  const sessions: Array<SessionSnapshot> = []
+  const collect = (read: ReadonlyArray<SessionSnapshot>) => Effect.sync(() => sessions.push(...read))
+  const complete = yield* eachSessionPage(page, limits, collect)
+  return { sessions, complete }
+})
+
 /**
- * All sessions of the runtime, page by page. A page refused with RESOURCE_EXHAUSTED is asked for again at half the
- * size; every other failure discards what was read.
+ * Reads the sessions of the runtime page by page, and goes on once a page has been used. A page refused with
+ * RESOURCE_EXHAUSTED is asked for again at half the size. False when the limits have cut the listing short.
  */
-export const collectSessions = Effect.fnUntraced(function* (
-  page: (request: SessionPageRequest) => Effect.Effect<SessionPage, RuntimeError>,
-  limits: ListingLimits
+export const eachSessionPage = Effect.fnUntraced(function* <E, R>(
+  page: ReadPage,
+  limits: ListingLimits,
+  use: (sessions: ReadonlyArray<SessionSnapshot>) => Effect.Effect<unknown, E, R>
 ) {
   const deadline = (yield* Clock.currentTimeMillis) + limits.timeoutMs
-  const sessions: Array<SessionSnapshot> = []
   let pageSize = limits.pageSize
   let halvings = 0
   let pageToken = ""
@@ -68,9 +78,9 @@ export const collectSessions = Effect.fnUntraced(function* (
       continue
     }
     pages += 1
-    sessions.push(...answer.value.sessions)
+    yield* use(answer.value.sessions)
     pageToken = answer.value.nextPageToken
-    if (pageToken === "") return { sessions, complete: true }
+    if (pageToken === "") return true
   }
-  return { sessions, complete: false }
+  return false
 })

@@ -20,6 +20,7 @@ import {
 } from "@runplane/runtime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -107,6 +108,35 @@ describe("the gRPC client against a foreign server", () => {
         const unimplemented = yield* fails(client.listModes)
         assert.strictEqual(unimplemented.reason, "UNIMPLEMENTED")
       })
+    )
+  })
+
+  it.live("records a session that is not there as an answer, and an outage as an error", () => {
+    const getSession: handleUnaryCall<GetSessionRequest, unknown> = ({ request }, answer) =>
+      answer({ code: request.sessionId === "s1" ? status.NOT_FOUND : status.UNAVAILABLE, details: "no" })
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    return withClient({ getSession }, (client) =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* fails(client.getSession("s1"))).reason, "NOT_FOUND")
+        assert.strictEqual((yield* fails(client.getSession("s2"))).reason, "UNAVAILABLE")
+        const ends = spans
+          .filter(({ name }) => name === "RuntimeClient.GetSession")
+          .map(({ attributes, status: end }) => [
+            attributes.get("rpc.grpc.status_code"),
+            end._tag === "Ended" && Exit.isSuccess(end.exit)
+          ])
+        assert.deepStrictEqual(ends, [
+          [5, true],
+          [undefined, false]
+        ])
+      }).pipe(Effect.provideService(Tracer.Tracer, tracer))
     )
   })
 

@@ -53,10 +53,10 @@ const migrated = Layer.effectDiscard(Effect.mapError(migrate, unavailable))
 
 /**
  * Connections that are held for as long as the process lives, or as a sweep takes: the locks of the observed runs, the
- * notices of the other instances, the lock of the retention. They come on top of the pool, so that the smallest one
- * still serves.
+ * notices of the other instances, the locks of the retention and the reconciliation. They come on top of the pool, so
+ * that the smallest one still serves.
  */
-export const HELD_CONNECTIONS = 3
+export const HELD_CONNECTIONS = 4
 
 const client = (asked: DatabaseOptions) => {
   const options = { ...defaults, ...asked }

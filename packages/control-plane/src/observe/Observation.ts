@@ -4,12 +4,14 @@ import { CallerReasons } from "./CallerReasons.ts"
 import { LateCancels } from "./LateCancels.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
+import { Reconciliation } from "./Reconciliation.ts"
 import { RunLocks } from "./RunLocks.ts"
 import { RunObserver } from "./RunObserver.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { SessionUpdates } from "./SessionUpdates.ts"
 import { SessionWatch } from "./SessionWatch.ts"
+import { SignalStore } from "./SignalStore.ts"
 import { SignalWatch } from "./SignalWatch.ts"
 import { layerTracedObserver } from "./TracedObserver.ts"
 
@@ -17,7 +19,12 @@ import { layerTracedObserver } from "./TracedObserver.ts"
  * The observers with their watches. Starting it recovers every unfinished run. Wants the log, the runtime and the
  * settings from its surroundings.
  */
-export const layer = Layer.mergeAll(SessionWatch.layer, SignalWatch.layer).pipe(
+export const layer = Layer.mergeAll(
+  SessionWatch.layer,
+  SignalWatch.layer.pipe(Layer.provide(SignalStore.layer)),
+  Reconciliation.layerScheduled
+).pipe(
+  Layer.provideMerge(Reconciliation.layer),
   Layer.provide(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layer),
   Layer.provide([

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { cleanText, RunId, type RunStatus, type SessionSnapshot } from "@runplane/domain"
+import { cleanText, isTerminal, RunId, type RunStatus, type SessionSnapshot } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -65,6 +65,14 @@ export interface RunStanding {
   readonly cancel: LateCancel | undefined
 }
 
+/** The run that a session belongs to. */
+export interface RunOfSession {
+  readonly runId: RunId
+  readonly isUnfinished: boolean
+  /** It has failed because the session did not open in time. */
+  readonly hasTimedOut: boolean
+}
+
 /** The reads and row writes of the observer that are not appends. */
 export class ObservedRuns extends Context.Service<
   ObservedRuns,
@@ -72,7 +80,12 @@ export class ObservedRuns extends Context.Service<
     readonly find: (runId: RunId) => Effect.Effect<ObservedRun | undefined, SqlError>
     /** The run's status as it is, with its revision. */
     readonly standing: (runId: RunId) => Effect.Effect<RunStanding | undefined, SqlError>
-    readonly findBySession: (sessionId: string) => Effect.Effect<RunId | undefined, SqlError>
+    /** The runs of these sessions, in one query; a run that waited in vain only where there is no other. */
+    readonly ofSessions: (
+      sessionIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, RunOfSession>, SqlError>
+    /** Those of the sessions whose run was deleted lately. */
+    readonly deletedSessions: (sessionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, SqlError>
     /** Every run that is not terminal, `queued` included, and those whose session is to be stopped when it opens. */
     readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
     /** Of these the ones that were created at least so many seconds ago. */
@@ -96,6 +109,7 @@ export class ObservedRuns extends Context.Service<
     ObservedRuns,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const timedOut = sql`(error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT')`
 
       // Observers that start at the same time share a query.
       const finder = RequestResolver.make<FindRun>(
@@ -125,11 +139,29 @@ export class ObservedRuns extends Context.Service<
             row && { status: row.status, revision: row.revision, cancel: lateCancelOf(row) }
         )
       )
-      const findBySession = Effect.fn("ObservedRuns.findBySession")(function* (sessionId: string) {
-        if (!isObservableSessionId(sessionId)) return undefined
-        const [row] = yield* sql<{ readonly id: string }>`
-          SELECT id::text AS id FROM runs WHERE runtime_session_id = ${sessionId}`
-        return row && RunId.make(row.id)
+      const ofSessions = Effect.fn("ObservedRuns.ofSessions")(function* (sessionIds: ReadonlyArray<string>) {
+        const asked = sessionIds.filter(isObservableSessionId)
+        if (asked.length === 0) return new Map<string, RunOfSession>()
+        const rows = yield* sql<{
+          readonly session_id: string
+          readonly id: string
+          readonly status: RunStatus
+          readonly timed_out: boolean
+        }>`
+          SELECT runtime_session_id AS session_id, id::text AS id, status, ${timedOut} AS timed_out
+          FROM runs WHERE runtime_session_id = ANY(${asked}::text[]) ORDER BY timed_out DESC, created_at`
+        return new Map(
+          rows.map(({ id, session_id, status, timed_out }): [string, RunOfSession] => [
+            session_id,
+            { runId: RunId.make(id), isUnfinished: !isTerminal(status), hasTimedOut: timed_out }
+          ])
+        )
+      })
+      const deletedSessions = Effect.fn("ObservedRuns.deletedSessions")(function* (sessionIds: ReadonlyArray<string>) {
+        if (sessionIds.length === 0) return new Set<string>()
+        const rows = yield* sql<{ readonly id: string }>`
+          SELECT runtime_session_id AS id FROM deleted_sessions WHERE runtime_session_id = ANY(${sessionIds}::text[])`
+        return new Set(rows.map(({ id }) => id))
       })
       const unfinished = Effect.map(
         sql<{ readonly id: string }>`
@@ -177,7 +209,8 @@ export class ObservedRuns extends Context.Service<
       return ObservedRuns.of({
         find,
         standing,
-        findBySession,
+        ofSessions,
+        deletedSessions,
         unfinished,
         unfinishedFor,
         annotations,

@@ -1,5 +1,6 @@
 import { ControlPlaneSettings, defaultsOf, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /** Times are milliseconds. What each means for an observer: docs/runtime.md#await-session and the sections after it. */
@@ -28,6 +29,10 @@ export interface ObserverOptions {
   readonly watchReconnectMs: number
   /** How long an unknown session may wait for its `POST /runs` before it becomes a discovered run. */
   readonly discoveryGraceMs: number
+  /** How often the runtime's list of sessions is compared with the runs; 0: never. */
+  readonly reconcileIntervalMs: number
+  /** Bytes that signals may take while they wait for the database. */
+  readonly signalBufferBytes: number
   /** How long after the session's deadline, or after its Commitment, the runtime is asked whether the session ended. */
   readonly endCheckDelayMs: number
 }
@@ -49,8 +54,17 @@ const settings = {
   longestDrainMs: ControlPlaneSettings.STREAM_LONGEST_DRAIN_MS,
   watchReconnectMs: ControlPlaneSettings.WATCH_RECONNECT_MS,
   discoveryGraceMs: ControlPlaneSettings.SESSION_DISCOVERY_GRACE_MS,
+  reconcileIntervalMs: ControlPlaneSettings.SESSION_RECONCILE_INTERVAL_MS,
+  signalBufferBytes: ControlPlaneSettings.SIGNAL_BUFFER_BYTES,
   endCheckDelayMs: ControlPlaneSettings.SESSION_END_CHECK_DELAY_MS
 }
+
+/** What happens every so often, or after so long, never happens when its setting is 0. */
+const withoutZeros = (options: ObserverOptions): ObserverOptions => ({
+  ...options,
+  takeOverIntervalMs: options.takeOverIntervalMs || Number.POSITIVE_INFINITY,
+  streamIdleTimeoutMs: options.streamIdleTimeoutMs || Number.POSITIVE_INFINITY
+})
 
 export const defaultObserverOptions: ObserverOptions = defaultsOf(settings)
 
@@ -59,6 +73,6 @@ export class ObserverSettings extends Context.Service<ObserverSettings, Observer
   "runplane/control-plane/ObserverSettings"
 ) {
   static readonly layerFrom = (options: Partial<ObserverOptions>) =>
-    Layer.succeed(ObserverSettings, { ...defaultObserverOptions, ...options })
-  static readonly layer = Layer.effect(ObserverSettings, readSettings(settings))
+    Layer.succeed(ObserverSettings, withoutZeros({ ...defaultObserverOptions, ...options }))
+  static readonly layer = Layer.effect(ObserverSettings, Effect.map(readSettings(settings), withoutZeros))
 }

@@ -1,11 +1,9 @@
-import type { RuntimeSessionState, SessionLifecycleEvent, SessionSnapshot } from "@runplane/domain"
+import type { RuntimeSessionState, SessionLifecycleEvent } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
-import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { ObservedRuns } from "./ObservedRuns.ts"
+import { keepOpen } from "./KeepOpen.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { SessionUpdates } from "./SessionUpdates.ts"
@@ -24,8 +22,8 @@ const stateOf = (event: SessionLifecycleEvent): RuntimeSessionState => {
 
 /**
  * The one subscription to the life-cycle of all sessions (docs/runtime.md#watches): tells observers about their
- * sessions and turns sessions that no run knows into runs. When the watch breaks, observers are told to ask for
- * themselves, because nothing of what happened meanwhile is repeated.
+ * sessions, and the discovery about those that nobody observes here. When the watch breaks, observers are told to ask
+ * for themselves, because nothing of what happened meanwhile is repeated.
  */
 export const SessionWatch = {
   layer: Layer.effectDiscard(
@@ -34,16 +32,7 @@ export const SessionWatch = {
       if (!settings.discoveryEnabled) return
       const runtime = yield* RuntimeClient
       const updates = yield* SessionUpdates
-      const runs = yield* ObservedRuns
       const discovery = yield* SessionDiscovery
-      const waiting = yield* FiberMap.make<string, void, never>()
-
-      /** An unknown session may belong to a `POST /runs` that is still on its way, so it is looked up again later. */
-      const discover = Effect.fnUntraced(function* (session: SessionSnapshot) {
-        yield* Effect.sleep(settings.discoveryGraceMs)
-        if ((yield* runs.findBySession(session.sessionId)) !== undefined) return
-        yield* discovery.discover(session)
-      })
 
       const receive = Effect.fnUntraced(function* (event: SessionLifecycleEvent) {
         const { session } = event
@@ -53,17 +42,11 @@ export const SessionWatch = {
           return updates.publish(session.sessionId, { _tag: "State", state, snapshot: session })
         }
         if (event.type !== "CREATED" || (state !== "OPEN" && state !== "SUSPENDED")) return
-        yield* FiberMap.run(
-          waiting,
-          session.sessionId,
-          discover(session).pipe(
-            Effect.catchCause((cause) => Effect.logWarning(`could not look into session ${session.sessionId}`, cause))
-          ),
-          { onlyIfMissing: true }
-        )
+        // Waits when too many are waiting: the runtime then ends the watch, and the next one tells of all sessions.
+        yield* discovery.expect(session)
       })
 
-      yield* runtime.watchSessions.pipe(
+      const watch = runtime.watchSessions.pipe(
         Stream.onStart(Effect.sync(() => updates.setWatching(true))),
         Stream.runForEach(receive),
         Effect.ensuring(Effect.sync(() => updates.setWatching(false))),
@@ -71,10 +54,10 @@ export const SessionWatch = {
           onSuccess: () => Effect.logInfo("the session watch ended"),
           onFailure: (error) => Effect.logWarning(`the session watch broke: ${error.message}`)
         }),
-        Effect.andThen(Effect.sync(() => updates.publishAll({ _tag: "Check" }))),
-        Effect.repeat(Schedule.spaced(settings.watchReconnectMs)),
-        Effect.forkScoped
+        Effect.catchDefect((defect) => Effect.logError("the session watch broke", defect)),
+        Effect.andThen(Effect.sync(() => updates.publishAll({ _tag: "Check" })))
       )
+      yield* Effect.forkScoped(keepOpen(watch, settings.watchReconnectMs))
     })
   )
 }

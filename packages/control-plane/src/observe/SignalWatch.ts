@@ -1,30 +1,27 @@
-import type { RawEnvelope, RunId } from "@runplane/domain"
+import type { RawEnvelope } from "@runplane/domain"
 import { decodePayload, RuntimeClient, type RuntimeError } from "@runplane/runtime"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../log/AppendRequest.ts"
-import { EventLog } from "../log/EventLog.ts"
-import { ObservedRuns } from "./ObservedRuns.ts"
+import { keepOpen } from "./KeepOpen.ts"
+import { makeLanes } from "./Lanes.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
+import { isObservableSessionId, shownSessionId } from "./SessionIds.ts"
+import { SignalMeter } from "./SignalMeter.ts"
+import { SignalStore } from "./SignalStore.ts"
 
-/** Ambient envelopes that may wait for the log; a full buffer slows the watch down. */
-export const SIGNAL_BUFFER = 2048
-const SIGNALS_PER_BATCH = 500
-/** Sessions whose run is remembered between signals. */
+/** Most signals of one append. */
+const SIGNALS_PER_APPEND = 200
+/** Sessions whose signals are stored at the same time; those appends share transactions. */
+const SESSIONS_AT_ONCE = 64
+/** One session may fill so much of the buffer: its run may be locked while the others go on. */
+const SHARES = 4
+/** What a waiting signal costs beside its payload, bytes. */
+const OVERHEAD_BYTES = 1_024
+/** Sessions that are remembered for having sent signals on a subscription. */
 const REMEMBERED_SESSIONS = 10_000
-/** How often a batch that cannot be stored is tried again before it is given up, and the pause between. */
-const STORE_RETRIES = 5
-const STORE_RETRY_MS = 250
-
-interface Ambient {
-  readonly sessionId: string
-  readonly observed: ObservedFrame
-}
 
 /** The session an ambient envelope is about. */
 const sessionOf = (envelope: RawEnvelope): string | undefined => {
@@ -36,7 +33,9 @@ const sessionOf = (envelope: RawEnvelope): string | undefined => {
 
 /**
  * The one subscription to ambient signals and progress (docs/runtime.md#signals). Each goes to the run of the session
- * it names, running or over; those that name no session, or one without a run, are dropped. They have no ordinal.
+ * it names, running or over; those that name no session, or one without a run, are dropped. They have no ordinal. What
+ * is read waits in a buffer of its own, so that the runtime, which has little room for a slow reader, is read fast;
+ * when the runtime has lost patience all the same, the runs are marked whose sessions have sent signals.
  */
 export const SignalWatch = {
   layer: Layer.effectDiscard(
@@ -44,81 +43,65 @@ export const SignalWatch = {
       const settings = yield* ObserverSettings
       if (!settings.discoveryEnabled) return
       const runtime = yield* RuntimeClient
-      const runs = yield* ObservedRuns
-      const log = yield* EventLog
-      const remembered = new Map<string, RunId>()
+      const signals = yield* SignalStore
+      const meter = yield* SignalMeter
+      const lanes = yield* makeLanes<ObservedFrame>({
+        capacityBytes: settings.signalBufferBytes,
+        laneBytes: settings.signalBufferBytes / SHARES,
+        concurrency: SESSIONS_AT_ONCE,
+        batch: SIGNALS_PER_APPEND,
+        work: signals.store
+      })
+      const scope = yield* Effect.scope
 
-      const runOf = Effect.fnUntraced(function* (sessionId: string) {
-        const known = remembered.get(sessionId)
-        if (known !== undefined) return known
-        const found = yield* runs.findBySession(sessionId)
-        if (found === undefined) return undefined
-        if (remembered.size >= REMEMBERED_SESSIONS) remembered.clear()
-        remembered.set(sessionId, found)
-        return found
+      const heard = new Set<string>()
+      const receive = Effect.fnUntraced(function* (envelopes: ReadonlyArray<RawEnvelope>) {
+        const receivedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+        for (const envelope of envelopes) {
+          const sessionId = sessionOf(envelope)
+          if (sessionId === undefined || !isObservableSessionId(sessionId)) continue
+          if (heard.size < REMEMBERED_SESSIONS) heard.add(sessionId)
+          const frame = { kind: "stream-envelope", envelope, ambient: true } as const
+          const bytes = envelope.payload.length + OVERHEAD_BYTES
+          if (!(yield* lanes.put(sessionId, { receivedAt, frame }, bytes))) yield* overflow(sessionId)
+        }
       })
 
-      const store = Effect.fnUntraced(function* (sessionId: string, signals: ReadonlyArray<Ambient>) {
-        const runId = yield* runOf(sessionId)
-        if (runId === undefined) return
-        yield* log.observe({ runId, frames: signals.map((signal) => signal.observed) })
+      const overflowing = new Set<string>()
+      /** The session's share of the buffer is full. Said once for all that its run then lacks. */
+      const overflow = Effect.fnUntraced(function* (sessionId: string) {
+        meter.lost()
+        if (overflowing.has(sessionId)) return
+        overflowing.add(sessionId)
+        yield* Effect.logError(`lost signals of session ${shownSessionId(sessionId)}: too many wait to be stored`)
+        yield* signals
+          .mark([sessionId], "signals are lost: too many waited to be stored")
+          .pipe(Effect.ensuring(Effect.sync(() => overflowing.delete(sessionId))), Effect.forkIn(scope))
       })
 
-      const storeAll = (batch: ReadonlyArray<Ambient>) =>
-        Effect.forEach(
-          Map.groupBy(batch, (signal) => signal.sessionId),
-          ([sessionId, signals]) =>
-            store(sessionId, signals).pipe(
-              Effect.retry({
-                schedule: Schedule.spaced(STORE_RETRY_MS),
-                times: STORE_RETRIES,
-                while: (error) => error._tag === "AppendFailed" || error._tag === "SqlError"
-              }),
-              Effect.catchCause((cause) =>
-                Effect.logError(`lost ${signals.length} signals of session ${sessionId}`, cause)
-              )
-            ),
-          { concurrency: "unbounded", discard: true }
+      /** The runtime has dropped signals because they were not taken fast enough; it does not say whose. */
+      const fellBehind = Effect.fnUntraced(function* ({ message }: RuntimeError) {
+        const sessions = [...heard]
+        meter.gap()
+        yield* Effect.logError(
+          `the runtime has dropped signals: ${message}; marking the runs of ${sessions.length} sessions that sent some`
         )
-
-      const watch = Effect.gen(function* () {
-        const buffer = yield* Queue.bounded<Ambient, RuntimeError | Cause.Done>(SIGNAL_BUFFER)
-        yield* runtime.watchSignals.pipe(
-          Stream.runForEachArray((envelopes) =>
-            Effect.flatMap(Clock.currentTimeMillis, (now) => {
-              const receivedAt = new Date(now).toISOString()
-              const ambient = envelopes.flatMap((envelope): ReadonlyArray<Ambient> => {
-                const sessionId = sessionOf(envelope)
-                if (sessionId === undefined) return []
-                return [
-                  { sessionId, observed: { receivedAt, frame: { kind: "stream-envelope", envelope, ambient: true } } }
-                ]
-              })
-              return Queue.offerAll(buffer, ambient)
-            })
-          ),
-          Effect.matchCauseEffect({
-            onSuccess: () => Queue.end(buffer),
-            onFailure: (cause) => Queue.failCause(buffer, cause)
-          }),
-          Effect.forkScoped
-        )
-        while (true) yield* storeAll(yield* Queue.takeBetween(buffer, 1, SIGNALS_PER_BATCH))
+        yield* Effect.forkIn(signals.mark(sessions, `signals may be lost: ${message}`), scope)
       })
 
-      yield* Effect.scoped(watch).pipe(
-        Effect.catchCause(tellEnd),
-        Effect.repeat(Schedule.spaced(settings.watchReconnectMs)),
-        Effect.forkScoped
+      const watch = runtime.watchSignals.pipe(
+        Stream.runForEachArray(receive),
+        Effect.matchEffect({
+          onSuccess: () => Effect.logInfo("the signal watch ended"),
+          onFailure: (error) =>
+            error.reason === "RESOURCE_EXHAUSTED"
+              ? fellBehind(error)
+              : Effect.logWarning(`the signal watch broke: ${error.message}`)
+        }),
+        Effect.catchDefect((defect) => Effect.logError("the signal watch broke", defect)),
+        Effect.ensuring(Effect.sync(() => heard.clear()))
       )
+      yield* Effect.forkScoped(keepOpen(watch, settings.watchReconnectMs))
     })
   )
-}
-
-const tellEnd = (cause: Cause.Cause<RuntimeError | Cause.Done>) => {
-  const failure = Cause.findErrorOption(cause)
-  if (failure._tag === "None") return Effect.logError("the signal watch broke", cause)
-  return failure.value._tag === "RuntimeError"
-    ? Effect.logWarning(`the signal watch broke: ${failure.value.message}`)
-    : Effect.logInfo("the signal watch ended")
 }

@@ -1,20 +1,17 @@
 import { badRequest } from "@runplane/api"
-import { RunDescriptor } from "@runplane/domain"
+import type { RunDescriptor } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
+import { storedDescriptor } from "../log/runs/NewRun.ts"
 import { DISCOVERY_SOURCE } from "../log/runs/RunRepository.ts"
 import type { StoredRun } from "../log/runs/RunRow.ts"
-
-// It was accepted once, maybe under other rules.
-const decodeDescriptor = Schema.decodeUnknownOption(RunDescriptor, { disableChecks: true })
 
 /**
  * The descriptor of a run like this one: the stored one, without the session's id and the idempotency key, which belong
  * to the original alone (docs/http.md#clone). Fails when the run was stored without a descriptor.
  */
 export const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | undefined) => {
-  const stored = Option.getOrUndefined(decodeDescriptor(run.record.metadata["executionRequest"]))
+  const stored = storedDescriptor(run.record.metadata)
   if (stored === undefined) return Effect.fail(badRequest("run does not have an execution request in metadata"))
   const { sessionId, ...session } = stored.session
   const { idempotencyKey, ...execution } = stored.execution ?? {}
@@ -26,7 +23,7 @@ export const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | un
 }
 
 /** How the original was found is not true of the clone, and would let another descriptor claim it. */
-const withoutDiscovery = (metadata: Schema.JsonObject): Schema.JsonObject => {
+const withoutDiscovery = ({ earlierRunId, ...metadata }: Schema.JsonObject): Schema.JsonObject => {
   if (metadata["source"] !== DISCOVERY_SOURCE) return metadata
   const { discoveredAt, source, ...rest } = metadata
   return rest

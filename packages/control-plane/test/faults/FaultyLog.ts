@@ -15,12 +15,13 @@ export class FaultyLine extends Context.Service<FaultyLine, CuttingProxy>()("run
   static readonly layer = Layer.effect(FaultyLine, Effect.flatMap(createDatabase, cuttingProxy))
 }
 
-const database = Layer.unwrap(
+/** A database behind that line. */
+export const layerFaultyDatabase = Layer.unwrap(
   Effect.map(FaultyLine, ({ url }) => layerDatabase({ url, maxConnections: 4, connectTimeoutMs: 2_000 }))
-)
+).pipe(Layer.provideMerge(FaultyLine.layer))
 
 /** A log whose line to its database can be cut. */
-export const layerFaultyLog = layerTestLog.pipe(Layer.provideMerge(database), Layer.provideMerge(FaultyLine.layer))
+export const layerFaultyLog = layerTestLog.pipe(Layer.provideMerge(layerFaultyDatabase))
 
 /** A vote as it comes from the runtime, of the session's history or ambient. */
 export const vote = (runId: RunId, number: number, ambient = false): ObservedFrame => ({

@@ -1,34 +1,17 @@
-import { create, toBinary } from "@bufbuild/protobuf"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { RunId, type RunStatus } from "@runplane/domain"
-import { SignalPayloadSchema } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { Ids } from "../../src/log/Ids.ts"
 import { Observers } from "../../src/observe/Observers.ts"
+import { SignalMeter } from "../../src/observe/SignalMeter.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitEvent, awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
+import { signal } from "../support/Signals.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
-
-const usage = { model: "vendor1-4o", promptTokens: 1_000_000, completionTokens: 100_000 }
-
-const signal = (sessionId: string, name = "llm.call.completed", data: object = usage) => ({
-  messageType: "Signal",
-  sessionId: "",
-  mode: "",
-  sender: "agent://a",
-  payload: toBinary(
-    SignalPayloadSchema,
-    create(SignalPayloadSchema, {
-      signalType: name,
-      data: new TextEncoder().encode(JSON.stringify(data)),
-      confidence: 1,
-      correlationSessionId: sessionId
-    })
-  )
-})
 
 /** A run left in this status by a process that is gone. */
 const leftAs = Effect.fnUntraced(function* (status: RunStatus) {
@@ -76,6 +59,32 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       assert.strictEqual(decoded.filter((event) => event.type === "run.cancelled").length, 1)
     }).pipe(Effect.provide(layerTestObservation()))
   )
+})
+
+layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("a runtime that drops signals", (it) => {
+  it.effect("is told of in the runs that had sent some, and in no other", () => {
+    let gaps = 0
+    const counted = Layer.succeed(SignalMeter, { gap: () => (gaps += 1), lost: () => undefined })
+    return Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const [loud, quiet] = [yield* createRun(), yield* createRun()]
+      for (const runId of [loud, quiet]) {
+        yield* fake.openSession({ sessionId: runId })
+        yield* (yield* Observers).adopt(runId)
+        yield* awaitStatus(runId, "running")
+      }
+      yield* fake.signal(signal(loud))
+      yield* awaitEvent(loud, "signal.emitted")
+      yield* fake.cut("WatchSignals", { reason: "RESOURCE_EXHAUSTED" })
+      const { state } = yield* awaitEvent(loud, "session.stream.opened", (data) => data["status"] === "gap")
+      assert.include(state, `"historyGap":true`)
+      assert.strictEqual(gaps, 1)
+      yield* fake.awaitOpenStreams("WatchSignals", 1)
+      yield* fake.signal(signal(quiet))
+      const { decoded } = yield* awaitEvent(quiet, "signal.emitted")
+      assert.isFalse(decoded.some((event) => event.recorded.data["status"] === "gap"))
+    }).pipe(Effect.provide(layerTestObservation().pipe(Layer.provide(counted))))
+  })
 })
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("SessionWatch", (it) => {

@@ -9,6 +9,8 @@ import { Ids } from "../../src/log/Ids.ts"
 export const createRun = Effect.fnUntraced(function* (
   options: {
     readonly id?: string
+    /** The run's own id unless said. */
+    readonly sessionId?: string
     readonly modeName?: string
     /** Where its row says it stands; its log says that it was created. */
     readonly status?: RunStatus
@@ -19,6 +21,7 @@ export const createRun = Effect.fnUntraced(function* (
   const log = yield* EventLog
   const ids = yield* Ids
   const id = options.id ?? (yield* ids.uuid)
+  const sessionId = options.sessionId ?? id
   const modeName = options.modeName ?? "macp.mode.decision.v1"
   const traceId = yield* ids.traceId
   const spanId = yield* ids.spanId
@@ -28,7 +31,8 @@ export const createRun = Effect.fnUntraced(function* (
     const rows = yield* sql`
       INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, tags, metadata,
                         search_text, created_at, updated_at)
-      VALUES (${id}::uuid, ${options.status ?? "queued"}, 'live', ${modeName}, 'rust', ${id}, ${traceId}, ${spanId}, '{}',
+      VALUES (${id}::uuid, ${options.status ?? "queued"}, 'live', ${modeName}, 'rust', ${sessionId},
+              ${traceId}, ${spanId}, '{}',
               ${JSON.stringify(options.metadata ?? {})}::text::json, '', ${now}::timestamptz, ${now}::timestamptz)
       ON CONFLICT DO NOTHING RETURNING id`
     if (rows.length === 0) return false
@@ -38,7 +42,7 @@ export const createRun = Effect.fnUntraced(function* (
   yield* log.create({
     runId,
     insert: create,
-    events: [runCreated({ ts: now, runId, traceId, modeName, runtimeKind: "rust", sessionId: id })]
+    events: [runCreated({ ts: now, runId, traceId, modeName, runtimeKind: "rust", sessionId })]
   })
   return runId
 })

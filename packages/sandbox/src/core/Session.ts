@@ -23,6 +23,12 @@ import { SessionLog } from "./SessionLog.ts"
  */
 export const DEFAULT_MAX_SUSPEND_MS = 604_800_000
 
+/**
+ * The latest deadline, Unix milliseconds: the end of what a date can hold. A start may name any time, also one at which
+ * the deadline would not fit on the wire.
+ */
+export const LATEST_DEADLINE = 8_640_000_000_000_000
+
 /** A change of state that WatchSessions announces. */
 export type Transition = "RESOLVED" | "EXPIRED" | "SUSPENDED" | "RESUMED" | "CANCELLED"
 
@@ -86,7 +92,7 @@ export class Session {
     this.#run = run
     this.#payload = payload
     const clientTime = Number(envelope.timestampUnixMs)
-    this.#deadline = (clientTime > 0 ? clientTime : now) + Number(payload.ttlMs)
+    this.#deadline = Math.min((clientTime > 0 ? clientTime : now) + Number(payload.ttlMs), LATEST_DEADLINE)
     this.#maxSuspend = payload.maxSuspendMs > 0n ? Number(payload.maxSuspendMs) : DEFAULT_MAX_SUSPEND_MS
     this.#log = new SessionLog(0)
     this.#messageIds.add(envelope.messageId)
@@ -187,7 +193,7 @@ export class Session {
     const banked = now - (this.#suspendedAt ?? now)
     this.#suspendedTotal += banked
     this.#suspendedAt = undefined
-    this.#deadline += banked
+    this.#deadline = Math.min(this.#deadline + banked, LATEST_DEADLINE)
     const payload = create(SessionResumePayloadSchema, { reason, resumedBy: by, bankedMs: BigInt(banked) })
     if (annotate) this.#annotate("SessionResume", by, now, toBinary(SessionResumePayloadSchema, payload))
     this.#state = SessionState.OPEN
@@ -204,7 +210,9 @@ export class Session {
   repeatState<T extends Transition>(transition: T, now: number): T | undefined {
     const state = STATE_AFTER[transition]
     if (this.isTerminal || this.#state === state) return undefined
-    if (transition === "RESUMED") this.#deadline += now - (this.#suspendedAt ?? now)
+    if (transition === "RESUMED") {
+      this.#deadline = Math.min(this.#deadline + now - (this.#suspendedAt ?? now), LATEST_DEADLINE)
+    }
     this.#suspendedAt = transition === "SUSPENDED" ? now : undefined
     this.#state = state
     return transition

@@ -1,9 +1,10 @@
-import { fromBinary } from "@bufbuild/protobuf"
+import { fromBinary, toBinary } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
 import { PINNED_RELEASE } from "@runplane/domain"
-import { SessionResumePayloadSchema, SessionState } from "@runplane/runtime"
+import { SessionMetadataSchema, SessionResumePayloadSchema, SessionState } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import { checkShape, isSessionId } from "../../src/core/EnvelopeShape.ts"
+import { LATEST_DEADLINE } from "../../src/core/Session.ts"
 import { checkStart, MAX_PARTICIPANTS, MAX_TTL_MS } from "../../src/core/SessionStart.ts"
 import { commitmentPayload, envelope, proposal, startPayload, vote } from "../support/Envelopes.ts"
 import { openSession, T0, verdict } from "../support/Sessions.ts"
@@ -38,6 +39,17 @@ describe("a session", () => {
   it("counts its deadline from the client's clock when that is given", () => {
     assert.strictEqual(openSession({ clientTime: T0 - 1_000 }).metadata().expiresAtUnixMs, BigInt(T0 + 59_000))
     assert.strictEqual(openSession().metadata().expiresAtUnixMs, BigInt(T0 + 60_000))
+  })
+
+  it("has a deadline that fits on the wire, whatever time its start names", () => {
+    for (const clientTime of [2 ** 63 - 1_024, Number.MAX_SAFE_INTEGER]) {
+      const session = openSession({ clientTime })
+      session.suspend(lead, "pause", T0 + 1, false)
+      session.resume(lead, "go on", T0 + 2, false)
+      const told = fromBinary(SessionMetadataSchema, toBinary(SessionMetadataSchema, session.metadata()))
+      assert.strictEqual(told.expiresAtUnixMs, BigInt(LATEST_DEADLINE))
+      assert.isTrue(Number.isFinite(new Date(Number(told.expiresAtUnixMs)).getTime()))
+    }
   })
 
   it("expires strictly after the deadline and says so to the message that finds it", () => {

@@ -47,8 +47,8 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "How long an addition to the log may wait before the service counts as degraded."
   ),
 
-  SESSION_POLL_BASE_MS: row(ms(), 100, "First pause between two looks for the session of a run; it doubles."),
-  SESSION_POLL_MAX_MS: row(ms(), 1_000, "Longest pause between two looks for the session of a run."),
+  SESSION_POLL_BASE_MS: row(ms(1), 100, "First pause between two looks for the session of a run; it doubles."),
+  SESSION_POLL_MAX_MS: row(ms(1), 1_000, "Longest pause between two looks for the session of a run."),
   SESSION_POLL_TIMEOUT_MS: row(ms(), 60_000, "How long a run waits for its initiator to open the session."),
   SESSION_DISCOVERY_ENABLED: row(flag, true, "Whether sessions that nobody announced become runs."),
   SESSION_DISCOVERY_GRACE_MS: row(
@@ -56,21 +56,31 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     1_000,
     "How long an unknown session waits for its `POST /runs` before it becomes a discovered run."
   ),
+  SESSION_RECONCILE_INTERVAL_MS: row(
+    ms(),
+    60_000,
+    "How often the sessions that the runtime lists are compared with the runs, to find missed ones; 0: never."
+  ),
+  SIGNAL_BUFFER_BYTES: row(
+    lenient("bytes", 65_536),
+    33_554_432,
+    "Signals that may wait for the database; beyond it the runtime waits, and drops signals before long."
+  ),
   SESSION_END_CHECK_DELAY_MS: row(
     ms(),
     500,
     "How long after a session's deadline or Commitment the runtime is asked whether it ended."
   ),
   RUN_RECOVERY_ENABLED: row(flag, true, "Whether unfinished runs that no process observes are taken over."),
-  RUN_TAKE_OVER_INTERVAL_MS: row(ms(), 5_000, "How often such runs are looked for."),
   RUN_TAKE_UP_CONCURRENCY: row(lenient("runs", 1), 64, "Runs that are taken up at the same time after a start."),
   RUN_TAKE_UP_PATIENCE_MS: row(ms(), 2_000, "How long a run that cannot be taken up holds up the others."),
+  RUN_TAKE_OVER_INTERVAL_MS: row(ms(), 5_000, "How often such runs are looked for; 0: only at the start."),
 
   STREAM_RESUME_ENABLED: row(flag, true, "Has no effect: a broken stream is always resumed."),
-  STREAM_IDLE_TIMEOUT_MS: row(ms(), 120_000, "Silence of a session after which its stream is opened again."),
+  STREAM_IDLE_TIMEOUT_MS: row(ms(), 120_000, "Silence of a session after which its stream is opened again; 0: never."),
   STREAM_MAX_RETRIES: row(lenient("attempts"), 5, "Attempts in a row to open a stream before its run fails."),
-  STREAM_BACKOFF_BASE_MS: row(ms(), 250, "First pause before a broken stream is opened again; it doubles."),
-  STREAM_BACKOFF_MAX_MS: row(ms(), 30_000, "Longest pause before a broken stream is opened again."),
+  STREAM_BACKOFF_BASE_MS: row(ms(1), 250, "First pause before a broken stream is opened again; it doubles."),
+  STREAM_BACKOFF_MAX_MS: row(ms(1), 30_000, "Longest pause before a broken stream is opened again."),
   STREAM_DRAIN_TIMEOUT_MS: row(
     ms(),
     2_000,
@@ -98,7 +108,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "Has no effect: the instances notify each other through PostgreSQL.",
     { secret: true }
   ),
-  WATCH_RECONNECT_MS: row(ms(), 5_000, "Pause before a broken watch of all sessions or signals is opened again."),
+  WATCH_RECONNECT_MS: row(
+    ms(1),
+    5_000,
+    "Longest pause before a broken watch of all sessions or signals is opened again."
+  ),
 
   PROJECTION_CHECKPOINT_EVENTS: row(
     lenient("events", 1),

@@ -6,6 +6,8 @@ import { address, flag, listenPort, path, saying, text, wholeNumber } from "./Se
 const LONGEST_MS = 2 ** 31 - 1
 
 const ms = wholeNumber({ unit: "milliseconds", whenBad: "default", atMost: LONGEST_MS })
+/** A time-out in which something has to be possible. */
+const timeOut = wholeNumber({ unit: "milliseconds", min: 1, whenBad: "stop-out-of-bounds", atMost: LONGEST_MS })
 const number = (unit: string) => wholeNumber({ unit, whenBad: "default", atMost: LONGEST_MS })
 
 const url: SettingType<string> = saying(address("http:", "https:"), "must be an http or https address")
@@ -79,7 +81,7 @@ export const LaunchSettings = settingsOf(
       false,
       "Whether agents may present their name as the credential, for a runtime that trusts every caller."
     ),
-    PROTO_AUTH_SERVICE_TIMEOUT_MS: row(ms, 5_000, "Time for one request to that service."),
+    PROTO_AUTH_SERVICE_TIMEOUT_MS: row(timeOut, 5_000, "Time for one request to that service."),
     PROTO_AUTH_TOKEN_TTL_SECONDS: row(
       saying(wholeNumber({ unit: "seconds", min: 1 }), "must be a positive integer"),
       3_600,
@@ -105,7 +107,7 @@ export const LaunchSettings = settingsOf(
     ),
     PROTO_CANCEL_CALLBACK_PATH: row(text, "/agent/cancel", "Path of cancel requests."),
     PROTO_CONTROL_PLANE_URL: row(url, "", "The control plane that runs are submitted to; without one, none are."),
-    PROTO_CONTROL_PLANE_TIMEOUT_MS: row(ms, 5_000, "Time for one request to the control plane."),
+    PROTO_CONTROL_PLANE_TIMEOUT_MS: row(timeOut, 5_000, "Time for one request to the control plane."),
     PROTO_CONTROL_PLANE_API_KEY: row(text, "", "API key for the control plane.", { secret: true })
   })
 )

@@ -1,5 +1,6 @@
-import { type RunDescriptor, RunId, textAt } from "@runplane/domain"
-import type * as Schema from "effect/Schema"
+import { RunDescriptor, RunId, textAt } from "@runplane/domain"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 
 /** A run to be inserted, with the values that the filters of `GET /runs` look at in columns of their own. */
 export interface NewRun {
@@ -61,6 +62,13 @@ export const newRun = (descriptor: RunDescriptor, identity: RunIdentity): NewRun
   }
   return { ...run, searchText: searchTextOf(run) }
 }
+
+// It was accepted once, maybe under other rules.
+const decodeDescriptor = Schema.decodeUnknownOption(RunDescriptor, { disableChecks: true })
+
+/** The descriptor that a stored run was made of; undefined when it was stored without one. */
+export const storedDescriptor = (metadata: Schema.JsonObject): RunDescriptor | undefined =>
+  Option.getOrUndefined(decodeDescriptor(metadata["executionRequest"]))
 
 const tagsOf = ({ execution, mode }: RunDescriptor): ReadonlyArray<string> => {
   const tags = execution?.tags ?? []

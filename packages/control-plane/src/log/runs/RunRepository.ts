@@ -4,6 +4,7 @@ import { isUuid, RunId, type RunStatus } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { NewRun } from "./NewRun.ts"
 import { type RunRow, type StoredRun, toStoredRun } from "./RunRow.ts"
@@ -18,8 +19,13 @@ export const DISCOVERY_SOURCE = "session-discovery"
 export class RunRepository extends Context.Service<
   RunRepository,
   {
-    /** Inserts a queued run with its head; false when its id, session or idempotency key is taken. */
-    readonly insert: (run: NewRun, at: string) => Effect.Effect<boolean, SqlError>
+    /**
+     * Inserts a queued run with its head; false when its id, session or idempotency key is taken. `earlier` has had the
+     * session and given it up: it may stand beside the new one.
+     */
+    readonly insert: (run: NewRun, at: string, earlier?: RunId) => Effect.Effect<boolean, SqlError>
+    /** Adds keys to the metadata of a run that has ended. */
+    readonly addMetadata: (runId: RunId, keys: Schema.JsonObject) => Effect.Effect<void, SqlError>
     /** Gives a discovered run the descriptor's values, once; false when it is claimed already or the key is taken. */
     readonly claim: (run: NewRun, at: string) => Effect.Effect<boolean, SqlError>
     readonly find: (reference: string) => Effect.Effect<StoredRun | undefined, SqlError>
@@ -46,19 +52,22 @@ export class RunRepository extends Context.Service<
         r.status_revision,
         h.last_seq, h.last_index`
 
-      const insert = Effect.fn("RunRepository.insert")((run: NewRun, at: string) =>
+      const insert = Effect.fn("RunRepository.insert")((run: NewRun, at: string, earlier?: RunId) =>
         Effect.map(
           sql`
             WITH run AS (
               INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_version, runtime_session_id, trace_id,
                                 span_id, idempotency_key, source_kind, source_ref, scenario_ref, environment,
                                 policy_version, tags, metadata, search_text, created_at, updated_at)
-              VALUES (${run.id}::uuid, 'queued', ${run.mode}, ${run.modeName}, ${run.runtimeKind},
+              SELECT ${run.id}::uuid, 'queued', ${run.mode}, ${run.modeName}, ${run.runtimeKind},
                       ${run.runtimeVersion ?? null}, ${run.sessionId}, ${run.traceId}, ${run.spanId},
                       ${run.idempotencyKey ?? null}, ${run.sourceKind ?? null}, ${run.sourceRef ?? null},
                       ${run.scenarioRef ?? null}, ${run.environment ?? null}, ${run.policyVersion ?? null},
                       ${run.tags}::text[], ${JSON.stringify(run.metadata)}::text::json, ${run.searchText},
-                      ${at}::timestamptz, ${at}::timestamptz)
+                      ${at}::timestamptz, ${at}::timestamptz
+              WHERE NOT EXISTS (
+                SELECT FROM runs other
+                WHERE other.runtime_session_id = ${run.sessionId} AND other.id IS DISTINCT FROM ${earlier ?? null}::uuid)
               ON CONFLICT DO NOTHING
               RETURNING id
             )
@@ -86,12 +95,22 @@ export class RunRepository extends Context.Service<
         )
       )
 
+      const addMetadata = Effect.fn("RunRepository.addMetadata")((runId: RunId, keys: Schema.JsonObject) =>
+        Effect.asVoid(sql`
+          UPDATE runs SET metadata = (metadata::jsonb || ${JSON.stringify(keys)}::text::jsonb)::json
+          WHERE id = ${runId}::uuid`)
+      )
+
       const named = (reference: string) =>
         isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`
 
+      // A run that gave its session up stands behind the one that got it.
+      const latest = sql`ORDER BY (r.error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), r.created_at DESC LIMIT 1`
+
       const findOne = (condition: ReturnType<typeof named>) =>
         Effect.map(
-          sql<RunRow>`SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE ${condition}`,
+          sql<RunRow>`
+            SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE ${condition} ${latest}`,
           ([row]) => row && toStoredRun(row)
         )
 
@@ -105,7 +124,7 @@ export class RunRepository extends Context.Service<
 
       const resolve = Effect.fn("RunRepository.resolve")((reference: string) =>
         Effect.map(
-          sql<{ readonly id: string }>`SELECT r.id::text AS id FROM runs r WHERE ${named(reference)}`,
+          sql<{ readonly id: string }>`SELECT r.id::text AS id FROM runs r WHERE ${named(reference)} ${latest}`,
           ([row]) => row && RunId.make(row.id)
         )
       )
@@ -153,7 +172,17 @@ export class RunRepository extends Context.Service<
         return { data: rows.map(toStoredRun), total: counts[0]?.total ?? 0 }
       })
 
-      return RunRepository.of({ insert, claim, find, findByIdempotencyKey, findBySession, resolve, status, list })
+      return RunRepository.of({
+        insert,
+        addMetadata,
+        claim,
+        find,
+        findByIdempotencyKey,
+        findBySession,
+        resolve,
+        status,
+        list
+      })
     })
   )
 }

@@ -72,7 +72,13 @@ export class RunTraces extends Context.Service<
       })
       return RunTraces.of({
         find: (runId) => Cache.get(remembered, runId),
-        findBySession: (sessionId) => Effect.map(read(sql`runtime_session_id = ${sessionId}`), ([trace]) => trace)
+        findBySession: (sessionId) =>
+          Effect.map(
+            read(sql`
+              runtime_session_id = ${sessionId}
+              ORDER BY (error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), created_at DESC LIMIT 1`),
+            ([trace]) => trace
+          )
       })
     })
   )

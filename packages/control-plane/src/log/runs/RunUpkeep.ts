@@ -78,6 +78,12 @@ export class RunUpkeep extends Context.Service<
         yield* sql`DELETE FROM outbound_messages WHERE ${theirs}`
         yield* sql`DELETE FROM projections WHERE ${theirs}`
         yield* sql`DELETE FROM run_metrics WHERE ${theirs}`
+        // The runtime may know the sessions for longer, and nobody wants these runs back.
+        yield* sql`
+          INSERT INTO deleted_sessions (runtime_session_id, deleted_at)
+          SELECT DISTINCT runtime_session_id, now() FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])
+          ON CONFLICT (runtime_session_id) DO UPDATE SET deleted_at = excluded.deleted_at`
+        yield* sql`DELETE FROM deleted_sessions WHERE deleted_at < now() - interval '30 days'`
         yield* sql`DELETE FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`
       })
       return RunUpkeep.of({ archive, raiseRevision, lock, remove })

@@ -13,7 +13,10 @@ import { type Bound, type Decision, type Look, stay } from "./State.ts"
  * (docs/runtime.md#end-check).
  */
 
-/** Between two questions after a session whose deadline has passed. Milliseconds. */
+/**
+ * The shortest pause between two questions after a session whose deadline has passed. Milliseconds. The pause grows
+ * with the time that has passed since: the runtime may have the slower clock, and the session all its time before it.
+ */
 const OVERDUE_CHECK_MS = 1_000
 
 const withLook = (state: Bound, look: Partial<Look>): Bound => ({ ...state, look: { ...state.look, ...look } })
@@ -142,7 +145,7 @@ export const seen = (state: Bound, view: SessionView | undefined, { at }: Moment
   const patience =
     deadline === undefined || suspended
       ? streamIdleTimeoutMs
-      : Math.max(deadline - at + endCheckDelayMs, OVERDUE_CHECK_MS)
+      : Math.max(deadline < at ? at - deadline : deadline - at + endCheckDelayMs, OVERDUE_CHECK_MS)
   const next = at + Math.min(patience, streamIdleTimeoutMs)
   return withLook(state, {
     deadline,

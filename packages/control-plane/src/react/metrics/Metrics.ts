@@ -56,6 +56,8 @@ export class Metrics extends Context.Service<
     readonly signal: (signalType: string) => void
     readonly streamReconnect: () => void
     readonly streamResumeGap: () => void
+    readonly signalGap: () => void
+    readonly signalLost: () => void
     readonly recovery: (status: "success" | "failed") => void
     readonly webhookDelivery: (status: "delivered" | "failed") => void
     readonly sideEffectFailed: (step: SideEffectStep) => void
@@ -119,6 +121,8 @@ const makeMetrics = (registry: Registry): Metrics["Service"] => {
   const signals = counter("proto_signals_total", "Ambient signals", "signal_type")
   const reconnects = counter("proto_stream_reconnects_total", "Repeated subscriptions to session streams")
   const gaps = counter("proto_stream_resume_gap_total", "Session histories that could not be read on")
+  const signalGaps = counter("proto_signal_gaps_total", "Times that the runtime dropped signals of a slow reader")
+  const lostSignals = counter("proto_signals_lost_total", "Signals that could not be stored")
   const recoveries = counter("proto_recovery_total", "Runs taken up again after a start", "status")
   const deliveries = counter("proto_webhook_deliveries_total", "Webhook deliveries, by outcome", "status")
   const sideEffects = counter("proto_post_commit_side_effect_failures_total", "Work after a commit that failed", "step")
@@ -150,6 +154,8 @@ const makeMetrics = (registry: Registry): Metrics["Service"] => {
     signal: (signalType) => signals.inc({ signal_type: signalTypes(signalType) }),
     streamReconnect: () => reconnects.inc(),
     streamResumeGap: () => gaps.inc(),
+    signalGap: () => signalGaps.inc(),
+    signalLost: () => lostSignals.inc(),
     recovery: (status) => recoveries.inc({ status }),
     webhookDelivery: (status) => deliveries.inc({ status }),
     sideEffectFailed: (step) => sideEffects.inc({ step }),

@@ -165,18 +165,31 @@ describe("the session of a bound run", () => {
       }
     })
 
-    it("is asked for soon after its deadline, and then every second", () => {
+    it("is asked for soon after its deadline, and then ever more rarely", () => {
       const trial = new Trial({ status: "running" })
       trial.start()
       const open = session("OPEN", 0, { expiresAtUnixMs: 30_000 })
       trial.hear(answer("ended", open))
       assert.deepStrictEqual(trial.wait(30_499), [])
       assert.deepStrictEqual(trial.wait(1), ["ask ended"])
-      for (let look = 0; look < 3; look++) {
+      for (const pause of [1_000, 1_500, 3_000, 6_000]) {
         trial.hear(answer("ended", open))
-        assert.deepStrictEqual(trial.wait(999), [])
+        assert.deepStrictEqual(trial.wait(pause - 1), [])
         assert.deepStrictEqual(trial.wait(1), ["ask ended"])
       }
+    })
+
+    it("is asked for a few times an hour by a clock that is far ahead of the runtime's", () => {
+      const trial = new Trial({ status: "running" })
+      trial.start()
+      const open = answer("ended", session("OPEN", 0, { expiresAtUnixMs: -600_000 }))
+      trial.hear(open)
+      let asked = 0
+      for (let second = 0; second < 3_600; second++) {
+        for (let did = trial.wait(1_000); did.includes("ask ended"); did = trial.hear(open)) asked += 1
+      }
+      assert.isAtLeast(asked, 20)
+      assert.isAtMost(asked, 70)
     })
 
     it("is not asked for at its deadline while it is suspended: the runtime's clock stands still", () => {

@@ -17,6 +17,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["http_requests_total", "counter", '{method="GET",path="/runs/:id",status_code="200"} 1'],
   ["active_sse_connections", "gauge", " 1"],
   ["active_runtime_streams", "gauge", " 7"],
+  ["log_oldest_append_seconds", "gauge", " 0"],
   ["run_state_transitions_total", "counter", '{status="running"} 1'],
   ...["proto_run_duration_seconds", "macp_run_duration_seconds"].map(
     (name) => [name, "histogram", '_count{terminal_status="completed",mode_name="m"} 1', RUN_BUCKETS] as const
@@ -30,6 +31,8 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["proto_signals_total", "counter", '{signal_type="risk"} 1'],
   ["proto_stream_reconnects_total", "counter", " 1"],
   ["proto_stream_resume_gap_total", "counter", " 1"],
+  ["proto_signal_gaps_total", "counter", " 1"],
+  ["proto_signals_lost_total", "counter", " 1"],
   ["proto_recovery_total", "counter", '{status="failed"} 1'],
   ["proto_webhook_deliveries_total", "counter", '{status="delivered"} 1'],
   ["proto_post_commit_side_effect_failures_total", "counter", '{step="audit"} 1'],
@@ -58,6 +61,8 @@ const everything = Effect.gen(function* () {
   metrics.inboundMessage("m", "Vote")
   metrics.outboundMessage("message", "accepted")
   metrics.signal("risk")
+  metrics.signalGap()
+  metrics.signalLost()
   metrics.streamReconnect()
   metrics.streamResumeGap()
   metrics.recovery("failed")

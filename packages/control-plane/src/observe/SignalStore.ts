@@ -1,0 +1,186 @@
+import { type RunId, streamOpened } from "@runplane/domain"
+import { jitteredBackoff } from "@runplane/runtime"
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Request from "effect/Request"
+import * as RequestResolver from "effect/RequestResolver"
+import type { SqlError } from "effect/sql/SqlError"
+import { isOutage } from "../database/SqlFailures.ts"
+import { AppendFailed, type ObservedFrame, type RunNotFound } from "../log/AppendRequest.ts"
+import { EventLog } from "../log/EventLog.ts"
+import { ObservedRuns, type RunOfSession } from "./ObservedRuns.ts"
+import { SessionDiscovery } from "./SessionDiscovery.ts"
+import { shownSessionId } from "./SessionIds.ts"
+import { SignalMeter } from "./SignalMeter.ts"
+
+/** Sessions whose run is remembered between signals. */
+const REMEMBERED_SESSIONS = 10_000
+/** Sessions that are looked up in one query. */
+const LOOK_UPS = 500
+/** Pauses while the database is away, from the first to the longest. Milliseconds. */
+const outagePauses = jitteredBackoff(250, 5_000)
+/** How often a signal is tried again that cannot be stored although the database is there. */
+const RETRIES = 4
+/** Runs that are marked at the same time. */
+const MARKS_AT_ONCE = 16
+
+class FindRun extends Request.TaggedClass("FindRun")<
+  { readonly sessionId: string },
+  RunOfSession | undefined,
+  SqlError
+> {}
+
+/** The signal itself is at fault: whatever handles it breaks. */
+class Poisoned extends Data.TaggedError("Poisoned")<{ readonly defect: unknown }> {}
+
+const isAway = (error: SqlError | AppendFailed): boolean =>
+  error._tag === "AppendFailed" ? error.outage : isOutage(error)
+
+/** Stores ambient signals in the runs of their sessions (docs/runtime.md#signals). */
+export class SignalStore extends Context.Service<
+  SignalStore,
+  {
+    /**
+     * Stores signals of one session, in their order. Waits for as long as the database is away. A signal that cannot be
+     * stored costs only itself: it is logged, counted and marked. Those of a session without a run are dropped.
+     */
+    readonly store: (sessionId: string, signals: NonEmptyReadonlyArray<ObservedFrame>) => Effect.Effect<void>
+    /** Marks the unfinished runs of sessions whose signals may be lost. */
+    readonly mark: (sessionIds: ReadonlyArray<string>, detail: string) => Effect.Effect<void>
+  }
+>()("runplane/control-plane/SignalStore") {
+  static readonly layer = Layer.effect(
+    SignalStore,
+    Effect.gen(function* () {
+      const runs = yield* ObservedRuns
+      const log = yield* EventLog
+      const discovery = yield* SessionDiscovery
+      const meter = yield* SignalMeter
+      const remembered = new Map<string, RunId>()
+
+      // Those that ask at the same time share a query.
+      const resolver = RequestResolver.make<FindRun>(
+        Effect.fnUntraced(function* (entries) {
+          const found = yield* runs.ofSessions(entries.map(({ request }) => request.sessionId))
+          for (const entry of entries) yield* Request.succeed(entry, found.get(entry.request.sessionId))
+        })
+      ).pipe(RequestResolver.batchN(LOOK_UPS))
+
+      const lookUp = (sessionId: string) =>
+        Effect.request(new FindRun({ sessionId }), resolver).pipe(
+          Effect.retry({ schedule: outagePauses, while: isAway }),
+          Effect.map((run) => run?.runId)
+        )
+
+      const runOf = Effect.fnUntraced(function* (sessionId: string) {
+        const known = remembered.get(sessionId)
+        if (known !== undefined) return known
+        let found = yield* lookUp(sessionId)
+        if (found === undefined && discovery.isExpected(sessionId)) {
+          yield* discovery.settled(sessionId)
+          found = yield* lookUp(sessionId)
+        }
+        if (found === undefined) return undefined
+        if (remembered.size >= REMEMBERED_SESSIONS) remembered.clear()
+        remembered.set(sessionId, found)
+        return found
+      })
+
+      /** Again and again while the database is away; other failures are the request's own. */
+      const patiently = <A, E>(append: Effect.Effect<A, E | AppendFailed>) =>
+        Effect.retry(append, {
+          schedule: outagePauses,
+          while: (error) => error instanceof AppendFailed && error.outage
+        })
+
+      const note = (runId: RunId, sessionId: string, detail: string) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          patiently(
+            log.record({
+              runId,
+              events: [streamOpened(new Date(now).toISOString(), sessionId, { status: "gap", detail })]
+            })
+          )
+        ).pipe(
+          Effect.catchTag("RunNotFound", () => Effect.void),
+          Effect.catchCause((cause) => Effect.logError(`could not mark run ${runId}: ${detail}`, cause))
+        )
+
+      const append = (runId: RunId, frames: ReadonlyArray<ObservedFrame>) =>
+        patiently(Effect.catchDefect(log.observe({ runId, frames }), (defect) => new Poisoned({ defect }))).pipe(
+          Effect.catchTag("StreamCursorMoved", Effect.die)
+        )
+
+      const giveUp = Effect.fnUntraced(function* (runId: RunId, sessionId: string, error: AppendFailed | Poisoned) {
+        meter.lost()
+        yield* Effect.logError(`lost a signal of session ${shownSessionId(sessionId)}, which cannot be stored`, error)
+        yield* note(runId, sessionId, "a signal could not be stored")
+      })
+
+      /** The half of a batch that cannot be stored still can, and what cannot be stored alone is given up. */
+      const storeIn = (
+        runId: RunId,
+        sessionId: string,
+        signals: ReadonlyArray<ObservedFrame>
+      ): Effect.Effect<void, RunNotFound> => {
+        if (signals.length > 1) {
+          const middle = Math.ceil(signals.length / 2)
+          const halves = Effect.andThen(
+            storeIn(runId, sessionId, signals.slice(0, middle)),
+            storeIn(runId, sessionId, signals.slice(middle))
+          )
+          return Effect.catchTags(Effect.asVoid(append(runId, signals)), {
+            AppendFailed: () => halves,
+            Poisoned: () => halves
+          })
+        }
+        return append(runId, signals).pipe(
+          Effect.retry({ schedule: outagePauses, times: RETRIES, while: ({ _tag }) => _tag === "AppendFailed" }),
+          Effect.asVoid,
+          Effect.catchTags({
+            AppendFailed: (error) => giveUp(runId, sessionId, error),
+            Poisoned: (error) => giveUp(runId, sessionId, error)
+          })
+        )
+      }
+
+      const store = (sessionId: string, signals: NonEmptyReadonlyArray<ObservedFrame>): Effect.Effect<void> =>
+        Effect.gen(function* () {
+          const runId = yield* runOf(sessionId)
+          if (runId === undefined) return
+          // Deleted since it was remembered; the session may have a new run.
+          yield* Effect.catchTag(storeIn(runId, sessionId, signals), "RunNotFound", () => {
+            remembered.delete(sessionId)
+            return store(sessionId, signals)
+          })
+        }).pipe(
+          Effect.catchCause((cause) => {
+            for (const _ of signals) meter.lost()
+            return Effect.logError(`lost ${signals.length} signals of session ${shownSessionId(sessionId)}`, cause)
+          })
+        )
+
+      const mark = Effect.fnUntraced(
+        function* (sessionIds: ReadonlyArray<string>, detail: string) {
+          for (let from = 0; from < sessionIds.length; from += LOOK_UPS) {
+            const found = yield* runs
+              .ofSessions(sessionIds.slice(from, from + LOOK_UPS))
+              .pipe(Effect.retry({ schedule: outagePauses, while: isAway }))
+            const open = [...found].filter(([, run]) => run.isUnfinished)
+            yield* Effect.forEach(open, ([sessionId, { runId }]) => note(runId, sessionId, detail), {
+              concurrency: MARKS_AT_ONCE,
+              discard: true
+            })
+          }
+        },
+        Effect.catchCause((cause) => Effect.logError("could not mark the runs whose signals are lost", cause))
+      )
+
+      return SignalStore.of({ store, mark })
+    })
+  )
+}

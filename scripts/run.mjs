@@ -113,6 +113,17 @@ const chooseNode = () => {
   fail(`no packaged Node for ${process.platform}-${process.arch}; install Node 24 (or 22.19) and run this again`)
 }
 
+/** The id of the npm that runs this, with a shell in between or without; none where that cannot be told. */
+const npmProcess = () => {
+  if (process.env.npm_lifecycle_event === undefined) return undefined
+  try {
+    const [, name, parent] = /\((.*)\) . (\d+)/s.exec(readFileSync(`/proc/${process.ppid}/stat`, "utf8")) ?? []
+    return /^(ba|da)?sh$/.test(name ?? "") ? parent : String(process.ppid)
+  } catch {
+    return undefined
+  }
+}
+
 const [script, ...args] = process.argv.slice(2)
 if (script === undefined) fail("usage: node scripts/run.mjs <script of package.json> [arguments]")
 const scripts = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts
@@ -148,6 +159,10 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
   })
 }
+// npm that is killed outright hands nothing on: its shell and this process would go on by themselves.
+const npm = npmProcess()
+const watch = npm === undefined ? undefined : setInterval(() => npmProcess() === npm || child.kill("SIGTERM"), 1000)
+watch?.unref()
 child.on("error", (error) => fail(`cannot run ${command}: ${error.message}`))
 child.on("exit", (code, signal) => {
   guard?.kill("SIGKILL")

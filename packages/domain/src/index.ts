@@ -43,7 +43,10 @@ export * from "./FailureCodes.ts"
 export { about, Field } from "./Field.ts"
 export * from "./Ids.ts"
 export { type Act, counting, judgeActs, type PassedOver, type Place, type RuledMode, type Said } from "./insight/Act.ts"
+export * from "./insight/Backtest.ts"
+export type { BallotWord } from "./insight/Ballots.ts"
 export * from "./insight/Deliberation.ts"
+export { type Divergence, firstDivergence } from "./insight/Divergence.ts"
 export {
   type Forecast,
   type ForecastOptions,
@@ -57,6 +60,7 @@ export {
 export type { Outstanding, Step } from "./insight/forecast/Outlook.ts"
 export * from "./insight/Governing.ts"
 export { recordOfActs } from "./insight/RecordOfActs.ts"
+export * from "./insight/WhatIf.ts"
 export { type Counterfactual, MAX_CLAIMS, type Why, why } from "./insight/Why.ts"
 export type { Claim } from "./insight/why/Claims.ts"
 export { whyHtml, whyMarkdown } from "./insight/why/DecisionPage.ts"

@@ -77,17 +77,8 @@ const kindOf = (type: string): Claim["kind"] => {
 }
 
 /** What an act says, as the rest of a sentence about its sender. */
-export const saysOf = ({
-  confidence,
-  option,
-  proposalId,
-  recommendation,
-  severity,
-  target,
-  terminal,
-  type,
-  vote
-}: Act) => {
+export const saysOf = (act: Act): string => {
+  const { confidence, option, outputBytes, proposalId, recommendation, severity, target, terminal, type, vote } = act
   const what = option === undefined ? proposalId : `${proposalId} (${cut(option)})`
   switch (type) {
     case "Proposal":
@@ -116,6 +107,18 @@ export const saysOf = ({
       return `asked for ${what}${target === undefined ? "" : `, of ${target}`}`
     case "HandoffOffer":
       return `offered ${what}${target === undefined ? "" : ` to ${target}`}`
+    case "TaskAccept":
+      return `took ${proposalId}`
+    case "TaskReject":
+      return `refused ${proposalId}`
+    case "TaskComplete":
+      return `completed ${proposalId} ${(outputBytes ?? 0) > 0 ? "with" : "without"} an output`
+    case "TaskFail":
+      return `failed at ${proposalId}`
+    case "HandoffAccept":
+      return `took over ${proposalId}`
+    case "HandoffDecline":
+      return `declined ${proposalId}`
     default:
       return `sent ${cut(type)} on ${proposalId}`
   }

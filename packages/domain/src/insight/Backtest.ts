@@ -1,0 +1,75 @@
+import type { PolicyText } from "../policies/Policy.ts"
+import type { Deliberation } from "./Deliberation.ts"
+import type { OutcomeName } from "./Forecast.ts"
+import { governedBy } from "./Governing.ts"
+import { standingUnder } from "./Standing.ts"
+
+export type Skipped = "no decision" | "an outcome that nobody stated" | "another mode" | "a policy that cannot be read"
+
+/** What another policy would have said to one run. */
+export type Backtested =
+  | { readonly kind: "skipped"; readonly reason: Skipped }
+  | { readonly kind: "unchanged" }
+  | {
+      readonly kind: "flipped"
+      readonly runId: string
+      readonly from: OutcomeName
+      /** The opposite when that would have been allowed, else no decision. */
+      readonly to: OutcomeName | "none"
+      readonly reasons: ReadonlyArray<string>
+      /** Keys of the rules that refuse, each once. */
+      readonly rules: ReadonlyArray<string>
+    }
+
+/** One step of a backtest: the run's commitment held against a policy. */
+export const backtestRun = (run: Deliberation, policy: PolicyText): Backtested => {
+  const { commitment } = run
+  if (commitment === undefined) return { kind: "skipped", reason: "no decision" }
+  if (commitment.positive === null) return { kind: "skipped", reason: "an outcome that nobody stated" }
+  const { ruled } = governedBy(run, policy)
+  if (ruled === undefined) {
+    const isOther = run.mode === undefined || (policy.mode !== "*" && policy.mode !== run.modeName)
+    return { kind: "skipped", reason: isOther ? "another mode" : "a policy that cannot be read" }
+  }
+  const { positive } = commitment
+  const acts = run.acts.filter(({ index }) => index < commitment.index)
+  const standing = standingUnder(run, ruled)
+  const objections = standing.objections(acts, positive)
+  if (objections.length === 0) return { kind: "unchanged" }
+  const opposite: OutcomeName = positive ? "negative" : "positive"
+  return {
+    kind: "flipped",
+    runId: run.runId,
+    from: positive ? "positive" : "negative",
+    to: standing.isAllowed(acts, !positive) ? opposite : "none",
+    reasons: objections.map(({ text }) => text),
+    rules: [...new Set(objections.map(({ rule }) => rule))]
+  }
+}
+
+/** What a backtest has found so far; its size does not grow with the runs. */
+export interface BacktestSummary {
+  readonly examined: number
+  readonly unchanged: number
+  readonly flipped: number
+  /** Runs that could not be held against the policy, by reason. */
+  readonly skipped: Readonly<Partial<Record<Skipped, number>>>
+  /** Flipped runs by the rule that refuses them; a run may count under several. */
+  readonly byRule: Readonly<Record<string, number>>
+}
+
+export const emptyBacktest: BacktestSummary = { examined: 0, unchanged: 0, flipped: 0, skipped: {}, byRule: {} }
+
+export const addToBacktest = (so: BacktestSummary, one: Backtested): BacktestSummary => {
+  const examined = so.examined + 1
+  switch (one.kind) {
+    case "skipped":
+      return { ...so, examined, skipped: { ...so.skipped, [one.reason]: (so.skipped[one.reason] ?? 0) + 1 } }
+    case "unchanged":
+      return { ...so, examined, unchanged: so.unchanged + 1 }
+    case "flipped": {
+      const counted = one.rules.map((rule) => [rule, (so.byRule[rule] ?? 0) + 1] as const)
+      return { ...so, examined, flipped: so.flipped + 1, byRule: { ...so.byRule, ...Object.fromEntries(counted) } }
+    }
+  }
+}

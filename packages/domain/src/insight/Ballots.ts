@@ -1,0 +1,70 @@
+import type { Act, RuledMode } from "./Act.ts"
+import type { Deliberation } from "./Deliberation.ts"
+
+export type BallotWord = "APPROVE" | "REJECT" | "ABSTAIN"
+
+export const BALLOT_WORDS: ReadonlyArray<BallotWord> = ["APPROVE", "REJECT", "ABSTAIN"]
+
+/** The vote of a participant on a proposal, or the place where one could be; of a quorum, the ballot on its request. */
+export interface Ballot {
+  readonly participantId: string
+  readonly proposalId: string
+  /** Null when there is none. */
+  readonly vote: BallotWord | null
+}
+
+/** Message types that are ballots of a quorum. */
+const TYPES: Readonly<Record<BallotWord, string>> = { APPROVE: "Approve", REJECT: "Reject", ABSTAIN: "Abstain" }
+
+export const hasBallots = (mode: RuledMode): boolean => mode === "decision" || mode === "quorum"
+
+/** Things that are voted on, in the order in which they were put up. */
+export const subjectsOf = (acts: ReadonlyArray<Act>): ReadonlyArray<string> => [
+  ...new Set(
+    acts.flatMap(({ passedOver, proposalId, type }) =>
+      passedOver === undefined && (type === "Proposal" || type === "ApprovalRequest") ? [proposalId] : []
+    )
+  )
+]
+
+/** Every place for a ballot: each participant and each thing that is voted on. */
+export const ballotsOf = ({
+  acts,
+  participants
+}: Pick<Deliberation, "acts" | "participants">): ReadonlyArray<Ballot> => {
+  const cast = new Map<string, BallotWord>()
+  for (const act of acts) {
+    const word = act.passedOver === undefined ? wordOf(act) : undefined
+    if (word !== undefined) cast.set(keyOf(act.by, act.proposalId), word)
+  }
+  return subjectsOf(acts).flatMap((proposalId) =>
+    participants.map((participantId) => {
+      const vote = cast.get(keyOf(participantId, proposalId)) ?? null
+      return { participantId, proposalId, vote }
+    })
+  )
+}
+
+const keyOf = (participant: string, proposal: string) => JSON.stringify([participant, proposal])
+
+const wordOf = ({ type, vote }: Act): BallotWord | undefined =>
+  type === "Vote" ? BALLOT_WORDS.find((word) => word === vote) : BALLOT_WORDS.find((word) => TYPES[word] === type)
+
+/** The acts with these ballots in place of those that were cast; they come last, as if said at the end. */
+export const withBallots = (
+  mode: RuledMode,
+  acts: ReadonlyArray<Act>,
+  ballots: ReadonlyArray<Ballot & { readonly vote: BallotWord }>
+): ReadonlyArray<Act> => {
+  const replaced = new Set(ballots.map(({ participantId, proposalId }) => keyOf(participantId, proposalId)))
+  const kept = acts.filter((act) => wordOf(act) === undefined || !replaced.has(keyOf(act.by, act.proposalId)))
+  const last = acts.at(-1)
+  const place = { seq: last?.seq ?? 0, index: last?.index ?? 0, ts: last?.ts ?? "" }
+  const added = ballots.map(
+    ({ participantId: by, proposalId, vote }): Act =>
+      mode === "decision"
+        ? { ...place, by, type: "Vote", proposalId, vote }
+        : { ...place, by, type: TYPES[vote], proposalId }
+  )
+  return [...kept, ...added]
+}

@@ -1,0 +1,166 @@
+import type { CanonicalEvent, EventOf } from "../events/CanonicalEvent.ts"
+import { readAct } from "./Act.ts"
+import { saysOf } from "./why/Claims.ts"
+
+/** One thing that happened in a run, as another run of the same story would have it too. */
+export interface Step {
+  readonly seq: number
+  readonly index: number
+  readonly participantId: string
+  /** What makes it the same step in another run: who, which type, about what, for which time. */
+  readonly key: string
+  /** In words; most steps are never shown. */
+  readonly text: () => string
+  /** What counts as a difference. */
+  readonly said: Readonly<Record<string, string | number | boolean | null | undefined>>
+  /** Free text, which never counts by itself. */
+  readonly free: Readonly<Record<string, string | undefined>>
+}
+
+type Bare = Omit<Step, "key"> & { readonly type: string; readonly about: string; readonly messageId: string }
+
+/**
+ * The steps of a run in order. Ids, times and seqs never count. A proposal is known by who made it and which of theirs
+ * it is, as two participants may speak in either order.
+ */
+export const stepsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Step> => {
+  const steps: Array<Step> = []
+  const proposals = new Map<string, string>()
+  const occurrences = new Map<string, number>()
+  const opened = new Map<string, number>()
+  let message: Bare | undefined
+  const push = ({ about, messageId: _, type, ...bare }: Bare) => {
+    const subject = proposals.get(about) ?? ""
+    const who = type === "Commitment" ? "" : bare.participantId
+    // With the lengths in front no two causes are written alike.
+    const cause = `${who.length} ${subject.length} ${who} ${subject} ${type}`
+    const times = (occurrences.get(cause) ?? 0) + 1
+    occurrences.set(cause, times)
+    steps.push({ ...bare, key: `${times} ${cause}` })
+  }
+  const flush = () => {
+    if (message !== undefined) push(message)
+    message = undefined
+  }
+  for (const event of events) {
+    if (event.type === "message.received") {
+      flush()
+      message = messageStep(event)
+      continue
+    }
+    const step = stepOf(event)
+    if (step === undefined) continue
+    // What a message means stands in for the message itself.
+    if (step.messageId !== "" && message?.messageId === step.messageId) message = undefined
+    flush()
+    if (event.type === "proposal.created" && !proposals.has(step.about)) {
+      const nth = (opened.get(step.participantId) ?? 0) + 1
+      opened.set(step.participantId, nth)
+      proposals.set(step.about, `${step.participantId} ${nth}`)
+    }
+    push(step)
+  }
+  flush()
+  return steps
+}
+
+/** Ambient talk has no order among the acts of a session; usage and progress say nothing about its course. */
+const AMBIENT: ReadonlySet<string> = new Set(["Signal", "SignalAck", "SignalAcknowledged", "Progress"])
+
+const messageStep = (event: EventOf<"message.received">): Bare | undefined => {
+  const { messageId, messageType, sender, sessionStart } = event.data
+  if (AMBIENT.has(messageType)) return undefined
+  const { index, seq } = event
+  const participants = sessionStart?.participants.toSorted().join(", ")
+  return {
+    seq,
+    index,
+    participantId: sender,
+    type: messageType,
+    about: "",
+    messageId,
+    text: () => `${sender} sent ${messageType}${participants === undefined ? "" : ` to ${participants}`}`,
+    said: { participants },
+    free: {}
+  }
+}
+
+const stepOf = (event: CanonicalEvent): Bare | undefined => {
+  const { index, seq } = event
+  const place = { seq, index, about: "", messageId: "", said: {}, free: {} }
+  switch (event.type) {
+    case "proposal.created":
+    case "proposal.updated":
+      return contributionStep(event)
+    case "decision.finalized": {
+      const { action = "resolved", messageId, outcomePositive, reason, sender } = event.data
+      return {
+        ...place,
+        participantId: sender,
+        type: "Commitment",
+        messageId,
+        text: () => `${sender || "somebody"} committed ${action}`,
+        said: { "the committer": sender, action, outcome: outcomePositive },
+        free: { reason }
+      }
+    }
+    case "policy.denied": {
+      const { errorMessage, messageId, messageType, sender } = event.data
+      const who = sender === "" ? "a message" : `a message of ${sender}`
+      const text = () => `the policy refused ${who}`
+      return { ...place, participantId: sender, type: `denied ${messageType}`, messageId, text, free: { errorMessage } }
+    }
+    case "tool.called":
+    case "tool.completed": {
+      const { messageId, messageType, sender } = event.data
+      return {
+        ...place,
+        participantId: sender,
+        type: messageType,
+        messageId,
+        text: () => `${sender} sent ${messageType}`
+      }
+    }
+    case "run.completed":
+    case "run.failed":
+    case "run.cancelled": {
+      const ended = event.type.slice("run.".length)
+      const errorCode = event.type === "run.failed" ? event.data.errorCode : undefined
+      const verb = ended === "cancelled" ? "was cancelled" : ended
+      const text = () => `the run ${verb}${errorCode === undefined ? "" : ` with ${errorCode}`}`
+      return { ...place, participantId: "", type: "end", text, said: { end: ended, errorCode } }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Confidences closer than a tenth say the same. */
+const tenths = (confidence: number | undefined) => (confidence === undefined ? undefined : Math.round(confidence * 10))
+
+const contributionStep = (event: EventOf<"proposal.created" | "proposal.updated">): Bare => {
+  const act = readAct(event)
+  const { by, confidence, index, option, outputBytes, proposalId, reason, recommendation, requiredApprovals, seq } = act
+  const { severity, target, terminal, type, vote } = act
+  return {
+    seq,
+    index,
+    participantId: by,
+    type,
+    about: proposalId,
+    messageId: event.data.messageId,
+    text: () => `${by} ${saysOf(act)}`,
+    said: {
+      vote,
+      recommendation,
+      confidence: tenths(confidence),
+      severity,
+      option: option?.trim().replace(/\s+/g, " ").toLowerCase(),
+      target,
+      terminal: terminal === true,
+      requiredApprovals,
+      output: outputBytes === undefined ? undefined : outputBytes > 0
+    },
+    free: { reason }
+  }
+}

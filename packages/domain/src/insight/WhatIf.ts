@@ -1,0 +1,187 @@
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import type { PolicyText } from "../policies/Policy.ts"
+import type { Act } from "./Act.ts"
+import {
+  BALLOT_WORDS,
+  type Ballot,
+  type BallotWord,
+  ballotsOf,
+  hasBallots,
+  subjectsOf,
+  withBallots
+} from "./Ballots.ts"
+import type { Deliberation } from "./Deliberation.ts"
+import type { OutcomeName } from "./Forecast.ts"
+import { MAX_ENUMERATED, smallestSets } from "./forecast/Outlook.ts"
+import { type Governing, governedBy, type Ruled } from "./Governing.ts"
+import { type Standing, standingUnder } from "./Standing.ts"
+
+/** What is to be different. */
+export interface Changes {
+  /** In place of the policy that governed the run. */
+  readonly policy?: PolicyText
+  /** In place of those that were cast, or beside them; without `proposalId` on the only thing that was voted on. */
+  readonly votes?: ReadonlyArray<{
+    readonly participantId: string
+    readonly proposalId?: string
+    readonly vote: string
+  }>
+  /** Participants as if they had said nothing. They still count as declared. */
+  readonly without?: ReadonlyArray<string>
+}
+
+export interface Verdict {
+  /** The outcome that was committed; positive for a run without decision. */
+  readonly outcome: OutcomeName
+  readonly allowed: boolean
+  readonly reasons: ReadonlyArray<string>
+}
+
+/** One vote said otherwise. */
+export interface VoteChange {
+  readonly participantId: string
+  readonly proposalId: string
+  /** Null when there was none. */
+  readonly from: BallotWord | null
+  readonly to: BallotWord
+}
+
+export interface WhatIf {
+  readonly before: Verdict
+  readonly after: Verdict
+  readonly changed: boolean
+  /** Votes of which each by itself would turn the verdict after the changes; up to `MAX_TRIED` votes. */
+  readonly pivotal: ReadonlyArray<VoteChange>
+  /** Fewest votes that would turn it; empty when none do. */
+  readonly smallestChange: ReadonlyArray<VoteChange>
+  /** `bounds`: fewer may do, as there are too many votes to try all sets. */
+  readonly basis: "exact" | "bounds"
+  readonly notes: ReadonlyArray<string>
+}
+
+/** The question cannot be asked of this run; `why` is for the asker. */
+export class WhatIfRefused extends Data.TaggedError("WhatIfRefused")<{ readonly why: string }> {
+  override get message(): string {
+    return this.why
+  }
+}
+
+/** Places for votes up to which each is tried by itself. */
+export const MAX_TRIED = 500
+/** Places for votes up to which any are tried. */
+const MAX_PLACES = 20_000
+
+/** What the verdict on a run would have been under other rules, with other votes, or without somebody. */
+export const whatIf = (run: Deliberation, by: Governing, changes: Changes): Result.Result<WhatIf, WhatIfRefused> => {
+  const other = changes.policy === undefined ? by : governedBy(run, changes.policy)
+  const { ruled } = other
+  if (ruled === undefined) return refused(other.fault ?? "no rules are known")
+  const stranger = changes.without?.find((one) => !run.participants.includes(one))
+  if (stranger !== undefined) return refused(`${stranger} does not take part`)
+  return Result.map(changedActs(run, ruled, changes), (acts) => {
+    const outcome: OutcomeName = run.commitment?.positive === false ? "negative" : "positive"
+    const original = actsUnderDecision(run)
+    const before = verdictOf(by.ruled === undefined ? undefined : standingUnder(run, by.ruled), original, outcome)
+    const standing = standingUnder(run, ruled)
+    const after = verdictOf(standing, acts, outcome)
+    return {
+      before,
+      after,
+      changed: before.allowed !== after.allowed,
+      ...votesThatTurn(run, ruled, standing, acts, after),
+      notes: [...run.notes, ...(by.ruled === undefined && by.fault !== undefined ? [by.fault] : [])]
+    }
+  })
+}
+
+const refused = (why: string) => Result.fail(new WhatIfRefused({ why }))
+
+/** What is said after a commitment has no part in it. */
+const actsUnderDecision = ({ acts, commitment }: Deliberation): ReadonlyArray<Act> =>
+  commitment === undefined ? acts : acts.filter(({ index }) => index < commitment.index)
+
+const verdictOf = (standing: Standing | undefined, acts: ReadonlyArray<Act>, outcome: OutcomeName): Verdict => {
+  // What the runtime accepted was allowed, also where its rules are no longer known.
+  if (standing === undefined) return { outcome, allowed: true, reasons: [] }
+  const reasons = standing.objections(acts, outcome === "positive").map(({ text }) => text)
+  return { outcome, allowed: reasons.length === 0, reasons }
+}
+
+const changedActs = (
+  run: Deliberation,
+  { mode }: Ruled,
+  { votes = [], without = [] }: Changes
+): Result.Result<ReadonlyArray<Act>, WhatIfRefused> => {
+  const gone = new Set(without)
+  const acts = actsUnderDecision(run).filter(({ by }) => !gone.has(by))
+  if (votes.length === 0) return Result.succeed(acts)
+  if (!hasBallots(mode)) return refused(`a run of the ${mode} mode has no votes`)
+  const subjects = subjectsOf(acts)
+  const ballots: Array<Ballot & { readonly vote: BallotWord }> = []
+  for (const { participantId, proposalId, vote } of votes) {
+    const word = BALLOT_WORDS.find((known) => known === vote.trim().toUpperCase())
+    if (word === undefined) return refused(`${vote} is no vote: ${BALLOT_WORDS.join(", ")}`)
+    if (!run.participants.includes(participantId)) return refused(`${participantId} does not take part`)
+    if (subjects.length === 0) return refused("nothing is on record that could be voted on")
+    const about = proposalId ?? (subjects.length === 1 ? subjects[0] : undefined)
+    if (about === undefined) return refused(`say which proposal is voted on: ${subjects.slice(0, 10).join(", ")}`)
+    if (!subjects.includes(about)) return refused(`${about} is not on record`)
+    ballots.push({ participantId, proposalId: about, vote: word })
+  }
+  return Result.succeed(withBallots(mode, acts, ballots))
+}
+
+/** Which votes, said otherwise, turn a verdict. */
+const votesThatTurn = (
+  { participants }: Deliberation,
+  { mode, terms }: Ruled,
+  standing: Standing,
+  acts: ReadonlyArray<Act>,
+  { allowed, outcome }: Verdict
+): Pick<WhatIf, "pivotal" | "smallestChange" | "basis"> => {
+  const places = hasBallots(mode) ? ballotsOf({ acts, participants }) : []
+  if (places.length > MAX_PLACES) return { pivotal: [], smallestChange: [], basis: "bounds" }
+  const positive = outcome === "positive"
+  const turns = (changes: ReadonlyArray<VoteChange>) => {
+    const ballots = changes.map(({ participantId, proposalId, to }) => ({ participantId, proposalId, vote: to }))
+    return standing.isAllowed(withBallots(mode, acts, ballots), positive) !== allowed
+  }
+  // Towards the verdict's opposite: the tally moves most by the one word, and a tally of nothing is made by the other.
+  const towards: BallotWord = positive === allowed ? "REJECT" : "APPROVE"
+  const changesTo = (to: BallotWord) =>
+    places.flatMap(
+      ({ participantId, proposalId, vote }): ReadonlyArray<VoteChange> =>
+        vote === to ? [] : [{ participantId, proposalId, from: vote, to }]
+    )
+  const all = [towards, "ABSTAIN" as const].map(changesTo)
+  const isExact = places.length <= MAX_ENUMERATED
+  const { weights } = terms.policy.rules.voting
+  const found = all.map((changes) =>
+    isExact ? (smallestSets(changes, turns)[0] ?? []) : heaviestFirst(changes, new Map(Object.entries(weights)), turns)
+  )
+  const smallest = found.filter(({ length }) => length > 0).sort((left, right) => left.length - right.length)[0] ?? []
+  return {
+    pivotal: places.length > MAX_TRIED ? [] : all.flat().filter((change) => turns([change])),
+    smallestChange: smallest,
+    basis: isExact ? "exact" : "bounds"
+  }
+}
+
+const heaviestFirst = (
+  changes: ReadonlyArray<VoteChange>,
+  weights: ReadonlyMap<string, number>,
+  turns: (changes: ReadonlyArray<VoteChange>) => boolean
+): ReadonlyArray<VoteChange> => {
+  // A vote that was cast for the other side counts twice when it changes sides.
+  const weigh = ({ from, participantId }: VoteChange) =>
+    (weights.get(participantId) ?? 1) * (from === null || from === "ABSTAIN" ? 1 : 2)
+  const ordered = [...changes].sort((left, right) => weigh(right) - weigh(left))
+  let [low, high] = [1, ordered.length + 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (middle > ordered.length || turns(ordered.slice(0, middle))) high = middle
+    else low = middle + 1
+  }
+  return low > ordered.length ? [] : ordered.slice(0, low)
+}

@@ -1,0 +1,246 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Divergence, decisionRecord, type EventDraft, firstDivergence } from "@runplane/domain"
+import { arbitraryDrafts } from "../support/arbitraries.ts"
+import { commits, eventsOf, opened, proposes, says, votes } from "../support/deliberations.ts"
+import { derived, draft, number, received } from "../support/events.ts"
+
+type Story = ReadonlyArray<EventDraft>
+
+const evaluates = (by: string, recommendation: string, confidence: number, about = "p1", reason = "looked at it") =>
+  says(by, "Evaluation", { recommendation, confidence, reason }, about)
+
+const beginning = [...opened(), proposes("a")]
+const story: Story = [
+  ...beginning,
+  evaluates("b", "APPROVE", 0.9),
+  votes("a", "APPROVE"),
+  votes("b", "APPROVE"),
+  commits(true),
+  draft("run.completed", {})
+]
+
+const without = (types: ReadonlyArray<string>) => (events: Story) =>
+  events.filter(({ data }) => !("messageType" in data && types.includes(data.messageType)))
+
+/** The story with one event in place of another. */
+const changed = (at: number, ...events: Story): Story => [
+  ...story.slice(0, beginning.length + at),
+  ...events,
+  ...story.slice(beginning.length + at + 1)
+]
+
+const task = [...opened({ mode: "task" }), says("lead", "TaskRequest", { instructions: "x" }, "t1")]
+const offer = (target: string) => [
+  ...opened({ mode: "handoff" }),
+  says("lead", "HandoffOffer", { target_participant: target }, "h1")
+]
+const negotiation = [...opened({ mode: "proposal" }), proposes("a")]
+
+/** Two runs, and what a person would call their first difference; null when they say the same. */
+const table: ReadonlyArray<readonly [name: string, left: Story, right: Story, sentence: string | null]> = [
+  ["the same story twice", story, story, null],
+  [
+    "one vote turned",
+    story,
+    changed(2, votes("b", "REJECT")),
+    "b voted APPROVE on p1; in the right run b voted REJECT on p1"
+  ],
+  ["a vote less", story, changed(2), "only in the left run b voted APPROVE on p1"],
+  ["a vote more", changed(2), story, "only in the right run b voted APPROVE on p1"],
+  [
+    "votes in another order",
+    story,
+    [...story.slice(0, 4), ...[...story.slice(4, 6)].reverse(), ...story.slice(6)],
+    null
+  ],
+  ["other words for the same", story, changed(0, evaluates("b", "APPROVE", 0.9, "p1", "tested it")), null],
+  ["a confidence that is nearly the same", story, changed(0, evaluates("b", "APPROVE", 0.91)), null],
+  [
+    "another confidence",
+    story,
+    changed(0, evaluates("b", "APPROVE", 0.4)),
+    "b evaluated p1: APPROVE, confidence 0.9; in the right run b evaluated p1: APPROVE, confidence 0.4"
+  ],
+  [
+    "another recommendation",
+    story,
+    changed(0, evaluates("b", "BLOCK", 0.9)),
+    "b evaluated p1: APPROVE, confidence 0.9; in the right run b evaluated p1: BLOCK, confidence 0.9"
+  ],
+  [
+    "an objection that makes a vote change",
+    story,
+    changed(1, says("c", "Objection", { severity: "critical" }), votes("a", "REJECT")),
+    "only in the right run c objected to p1, critical"
+  ],
+  [
+    "one did this, and there something else",
+    changed(0, says("b", "Objection", { severity: "low" })),
+    story,
+    "b objected to p1, low; in the right run b evaluated p1: APPROVE, confidence 0.9"
+  ],
+  [
+    "another proposal",
+    story,
+    [...opened(), says("a", "Proposal", { option: "wait" }), ...story.slice(beginning.length)],
+    "a proposed p1 (option of p1); in the right run a proposed p1 (wait)"
+  ],
+  [
+    "proposals under other ids",
+    [...opened(), says("a", "Proposal", { option: "ship" }, "x1"), votes("b", "APPROVE", "x1")],
+    [...opened(), says("a", "Proposal", { option: "ship" }, "y7"), votes("b", "APPROVE", "y7")],
+    null
+  ],
+  [
+    "a vote on the other proposal",
+    [...beginning, proposes("b", "p2"), votes("c", "APPROVE", "p1")],
+    [...beginning, proposes("b", "p2"), votes("c", "APPROVE", "p2")],
+    "c voted APPROVE on p1; in the right run c voted APPROVE on p2"
+  ],
+  [
+    "proposals of two in another order",
+    [...beginning, proposes("b", "p2"), votes("c", "APPROVE", "p2")],
+    [...opened(), proposes("b", "p2"), proposes("a"), votes("c", "APPROVE", "p2")],
+    null
+  ],
+  [
+    "another outcome of the same votes",
+    story,
+    changed(3, commits(false)),
+    "lead committed decision.selected; in the right run lead committed decision.rejected"
+  ],
+  [
+    "another committer",
+    story,
+    changed(3, commits(true, "a")),
+    "lead committed decision.selected; in the right run a committed decision.selected"
+  ],
+  [
+    "no commitment, and a run that failed",
+    story,
+    [...story.slice(0, -2), draft("run.failed", { errorCode: "SESSION_EXPIRED" })],
+    "only in the left run lead committed decision.selected"
+  ],
+  [
+    "a refusal of the policy on the way",
+    story,
+    changed(3, derived("policy.denied", "PolicyDenied", "lead", { reasons: ["too early"] }), commits(true)),
+    "only in the right run the policy refused a message of lead"
+  ],
+  [
+    "another assignee",
+    [...task, says("a", "TaskAccept", {}, "t1")],
+    [...task, says("b", "TaskAccept", {}, "t1")],
+    "only in the left run a took t1"
+  ],
+  [
+    "a task without its output",
+    [...task, says("a", "TaskAccept", {}, "t1"), says("a", "TaskComplete", { output: "AAAA" }, "t1")],
+    [...task, says("a", "TaskAccept", {}, "t1"), says("a", "TaskComplete", {}, "t1")],
+    "a completed t1 with an output; in the right run a completed t1 without an output"
+  ],
+  ["a handoff to somebody else", offer("a"), offer("b"), "lead offered h1 to a; in the right run lead offered h1 to b"],
+  [
+    "a refusal for good",
+    [...negotiation, says("b", "Reject")],
+    [...negotiation, says("b", "Reject", { terminal: true })],
+    "b rejected p1; in the right run b rejected p1 for good"
+  ],
+  [
+    "signals and usage, which say nothing of the course",
+    story,
+    [...beginning, derived("signal.emitted", "Signal", "a", {}), ...story.slice(3)],
+    null
+  ],
+  [
+    "a message of a kind that nobody knows",
+    story,
+    [...beginning, received("ContextUpdate", "c"), ...story.slice(3)],
+    "only in the right run c sent ContextUpdate"
+  ]
+]
+
+const divergence = (left: Story, right: Story): Divergence | null => firstDivergence(eventsOf(left), eventsOf(right))
+
+const MIRRORED = { different: "different", "only-left": "only-right", "only-right": "only-left" } as const
+
+describe("the first divergence", () => {
+  for (const [name, left, right, sentence] of table) {
+    it(`of ${name}`, () => {
+      const found = divergence(left, right)
+      assert.strictEqual(found?.what ?? null, sentence)
+      const mirrored = divergence(right, left)
+      if (found === null) assert.isNull(mirrored)
+      else if (found.participantId === mirrored?.participantId) {
+        assert.strictEqual(mirrored.kind, MIRRORED[found.kind])
+        assert.deepStrictEqual([mirrored.left, mirrored.right], [found.right, found.left])
+      }
+    })
+  }
+
+  it("says where, by whom, in which details, and what came of it", () => {
+    const call = (estimatedCostUsd: number) => derived("llm.call.completed", "Signal", "a", { estimatedCostUsd })
+    const right = changed(2, votes("b", "REJECT"), call(0.75), call(0.5))
+    const found = divergence(
+      [...story.slice(0, 3), call(9), ...story.slice(3)],
+      [...right.slice(0, 3), call(9), ...right.slice(3).filter(({ type }) => type !== "decision.finalized")]
+    )
+    assert.deepStrictEqual(found, {
+      left: { seq: 70, index: 7 },
+      right: { seq: 70, index: 7 },
+      kind: "different",
+      participantId: "b",
+      what: "b voted APPROVE on p1; in the right run b voted REJECT on p1",
+      details: ["vote"],
+      leftText: "b voted APPROVE on p1",
+      rightText: "b voted REJECT on p1",
+      consequence: {
+        outcomeLeft: "positive",
+        outcomeRight: "none",
+        eventsAfterLeft: 2,
+        eventsAfterRight: 3,
+        costDeltaUsd: 1.25
+      }
+    })
+  })
+
+  it("places a step that one run lacks behind the last one that both have", () => {
+    const found = divergence(story, changed(2))
+    assert.deepInclude(found, { kind: "only-left", left: { seq: 60, index: 6 }, right: { seq: 50, index: 5 } })
+    assert.deepInclude(divergence([], story), { kind: "only-right", left: { seq: 0, index: 0 } })
+  })
+
+  it("takes a message for what it means, once", () => {
+    const twice = (events: Story) =>
+      events.flatMap((event) => {
+        const { data } = event
+        if (!("messageType" in data) || !("proposalId" in data)) return [event]
+        const { messageId, messageType, sender } = data
+        return [draft("message.received", { messageType, sender, messageId }), event]
+      })
+    assert.isNull(divergence(twice(story), without(["message.received"])(story)))
+  })
+
+  it("finds the one vote at the end of long runs", () => {
+    const shared: Story = [
+      ...opened(),
+      ...Array.from({ length: 500 }, (_, at) => proposes("a", `p${at}`)),
+      ...Array.from({ length: 4_000 }, (_, at) => evaluates("bc"[at % 2] ?? "b", "APPROVE", 0.9, `p${at % 500}`))
+    ]
+    const found = divergence([...shared, votes("a", "APPROVE", "p499")], [...shared, votes("a", "REJECT", "p499")])
+    assert.strictEqual(found?.what, "a voted APPROVE on p499; in the right run a voted REJECT on p499")
+    assert.strictEqual(found?.left.index, 4_503)
+  })
+
+  it.prop(
+    "is null of a run and itself, and total over any two",
+    { left: arbitraryDrafts, right: arbitraryDrafts },
+    ({ left, right }) => {
+      const [one, other] = [number(left), number(right)]
+      assert.isNull(firstDivergence(one, one))
+      const [found, mirrored] = [firstDivergence(one, other), firstDivergence(other, one)]
+      assert.strictEqual(found === null, mirrored === null)
+      assert.strictEqual(decisionRecord(one).acts.length, one.filter(({ type }) => type.startsWith("proposal.")).length)
+    }
+  )
+})

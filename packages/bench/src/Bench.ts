@@ -7,6 +7,7 @@ import type { Outcome } from "./Figures.ts"
 import type { Plan } from "./Plan.ts"
 import { RuntimeProcess } from "./runtime/RuntimeProcess.ts"
 import { creation, creationOutcome } from "./scenarios/Creation.ts"
+import { large, largeOutcome } from "./scenarios/Large.ts"
 import { latency, latencyOutcome } from "./scenarios/Latency.ts"
 import { throughput, throughputOutcome } from "./scenarios/Throughput.ts"
 import { ControlPlaneProcess } from "./service/ControlPlaneProcess.ts"
@@ -22,7 +23,8 @@ export const layerBench = RunsClient.layer.pipe(
 export const scenariosOf = (plan: Plan) => [
   ...plan.throughput.map((load) => Effect.map(throughput(load), throughputOutcome)),
   ...plan.latency.map((load) => Effect.map(latency(load), latencyOutcome)),
-  ...plan.creation.map((load) => Effect.map(creation(load), creationOutcome))
+  ...plan.creation.map((load) => Effect.map(creation(load), creationOutcome)),
+  ...[...plan.large, ...plan.standstill].map((load) => Effect.map(large(load), largeOutcome))
 ]
 
 export interface BenchOptions {

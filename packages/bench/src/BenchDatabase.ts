@@ -4,8 +4,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
-import { cpuSecondsOfTree } from "./process/CpuTime.ts"
+import { childrenOf, cpuSecondsOfTree } from "./process/CpuTime.ts"
 
 /** The raw ceiling is measured on one connection, and one looks on. */
 const CONNECTIONS = 2
@@ -29,6 +30,8 @@ export class BenchDatabase extends Context.Service<
     readonly cpuSeconds: Effect.Effect<number | undefined>
     /** Brings a server of our own into the state of one that has been at work for a while; before each measurement. */
     readonly settle: Effect.Effect<void, SqlError>
+    /** Lets the server with its backends stand still until the scope closes; a foreign server goes on. */
+    readonly standStill: Effect.Effect<void, never, Scope.Scope>
   }
 >()("runplane/bench/BenchDatabase") {
   /**
@@ -40,7 +43,12 @@ export class BenchDatabase extends Context.Service<
 
   /** A database on somebody else's server. */
   static readonly layerUrl = (url: string) =>
-    Layer.succeed(BenchDatabase, { url, cpuSeconds: Effect.succeed(undefined), settle: Effect.void })
+    Layer.succeed(BenchDatabase, {
+      url,
+      cpuSeconds: Effect.succeed(undefined),
+      settle: Effect.void,
+      standStill: Effect.void
+    })
 
   /** The same client as the service's, for the bench itself. */
   static readonly layerClient = Layer.unwrap(Effect.map(BenchDatabase, ({ url }) => clientOf(url)))
@@ -53,7 +61,12 @@ const embedded = Effect.gen(function* () {
   const { pid, url } = yield* EmbeddedPostgres
   yield* Effect.provide(makeSegments, clientOf(url))
   const settle = Effect.provide(checkpoint, clientOf(url))
-  return BenchDatabase.of({ url, cpuSeconds: cpuSecondsOfTree(pid), settle })
+  const signal = (name: "SIGSTOP" | "SIGCONT") =>
+    Effect.sync(() => {
+      for (const each of [pid, ...childrenOf(pid).map((child) => child.pid)]) process.kill(each, name)
+    })
+  const standStill = Effect.acquireRelease(signal("SIGSTOP"), () => signal("SIGCONT"))
+  return BenchDatabase.of({ url, cpuSeconds: cpuSecondsOfTree(pid), settle, standStill })
 })
 
 /** Old segments become new ones at a checkpoint; nothing of the measurement before is left to be written either. */

@@ -60,6 +60,6 @@ export const benchCommand = <E, R>(run: (options: BenchOptions) => Effect.Effect
   ).pipe(
     Command.withDescription(
       "Measures the control plane: from the runtime's gRPC stream through the log to its event streams. " +
-        "Everything takes about five minutes."
+        "Everything takes about ten minutes."
     )
   )

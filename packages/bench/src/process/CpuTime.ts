@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 
 /** Clock ticks a second in /proc, the same on every Linux that Node runs on. */
@@ -12,12 +12,7 @@ export const cpuSecondsOfTree = (pid: number): Effect.Effect<number | undefined>
   Effect.sync(() => {
     const root = statOf(pid)
     if (root === undefined) return undefined
-    let ticks = root.own + root.reaped
-    for (const name of readdirSync("/proc")) {
-      if (!/^\d+$/.test(name)) continue
-      const stat = statOf(Number(name))
-      if (stat?.parent === pid) ticks += stat.own + stat.reaped
-    }
+    const ticks = childrenOf(pid).reduce((sum, { own, reaped }) => sum + own + reaped, root.own + root.reaped)
     return ticks / TICKS_PER_SECOND
   })
 
@@ -40,6 +35,13 @@ export const busyTicks = (line: string): number =>
     .split(/\s+/)
     .slice(1, 9)
     .reduce((sum, ticks, index) => (index === 3 || index === 4 ? sum : sum + Number(ticks)), 0)
+
+/** The children of a process with what they have used; none where /proc does not tell. */
+export const childrenOf = (pid: number) =>
+  (existsSync("/proc") ? readdirSync("/proc") : []).flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined
+    return stat?.parent === pid ? [{ ...stat, pid: Number(name) }] : []
+  })
 
 const statOf = (pid: number) => {
   const text = readIfThere(`/proc/${pid}/stat`)

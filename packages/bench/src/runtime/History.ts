@@ -24,6 +24,16 @@ export const historyEnvelope = (sessionId: string, ordinal: number) => {
   return envelope(sessionId, ordinal, messageType, payload)
 }
 
+/** JSON of so many bytes, or a few more. */
+export const largePayload = (bytes: number): Uint8Array =>
+  new TextEncoder().encode(
+    JSON.stringify({ text: RATIONALE.repeat(Math.ceil(bytes / RATIONALE.length)).slice(0, bytes) })
+  )
+
+/** Envelopes with one payload for all, so that a long history of large ones takes no memory here. */
+export const largeEnvelopes = (payload: Uint8Array) => (sessionId: string, ordinal: number) =>
+  ordinal === 1 ? historyEnvelope(sessionId, ordinal) : envelope(sessionId, ordinal, "Report", payload)
+
 /** Canonical events that a whole history of this length becomes. */
 export const eventsOfHistory = (envelopes: number): number => Math.max(0, 2 * envelopes - 1)
 

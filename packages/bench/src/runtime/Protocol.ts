@@ -4,8 +4,15 @@ const Sessions = Schema.Array(Schema.String)
 
 /** What the bench asks of the scripted runtime. */
 export const RuntimeCommand = Schema.Union([
-  /** Opens sessions whose history of this length is made, but not accepted yet. */
-  Schema.TaggedStruct("Prepare", { sessions: Sessions, envelopes: Schema.Int }),
+  /**
+   * Opens sessions whose history of this length is made, but not accepted yet; with payloads of so many bytes, or of
+   * the usual ones.
+   */
+  Schema.TaggedStruct("Prepare", {
+    sessions: Sessions,
+    envelopes: Schema.Int,
+    payloadBytes: Schema.optionalKey(Schema.Int)
+  }),
   /** Answered when each of the sessions has a subscriber. */
   Schema.TaggedStruct("AwaitSubscribed", { sessions: Sessions }),
   /** Accepts the prepared histories at once. */

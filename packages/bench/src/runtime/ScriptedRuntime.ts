@@ -75,7 +75,9 @@ export const makeScriptedRuntime = Effect.gen(function* () {
   const run = Effect.fnUntraced(function* (command: RuntimeCommand) {
     switch (command._tag) {
       case "Prepare":
-        for (const id of command.sessions) sessions.set(id, new ScriptedSession(id, command.envelopes))
+        for (const id of command.sessions) {
+          sessions.set(id, new ScriptedSession(id, command.envelopes, command.payloadBytes))
+        }
         return
       case "AwaitSubscribed":
         return yield* Effect.forEach(find(command.sessions), awaitSubscribed, {

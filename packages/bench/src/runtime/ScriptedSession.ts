@@ -1,6 +1,13 @@
 import { create } from "@bufbuild/protobuf"
 import { type Envelope, SessionMetadataSchema, SessionState } from "@runplane/runtime"
-import { historyEnvelope, PARTICIPANTS, SCRIPTED_MODE, stampedEnvelope } from "./History.ts"
+import {
+  historyEnvelope,
+  largeEnvelopes,
+  largePayload,
+  PARTICIPANTS,
+  SCRIPTED_MODE,
+  stampedEnvelope
+} from "./History.ts"
 
 /** Wakes everything that waits for a change. */
 export class Changes {
@@ -24,9 +31,10 @@ export class ScriptedSession {
   #resolved = false
   #subscribers = 0
 
-  constructor(id: string, length: number) {
+  constructor(id: string, length: number, payloadBytes: number | undefined) {
     this.id = id
-    this.#envelopes = Array.from({ length }, (_, index) => historyEnvelope(id, index + 1))
+    const envelopeAt = payloadBytes === undefined ? historyEnvelope : largeEnvelopes(largePayload(payloadBytes))
+    this.#envelopes = Array.from({ length }, (_, index) => envelopeAt(id, index + 1))
   }
 
   get accepted(): number {

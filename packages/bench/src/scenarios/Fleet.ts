@@ -18,11 +18,11 @@ const LOOK_EVERY_MS = 4
  * Opens sessions with prepared histories of this length, creates a run for each through the service, and waits until
  * the service follows them all. Nothing of the histories has been accepted yet.
  */
-export const openFleet = Effect.fn("Fleet.open")(function* (size: number, envelopes: number) {
+export const openFleet = Effect.fn("Fleet.open")(function* (size: number, envelopes: number, payloadBytes?: number) {
   const runtime = yield* RuntimeProcess
   const client = yield* RunsClient
   const sessions = yield* client.newSessionIds(size)
-  yield* runtime.run({ _tag: "Prepare", sessions, envelopes })
+  yield* runtime.run({ _tag: "Prepare", sessions, envelopes, ...(payloadBytes !== undefined && { payloadBytes }) })
   const created = yield* Effect.forEach(sessions, client.create, { concurrency: "unbounded" })
   yield* within("all sessions subscribed", runtime.run({ _tag: "AwaitSubscribed", sessions }))
   return { sessions, runIds: created.map(({ runId }) => runId) } satisfies Fleet

@@ -11,6 +11,7 @@ import { layerBench, runBench } from "../../src/Bench.ts"
 import { BenchDatabase } from "../../src/BenchDatabase.ts"
 import type { Plan } from "../../src/Plan.ts"
 import { creation } from "../../src/scenarios/Creation.ts"
+import { large } from "../../src/scenarios/Large.ts"
 import { latency } from "../../src/scenarios/Latency.ts"
 import { throughput } from "../../src/scenarios/Throughput.ts"
 
@@ -25,7 +26,9 @@ const layerTestDatabase = Layer.unwrap(
 const tiny: Plan = {
   throughput: [{ runs: 1, envelopes: 5, subscribers: 0 }],
   latency: [{ runs: 1, subscribers: 1, eventsPerSecond: 200, seconds: 0.05 }],
-  creation: [{ atOnce: 2, rounds: 1 }]
+  creation: [{ atOnce: 2, rounds: 1 }],
+  large: [],
+  standstill: []
 }
 
 layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })("the scenarios", (it) => {
@@ -62,6 +65,22 @@ layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServi
       const found = yield* creation({ atOnce: 4, rounds: 2 })
       assert.deepStrictEqual(found.failures, [])
       assert.strictEqual(found.millis.count, 8)
+    })
+  )
+
+  it.effect("store large envelopes whole, and measure the quiet runs beside them", () =>
+    Effect.gen(function* () {
+      const found = yield* large({
+        runs: 2,
+        envelopes: 4,
+        payloadBytes: 20_000,
+        quietRuns: 2,
+        quietPerSecond: 100,
+        quietSeconds: 0.1,
+        standStillSeconds: 0
+      })
+      assert.strictEqual(found.millis.count, 20)
+      assert.isAbove(found.bytes, 6 * 20_000)
     })
   )
 

@@ -12,6 +12,12 @@ import type { QueuedAppend } from "./QueuedAppend.ts"
 /** Most frames and most requests that share one transaction. */
 export const GROUP_FRAMES = 4000
 export const GROUP_REQUESTS = 64
+/** Transactions in flight: some commit while the next is being folded. */
+export const WRITERS = 3
+/** An append of more bytes than this takes its time, so it shares no transaction with smaller ones. */
+const LARGE_APPEND_BYTES = 131_072
+/** Of the writers these may have large appends; the others are always there for the small ones. */
+const LARGE_WRITERS = 2
 /** The pause before a locked run is looked at again, doubling up to the longest. Milliseconds. */
 const FIRST_LOCK_PAUSE_MS = 10
 const LONGEST_LOCK_PAUSE_MS = 250
@@ -22,6 +28,13 @@ export interface OldestAppend {
   readonly waitedMs: number
   /** It waits for a row of its run that a transaction outside of this log has locked. */
   readonly locked: boolean
+}
+
+/** Appends that share a transaction. */
+export interface Group {
+  readonly appends: ReadonlyArray<QueuedAppend>
+  /** The writer is free again. */
+  readonly release: Effect.Effect<void>
 }
 
 /** The appends of one run, in their order. */
@@ -36,7 +49,8 @@ interface Line {
 
 /**
  * Appends that wait for a writer: a line for each run, so that the writers never meet on a run and the order of its
- * appends is kept whatever becomes of the first of them. A run that somebody outside has locked is left out for a pause
+ * appends is kept whatever becomes of the first of them. Large appends have groups of their own, and never all of the
+ * writers. A run that somebody outside has locked is left out for a pause
  * while the others go on; it holds neither a writer nor a connection meanwhile (docs/events.md#locked-runs).
  *
  * The lines need no bound of their own: an append waits together with its caller, and frames are bounded by
@@ -51,7 +65,7 @@ export class AppendQueue extends Context.Service<
       frames: ReadonlyArray<PreparedFrame>
     ) => Effect.Effect<Changed, AppendError>
     /** Waits for appends and takes the oldest of different runs, up to the bounds of a group. */
-    readonly takeGroup: Effect.Effect<ReadonlyArray<QueuedAppend>>
+    readonly takeGroup: Effect.Effect<Group>
     readonly oldest: Effect.Effect<OldestAppend | undefined>
   }
 >()("runplane/control-plane/AppendQueue") {
@@ -61,7 +75,10 @@ export class AppendQueue extends Context.Service<
       const { groupBytes } = yield* LogSettings
       const scope = yield* Effect.scope
       const lines = new Map<string, Line>()
-      const ready = new Set<Line>()
+      /** Lines by their first append. */
+      const small = new Set<Line>()
+      const large = new Set<Line>()
+      let largeGroups = 0
       /** Not answered yet, the oldest first. */
       const open = new Map<QueuedAppend, Line>()
       const idle = new Set<() => void>()
@@ -79,10 +96,14 @@ export class AppendQueue extends Context.Service<
       const offer = (line: Line) => {
         if (line.taken > 0) return
         if (line.waiting.length === 0) return void lines.delete(line.runId)
+        const ready = isLarge(line.waiting[0]) ? large : small
         ready.add(line)
-        for (const wake of idle) {
-          idle.delete(wake)
-          return wake()
+        wake()
+      }
+      const wake = () => {
+        for (const resume of idle) {
+          idle.delete(resume)
+          return resume()
         }
       }
 
@@ -128,7 +149,7 @@ export class AppendQueue extends Context.Service<
         return Effect.asVoid(Effect.forkIn(Effect.delay(again, pause), scope))
       }
 
-      const fill = (): ReadonlyArray<QueuedAppend> => {
+      const fill = (ready: Set<Line>): ReadonlyArray<QueuedAppend> => {
         const group: Array<QueuedAppend> = []
         let bytes = 0
         let frames = 0
@@ -136,8 +157,9 @@ export class AppendQueue extends Context.Service<
         for (const line of ready) {
           ready.delete(line)
           while (!isFull()) {
-            const next = line.waiting.shift()
-            if (next === undefined) break
+            const next = line.waiting[0]
+            if (next === undefined || isLarge(next) !== (ready === large)) break
+            line.waiting.shift()
             group.push(next)
             line.taken += 1
             bytes += next.bytes
@@ -148,13 +170,23 @@ export class AppendQueue extends Context.Service<
         return group
       }
 
-      const takeGroup: Effect.Effect<ReadonlyArray<QueuedAppend>> = Effect.suspend(() =>
-        ready.size > 0 ? Effect.succeed(fill()) : Effect.andThen(wakened, takeGroup)
-      )
+      const releaseLarge = Effect.sync(() => {
+        largeGroups -= 1
+        if (large.size > 0) wake()
+      })
+
+      const takeGroup: Effect.Effect<Group> = Effect.suspend(() => {
+        if (large.size > 0 && largeGroups < LARGE_WRITERS) {
+          largeGroups += 1
+          return Effect.succeed({ appends: fill(large), release: releaseLarge })
+        }
+        if (small.size > 0) return Effect.succeed({ appends: fill(small), release: Effect.void })
+        return Effect.andThen(wakened, takeGroup)
+      })
       const wakened = Effect.callback<void>((resume) => {
-        const wake = () => resume(Effect.void)
-        idle.add(wake)
-        return Effect.sync(() => idle.delete(wake))
+        const waiting = () => resume(Effect.void)
+        idle.add(waiting)
+        return Effect.sync(() => idle.delete(waiting))
       })
 
       const oldest = Effect.map(Clock.currentTimeNanos, (now): OldestAppend | undefined => {
@@ -168,3 +200,5 @@ export class AppendQueue extends Context.Service<
     })
   )
 }
+
+const isLarge = (append: QueuedAppend | undefined): boolean => append !== undefined && append.bytes > LARGE_APPEND_BYTES

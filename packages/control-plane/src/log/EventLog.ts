@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { AppendQueue } from "./AppendQueue.ts"
+import { AppendQueue, WRITERS } from "./AppendQueue.ts"
 import {
   type Appended,
   type AppendFailed,
@@ -20,9 +20,6 @@ import { FrameNormaliser } from "./FrameNormaliser.ts"
 import { makeGroupCommit } from "./GroupCommit.ts"
 import { prepareFrames } from "./PreparedFrame.ts"
 import { ProjectionCache } from "./ProjectionCache.ts"
-
-/** Transactions in flight: one commits while the next is being folded. */
-export const WRITERS = 2
 
 /**
  * The one way into the log. An append is atomic: raw and canonical events, projection, metrics, messages, status and
@@ -57,7 +54,7 @@ export class EventLog extends Context.Service<
       const cache = yield* ProjectionCache
       const queue = yield* AppendQueue
       const commit = yield* makeGroupCommit
-      const write = Effect.flatMap(queue.takeGroup, commit)
+      const write = Effect.flatMap(queue.takeGroup, ({ appends, release }) => Effect.ensuring(commit(appends), release))
       for (let writer = 0; writer < WRITERS; writer++) yield* Effect.forkScoped(Effect.forever(write))
 
       /** Frames are prepared on the way into the queue: a transaction that is made again finds them ready. */

@@ -42,6 +42,7 @@ const ask = Effect.fnUntraced(function* (runId: RunId, ...bytes: ReadonlyArray<n
   return fiber
 })
 
+const takeGroup = AppendQueue.use((queue) => Effect.map(queue.takeGroup, ({ appends }) => appends))
 const runsOf = (group: ReadonlyArray<QueuedAppend>) => group.map(({ request }) => request.runId)
 const outcome = (runId: RunId) => Exit.fail(new RunNotFound({ runId }))
 const answerAll = (group: ReadonlyArray<QueuedAppend>) =>
@@ -50,13 +51,12 @@ const answerAll = (group: ReadonlyArray<QueuedAppend>) =>
 describe("AppendQueue", () => {
   it.effect("gives a run to one writer at a time, and keeps the order of its appends", () =>
     Effect.gen(function* () {
-      const queue = yield* AppendQueue
       const asked = yield* ask(A)
-      const first = yield* queue.takeGroup
+      const first = yield* takeGroup
       yield* ask(A)
       yield* ask(B)
-      assert.deepStrictEqual(runsOf(yield* queue.takeGroup), [B])
-      const waiting = yield* Effect.forkChild(queue.takeGroup)
+      assert.deepStrictEqual(runsOf(yield* takeGroup), [B])
+      const waiting = yield* Effect.forkChild(takeGroup)
       yield* Effect.yieldNow
       assert.isUndefined(waiting.pollUnsafe())
       yield* answerAll(first)
@@ -65,19 +65,36 @@ describe("AppendQueue", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("cuts groups by requests and by bytes, and lets a larger append go alone", () =>
+  it.effect("cuts groups by requests and by bytes, and lets one that is larger go alone", () =>
     Effect.gen(function* () {
-      const queue = yield* AppendQueue
       for (let number = 0; number < GROUP_REQUESTS + 1; number++) yield* ask(runOf(number))
-      assert.strictEqual((yield* queue.takeGroup).length, GROUP_REQUESTS)
-      assert.strictEqual((yield* queue.takeGroup).length, 1)
+      assert.strictEqual((yield* takeGroup).length, GROUP_REQUESTS)
+      assert.strictEqual((yield* takeGroup).length, 1)
       yield* ask(runOf(100), 6_000)
       yield* ask(runOf(101), 6_000)
-      yield* ask(runOf(102), 1_000_000)
+      yield* ask(runOf(102), 100_000)
       yield* ask(runOf(103), 1)
-      assert.deepStrictEqual(runsOf(yield* queue.takeGroup), [runOf(100), runOf(101)])
-      assert.deepStrictEqual(runsOf(yield* queue.takeGroup), [runOf(102)])
-      assert.deepStrictEqual(runsOf(yield* queue.takeGroup), [runOf(103)])
+      assert.deepStrictEqual(runsOf(yield* takeGroup), [runOf(100), runOf(101)])
+      assert.deepStrictEqual(runsOf(yield* takeGroup), [runOf(102)])
+      assert.deepStrictEqual(runsOf(yield* takeGroup), [runOf(103)])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("keeps large appends from the transactions of small ones, and from one writer at least", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      for (const number of [1, 2, 3]) yield* ask(runOf(number), 1_000_000)
+      yield* ask(runOf(4), 1)
+      const [first, second, third] = [yield* queue.takeGroup, yield* queue.takeGroup, yield* queue.takeGroup]
+      assert.deepStrictEqual(
+        [first, second, third].map(({ appends }) => runsOf(appends)),
+        [[runOf(1)], [runOf(2)], [runOf(4)]]
+      )
+      const next = yield* Effect.forkChild(queue.takeGroup)
+      yield* Effect.yieldNow
+      assert.isUndefined(next.pollUnsafe())
+      yield* first.release
+      assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [runOf(3)])
     }).pipe(Effect.provide(layer))
   )
 
@@ -86,14 +103,14 @@ describe("AppendQueue", () => {
       const queue = yield* AppendQueue
       yield* ask(A, 1)
       yield* ask(A, 2)
-      const group = yield* queue.takeGroup
+      const group = yield* takeGroup
       yield* Effect.forEach(group, ({ postpone }) => postpone)
       yield* ask(A, 3)
       yield* ask(B)
-      const other = yield* queue.takeGroup
+      const other = yield* takeGroup
       assert.deepStrictEqual(runsOf(other), [B])
       yield* answerAll(other)
-      const next = yield* Effect.forkChild(queue.takeGroup)
+      const next = yield* Effect.forkChild(takeGroup)
       yield* Effect.yieldNow
       assert.isUndefined(next.pollUnsafe())
       yield* TestClock.adjust("1 second")

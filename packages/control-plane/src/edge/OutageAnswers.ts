@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { describeSqlError, isOutage } from "../database/SqlFailures.ts"
+import { describeSqlError, isContention, isOutage, isTimeout } from "../database/SqlFailures.ts"
 
 /** Seconds after which a caller may try again. */
 export const RETRY_AFTER_SECONDS = 5
@@ -48,9 +48,11 @@ const answerOf = (failure: unknown) => {
     : Effect.as(Effect.logWarning(`refused a request: ${outage}`), unavailable)
 }
 
-/** Why the database could not be used at all; undefined when it could. */
+/** Why the same request may do well later; undefined when the database has refused it. */
 const outageOf = (failure: unknown): string | undefined => {
   if (!isDatabaseFailure(failure)) return undefined
   if (failure._tag === "AppendFailed") return failure.outage ? failure.message : undefined
-  return isOutage(failure) ? describeSqlError(failure) : undefined
+  // Who has locked a row, or keeps the server busy, is somebody else too.
+  const later = isOutage(failure) || isContention(failure) || isTimeout(failure)
+  return later ? describeSqlError(failure) : undefined
 }

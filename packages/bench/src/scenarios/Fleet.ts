@@ -25,22 +25,25 @@ export const openFleet = Effect.fn("Fleet.open")(function* (size: number, envelo
   yield* runtime.run({ _tag: "Prepare", sessions, envelopes, ...(payloadBytes !== undefined && { payloadBytes }) })
   const created = yield* Effect.forEach(sessions, client.create, { concurrency: "unbounded" })
   yield* within("all sessions subscribed", runtime.run({ _tag: "AwaitSubscribed", sessions }))
-  return { sessions, runIds: created.map(({ runId }) => runId) } satisfies Fleet
+  const fleet: Fleet = { sessions, runIds: created.map(({ runId }) => runId) }
+  yield* until("all runs running", haveStatus(fleet, "running"))
+  return fleet
 })
 
 /**
  * Resolves the sessions and waits until all runs are completed, so that nothing of them goes on beside what comes next.
  */
 export const closeFleet = Effect.fn("Fleet.close")(function* (fleet: Fleet) {
-  const sql = yield* PgClient.PgClient
   const runtime = yield* RuntimeProcess
   yield* runtime.run({ _tag: "Resolve", sessions: fleet.sessions })
-  const completed = Effect.map(
-    sql<{ readonly count: number }>`
-      SELECT count(*)::int AS count FROM runs WHERE id = ANY(${fleet.runIds}::text[]::uuid[]) AND status = 'completed'`,
-    ([row]) => row?.count === fleet.runIds.length
-  )
-  yield* until("all runs completed", completed)
+  yield* until("all runs completed", haveStatus(fleet, "completed"))
+})
+
+const haveStatus = Effect.fnUntraced(function* ({ runIds }: Fleet, status: "running" | "completed") {
+  const sql = yield* PgClient.PgClient
+  const [row] = yield* sql<{ readonly count: number }>`
+    SELECT count(*)::int AS count FROM runs WHERE id = ANY(${runIds}::text[]::uuid[]) AND status = ${status}`
+  return row?.count === runIds.length
 })
 
 /** Waits until the log holds so many envelopes of these runs, all together. */

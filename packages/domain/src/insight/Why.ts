@@ -89,7 +89,7 @@ export const why = (run: Deliberation, by: Governing): Why => {
   return {
     ...answer,
     rules: ruleVerdicts(run, ruled, positive),
-    minimalSet: isExplained ? smallestCarrying(acts, standing, positive) : [],
+    minimalSet: isExplained ? smallestCarrying(acts, ruled.mode, standing, positive) : [],
     counterfactuals,
     ...(turning !== undefined && { decidedAt: turning }),
     missing: [],

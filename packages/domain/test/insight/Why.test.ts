@@ -252,6 +252,7 @@ describe("properties of why", () => {
           assert.strictEqual(allowed(rest, positive), stillAllowed)
         }
       }
-    }
+    },
+    { arbitrary: { runs: 200 } }
   )
 })

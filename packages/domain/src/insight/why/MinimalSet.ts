@@ -1,4 +1,4 @@
-import { type Act, counting } from "../Act.ts"
+import { type Act, counting, isOpening, type RuledMode } from "../Act.ts"
 import { MAX_ENUMERATED, smallestSets } from "../forecast/Outlook.ts"
 import { type Standing, sideOf } from "../Standing.ts"
 
@@ -11,6 +11,7 @@ const MAX_ACTS = 2_000
  */
 export const smallestCarrying = (
   acts: ReadonlyArray<Act>,
+  mode: RuledMode,
   { isAllowed }: Standing,
   positive: boolean
 ): ReadonlyArray<number> => {
@@ -18,7 +19,13 @@ export const smallestCarrying = (
   const against = counted.filter((act) => sideOf(act, positive) === "against")
   const others = counted.filter((act) => sideOf(act, positive) !== "against")
   if (others.length > MAX_ACTS) return []
-  const carries = (chosen: ReadonlyArray<Act>) => isAllowed(inOrder([...chosen, ...against]), positive)
+  // What was said against a proposal stays, and so the proposal itself.
+  const opposed = new Set(against.map(({ proposalId }) => proposalId))
+  const kept = others.filter((act) => isOpening(mode, act.type) && opposed.has(act.proposalId))
+  const carries = (chosen: ReadonlyArray<Act>) => {
+    const present = new Set(chosen)
+    return kept.every((act) => present.has(act)) && isAllowed(inOrder([...chosen, ...against]), positive)
+  }
   if (!carries(others)) return []
   const least =
     others.length <= MAX_ENUMERATED ? (smallestSets(others, carries)[0] ?? []) : withoutIdle(others, carries)

@@ -2,27 +2,68 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
+/** The readers of one kind: those that wait for the next read, and how many reads are under way or waited for. */
+interface Readers<A, E> {
+  readonly turn: Semaphore.Semaphore
+  next: Deferred.Deferred<A, E> | undefined
+  reads: number
+}
+
 /**
- * A read that callers share when they ask for it at the same time. Nobody is answered with what was read before the
- * request: who comes while a read is under way gets the next one, together with all others who came meanwhile. So
- * however many ask, the database has one such read to do at a time. A caller that goes away takes nothing from the
- * others.
+ * A read that callers share when they ask for the same (`keyOf`) at the same time. Nobody is answered with what was
+ * read before the request: who comes while a read is under way gets the next one, together with all others who came
+ * meanwhile. So however many ask, the database has one such read to do at a time. A caller that goes away takes nothing
+ * from the others.
  */
-export const shareReads = Effect.fnUntraced(function* <A, E, R>(read: Effect.Effect<A, E, R>) {
+export const shareReads = Effect.fnUntraced(function* <Q, A, E, R>(
+  read: (query: Q) => Effect.Effect<A, E, R>,
+  keyOf: (query: Q) => string
+) {
   const scope = yield* Effect.scope
   const context = yield* Effect.context<R>()
-  const turn = yield* Semaphore.make(1)
-  let next: Deferred.Deferred<A, E> | undefined
+  const kinds = new Map<string, Readers<A, E>>()
 
-  return Effect.suspend(() => {
-    if (next !== undefined) return Deferred.await(next)
-    const asked = Deferred.makeUnsafe<A, E>()
-    next = asked
-    const begin = Effect.sync(() => {
-      next = undefined
+  return (query: Q): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      const key = keyOf(query)
+      const readers = kinds.get(key) ?? { turn: Semaphore.makeUnsafe(1), next: undefined, reads: 0 }
+      if (readers.next !== undefined) return Deferred.await(readers.next)
+      const asked = Deferred.makeUnsafe<A, E>()
+      readers.next = asked
+      readers.reads++
+      kinds.set(key, readers)
+      const begin = Effect.sync(() => {
+        readers.next = undefined
+      })
+      const end = Effect.sync(() => {
+        readers.reads--
+        if (readers.reads === 0) kinds.delete(key)
+      })
+      return readers.turn
+        .withPermits(1)(
+          Effect.andThen(
+            begin,
+            Deferred.into(
+              Effect.suspend(() => read(query)),
+              asked
+            )
+          )
+        )
+        .pipe(
+          Effect.ensuring(end),
+          Effect.provideContext(context),
+          Effect.forkIn(scope),
+          Effect.andThen(Deferred.await(asked))
+        )
     })
-    return turn
-      .withPermits(1)(Effect.andThen(begin, Deferred.into(read, asked)))
-      .pipe(Effect.provideContext(context), Effect.forkIn(scope), Effect.andThen(Deferred.await(asked)))
-  })
 })
+
+/** The same for a read that has no query. */
+export const shareRead = <A, E, R>(read: Effect.Effect<A, E, R>) =>
+  Effect.map(
+    shareReads(
+      () => read,
+      () => ""
+    ),
+    (shared) => shared(undefined)
+  )

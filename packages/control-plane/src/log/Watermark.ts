@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { shareReads } from "../database/SharedRead.ts"
+import { shareRead } from "../database/SharedRead.ts"
 
 /**
  * The place in the log up to which nothing can appear any more (docs/events.md#watermark). Seqs are given out before
@@ -28,7 +28,7 @@ export class Watermark extends Context.Service<
         known = Number(row?.seq ?? 0)
         return known
       })
-      return Watermark.of({ now: yield* shareReads(read), known: Effect.sync(() => known) })
+      return Watermark.of({ now: yield* shareRead(read), known: Effect.sync(() => known) })
     })
   )
 }

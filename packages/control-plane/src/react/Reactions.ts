@@ -5,6 +5,7 @@ import { RunTraces } from "../log/runs/RunTraces.ts"
 import { countAppends } from "./metrics/EventMetrics.ts"
 import { Metrics } from "./metrics/Metrics.ts"
 import { makeEventTallies } from "./tallies/EventTally.ts"
+import { makeLateChanges, RunTallies } from "./tallies/RunTallies.ts"
 import { makeRunSpans } from "./traces/RunSpans.ts"
 import * as Delivery from "./webhooks/Delivery.ts"
 import { WebhookDispatcher } from "./webhooks/WebhookDispatcher.ts"
@@ -14,13 +15,19 @@ const reactors = Layer.effect(
   Reactors,
   Effect.gen(function* () {
     const { wake } = yield* WebhookDispatcher
-    return [yield* makeEventTallies, yield* makeWebhookOutbox(wake), countAppends(yield* Metrics), yield* makeRunSpans]
+    return [
+      yield* makeEventTallies,
+      yield* makeLateChanges,
+      yield* makeWebhookOutbox(wake),
+      countAppends(yield* Metrics),
+      yield* makeRunSpans
+    ]
   })
 )
 
 /** What follows from a commit. Offers the reactors to the log, and webhooks and metrics to those who show them. */
 export const layer = reactors.pipe(
   Layer.provide(RunTraces.layer),
-  Layer.provideMerge(Delivery.layer),
+  Layer.provideMerge(Layer.mergeAll(Delivery.layer, RunTallies.layer)),
   Layer.provideMerge(Metrics.layer)
 )

@@ -7,6 +7,7 @@ import { Reactors } from "../../src/log/Reactors.ts"
 import { Redactor } from "../../src/log/Redactor.ts"
 import { TokenPricing } from "../../src/log/TokenPricing.ts"
 import { makeEventTallies } from "../../src/react/tallies/EventTally.ts"
+import { makeLateChanges } from "../../src/react/tallies/RunTallies.ts"
 import { makeWebhookOutbox } from "../../src/react/webhooks/WebhookOutbox.ts"
 
 export const layerTestNormaliser = FrameNormaliser.layer.pipe(
@@ -14,7 +15,10 @@ export const layerTestNormaliser = FrameNormaliser.layer.pipe(
 )
 
 /** The reactors that write: webhooks are put into the outbox, and nobody delivers them at once. */
-const layerTestReactors = Layer.effect(Reactors, Effect.all([makeEventTallies, makeWebhookOutbox(() => undefined)]))
+const layerTestReactors = Layer.effect(
+  Reactors,
+  Effect.all([makeEventTallies, makeLateChanges, makeWebhookOutbox(() => undefined)])
+)
 
 /** The log with the reactors that the test provides. */
 export const layerReactingLog = Log.layer.pipe(Layer.provide(layerTestNormaliser))

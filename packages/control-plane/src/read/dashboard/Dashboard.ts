@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { shareReads } from "../../database/SharedRead.ts"
 import { RuntimeHealth } from "../../edge/RuntimeHealth.ts"
 import { DashboardRepository } from "./DashboardRepository.ts"
 import { dashboardWindow } from "./DashboardWindow.ts"
@@ -33,7 +34,7 @@ export class Dashboard extends Context.Service<
       const health = yield* RuntimeHealth
       const runtimeHealth = yield* Effect.cachedWithTTL(health.check, RUNTIME_HEALTH_TTL)
 
-      const overview = Effect.fn("Dashboard.overview")(function* (query: DashboardQuery) {
+      const read = Effect.fnUntraced(function* (query: DashboardQuery) {
         const window = dashboardWindow(query, yield* Clock.currentTimeMillis)
         if (window === undefined) return yield* badRequest("to must be after from")
         const { environment, scenarioRef } = query
@@ -46,6 +47,9 @@ export class Dashboard extends Context.Service<
         })
         return { kpis: kpisOf(rows), recentRuns: rows.recent, runtimeHealth: runtime, charts: chartsOf(rows) }
       })
+      // A room full of screens asks for the same at the same time.
+      const shared = yield* shareReads(read, JSON.stringify)
+      const overview = Effect.fn("Dashboard.overview")(shared)
       return Dashboard.of({ overview, agents: repository.agents })
     })
   )

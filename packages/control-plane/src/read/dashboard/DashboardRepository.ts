@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import type { DashboardWindow } from "./DashboardWindow.ts"
+import { type DashboardWindow, wholeBuckets } from "./DashboardWindow.ts"
 
 /** Runs and scenarios that an overview lists. */
 export const RECENT_RUNS = 10
@@ -69,9 +69,16 @@ export interface OverviewRows {
   readonly recent: ReadonlyArray<RecentRun>
 }
 
+/** The rows of `runs` parts that a chart is made of. */
+interface RunPart extends CreatedRuns {
+  readonly chart: "created" | "error" | "scenario"
+  readonly label: string
+}
+
 /**
- * The figures of an overview (docs/http.md#dashboard-figures), aggregated by the database. What they read is bounded by
- * the window, through the indexes on the times of runs and of `event_marks`; the log itself is never read.
+ * The figures of an overview (docs/http.md#dashboard-figures), aggregated by the database from sums by time
+ * (docs/events.md#tallies): what they read is bounded by the number of buckets and of scenarios, and by the runs of the
+ * buckets that the window cuts. Only percentiles look at every run, in an index. The log itself is never read.
  */
 export class DashboardRepository extends Context.Service<
   DashboardRepository,
@@ -86,7 +93,7 @@ export class DashboardRepository extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      /** Of the columns of runs `r`. */
+      /** Of the columns of `r`. */
       const chosen = ({ environment, scenarioRef }: RunFilter) =>
         sql.and([
           ...(scenarioRef === undefined
@@ -99,73 +106,135 @@ export class DashboardRepository extends Context.Service<
         ended: sql`r.ended_at`,
         marked: sql`m.ts`
       } as const
-      const within = (time: keyof typeof times, { from, to }: DashboardWindow) =>
+      type Axis = keyof typeof times
+      const between = (axis: Axis, from: string, to: string | undefined) =>
         sql.and([
-          sql`${times[time]} >= ${from}::timestamptz`,
-          ...(to === undefined ? [] : [sql`${times[time]} < ${to}::timestamptz`])
+          sql`${times[axis]} >= ${from}::timestamptz`,
+          ...(to === undefined ? [] : [sql`${times[axis]} < ${to}::timestamptz`])
         ])
-      const bucket = (time: keyof typeof times, window: DashboardWindow) =>
-        sql`date_trunc(${window.bucket}::text, ${times[time]}, 'UTC') AS at`
-      const took = sql`extract(epoch FROM r.ended_at - r.started_at)::float8 * 1000`
+      const within = (axis: Axis, { from, to }: DashboardWindow) => between(axis, from, to)
+      /** The parts of the window that are in no whole bucket. */
+      const atEdges = (axis: Axis, window: DashboardWindow) => {
+        const { from, to } = wholeBuckets(window)
+        const first = between(axis, window.from, from)
+        return window.to === undefined || to === undefined
+          ? sql`(${first} AND ${within(axis, window)})`
+          : sql`((${first} OR ${between(axis, to, window.to)}) AND ${within(axis, window)})`
+      }
+      const bucket = (axis: Axis, window: DashboardWindow) =>
+        sql`date_trunc(${window.bucket}::text, ${times[axis]}, 'UTC')`
+      /** The buckets of a table of sums `r` that are wholly in the window. */
+      const inside = (window: DashboardWindow) => {
+        const { from, to } = wholeBuckets(window)
+        return sql.and([
+          sql`r.unit = ${window.bucket}`,
+          sql`r.at >= ${from}::timestamptz`,
+          ...(to === undefined ? [] : [sql`r.at < ${to}::timestamptz`])
+        ])
+      }
 
-      const created = (window: DashboardWindow, filter: RunFilter) => sql<CreatedRuns>`
-        SELECT ${bucket("created", window)}, count(*)::int AS runs,
-               count(*) FILTER (WHERE r.status IN ('queued', 'starting', 'binding_session'))::int AS waiting,
-               count(*) FILTER (WHERE r.status = 'running')::int AS running,
-               count(*) FILTER (WHERE r.status = 'suspended')::int AS suspended,
-               count(*) FILTER (WHERE r.status = 'completed')::int AS completed,
-               count(*) FILTER (WHERE r.status = 'failed')::int AS failed,
-               count(*) FILTER (WHERE r.status = 'cancelled')::int AS cancelled,
-               count(*) FILTER (WHERE NOT decision.positive)::int AS declined,
-               coalesce(sum(m.total_tokens), 0) AS tokens, coalesce(sum(m.estimated_cost_usd), 0) AS cost,
-               coalesce(sum(${took}) FILTER (WHERE r.status = 'completed'), 0) AS duration,
-               count(${took}) FILTER (WHERE r.status = 'completed')::int AS timed
-        FROM runs r
-        LEFT JOIN run_metrics m ON m.run_id = r.id
-        LEFT JOIN LATERAL (
-          SELECT positive FROM event_marks
-          WHERE run_id = r.id AND type = 'decision.finalized' AND r.status = 'completed' AND m.decision_count > 0
-          ORDER BY seq DESC LIMIT 1
-        ) AS decision ON true
-        WHERE ${within("created", window)} AND ${chosen(filter)} GROUP BY 1 ORDER BY 1`
+      /** Runs that have changed since they were added up: what the sums say of them does not count. */
+      const pending = sql`pending AS MATERIALIZED (SELECT DISTINCT run_id FROM tally_changes)`
+      const isPending = sql`r.run_id IN (SELECT run_id FROM pending)`
+      /** The runs that are not in the sums as they are now. */
+      const live = sql`
+        (SELECT c.* FROM pending JOIN run_contributions c USING (run_id) WHERE c.status IN ('completed', 'failed', 'cancelled')
+         UNION ALL SELECT * FROM run_contributions WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended'))`
 
-      const latencies = (window: DashboardWindow, filter: RunFilter) => sql<Latency>`
-        SELECT ${bucket("ended", window)}, avg(${took}) AS mean,
-               percentile_cont(ARRAY[0.5, 0.95, 0.99]::float8[]) WITHIN GROUP (ORDER BY ${took}) AS percentiles
-        FROM runs r
-        WHERE ${within("created", window)} AND r.status = 'completed' AND r.started_at IS NOT NULL
-          AND r.ended_at IS NOT NULL AND ${chosen(filter)}
-        GROUP BY 1 ORDER BY 1`
+      /** Of one run, `sign` times, with the columns of the sums. */
+      const ofRun = (axis: Axis, window: DashboardWindow, sign: "1" | "-1") => sql`
+        ${bucket(axis, window)}, r.source_ref, r.scenario_ref, r.error_code, ${sql.literal(sign)},
+        CASE WHEN r.status IN ('queued', 'starting', 'binding_session') THEN ${sql.literal(sign)} ELSE 0 END,
+        CASE WHEN r.status = 'running' THEN ${sql.literal(sign)} ELSE 0 END,
+        CASE WHEN r.status = 'suspended' THEN ${sql.literal(sign)} ELSE 0 END,
+        CASE WHEN r.status = 'completed' THEN ${sql.literal(sign)} ELSE 0 END,
+        CASE WHEN r.status = 'failed' THEN ${sql.literal(sign)} ELSE 0 END,
+        CASE WHEN r.status = 'cancelled' THEN ${sql.literal(sign)} ELSE 0 END,
+        CASE WHEN r.declined THEN ${sql.literal(sign)} ELSE 0 END, ${sql.literal(sign)} * r.tokens, ${sql.literal(sign)} * r.cost,
+        ${sql.literal(sign)} * coalesce(r.took, 0), CASE WHEN r.took IS NOT NULL THEN ${sql.literal(sign)} ELSE 0 END`
+
+      /** What the runs of the window add up to, in parts: sums, what is wrong with them, and what is not in them. */
+      const parts = (axis: "created" | "ended", window: DashboardWindow, filter: RunFilter) => sql`
+        parts (at, source_ref, scenario_ref, error_code, runs, waiting, running, suspended, completed, failed, cancelled,
+               declined, tokens, cost, took, timed) AS MATERIALIZED (
+          SELECT r.at, r.source_ref, r.scenario_ref, r.error_code, r.runs, 0, 0, 0, r.completed, r.failed, r.cancelled,
+                 r.declined, r.tokens, r.cost, r.took, r.timed
+          FROM run_tallies r WHERE r.axis = ${axis} AND ${inside(window)} AND ${chosen(filter)}
+          UNION ALL
+          SELECT ${ofRun(axis, window, "1")}
+          FROM tallied_runs r WHERE ${atEdges(axis, window)} AND ${chosen(filter)} AND NOT ${isPending}
+          UNION ALL
+          SELECT ${ofRun(axis, window, "-1")}
+          FROM tallied_runs r
+          WHERE ${isPending} AND ${within(axis, window)} AND NOT ${atEdges(axis, window)} AND ${chosen(filter)}
+          UNION ALL
+          SELECT ${ofRun(axis, window, "1")} FROM ${live} AS r WHERE ${within(axis, window)} AND ${chosen(filter)}
+        )`
+
+      const sums = sql`
+        sum(runs)::int AS runs, sum(waiting)::int AS waiting, sum(running)::int AS running,
+        sum(suspended)::int AS suspended, sum(completed)::int AS completed, sum(failed)::int AS failed,
+        sum(cancelled)::int AS cancelled, sum(declined)::int AS declined, sum(tokens)::float8 AS tokens,
+        sum(cost)::float8 AS cost, sum(took)::float8 / 1000 AS duration, sum(timed)::int AS timed`
+
+      const created = (window: DashboardWindow, filter: RunFilter) => sql<RunPart>`
+        WITH ${pending}, ${parts("created", window, filter)}
+        (SELECT 'created' AS chart, '' AS label, at, ${sums} FROM parts GROUP BY at HAVING sum(runs) > 0 ORDER BY at)
+        UNION ALL
+        (SELECT 'error', error_code, NULL, ${sums} FROM parts WHERE error_code IS NOT NULL
+         GROUP BY error_code HAVING sum(runs) > 0 ORDER BY sum(runs) DESC, error_code LIMIT ${TOP_ERRORS})
+        UNION ALL
+        (SELECT 'scenario', coalesce(source_ref, scenario_ref, 'unknown') AS label, NULL, ${sums} FROM parts
+         GROUP BY 2 HAVING sum(runs) > 0 ORDER BY sum(runs) DESC, 2 LIMIT ${TOP_SCENARIOS})`
 
       const throughput = (window: DashboardWindow, filter: RunFilter) => sql<CountAt>`
-        SELECT ${bucket("ended", window)}, count(*) FILTER (WHERE r.status = 'completed')::int AS count
-        FROM runs r WHERE ${within("ended", window)} AND ${chosen(filter)} GROUP BY 1 ORDER BY 1`
+        WITH ${pending}, ${parts("ended", window, filter)}
+        SELECT at, sum(completed)::int AS count FROM parts GROUP BY at HAVING sum(runs) > 0 ORDER BY at`
+
+      const latencies = (window: DashboardWindow, filter: RunFilter) => sql<Latency>`
+        WITH ${pending}, timed AS (
+          SELECT r.ended_at, r.took FROM tallied_runs r
+          WHERE ${within("created", window)} AND r.took IS NOT NULL AND ${chosen(filter)} AND NOT ${isPending}
+          UNION ALL
+          SELECT r.ended_at, r.took FROM pending JOIN run_contributions r USING (run_id)
+          WHERE ${within("created", window)} AND r.took IS NOT NULL AND ${chosen(filter)}
+        )
+        SELECT ${bucket("ended", window)} AS at, avg(r.took)::float8 / 1000 AS mean,
+               percentile_cont(ARRAY[0.5, 0.95, 0.99]::float8[])
+                 WITHIN GROUP (ORDER BY r.took::float8 / 1000) AS percentiles
+        FROM timed r GROUP BY 1 ORDER BY 1`
 
       const isFiltered = (filter: RunFilter) => filter.scenarioRef !== undefined || filter.environment !== undefined
-      /** Without a filter the index of the marks has everything. */
-      const ofChosenRuns = (filter: RunFilter) =>
-        isFiltered(filter) ? sql`JOIN runs r ON r.id = m.run_id AND ${chosen(filter)}` : sql``
 
-      const signals = (window: DashboardWindow, filter: RunFilter) => sql<CountAt>`
-        SELECT ${bucket("marked", window)}, count(*)::int AS count
-        FROM event_marks m ${ofChosenRuns(filter)}
-        WHERE m.type = 'signal.emitted' AND ${within("marked", window)} GROUP BY 1 ORDER BY 1`
+      const counted = sql`
+        count(*) FILTER (WHERE m.type = 'signal.emitted') AS signals,
+        count(*) FILTER (WHERE m.type = 'decision.finalized') AS decisions,
+        count(*) FILTER (WHERE m.positive) AS positive, count(*) FILTER (WHERE NOT m.positive) AS negative`
+      const isMark = sql`m.type IN ('signal.emitted', 'decision.finalized')`
+      /** The marks of the runs of a filter, one by one, through the index of their times. */
+      const marksOfRuns = (window: DashboardWindow, filter: RunFilter) => sql`
+        SELECT ${bucket("marked", window)} AS at, ${counted}
+        FROM event_marks m JOIN runs r ON r.id = m.run_id AND ${chosen(filter)}
+        WHERE ${isMark} AND ${within("marked", window)} GROUP BY 1`
+      const marksOfAll = (window: DashboardWindow) => sql`
+        SELECT r.at, r.signals, r.decisions, r.positive, r.negative FROM mark_tallies r WHERE ${inside(window)}
+        UNION ALL
+        SELECT ${bucket("marked", window)}, ${counted} FROM event_marks m
+        WHERE m.seq <= (SELECT seq FROM tallied_marks) AND ${isMark} AND ${atEdges("marked", window)} GROUP BY 1
+        UNION ALL
+        SELECT ${bucket("marked", window)}, ${counted} FROM event_marks m
+        WHERE m.seq > (SELECT seq FROM tallied_marks) AND ${isMark} AND ${within("marked", window)} GROUP BY 1
+        UNION ALL
+        SELECT at, -signals, -decisions, -positive, -negative FROM (
+          SELECT ${bucket("marked", window)} AS at, ${counted} FROM removed_marks m
+          WHERE ${within("marked", window)} AND NOT ${atEdges("marked", window)} GROUP BY 1
+        ) AS removed`
 
-      const decisions = (window: DashboardWindow, filter: RunFilter) => sql<CountAt>`
-        SELECT ${bucket("marked", window)},
-               (count(*) FILTER (WHERE m.positive) - count(*) FILTER (WHERE NOT m.positive))::int AS count
-        FROM event_marks m ${ofChosenRuns(filter)}
-        WHERE m.type = 'decision.finalized' AND ${within("marked", window)} GROUP BY 1 ORDER BY 1`
-
-      const errors = (window: DashboardWindow, filter: RunFilter) => sql<CountOf>`
-        SELECT coalesce(nullif(r.error_code, ''), 'UNKNOWN') AS label, count(*)::int AS count FROM runs r
-        WHERE r.status = 'failed' AND ${within("created", window)} AND ${chosen(filter)}
-        GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${TOP_ERRORS}`
-
-      const scenarios = (window: DashboardWindow, filter: RunFilter) => sql<CountOf>`
-        SELECT coalesce(r.source_ref, r.scenario_ref, 'unknown') AS label, count(*)::int AS count FROM runs r
-        WHERE ${within("created", window)} AND ${chosen(filter)}
-        GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${TOP_SCENARIOS}`
+      const marks = (window: DashboardWindow, filter: RunFilter) => sql<MarksAt>`
+        SELECT at, sum(signals)::int AS signals, sum(decisions)::int AS decisions,
+               (sum(positive) - sum(negative))::int AS outcome
+        FROM (${isFiltered(filter) ? marksOfRuns(window, filter) : marksOfAll(window)}) AS parts
+        GROUP BY at ORDER BY at`
 
       const recent = (filter: RunFilter) =>
         Effect.map(
@@ -177,17 +246,23 @@ export class DashboardRepository extends Context.Service<
           (rows) => rows.map(toRecentRun)
         )
 
-      const read = (window: DashboardWindow, filter: RunFilter) =>
-        Effect.all({
-          created: created(window, filter),
-          latencies: latencies(window, filter),
-          throughput: throughput(window, filter),
-          signals: signals(window, filter),
-          decisions: decisions(window, filter),
-          errors: errors(window, filter),
-          scenarios: scenarios(window, filter),
-          recent: recent(filter)
-        })
+      const read = Effect.fnUntraced(function* (window: DashboardWindow, filter: RunFilter) {
+        const runs = yield* created(window, filter)
+        const marked = yield* marks(window, filter)
+        const labelled = (wanted: RunPart["chart"]) =>
+          runs.flatMap(({ chart, label, runs: count }) => (chart === wanted ? [{ label, count }] : []))
+        const rows: OverviewRows = {
+          created: runs.filter(({ chart }) => chart === "created"),
+          latencies: yield* latencies(window, filter),
+          throughput: yield* throughput(window, filter),
+          signals: marked.flatMap(({ at, signals }) => (signals > 0 ? [{ at, count: signals }] : [])),
+          decisions: marked.flatMap(({ at, decisions, outcome }) => (decisions > 0 ? [{ at, count: outcome }] : [])),
+          errors: labelled("error"),
+          scenarios: labelled("scenario"),
+          recent: yield* recent(filter)
+        }
+        return rows
+      })
 
       const overview = Effect.fn("DashboardRepository.overview")((window: DashboardWindow, filter: RunFilter) =>
         Effect.provideService(
@@ -207,6 +282,14 @@ export class DashboardRepository extends Context.Service<
       return DashboardRepository.of({ overview, agents })
     })
   )
+}
+
+interface MarksAt {
+  readonly at: Date
+  readonly signals: number
+  readonly decisions: number
+  /** Positive decisions less the negative ones. */
+  readonly outcome: number
 }
 
 interface RecentRow {

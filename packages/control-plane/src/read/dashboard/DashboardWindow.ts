@@ -38,3 +38,18 @@ const bucketOf = (length: number): Bucket => {
   if (length <= 6 * HOUR_MS) return "minute"
   return length <= 48 * HOUR_MS ? "hour" : "day"
 }
+
+const BUCKET_MS = { minute: 60_000, hour: HOUR_MS, day: 24 * HOUR_MS } as const
+
+/**
+ * The whole buckets of a window: from the start of the first to the end of the last, which is open where the window is.
+ * Both are the same where there is none; never outside of the window.
+ */
+export const wholeBuckets = ({ bucket, from, to }: DashboardWindow): Pick<DashboardWindow, "from" | "to"> => {
+  const length = BUCKET_MS[bucket]
+  const end = to === undefined ? undefined : Math.floor(Date.parse(to) / length) * length
+  const start = Math.ceil(Date.parse(from) / length) * length
+  const iso = (ms: number) => new Date(ms).toISOString()
+  if (end === undefined) return { from: iso(start), to: undefined }
+  return end <= start ? { from: to ?? from, to: to ?? from } : { from: iso(start), to: iso(end) }
+}

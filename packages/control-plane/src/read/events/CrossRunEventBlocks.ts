@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
-import { shareReads } from "../../database/SharedRead.ts"
+import { shareRead } from "../../database/SharedRead.ts"
 import type { EventFilter } from "../../log/EventRepository.ts"
 import { Watermark } from "../../log/Watermark.ts"
 
@@ -56,7 +56,7 @@ export class CrossRunEventBlocks extends Context.Service<
             if (lock?.taken === true) yield* sql`SELECT count_event_blocks(${BigInt(seq)})::text`
           })
         )
-      const countClosed = yield* shareReads(
+      const countClosed = yield* shareRead(
         Effect.gen(function* () {
           const seq = yield* watermark.now
           yield* countUpTo(seq)

@@ -7,9 +7,10 @@ import * as Effect from "effect/Effect"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
 import { messageDraft } from "../../support/Appends.ts"
+import { endedRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
-import { at, decision, seedRun, seeds, signal } from "./RunSeeds.ts"
+import { at, decision, llmCall, seedRun, seeds, signal } from "./RunSeeds.ts"
 
 const CHARTS = [
   "runVolume",
@@ -262,6 +263,87 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
         readonly marks: number
       }>`SELECT count(*)::int AS marks FROM event_marks WHERE run_id = ${first}::uuid`
       assert.strictEqual(left?.marks, 0)
+    })
+  )
+})
+
+layer(layerTestService(), { excludeTestServices: true })("the sums of the overview", (it) => {
+  const bounds = ["2026-07-01", at("10:05:00")]
+  const ends = [at("13:00:00"), "2026-08-01"]
+  const filters = ["", "&scenarioRef=loans/fast@1"]
+  const queries = bounds.flatMap((from) =>
+    ends.flatMap((to) => filters.map((filter) => `/dashboard/overview?from=${from}&to=${to}${filter}`))
+  )
+  /** Every overview, and every count of runs; the times of the runs themselves are left out of both. */
+  const answers = Effect.gen(function* () {
+    const lists = [
+      "",
+      "?includeArchived=true",
+      ...["completed", "failed", "queued"].map((status) => `?status=${status}`)
+    ]
+    const overviews = yield* Effect.forEach(queries, (query) => Effect.map(call("GET", query), ({ body }) => body), {
+      concurrency: 4
+    })
+    const totals = yield* Effect.forEach(lists, (query) =>
+      Effect.map(call("GET", `/runs${query}`), ({ body }) => body.total)
+    )
+    return { overviews, totals }
+  })
+  /** Sums that were made of all runs and marks as they are now. */
+  const addedUpAnew = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql.withTransaction(startOver)
+    return yield* answers
+  })
+  const startOver = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`SELECT pg_advisory_xact_lock(7266422)`
+    yield* sql`TRUNCATE tally_changes, tallied_runs, run_tallies, run_totals, mark_tallies, removed_marks`
+    yield* sql`UPDATE tallied_marks SET seq = 0`
+    yield* sql`
+      INSERT INTO tally_changes (run_id) SELECT id FROM runs WHERE status IN ('completed', 'failed', 'cancelled')`
+  })
+  const fold = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`SELECT fold_tallies(3) AS done`.pipe(Effect.repeat({ until: ([row]) => row?.["done"] === true }))
+    const left = yield* sql`SELECT FROM tally_changes`
+    assert.lengthOf(left, 0)
+  })
+
+  it.effect("say the same before and after what has happened is added up, whatever has happened", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const log = yield* EventLog
+      const upkeep = yield* RunUpkeep
+      const ids = yield* Effect.forEach(seeds, seedRun)
+      const [first, second, third] = ids
+      const ended = yield* endedRun
+      assert(first !== undefined && second !== undefined && third !== undefined)
+      let before = yield* answers
+      const happenings = [
+        // Late events of a run that has ended: they come with tokens.
+        log.record({ runId: ended, events: [llmCall(at("12:30:00"), 40), signal(at("12:31:00"))] }),
+        log.record({ runId: ended, events: [decision(at("12:32:00"), false)] }),
+        Effect.all([
+          sql`UPDATE run_metrics SET total_tokens = 70, estimated_cost_usd = 0.7 WHERE run_id = ${third}::uuid`,
+          sql`INSERT INTO tally_changes (run_id) VALUES (${third}::uuid)`
+        ]),
+        upkeep.archive(second, at("19:00:00")),
+        sql.withTransaction(upkeep.remove([first])),
+        seedRun({ status: "completed", createdAt: at("10:59:59"), startedAt: at("11:00:00"), endedAt: at("11:59:59") }),
+        sql`UPDATE runs SET status = 'failed', ended_at = ${at("14:00:00")}::timestamptz WHERE status = 'running'`,
+        sql.withTransaction(upkeep.remove([second, third]))
+      ]
+      for (const happening of happenings) {
+        yield* happening
+        const live = yield* answers
+        assert.notDeepEqual(live, before)
+        yield* fold
+        assert.deepStrictEqual(yield* answers, live)
+        assert.deepStrictEqual(yield* addedUpAnew, live)
+        yield* fold
+        before = live
+      }
     })
   )
 })

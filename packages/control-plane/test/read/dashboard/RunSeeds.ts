@@ -32,6 +32,14 @@ export const signal = (ts: string, sender = "agent://lead", confidence?: number)
     decodedPayload: { signalType: "s", ...(confidence !== undefined && { confidence }) }
   })
 
+/** A call of a model. */
+export const llmCall = (ts: string, tokens: number): EventDraft =>
+  draftEvent("llm.call.completed", head("signal", ts), {
+    sender: "agent://lead",
+    promptTokens: tokens,
+    totalTokens: tokens
+  })
+
 export const decision = (ts: string, positive?: boolean): EventDraft =>
   draftEvent("decision.finalized", head("decision", ts), {
     sender: "agent://lead",
@@ -43,16 +51,18 @@ export const seedRun = Effect.fnUntraced(function* (seed: RunSeed) {
   const log = yield* EventLog
   const runId = yield* createRun()
   if (seed.events !== undefined) yield* log.record({ runId, events: seed.events })
-  yield* sql`
+  const updateRun = sql`
     UPDATE runs SET status = ${seed.status}, created_at = ${seed.createdAt}::timestamptz,
                     started_at = ${seed.startedAt ?? null}::timestamptz, ended_at = ${seed.endedAt ?? null}::timestamptz,
                     error_code = ${seed.errorCode ?? null}, source_ref = ${seed.sourceRef ?? null},
                     scenario_ref = ${seed.scenarioRef ?? null}, environment = ${seed.environment ?? null},
                     archived_at = ${seed.archived === true ? seed.createdAt : null}::timestamptz
     WHERE id = ${runId}::uuid`
-  yield* sql`
+  const updateMetrics = sql`
     UPDATE run_metrics SET total_tokens = ${String(seed.tokens ?? 0)}::float8, estimated_cost_usd = ${String(seed.cost ?? 0)}::float8
     WHERE run_id = ${runId}::uuid`
+  // At once, as an append does it: the sums of overviews may take the run in as soon as it has ended.
+  yield* sql.withTransaction(Effect.andThen(updateRun, updateMetrics))
   return runId
 })
 

@@ -3,7 +3,6 @@ import {
   type Ack,
   backoff,
   CommitmentPayloadSchema,
-  DecisionMode,
   type Envelope,
   EnvelopeSchema,
   ProgressPayloadSchema,
@@ -51,10 +50,6 @@ export class AgentClient extends Context.Service<
   {
     /** SessionStart of the bootstrap's session, the caller being its initiator. */
     readonly start: (payload: Init<typeof SessionStartPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
-    readonly propose: (payload: Init<typeof DecisionMode.ProposalPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
-    readonly evaluate: (payload: Init<typeof DecisionMode.EvaluationPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
-    readonly object: (payload: Init<typeof DecisionMode.ObjectionPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
-    readonly vote: (payload: Init<typeof DecisionMode.VotePayloadSchema>) => Effect.Effect<Ack, AgentFailure>
     readonly commit: (payload: Init<typeof CommitmentPayloadSchema>) => Effect.Effect<Ack, AgentFailure>
     /** An ambient Signal about this session; `data` travels as JSON bytes. */
     readonly signal: (signalType: string, data: object) => Effect.Effect<Ack, AgentFailure>
@@ -86,7 +81,8 @@ const make = Effect.fnUntraced(function* (
   const random = yield* SecureRandom.SecureRandom
   const connection = yield* connect(bootstrap)
   const { mode, session_id: sessionId } = bootstrap
-  // A setting that is not a number counts as unset: the agent's host has long stopped listening to complaints.
+  // Agents read their two variables themselves, without the settings table: they are programs of their own, which an
+  // author copies. One that is not a number counts as unset: the agent's host has stopped listening to complaints.
   const sessionWaitMs = yield* Effect.orElseSucceed(Config.Int("PROTO_SESSION_WAIT_MS"), () => SESSION_WAIT_MS)
 
   const submit = Effect.fn("AgentClient.submit")(function* (
@@ -117,10 +113,6 @@ const make = Effect.fnUntraced(function* (
   return AgentClient.of({
     send,
     start: sender("SessionStart", SessionStartPayloadSchema),
-    propose: sender("Proposal", DecisionMode.ProposalPayloadSchema),
-    evaluate: sender("Evaluation", DecisionMode.EvaluationPayloadSchema),
-    object: sender("Objection", DecisionMode.ObjectionPayloadSchema),
-    vote: sender("Vote", DecisionMode.VotePayloadSchema),
     commit: sender("Commitment", CommitmentPayloadSchema),
     signal: (signalType, data) =>
       submit("Signal", signalPayload(signalType, data, sessionId), { mode: "", sessionId: "" }),

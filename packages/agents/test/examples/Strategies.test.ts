@@ -81,7 +81,7 @@ describe("the agents of every mode", () => {
   it("cannot lead with a kickoff of another mode, nor without one", () => {
     assert.strictEqual(
       rehearse({ ...bridge, kickoff: { proposal_id: 7 } }).unable,
-      "the kickoff of the bootstrap file is no Proposal"
+      "the kickoff of the bootstrap file is not a Proposal"
     )
     const uninvited = rehearse({ ...bridge, cast: [["other", "buyer-agent"], ...bridge.cast] })
     assert.strictEqual(uninvited.unable, "the bootstrap file has no initiator block")

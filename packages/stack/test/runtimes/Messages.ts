@@ -1,5 +1,5 @@
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf"
-import { Decision, Handoff, type MessageKind, Negotiation, Quorum, Task } from "@runplane/agents"
+import { Decision, Handoff, messageTypeOf, Negotiation, Quorum, Task } from "@runplane/agents"
 import { CommitmentPayloadSchema, ProgressPayloadSchema } from "@runplane/runtime"
 
 /** A message of a session: its type, and its payload as it travels. */
@@ -9,8 +9,11 @@ export interface Message {
 }
 
 const of =
-  <Desc extends DescMessage>({ messageType, schema }: MessageKind<Desc>) =>
-  (init: MessageInitShape<Desc>): Message => ({ messageType, payload: toBinary(schema, create(schema, init)) })
+  <Desc extends DescMessage>(schema: Desc) =>
+  (init: MessageInitShape<Desc>): Message => ({
+    messageType: messageTypeOf(schema),
+    payload: toBinary(schema, create(schema, init))
+  })
 
 /** The messages of the five standard modes (docs/runtime.md#payload-types). */
 export const decision = {

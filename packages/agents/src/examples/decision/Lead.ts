@@ -1,9 +1,9 @@
 import type { Brief } from "../runner/Brief.ts"
 import type { Model } from "../runner/LlmCall.ts"
 import { Decision } from "../runner/Messages.ts"
-import { hasSaid, heard, type Session } from "../runner/Session.ts"
-import { act, cancel, commit, leading, open, progress, say, think, waitFor } from "../runner/Strategy.ts"
-import { ended, sharedContext, started, usedModel } from "../runner/Telemetry.ts"
+import { hasSaid, messagesOf, type Session } from "../runner/Session.ts"
+import { act, cancel, leading, progress, say, think, waitFor } from "../runner/Strategy.ts"
+import { concluding, opening, usedModel } from "../runner/Telemetry.ts"
 import { decide, type GroupRecord, hintsOf } from "./GroupDecision.ts"
 
 /** How long the lead waits for all votes after its proposal, in milliseconds. */
@@ -28,15 +28,7 @@ export const lead = ({ calledOff, group, scope }: Leadership) =>
   leading(Decision.Proposal, ({ brief, overdue, session }, kickoff) => {
     const { self } = brief
     if (!hasSaid(session, self, Decision.Proposal)) {
-      return act(
-        open,
-        started(brief),
-        think("open"),
-        think("brief"),
-        say(Decision.Proposal, kickoff),
-        sharedContext(brief),
-        progress(0.2, `waiting for the ${group}`)
-      )
+      return opening(brief, [say(Decision.Proposal, kickoff)], 0.2, `the ${group}`)
     }
     const record = recordOf(
       session,
@@ -54,15 +46,11 @@ export const lead = ({ calledOff, group, scope }: Leadership) =>
       usedModel(MODEL, brief, reason),
       say(Decision.Vote, { proposalId, vote, reason }),
       think("commit"),
-      commit({
-        commitmentId: `${proposalId}-final`,
-        action,
-        positive: outcomePositive,
-        scope,
-        reason
-      }),
-      progress(1, reason),
-      ended(brief, vote, action)
+      ...concluding(
+        brief,
+        { commitmentId: `${proposalId}-final`, action, positive: outcomePositive, scope, reason },
+        vote
+      )
     )
   })
 
@@ -70,11 +58,11 @@ export const lead = ({ calledOff, group, scope }: Leadership) =>
 const recordOf = (session: Session, specialists: ReadonlyArray<string>): GroupRecord => ({
   specialists,
   votes: new Map(
-    heard(session, Decision.Vote)
+    messagesOf(session, Decision.Vote)
       .filter(({ sender }) => specialists.includes(sender))
       .map(({ payload, sender }) => [sender, payload.vote.toUpperCase()])
   ),
-  criticalObjections: heard(session, Decision.Objection).filter(
+  criticalObjections: messagesOf(session, Decision.Objection).filter(
     ({ payload }) => payload.severity.toLowerCase() === "critical"
   ).length
 })

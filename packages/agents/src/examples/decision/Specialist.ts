@@ -1,7 +1,7 @@
 import type { Brief } from "../runner/Brief.ts"
 import type { Model } from "../runner/LlmCall.ts"
 import { Decision } from "../runner/Messages.ts"
-import { hasSaid, heard } from "../runner/Session.ts"
+import { hasSaid, messagesOf } from "../runner/Session.ts"
 import { act, done, progress, type Strategy, say, think, wait } from "../runner/Strategy.ts"
 import { alert, ended, started, usedModel } from "../runner/Telemetry.ts"
 import { type Assessment, voteFor } from "./Assessment.ts"
@@ -13,7 +13,7 @@ import { type Assessment, voteFor } from "./Assessment.ts"
 export const specialist =
   (assess: (brief: Brief) => Assessment, model: Model): Strategy =>
   ({ brief, session }) => {
-    const [proposal] = heard(session, Decision.Proposal)
+    const [proposal] = messagesOf(session, Decision.Proposal)
     if (proposal === undefined) return wait
     const { proposalId } = proposal.payload
     const assessment = assess(brief)

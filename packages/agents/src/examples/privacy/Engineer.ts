@@ -1,7 +1,7 @@
 import type { Brief } from "../runner/Brief.ts"
 import type { Model } from "../runner/LlmCall.ts"
 import { Task } from "../runner/Messages.ts"
-import { hasSaid, heard, type Session } from "../runner/Session.ts"
+import { hasSaid, messagesOf, type Session } from "../runner/Session.ts"
 import { type Action, act, done, progress, type Step, type Strategy, say, think, wait } from "../runner/Strategy.ts"
 import { alert, ended, started, usedModel } from "../runner/Telemetry.ts"
 import { recordsBySystem, refusal, reportOf, stepOf } from "./Erasure.ts"
@@ -14,13 +14,13 @@ import { type ErasureContext, erasureOf } from "./ErasureContext.ts"
 export const engineer =
   (model: Model): Strategy =>
   ({ brief, session }) => {
-    const [request] = heard(session, Task.Request)
+    const [request] = messagesOf(session, Task.Request)
     if (request === undefined) return wait
     const { requestedAssignee, taskId } = request.payload
     if (hasSaid(session, brief.self, Task.Reject)) return done
     const context = erasureOf(brief.context)
     if (!hasSaid(session, brief.self, Task.Accept)) {
-      const refusedBefore = heard(session, Task.Reject).length > 0
+      const refusedBefore = messagesOf(session, Task.Reject).length > 0
       if (refusedBefore && !context.reassignable) return done
       return isAsked(brief, session, requestedAssignee, request.sender) ? respond(brief, model, context, taskId) : wait
     }

@@ -1,8 +1,8 @@
 import type { Model } from "../runner/LlmCall.ts"
 import { Task } from "../runner/Messages.ts"
-import { hasSaid, heard } from "../runner/Session.ts"
-import { act, cancel, commit, leading, open, progress, say, think, waitFor } from "../runner/Strategy.ts"
-import { ended, sharedContext, started, usedModel } from "../runner/Telemetry.ts"
+import { hasSaid, messagesOf } from "../runner/Session.ts"
+import { act, cancel, leading, say, think, waitFor } from "../runner/Strategy.ts"
+import { concluding, opening, usedModel } from "../runner/Telemetry.ts"
 import { erasureOf } from "./ErasureContext.ts"
 
 /** How long the officer waits for the task to be taken and done, in milliseconds since its last word. */
@@ -18,38 +18,25 @@ export const privacyOfficer = leading(Task.Request, ({ brief, overdue, session }
   const { participants, self } = brief
   const { requestedAssignee, taskId } = kickoff
   if (!hasSaid(session, self, Task.Request)) {
-    return act(
-      open,
-      started(brief),
-      think("open"),
-      think("brief"),
-      say(Task.Request, kickoff),
-      sharedContext(brief),
-      progress(0.1, "waiting for somebody to take the task")
-    )
+    return opening(brief, [say(Task.Request, kickoff)], 0.1, "somebody to take the task")
   }
-  const commitmentId = `${taskId}-final`
-  const [completed] = heard(session, Task.Complete)
-  if (completed !== undefined) {
-    const reason = `done by ${completed.sender}: ${completed.payload.summary}`
+  const conclude = (action: "task.completed" | "task.failed", vote: string, reason: string) => {
+    const commitment = { commitmentId: `${taskId}-final`, action, scope: "data_protection", reason }
+    const positive = action === "task.completed"
     return act(
       think("verify"),
       usedModel(MODEL, brief, reason),
-      commit({ commitmentId, action: "task.completed", positive: true, scope: "data_protection", reason }),
-      progress(1, reason),
-      ended(brief, "COMPLETE", "task.completed")
+      ...concluding(brief, { ...commitment, positive }, vote)
     )
   }
-  const [failed] = heard(session, Task.Fail)
+  const [completed] = messagesOf(session, Task.Complete)
+  if (completed !== undefined) {
+    return conclude("task.completed", "COMPLETE", `done by ${completed.sender}: ${completed.payload.summary}`)
+  }
+  const [failed] = messagesOf(session, Task.Fail)
   if (failed !== undefined) {
     const reason = `${failed.sender} could not do it (${failed.payload.errorCode}): ${failed.payload.reason}`
-    return act(
-      think("verify"),
-      usedModel(MODEL, brief, reason),
-      commit({ commitmentId, action: "task.failed", positive: false, scope: "data_protection", reason }),
-      progress(1, reason),
-      ended(brief, "FAIL", "task.failed")
-    )
+    return conclude("task.failed", "FAIL", reason)
   }
   const asked = requestedAssignee === "" ? participants.filter((other) => other !== self) : [requestedAssignee]
   const refused = asked.filter((other) => hasSaid(session, other, Task.Reject))

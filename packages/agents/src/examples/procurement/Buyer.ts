@@ -2,8 +2,8 @@ import type { ProposalMode } from "@runplane/runtime"
 import type { Brief } from "../runner/Brief.ts"
 import type { Model } from "../runner/LlmCall.ts"
 import { Negotiation } from "../runner/Messages.ts"
-import { act, cancel, commit, leading, open, progress, type Step, say, think, waitFor } from "../runner/Strategy.ts"
-import { ended, sharedContext, started, usedModel } from "../runner/Telemetry.ts"
+import { act, cancel, leading, progress, type Step, say, think, waitFor } from "../runner/Strategy.ts"
+import { concluding, ended, opening, usedModel } from "../runner/Telemetry.ts"
 import { offerOf, type Side } from "./Bargaining.ts"
 import { type Offer, type Table, tableOf } from "./Negotiation.ts"
 import { answer, type Party, sign } from "./Party.ts"
@@ -25,7 +25,7 @@ export const buyer = leading(Negotiation.Proposal, ({ brief, overdue, session },
   const table = tableOf(session, sourcing.rules.rejectionIsFinal)
   const party = partyOf(brief, sourcing)
   const { last } = table
-  if (last === undefined) return opening(brief, party, kickoff)
+  if (last === undefined) return firstOffer(brief, party, kickoff)
   if (table.finalRejection !== undefined) {
     const { by, reason } = table.finalRejection
     return conclude(brief, kickoff.proposalId, false, `no agreement, ${by} refuses: ${reason}`)
@@ -40,19 +40,12 @@ export const buyer = leading(Negotiation.Proposal, ({ brief, overdue, session },
   return overdue ? act(cancel("no answer at the table")) : waitFor(ANSWER_WAIT_MS)
 })
 
-const opening = (brief: Brief, party: Party, kickoff: ProposalMode.ProposalPayload): Step => {
+const firstOffer = (brief: Brief, party: Party, kickoff: ProposalMode.ProposalPayload): Step => {
   const terms = offerOf(party.side, 0, party.offers, `${brief.seed}:${brief.self}`)
   const { proposalId, tags, title } = kickoff
   const summary = kickoff.summary === "" ? describeTerms(terms) : `${kickoff.summary} ${describeTerms(terms)}`
-  return act(
-    open,
-    started(brief),
-    think("open"),
-    think("brief"),
-    say(Negotiation.Proposal, { proposalId, title, summary, details: encodeTerms(terms), tags }),
-    sharedContext(brief),
-    progress(0.1, "waiting for the supplier")
-  )
+  const offer = say(Negotiation.Proposal, { proposalId, title, summary, details: encodeTerms(terms), tags })
+  return opening(brief, [offer], 0.1, "the supplier")
 }
 
 const respond = (brief: Brief, party: Party, table: Table, offer: Offer, sourcing: SourcingContext): Step => {
@@ -73,9 +66,11 @@ const conclude = (brief: Brief, proposalId: string, positive: boolean, reason: s
   const action = positive ? "proposal.accepted" : "proposal.rejected"
   return act(
     think("conclude"),
-    commit({ commitmentId: `${proposalId}-final`, action, positive, scope: "supplier_contract", reason }),
-    progress(1, reason),
-    ended(brief, positive ? "ACCEPT" : "REJECT", action)
+    ...concluding(
+      brief,
+      { commitmentId: `${proposalId}-final`, action, positive, scope: "supplier_contract", reason },
+      positive ? "ACCEPT" : "REJECT"
+    )
   )
 }
 

@@ -1,5 +1,5 @@
 import { Negotiation } from "../runner/Messages.ts"
-import { heard, type Session } from "../runner/Session.ts"
+import { messagesOf, type Session } from "../runner/Session.ts"
 import { decodeTerms, type Terms } from "./Terms.ts"
 
 export interface Offer {
@@ -24,21 +24,23 @@ export interface Table {
 
 /** Reads the table off the session; `rejectionIsFinal` when the policy makes every rejection the last word. */
 export const tableOf = (session: Session, rejectionIsFinal: boolean): Table => {
-  const counters = heard(session, Negotiation.CounterProposal)
-  const offers = [...heard(session, Negotiation.Proposal), ...counters].map(
+  const counters = messagesOf(session, Negotiation.CounterProposal)
+  const offers = [...messagesOf(session, Negotiation.Proposal), ...counters].map(
     ({ payload, sender }): Offer => ({
       proposalId: payload.proposalId,
       proposer: sender,
       terms: decodeTerms(payload.details)
     })
   )
-  const accepts = new Map(heard(session, Negotiation.Accept).map(({ payload, sender }) => [sender, payload.proposalId]))
-  const final = heard(session, Negotiation.Reject).find(({ payload }) => payload.terminal || rejectionIsFinal)
+  const accepts = new Map(
+    messagesOf(session, Negotiation.Accept).map(({ payload, sender }) => [sender, payload.proposalId])
+  )
+  const final = messagesOf(session, Negotiation.Reject).find(({ payload }) => payload.terminal || rejectionIsFinal)
   return {
     offers,
     last: offers.at(-1),
     rounds: counters.length,
-    withdrawn: new Set(heard(session, Negotiation.Withdraw).map(({ payload }) => payload.proposalId)),
+    withdrawn: new Set(messagesOf(session, Negotiation.Withdraw).map(({ payload }) => payload.proposalId)),
     accepted: (participant, { proposalId }) => accepts.get(participant) === proposalId,
     finalRejection: final && { by: final.sender, reason: final.payload.reason }
   }

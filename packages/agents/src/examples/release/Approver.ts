@@ -1,6 +1,6 @@
 import type { Model } from "../runner/LlmCall.ts"
 import { Quorum } from "../runner/Messages.ts"
-import { hasSaid, heard } from "../runner/Session.ts"
+import { hasSaid, messagesOf } from "../runner/Session.ts"
 import { type Action, act, done, progress, type Strategy, say, think, wait } from "../runner/Strategy.ts"
 import { alert, ended, started, usedModel } from "../runner/Telemetry.ts"
 import { releaseOf } from "./ReleaseContext.ts"
@@ -10,7 +10,7 @@ import type { Examine, Review } from "./Review.ts"
 export const approver =
   (examine: Examine, model: Model): Strategy =>
   ({ brief, session }) => {
-    const [request] = heard(session, Quorum.ApprovalRequest)
+    const [request] = messagesOf(session, Quorum.ApprovalRequest)
     if (request === undefined) return wait
     const { alerts, ballot, reason } = examine(releaseOf(brief.context), brief.seed)
     if (hasSaid(session, brief.self, Quorum[ballot])) return done

@@ -1,8 +1,8 @@
 import type { Model } from "../runner/LlmCall.ts"
 import { Quorum } from "../runner/Messages.ts"
-import { hasSaid, heard, type Session } from "../runner/Session.ts"
-import { act, cancel, commit, leading, open, progress, say, think, waitFor } from "../runner/Strategy.ts"
-import { ended, sharedContext, started, usedModel } from "../runner/Telemetry.ts"
+import { hasSaid, messagesOf, type Session } from "../runner/Session.ts"
+import { act, cancel, leading, progress, say, think, waitFor } from "../runner/Strategy.ts"
+import { concluding, ended, opening, usedModel } from "../runner/Telemetry.ts"
 import { releaseOf } from "./ReleaseContext.ts"
 
 /** How long the release manager waits for the approvers, in milliseconds. */
@@ -19,15 +19,7 @@ export const releaseManager = leading(Quorum.ApprovalRequest, ({ brief, overdue,
   const { participants, self } = brief
   const release = releaseOf(brief.context)
   if (!hasSaid(session, self, Quorum.ApprovalRequest)) {
-    return act(
-      open,
-      started(brief),
-      think("open"),
-      think("brief"),
-      say(Quorum.ApprovalRequest, kickoff),
-      sharedContext(brief),
-      progress(0.2, "waiting for the approvers")
-    )
+    return opening(brief, [say(Quorum.ApprovalRequest, kickoff)], 0.2, "the approvers")
   }
   const { requestId } = kickoff
   if (!hasSaid(session, self, Quorum.Abstain)) {
@@ -53,20 +45,22 @@ export const releaseManager = leading(Quorum.ApprovalRequest, ({ brief, overdue,
     think("count"),
     usedModel(MODEL, brief, reason),
     think("commit"),
-    commit({
-      commitmentId: `${requestId}-final`,
-      action: approved ? "quorum.approved" : "quorum.rejected",
-      positive: approved,
-      scope: "production_release",
-      reason
-    }),
-    progress(1, reason),
-    ended(brief, "ABSTAIN", approved ? "quorum.approved" : "quorum.rejected")
+    ...concluding(
+      brief,
+      {
+        commitmentId: `${requestId}-final`,
+        action: approved ? "quorum.approved" : "quorum.rejected",
+        positive: approved,
+        scope: "production_release",
+        reason
+      },
+      "ABSTAIN"
+    )
   )
 })
 
 const countBallots = (session: Session) => {
-  const approvals = heard(session, Quorum.Approve).length
-  const rejections = heard(session, Quorum.Reject).length
-  return { approvals, rejections, cast: approvals + rejections + heard(session, Quorum.Abstain).length }
+  const approvals = messagesOf(session, Quorum.Approve).length
+  const rejections = messagesOf(session, Quorum.Reject).length
+  return { approvals, rejections, cast: approvals + rejections + messagesOf(session, Quorum.Abstain).length }
 }

@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf"
 import * as Result from "effect/Result"
 import type { Brief } from "./Brief.ts"
-import type { MessageKind } from "./Messages.ts"
+import { messageTypeOf } from "./Messages.ts"
 import type { Session } from "./Session.ts"
 
 /** What a strategy looks at when it decides what its agent does next. */
@@ -68,27 +68,25 @@ export const think = (about: string): Action => ({ _tag: "Think", about })
 export const commit = (outcome: Outcome): Action => ({ _tag: "Commit", outcome })
 export const cancel = (reason: string): Action => ({ _tag: "Cancel", reason })
 
-export const say = <Desc extends DescMessage>(
-  { messageType, schema }: MessageKind<Desc>,
-  payload: MessageInitShape<Desc>
-): Action => ({ _tag: "Say", messageType, payload: toBinary(schema, create(schema, payload)) })
+export const say = <Desc extends DescMessage>(schema: Desc, payload: MessageInitShape<Desc>): Action => ({
+  _tag: "Say",
+  messageType: messageTypeOf(schema),
+  payload: toBinary(schema, create(schema, payload))
+})
 
 /**
- * A strategy for the initiator, which is told what to say first: `play` gets the kickoff of the scenario as a message
- * of this kind. An agent that was not told so is unable to lead.
+ * A strategy for the initiator, which knows what to say first: `play` gets the kickoff of the scenario as a message of
+ * this kind. An agent without a kickoff is unable to lead.
  */
 export const leading =
-  <Desc extends DescMessage>(
-    kind: MessageKind<Desc>,
-    play: (turn: Turn, kickoff: MessageShape<Desc>) => Step
-  ): Strategy =>
+  <Desc extends DescMessage>(schema: Desc, play: (turn: Turn, kickoff: MessageShape<Desc>) => Step): Strategy =>
   (turn) => {
     const { opening } = turn.brief
     if (opening === undefined) return unable("the bootstrap file has no initiator block")
-    const kickoff = Result.try(() => fromJsonString(kind.schema, JSON.stringify(opening.kickoff), READ_OPTIONS))
+    const kickoff = Result.try(() => fromJsonString(schema, JSON.stringify(opening.kickoff), READ_OPTIONS))
     return Result.isSuccess(kickoff)
       ? play(turn, kickoff.success)
-      : unable(`the kickoff of the bootstrap file is no ${kind.messageType}`)
+      : unable(`the kickoff of the bootstrap file is not a ${messageTypeOf(schema)}`)
   }
 
 /** A scenario may carry more in its kickoff than the protocol knows. */

@@ -1,6 +1,6 @@
 import type { Brief } from "./Brief.ts"
 import { llmCallOf, type Model } from "./LlmCall.ts"
-import { type Action, signal } from "./Strategy.ts"
+import { type Action, act, commit, type Outcome, open, progress, type Step, signal, think } from "./Strategy.ts"
 
 /** What agents tell about themselves beside the session, as ambient signals. */
 
@@ -12,12 +12,31 @@ export const usedModel = (model: Model, { context, seed, self }: Brief, summary:
   signal("llm.call.completed", llmCallOf(model, self, { context, seed }, summary))
 
 /** The scenario's facts, once, from the initiator. */
-export const sharedContext = ({ context }: Brief): Action =>
+const sharedContext = ({ context }: Brief): Action =>
   signal("session.context", typeof context === "object" && context !== null ? context : {})
 
 /** `vote` is what the agent did in the end, `recommendation` what it thought right. */
 export const ended = ({ self }: Brief, vote: string, recommendation: string): Action =>
   signal("session.ended", { participantId: self, vote, recommendation })
+
+/** The first turn of an initiator: it opens the session, says what it has to say, and waits. */
+export const opening = (brief: Brief, said: ReadonlyArray<Action>, fraction: number, waiting: string): Step =>
+  act(
+    open,
+    started(brief),
+    think("open"),
+    think("brief"),
+    ...said,
+    sharedContext(brief),
+    progress(fraction, `waiting for ${waiting}`)
+  )
+
+/** The last turn of an initiator: it commits what the session came to. `vote` is its own. */
+export const concluding = (brief: Brief, outcome: Outcome, vote: string): ReadonlyArray<Action> => [
+  commit(outcome),
+  progress(1, outcome.reason),
+  ended(brief, vote, outcome.action)
+]
 
 /** Something worth knowing that is no message of the session; `reason` says why it is raised. */
 export const alert = ({ self }: Brief, signalType: string, severity: Severity, reason: string): Action =>

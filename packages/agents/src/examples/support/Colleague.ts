@@ -1,7 +1,7 @@
 import type { Model } from "../runner/LlmCall.ts"
 import { Handoff } from "../runner/Messages.ts"
 import { pick } from "../runner/Seed.ts"
-import { heard } from "../runner/Session.ts"
+import { messagesOf } from "../runner/Session.ts"
 import { act, done, progress, type Strategy, say, think, wait } from "../runner/Strategy.ts"
 import { ended, started, usedModel } from "../runner/Telemetry.ts"
 import { type SupportContext, supportOf } from "./SupportContext.ts"
@@ -19,12 +19,14 @@ export const colleague =
   ({ brief, session }) => {
     const context = supportOf(brief.context)
     if (context.away.includes(brief.self)) return wait
-    const offer = heard(session, Handoff.Offer).find(({ payload }) => payload.targetParticipant === brief.self)?.payload
+    const offer = messagesOf(session, Handoff.Offer).find(
+      ({ payload }) => payload.targetParticipant === brief.self
+    )?.payload
     if (offer === undefined) return wait
     const { handoffId } = offer
-    const answered = [...heard(session, Handoff.Accept), ...heard(session, Handoff.Decline)]
+    const answered = [...messagesOf(session, Handoff.Accept), ...messagesOf(session, Handoff.Decline)]
     if (answered.some(({ sender }) => sender === brief.self)) return done
-    if (!heard(session, Handoff.Context).some(({ payload }) => payload.handoffId === handoffId)) return wait
+    if (!messagesOf(session, Handoff.Context).some(({ payload }) => payload.handoffId === handoffId)) return wait
 
     const refused = refusal(skills, context, brief.self)
     const reason = refused ?? pick(`${brief.seed}:${brief.self}`, TAKES)

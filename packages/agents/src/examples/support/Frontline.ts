@@ -3,21 +3,9 @@ import type { Brief } from "../runner/Brief.ts"
 import type { Model } from "../runner/LlmCall.ts"
 import { Handoff } from "../runner/Messages.ts"
 import { pick } from "../runner/Seed.ts"
-import { heard, type Session } from "../runner/Session.ts"
-import {
-  type Action,
-  act,
-  cancel,
-  commit,
-  leading,
-  open,
-  progress,
-  type Step,
-  say,
-  think,
-  waitFor
-} from "../runner/Strategy.ts"
-import { ended, sharedContext, started, usedModel } from "../runner/Telemetry.ts"
+import { messagesOf, type Session } from "../runner/Session.ts"
+import { type Action, act, cancel, leading, progress, type Step, say, think, waitFor } from "../runner/Strategy.ts"
+import { concluding, opening, usedModel } from "../runner/Telemetry.ts"
 import { type SupportContext, supportOf } from "./SupportContext.ts"
 
 /** How long an offer may stay unanswered, in milliseconds, where silence means nothing. */
@@ -34,20 +22,12 @@ const MODEL: Model = { model: "vendor1-4o-mini", provider: "vendor1", baseLatenc
  */
 export const frontline = leading(Handoff.Offer, ({ brief, overdue, session }, kickoff) => {
   const context = supportOf(brief.context)
-  const offers = heard(session, Handoff.Offer).map(({ payload }) => payload)
+  const offers = messagesOf(session, Handoff.Offer).map(({ payload }) => payload)
   const last = offers.at(-1)
   if (last === undefined) {
-    return act(
-      open,
-      started(brief),
-      think("open"),
-      think("brief"),
-      ...offer(brief, context, kickoff),
-      sharedContext(brief),
-      progress(0.2, `waiting for ${kickoff.targetParticipant}`)
-    )
+    return opening(brief, offer(brief, context, kickoff), 0.2, kickoff.targetParticipant)
   }
-  const [accepted] = heard(session, Handoff.Accept)
+  const [accepted] = messagesOf(session, Handoff.Accept)
   if (accepted !== undefined) {
     return conclude(brief, last, true, `${accepted.sender} takes over: ${accepted.payload.reason}`)
   }
@@ -109,11 +89,13 @@ const conclude = (brief: Brief, last: HandoffMode.HandoffOfferPayload, positive:
   const action = positive ? "handoff.accepted" : "handoff.declined"
   return act(
     think("conclude"),
-    commit({ commitmentId: `${last.handoffId}-final`, action, positive, scope: "case_ownership", reason }),
-    progress(1, reason),
-    ended(brief, "NONE", action)
+    ...concluding(
+      brief,
+      { commitmentId: `${last.handoffId}-final`, action, positive, scope: "case_ownership", reason },
+      "NONE"
+    )
   )
 }
 
 const isDeclined = (session: Session, handoffId: string): boolean =>
-  heard(session, Handoff.Decline).some(({ payload }) => payload.handoffId === handoffId)
+  messagesOf(session, Handoff.Decline).some(({ payload }) => payload.handoffId === handoffId)

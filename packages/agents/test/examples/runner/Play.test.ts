@@ -66,10 +66,6 @@ const stage = Effect.fnUntraced(function* (
     })
   const client = AgentClient.of({
     start: () => accept("SessionStart"),
-    propose: () => accept("Proposal"),
-    evaluate: () => accept("Evaluation"),
-    object: () => accept("Objection"),
-    vote: () => accept("Vote"),
     send: (messageType) => accept(messageType),
     commit: ({ action }) => answer("Commitment", `Commitment ${action}`),
     signal: (signalType) => answer("Signal", `Signal ${signalType}`),

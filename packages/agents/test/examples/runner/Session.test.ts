@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
 import { DecisionMode, type Envelope, EnvelopeSchema } from "@runplane/runtime"
 import { Decision } from "../../../src/examples/runner/Messages.ts"
-import { hasSaid, heard, isOver } from "../../../src/examples/runner/Session.ts"
+import { hasSaid, isOver, messagesOf } from "../../../src/examples/runner/Session.ts"
 
 const vote = toBinary(
   DecisionMode.VotePayloadSchema,
@@ -16,10 +16,10 @@ describe("what was said in a session", () => {
 
   it("is read by kind, leaving out what cannot be read", () => {
     assert.deepStrictEqual(
-      heard(session, Decision.Vote).map(({ payload, sender }) => [sender, payload.vote]),
+      messagesOf(session, Decision.Vote).map(({ payload, sender }) => [sender, payload.vote]),
       [["a", "APPROVE"]]
     )
-    assert.deepStrictEqual(heard(session, Decision.Objection), [])
+    assert.deepStrictEqual(messagesOf(session, Decision.Objection), [])
   })
 
   it("is known by its sender even when its payload is not understood", () => {

@@ -33,7 +33,7 @@ export const ParticipantState = Schema.Struct({
   participantId: Field.text("Id of the participant", "impact-analyst"),
   role: optional(Field.text("Role in the session, when the runtime tells it", "voter")),
   status: ParticipantStatus,
-  latestActivityAt: optional(Field.time("When it was last heard of")),
+  latestActivityAt: optional(Field.time("When it last sent something")),
   latestSummary: optional(Field.text("Type of its last message", "Vote"))
 }).annotate({ identifier: "ParticipantState", description: "A participant, declared or seen" })
 export type ParticipantState = typeof ParticipantState.Type

@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import { installExitDeadline } from "./ExitDeadline.ts"
 import { complain, program } from "./Program.ts"
 
-// Whoever reads the output may go away; that is no reason to fall over.
+// The reader of the output may go away: that must not end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
 
 installExitDeadline()

@@ -40,7 +40,7 @@ const CancelCallback = Schema.Struct({
   bearer: Schema.optional(Schema.String)
 })
 
-/** What a launched agent is told about itself and its session. Unknown keys are ignored. */
+/** What a launched agent learns about itself and its session. Unknown keys are ignored. */
 export const BootstrapFile = Schema.Struct({
   participant_id: Schema.NonEmptyString,
   session_id: Schema.NonEmptyString,

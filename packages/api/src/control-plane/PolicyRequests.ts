@@ -1,4 +1,4 @@
-import { about, Field, MAX_NAME_LENGTH } from "@runplane/domain"
+import { ANY_MODE, about, DEFAULT_POLICY_ID, Field, MAX_NAME_LENGTH, PolicySchemaVersion } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -14,24 +14,25 @@ const required = { message: "policyId is required" }
 export const PolicyRegistration = Schema.Struct({
   policyId: Schema.String.annotate({
     ...required,
-    ...about("Id of the policy; policy.default is reserved", "policy.incident.strict")
+    ...about(`Id of the policy; ${DEFAULT_POLICY_ID} is reserved`, "policy.incident.strict")
   }).check(Schema.isMinLength(1, required), Schema.isMaxLength(MAX_NAME_LENGTH)),
-  mode: withDefault(Field.text("Session mode it applies to; * for every mode", "macp.mode.decision.v1"), "*"),
+  mode: withDefault(
+    Field.text(`Session mode it applies to; ${ANY_MODE} for every mode`, "macp.mode.decision.v1"),
+    ANY_MODE
+  ),
   description: withDefault(Field.text("What it is for"), ""),
   rules: Field.object(
     "The rules, passed on to the runtime unchanged. Each mode has a closed set of keys; keys that begin with _ or $ are notes",
     { voting: { algorithm: "majority" }, commitment: { authority: "initiator_only" } }
   ).annotate({ message: "rules must be a JSON object" }),
   schemaVersion: withDefault(
-    Schema.Literals([1, 2, 3])
-      .annotate({
-        message: "schemaVersion must be one of 1, 2, 3",
-        ...about(
-          "Version of the form of the rules; 3 refuses a decision on an empty tally, 1 and 2 let it pass",
-          DEFAULT_POLICY_SCHEMA_VERSION
-        )
-      })
-      .check(Schema.isInt()),
+    PolicySchemaVersion.annotate({
+      message: `schemaVersion must be one of ${PolicySchemaVersion.literals.join(", ")}`,
+      ...about(
+        "Version of the form of the rules; 3 refuses a decision on an empty tally, 1 and 2 let it pass",
+        DEFAULT_POLICY_SCHEMA_VERSION
+      )
+    }).check(Schema.isInt()),
     DEFAULT_POLICY_SCHEMA_VERSION
   )
 }).annotate({ identifier: "PolicyRegistration", description: "A policy; unknown keys are dropped" })

@@ -75,7 +75,7 @@ export const ExportedSession = Schema.Struct({
   initiatorParticipantId: Field.text("Who opened the session"),
   sessionState: Field.text("Last state that was seen", "RESOLVED"),
   expiresAt: Schema.NullOr(Timestamp).annotate({ description: "When the session runs out of time; null when unknown" }),
-  lastSeenAt: Schema.NullOr(Timestamp).annotate({ description: "When the service last heard of it" }),
+  lastSeenAt: Schema.NullOr(Timestamp).annotate({ description: "When the service last received anything about it" }),
   capabilities: Field.object("What the runtime says it can do"),
   lastStreamCursor: Field.integer("Ordinal of the last accepted envelope in the log"),
   streamConnectedAt: Schema.NullOr(Timestamp).annotate({ description: "When its stream was last opened" }),

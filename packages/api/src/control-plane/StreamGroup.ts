@@ -32,7 +32,7 @@ export class StreamGroup extends HttpApiGroup.make("stream")
         description:
           "An event stream (SSE) that begins with a snapshot and goes on with what happens. With afterSeq or Last-Event-ID the " +
           "events since then come first, without gap or repeat. The stream ends when the run ends; one that is opened " +
-          "later stays open with heartbeats. A client that hears nothing for three heartbeats should connect anew.",
+          "later stays open with heartbeats. A client that receives nothing for three heartbeats should connect again.",
         failures: ["RunNotFound"]
       })
     )

@@ -7,7 +7,7 @@ export type ViolationText = ReadonlyArray<string> | string
 
 const SENTENCE = "runplane/api/sentence"
 
-/** An issue that is told to the client as this sentence, and instead of everything else. */
+/** An issue that is reported to the client as this sentence, and nothing else with it. */
 export const sentence = (text: string) => new SchemaIssue.InvalidValue({ message: text, [SENTENCE]: true })
 
 /**
@@ -78,7 +78,7 @@ const compositeTexts = (issue: SchemaIssue.Composite, place: Place): ReadonlyArr
   const { ast } = issue
   const all = (issues: ReadonlyArray<SchemaIssue.Issue>) => issues.flatMap((inner) => textsOf(inner, place, ast))
   if (!SchemaAST.isArrays(ast)) return all(issue.issues)
-  // An array of the wrong length is told of as a whole: the answer stays small.
+  // An array of the wrong length is reported as a whole: the answer stays small.
   const length = SchemaIssue.hasInput(issue) && Array.isArray(issue.input) ? issue.input.length : 0
   const outOfRange = checksOf(ast).filter((check) => !fitsLength(check, length))
   if (outOfRange.length > 0) return outOfRange.map((check) => checkText(check, place, ast))

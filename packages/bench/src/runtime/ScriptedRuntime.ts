@@ -119,9 +119,9 @@ const route = (router: ConnectRouter, { news, resolved, sessions }: Script) => {
     getSession: ({ sessionId }) => create(GetSessionResponseSchema, { metadata: find(sessionId).metadata() }),
     async *watchSessions(_request, { signal }) {
       signal.addEventListener("abort", news.announce, { once: true })
-      for (let told = resolved.length; !signal.aborted; await news.next()) {
-        for (; told < resolved.length; told++) {
-          const session = resolved[told]?.metadata()
+      for (let sent = resolved.length; !signal.aborted; await news.next()) {
+        for (; sent < resolved.length; sent++) {
+          const session = resolved[sent]?.metadata()
           if (session === undefined) continue
           const event = { eventType: SessionLifecycleEvent_EventType.RESOLVED, session }
           yield create(WatchSessionsResponseSchema, { event })

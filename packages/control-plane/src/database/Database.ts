@@ -16,7 +16,7 @@ export interface DatabaseOptions {
   readonly maxConnections?: number
   /** Milliseconds. */
   readonly idleTimeoutMs?: number
-  /** How long to wait for a connection, be it for a free one or for a new one. Milliseconds. */
+  /** How long to wait for a connection, free or new. Milliseconds. */
   readonly connectTimeoutMs?: number
   /** Of a statement for a lock, of a statement, of a transaction that does nothing. Milliseconds; 0 is without end. */
   readonly lockTimeoutMs?: number

@@ -39,8 +39,8 @@ const handoff = membersOf({
 const IMPLICIT_ACCEPT_PREFIX = "implicit-accept:"
 
 /**
- * The talk that leads to a decision, in all modes. `messageType` says what kind of contribution it is, and thereby
- * which of the members it has. The subject is the proposal.
+ * The talk that leads to a decision, in all modes. `messageType` says what kind of contribution it is, and so which
+ * of the members it has. The subject is the proposal.
  */
 const contribution = {
   ...messageHeader,

@@ -58,7 +58,7 @@ const start = ({ command, args, cwd, env }: ProcessCommand) =>
     const child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
     child.once("error", (error) => resume(Effect.fail(new SpawnFailed({ message: `spawn error: ${error.message}` }))))
     child.once("exit", (code, signal) => {
-      // Whatever way it ended: what it had started itself and left running would belong to nobody.
+      // However it ended, what it started itself and left running must not go on.
       signalGroup(child, "SIGKILL")
       Deferred.doneUnsafe(exit, Effect.succeed({ code, signal }))
     })

@@ -54,7 +54,7 @@ ${participants.map(({ agentRef, id, role }) => `      - { id: ${id}, role: ${rol
         title: Decision made
         description: The initiator publishes what was decided.
 
-    contextTemplate: # what every agent is told
+    contextTemplate: # what every agent knows
       topic: "{{ inputs.topic }}"
       urgency: "{{ inputs.urgency }}"
       budget: "{{ inputs.budget }}"

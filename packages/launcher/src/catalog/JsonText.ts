@@ -14,7 +14,7 @@ export const parseJson = (text: string, file: string): Result.Result<unknown, In
   })
 }
 
-/** Without the piece of the text and the position in it, which the parser tells of only some errors. */
+/** Without the quoted text and the position, which the parser gives for some errors only. */
 const reasonOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause))
     .replace(/, (\.\.\.)?".*is not valid JSON$/s, "")

@@ -72,7 +72,7 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
     }
     const bytes = yield* fs.readFile(file)
     const text = decodeUtf8(bytes)
-    return text ?? (yield* invalid(name, `${name} is no UTF-8 text (line ${firstBrokenLine(bytes)})`))
+    return text ?? (yield* invalid(name, `${name} is not UTF-8 text (line ${firstBrokenLine(bytes)})`))
   })
 
   const resolve = Effect.fnUntraced(function* (

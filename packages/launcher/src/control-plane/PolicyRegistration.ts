@@ -86,7 +86,7 @@ export class PolicyRegistration extends Context.Service<
 /** A policy in the words of `POST /runtime/policies`. */
 type Registration = typeof PolicyRegistrationBody.Type
 
-/** Every policy is registered but the default one, which the runtime has and nobody may replace. */
+/** Every policy is registered except the default one, which the runtime has and which cannot be replaced. */
 const registrationOf = (file: typeof PolicyFile.Type): Registration => ({
   policyId: file.policy_id,
   mode: file.mode,

@@ -59,12 +59,12 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("pack files on disk",
     [
       "UTF-16",
       (root) => writeFileSync(`${root}${PACK}`, Buffer.from(`\ufeff${packYaml()}`, "utf16le")),
-      "demo/pack.yaml is no UTF-8 text (line 1)"
+      "demo/pack.yaml is not UTF-8 text (line 1)"
     ],
     [
       "Latin-1",
       (root) => writeFileSync(`${root}${PACK}`, Buffer.from(packYaml().replace("A demo", "Ein D\u00e9mo"), "latin1")),
-      "demo/pack.yaml is no UTF-8 text (line 6)"
+      "demo/pack.yaml is not UTF-8 text (line 6)"
     ],
     [
       "a file that is too large",

@@ -7,7 +7,7 @@ import type { EdgeForm } from "./EdgeForm.ts"
 const JSON_TYPE = "application/json"
 
 /**
- * The request as the endpoints shall see it. An empty body passes for JSON whatever its content type says, because
+ * The request as the endpoints see it. An empty body passes for JSON whatever its content type says, because
  * clients send POST requests without one; a body of another type is left to be refused, or hidden where the service
  * ignores such bodies (docs/http.md#bodies).
  */

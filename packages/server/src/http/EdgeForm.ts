@@ -24,7 +24,7 @@ export interface EdgeForm {
   readonly otherBodies: "refuse" | "ignore"
 }
 
-/** Why a server refuses a request by itself: it is no proper one, or too much of one. */
+/** Why a server refuses a request by itself: it is malformed, or too large. */
 export type RefusalKind = "invalid" | "too-large"
 
 const refusalCodes: Readonly<Record<RefusalKind, ControlPlaneErrorCode>> = {

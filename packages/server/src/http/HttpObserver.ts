@@ -11,7 +11,7 @@ export interface ObservedRequest {
 }
 
 /**
- * Is told of every answered request. The default does nothing; a service that keeps metrics provides its own outside of
+ * Receives every answered request. The default does nothing; a service that keeps metrics provides its own outside of
  * the router (docs/http.md#metrics-endpoint).
  */
 export const HttpObserver = Context.Reference<{ readonly observe: (request: ObservedRequest) => Effect.Effect<void> }>(

@@ -68,7 +68,7 @@ export const LaunchSettings = settingsOf(
     }),
     EXAMPLE_AGENT_ATTACH_CONFIRMATION_MS: row(ms, 400, "How long a started agent must live to count as attached."),
     EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may take over SIGTERM before it is killed."),
-    PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port), as the agents are told."),
+    PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port) that agents get."),
     PROTO_RUNTIME_TLS: row(flag, true, "Whether the agents call the runtime over TLS."),
     PROTO_RUNTIME_ALLOW_INSECURE: row(flag, false, "Whether the agents may call the runtime without TLS."),
     PROTO_AUTH_SERVICE_URL: row(
@@ -85,7 +85,7 @@ export const LaunchSettings = settingsOf(
     PROTO_AUTH_TOKEN_TTL_SECONDS: row(
       saying(wholeNumber({ unit: "seconds", min: 1 }), "must be a positive integer"),
       3_600,
-      "How long a minted credential shall live."
+      "Lifetime asked for a minted credential."
     ),
     PROTO_AUTH_SCOPES_JSON: row(
       scopes,

@@ -15,7 +15,7 @@ export interface SettingProblem {
 export class SettingsRefused extends Data.TaggedError("SettingsRefused")<{
   readonly faults: ReadonlyArray<SettingProblem>
 }> {
-  // Whoever reads the settings tells about them; a stack trace says nothing more.
+  // The reader of the settings reports them; a stack trace would add nothing.
   override readonly [Runtime.errorReported] = false
   override get message(): string {
     return this.faults.map(sentenceOf).join("\n")
@@ -30,7 +30,7 @@ export const settingRefused = (variable: string, problem: string) =>
 
 /**
  * The trimmed text of a setting; undefined when it is not set. An empty text counts as unset, unless the row says
- * otherwise. An alias counts when the name itself is not set at all, be it to nothing.
+ * otherwise. An alias counts when the name itself is not set, not even to an empty text.
  */
 export const readText = Effect.fnUntraced(function* ({ aliases, emptyCounts, name }: Setting<unknown>) {
   for (const candidate of [name, ...aliases]) {

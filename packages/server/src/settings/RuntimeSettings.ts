@@ -45,8 +45,8 @@ export const RuntimeSettings = settingsOf(["control-plane"], {
   PROTO_AUTH_TOKEN_TTL_SECONDS: row(
     wholeNumber({ unit: "seconds", min: 1 }),
     3_600,
-    "How long a minted credential shall live."
+    "Lifetime asked for a minted credential."
   ),
-  PROTO_AUTH_TOKEN_SENDER: row(text, "macp-control-plane", "Whom it is minted for."),
+  PROTO_AUTH_TOKEN_SENDER: row(text, "macp-control-plane", "Identity it is minted for."),
   PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY: row(flag, false, "Whether it may change policies.")
 })

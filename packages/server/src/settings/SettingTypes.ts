@@ -246,7 +246,7 @@ export const proxies: SettingType<number> = {
   }
 }
 
-/** The same type, whose faults are told in other words. */
+/** The same type with another text for its faults. */
 export const saying = <A>(type: SettingType<A>, problem: string): SettingType<A> => ({
   ...type,
   read: (text) => {

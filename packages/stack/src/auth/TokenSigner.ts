@@ -23,7 +23,7 @@ const ALGORITHM = "ES256"
 
 /**
  * Signs with a key pair that is made here and never leaves the process: tokens of an earlier start are void, and there
- * is no secret to keep. That the platform cannot make or use such a key is a defect.
+ * is not a secret. That the platform cannot make or use such a key is a defect.
  */
 export const makeTokenSigner: Effect.Effect<TokenSigner> = Effect.promise(async () => {
   const { privateKey, publicKey } = await generateKeyPair(ALGORITHM)

@@ -57,7 +57,7 @@ export const runDemo = Effect.fn("Demo.run")(
       tags: [tag]
     } as const
 
-    // The answer comes when all agents are up, the run is there before: it is looked for, so that nothing is told late.
+    // The answer comes when all agents are up. The run is there before, and is looked for, so nothing is shown late.
     const launch = yield* Effect.forkChild(launcher.launch.runExample({ payload }))
     const submitted = Effect.flatMap(Fiber.join(launch), ({ controlPlaneRun }) =>
       controlPlaneRun === undefined
@@ -113,7 +113,7 @@ const checkPolicy = Effect.fnUntraced(function* (policies: ReadonlyArray<PolicyO
   const { launchSummary } = yield* launcher.catalog.launchSchema({ params: SCENARIO, query: {} })
   const { policyVersion } = launchSummary
   if (policies.length === 0 || policyVersion === undefined) return
-  // A broken file goes by its own name.
+  // A broken file is shown by its own name.
   const outcome = policies.find(({ policy }) => policy === policyVersion || policy === `${policyVersion}.json`)
   if (outcome?.state === "registered" || policyVersion === DEFAULT_POLICY_ID) return
   const why = outcome === undefined ? "no policy file of the packs has it" : outcome.reason || "there was no answer"

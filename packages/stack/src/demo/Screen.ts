@@ -61,11 +61,11 @@ export const makeEventPrinter = ({ bold, dim }: Style) => {
     Effect.suspend(() => {
       const at = Date.parse(event.ts)
       first ??= at
-      const told = narrate(event)
-      if (told === undefined) return Effect.void
-      const draw = { high: bold, normal: same, low: dim }[told.weight]
+      const line = narrate(event)
+      if (line === undefined) return Effect.void
+      const draw = { high: bold, normal: same, low: dim }[line.weight]
       const time = `${seconds(at - first).padStart(6)} s`
-      return Console.log(`${dim(time)}  ${told.who.padEnd(WHO_WIDTH)} ${draw(told.what)}`)
+      return Console.log(`${dim(time)}  ${line.who.padEnd(WHO_WIDTH)} ${draw(line.what)}`)
     })
 }
 

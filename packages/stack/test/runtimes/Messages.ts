@@ -54,11 +54,11 @@ export const quorum = {
   abstain: of(Quorum.Abstain)
 }
 
-export const progress = of({ messageType: "Progress", schema: ProgressPayloadSchema })
+export const progress = of(ProgressPayloadSchema)
 
 /** The end of a session that was started as `Stage` starts it. */
 export const commitment = (action: string, outcomePositive: boolean, policyVersion: string): Message =>
-  of({ messageType: "Commitment", schema: CommitmentPayloadSchema })({
+  of(CommitmentPayloadSchema)({
     commitmentId: "c1",
     action,
     authorityScope: "suite",

@@ -5,7 +5,7 @@ import type { Terms } from "./Terms.ts"
 export interface Side {
   readonly opening: Terms
   readonly limitPrice: number
-  /** 1 for a buyer, to whom a lower price is better; -1 for a seller. */
+  /** `lower` for a buyer, `higher` for a seller. */
   readonly wants: "lower" | "higher"
   /** Payment days that this side settles on in the end. */
   readonly settleDays: number

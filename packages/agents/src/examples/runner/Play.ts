@@ -10,7 +10,7 @@ import { pause } from "./Pace.ts"
 import { readSession, type SessionOver, type SessionReader } from "./SessionReader.ts"
 import type { Action, Outcome, Strategy } from "./Strategy.ts"
 
-/** An agent was told to do what it cannot do, for example to lead a session without being told how it starts. */
+/** An agent cannot do what its brief asks, for example lead a session without knowing how it starts. */
 export class AgentUnable extends Data.TaggedError("AgentUnable")<{ readonly message: string }> {}
 
 /**

@@ -20,8 +20,9 @@ export interface Turn {
 }
 
 /**
- * How an agent behaves: a pure function from what it was told and what was said to what it does next. It is asked again
- * after each of its turns, and whenever something was said while it waits; everything it remembers is in the session.
+ * How an agent behaves: a pure function of its brief and of what was said; the result is what it does next. It is asked
+ * again after each of its turns, and whenever something was said while it waits; everything it remembers is in the
+ * session.
  */
 export type Strategy = (turn: Turn) => Step
 
@@ -32,11 +33,11 @@ export type Step =
   | { readonly _tag: "Wait"; readonly atMostMs: number | undefined }
   /** The agent's part is over, whatever the others still do. */
   | { readonly _tag: "Done" }
-  /** The agent was told to do something it cannot do. */
+  /** The agent cannot do what its brief asks. */
   | { readonly _tag: "Unable"; readonly reason: string }
 
 export type Action =
-  /** SessionStart, as the bootstrap file describes it; only the initiator is told how. */
+  /** SessionStart, as the bootstrap file describes it; only the initiator knows how. */
   | { readonly _tag: "Open" }
   | { readonly _tag: "Say"; readonly messageType: string; readonly payload: Uint8Array<ArrayBuffer> }
   | { readonly _tag: "Progress"; readonly done: number; readonly message: string }

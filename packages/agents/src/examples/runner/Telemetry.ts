@@ -2,7 +2,7 @@ import type { Brief } from "./Brief.ts"
 import { llmCallOf, type Model } from "./LlmCall.ts"
 import { type Action, act, commit, type Outcome, open, progress, type Step, signal, think } from "./Strategy.ts"
 
-/** What agents tell about themselves beside the session, as ambient signals. */
+/** What agents report about themselves beside the session, as ambient signals. */
 
 export const started = ({ agentRef, framework, role }: Brief): Action =>
   signal("session.started", { role, framework, agentRef })
@@ -38,7 +38,7 @@ export const concluding = (brief: Brief, outcome: Outcome, vote: string): Readon
   ended(brief, vote, outcome.action)
 ]
 
-/** Something worth knowing that is no message of the session; `reason` says why it is raised. */
+/** Something worth knowing that is not a message of the session; `reason` says why it is raised. */
 export const alert = ({ self }: Brief, signalType: string, severity: Severity, reason: string): Action =>
   signal(signalType, { participantId: self, severity, reason })
 

@@ -81,7 +81,7 @@ const ANNOTATED: ReadonlyArray<CanonicalEventType> = [
   "decision.finalized"
 ]
 
-/** What is told of an event that is attached to the run's span. */
+/** The attributes of an event that is attached to the run's span. */
 const annotationsOf = (event: CanonicalEvent): Readonly<Record<string, unknown>> => {
   switch (event.type) {
     case "signal.emitted":

@@ -21,7 +21,7 @@ interface Period {
   readonly end: bigint
 }
 
-/** What is told of a frame; the frame itself is not kept. */
+/** What a span says of a frame; the frame itself is not kept. */
 interface FrameRecord {
   readonly kind: RawFrame["kind"]
   readonly messageType: string
@@ -36,7 +36,7 @@ type SpanRecord =
   | ({ readonly _tag: "Emitted"; readonly runId: RunId; readonly eventCount: number } & Period)
   | { readonly _tag: "Ended"; readonly runId: RunId }
 
-/** The kind that `run-event.persist` tells of events that came from no frame. */
+/** The kind in `run-event.persist` of events that came from no frame. */
 const OWN_EVENTS = "control-plane"
 
 /**
@@ -73,19 +73,19 @@ export const makeRunSpans = Effect.gen(function* () {
   return {
     afterCommit: (appends) => {
       const now = clock.currentTimeNanosUnsafe()
-      const told = new Map<RunId, number>()
+      const emitted = new Map<RunId, number>()
       for (const { askedAt, change, events, frames, runId } of appends) {
         const eventCount = events.length
         if (eventCount > 0 || frames.length > 0) {
           offer({ _tag: "Persisted", runId, eventCount, start: askedAt, end: now, frames: frames.map(toFrameRecord) })
         }
-        if (eventCount > 0) told.set(runId, (told.get(runId) ?? 0) + eventCount)
+        if (eventCount > 0) emitted.set(runId, (emitted.get(runId) ?? 0) + eventCount)
         if (change !== undefined && isTerminal(change.to)) offer({ _tag: "Ended", runId })
       }
-      // The subscribers are told right after this, in one go: a microtask comes at its end.
+      // The subscribers are notified right after this, all at once: a microtask runs at its end.
       queueMicrotask(() => {
         const end = clock.currentTimeNanosUnsafe()
-        for (const [runId, eventCount] of told) offer({ _tag: "Emitted", runId, eventCount, start: now, end })
+        for (const [runId, eventCount] of emitted) offer({ _tag: "Emitted", runId, eventCount, start: now, end })
       })
     }
   } satisfies Reactor

@@ -26,7 +26,7 @@ const records = Schedule.min([Schedule.exponential("50 millis", 2), Schedule.spa
   Schedule.jittered,
   Schedule.upTo({ duration: RECORD_PATIENCE_MS })
 )
-/** The answer by which a receiver takes its subscription back. */
+/** The status with which a receiver ends its subscription. */
 const GONE = 410
 
 /**
@@ -85,7 +85,7 @@ export class WebhookDispatcher extends Context.Service<
   )
 }
 
-/** One attempt and its outcome. An interruption, at shutdown, leaves the delivery to whoever comes next. */
+/** One attempt and its outcome. An interruption, at shutdown, leaves the delivery to the next worker. */
 const makeDeliver = Effect.gen(function* () {
   const metrics = yield* Metrics
   const queue = yield* DeliveryQueue

@@ -21,13 +21,13 @@ export const makeWebhookOutbox = (wake: () => void) =>
       return [
         sql`
           INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
-          SELECT w.id, told.run_id, told.event, told.payload, now(), told.at
+          SELECT w.id, due.run_id, due.event, due.payload, now(), due.at
           FROM unnest(${rows.map(({ runId }) => runId)}::text[]::uuid[], ${rows.map(({ event }) => event)}::text[],
                       ${rows.map(({ payload }) => payload)}::text[]::json[],
                       ${rows.map(({ at }) => at)}::text[]::timestamptz[])
-               WITH ORDINALITY AS told (run_id, event, payload, at, place)
-          JOIN webhooks w ON w.active AND (w.events = '{}' OR told.event = ANY(w.events))
-          ORDER BY told.place
+               WITH ORDINALITY AS due (run_id, event, payload, at, place)
+          JOIN webhooks w ON w.active AND (w.events = '{}' OR due.event = ANY(w.events))
+          ORDER BY due.place
           FOR KEY SHARE OF w`
       ]
     }
@@ -38,7 +38,7 @@ export const makeWebhookOutbox = (wake: () => void) =>
   })
 
 /**
- * run.started is told when the run enters `running`; a run that is resumed enters it again, and is told of as resumed.
+ * run.started is sent when the run enters `running`. A resumed run enters it again, and run.resumed is sent.
  * The events of the same append tell one from the other.
  */
 export const webhookEventOf = (

@@ -1,0 +1,14 @@
+/** SHA-256 of the parts, one after another; 32 bytes. The domain has no cryptography of its own. */
+export type Sha256 = (...parts: ReadonlyArray<Uint8Array>) => Uint8Array
+
+const PREFIX = "runplane-seal-v1\n"
+const utf8 = new TextEncoder()
+
+/** The head of a run without events. */
+export const chainStart = (sha256: Sha256, runId: string): Uint8Array => sha256(utf8.encode(PREFIX + runId))
+
+/** The head after one more event: its text as UTF-8, exactly as it is served. */
+export const chainNext = (sha256: Sha256, head: Uint8Array, event: Uint8Array): Uint8Array => sha256(head, event)
+
+/** The bytes of an event's text, as they enter the chain. */
+export const eventBytes = (text: string): Uint8Array => utf8.encode(text)

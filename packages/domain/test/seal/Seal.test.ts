@@ -1,0 +1,201 @@
+import { createHash, generateKeyPairSync, sign, verify } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import {
+  canonicalJson,
+  chainNext,
+  chainStart,
+  eventBytes,
+  makeSeal,
+  type Seal,
+  type Sha256,
+  type SignatureCheck,
+  type Signer,
+  sealLine,
+  verifyLines,
+  verifySealed
+} from "@runplane/domain"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import { nastyText } from "../support/arbitraries.ts"
+import { eventsOf, opened, proposes, votes } from "../support/deliberations.ts"
+import { RUN_ID, textOf } from "../support/events.ts"
+
+const sha256: Sha256 = (...parts) => {
+  const hash = createHash("sha256")
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
+
+const { privateKey, publicKey } = generateKeyPairSync("ed25519")
+const signer: Signer = { keyId: "key-1", sign: (message) => sign(null, message, privateKey) }
+const check: SignatureCheck = (keyId, message, signature) =>
+  keyId === "key-1" ? verify(null, message, publicKey, signature) : undefined
+
+const texts = eventsOf(opened(), proposes("a"), votes("a", "APPROVE"), votes("b", "caf\u00e9 \u{1F600}")).map(textOf)
+
+const headsOf = (events: ReadonlyArray<string>): ReadonlyArray<Uint8Array> => {
+  let head = chainStart(sha256, RUN_ID)
+  return events.map((text) => {
+    head = chainNext(sha256, head, eventBytes(text))
+    return head
+  })
+}
+
+const sealed = (events = texts, by: Signer | undefined = signer) => {
+  const heads = headsOf(events)
+  const head = heads.at(-1) ?? chainStart(sha256, RUN_ID)
+  const draft = { runId: RUN_ID, events: events.length, head, sealedAt: "2026-07-01T10:00:00.000Z" }
+  return { seal: makeSeal(draft, by), heads: heads.map(hex) }
+}
+
+const unsigned = () => {
+  const { heads } = sealed()
+  const draft = { runId: RUN_ID, events: texts.length, sealedAt: "2026-07-01T10:00:00.000Z" }
+  return { heads, seal: makeSeal({ ...draft, head: Buffer.from(heads.at(-1) ?? "", "hex") }) }
+}
+
+const verifyTexts = (events: ReadonlyArray<string>, seal: Seal, heads?: ReadonlyArray<string>) =>
+  verifySealed(sha256, check, { seal, events: events.map(eventBytes), ...(heads !== undefined && { heads }) })
+
+const exported = (): Buffer => {
+  const { heads, seal } = sealed()
+  return Buffer.from(`${[...texts, sealLine(seal, heads)].join("\n")}\n`)
+}
+
+describe("the chain of a run", () => {
+  it("begins with the run's id and goes on with each event's text", () => {
+    const start = createHash("sha256").update(`runplane-seal-v1\n${RUN_ID}`).digest()
+    assert.strictEqual(hex(chainStart(sha256, RUN_ID)), hex(start))
+    const next = createHash("sha256").update(start).update("{}", "utf8").digest()
+    assert.strictEqual(hex(chainNext(sha256, start, eventBytes("{}"))), hex(next))
+  })
+})
+
+describe("a seal", () => {
+  it("is signed over the canonical JSON of its other members", () => {
+    const { seal } = sealed()
+    const { signature, ...others } = seal
+    assert.strictEqual(seal.algorithm, "sha256-ed25519")
+    const message = Buffer.from(canonicalJson(others))
+    assert.isTrue(verify(null, message, publicKey, Buffer.from(signature ?? "", "hex")))
+    assert.deepInclude(unsigned().seal, { algorithm: "sha256", keyId: null, signature: null })
+  })
+
+  it("fits its history, with or without the heads on the way", () => {
+    const { heads, seal } = sealed()
+    assert.deepStrictEqual(verifyTexts(texts, seal, heads), { ok: true, events: 5, signature: "valid" })
+    assert.deepStrictEqual(verifyTexts(texts, seal), { ok: true, events: 5, signature: "valid" })
+    assert.deepInclude(verifyTexts(texts, unsigned().seal), { ok: true, signature: "unsigned" })
+    const other = makeSeal(
+      { ...seal, head: Buffer.from(seal.head, "hex"), previous: seal },
+      { ...signer, keyId: "key-0" }
+    )
+    assert.deepInclude(verifyTexts(texts, other), { ok: false, why: "the key key-0 that sealed it is not known" })
+  })
+
+  it("names the first event that does not fit", () => {
+    const { heads, seal } = sealed()
+    const altered = texts.with(2, (texts[2] ?? "").replace("option of p1", "option of p2"))
+    assert.deepStrictEqual(verifyTexts(altered, seal, heads), {
+      ok: false,
+      index: 3,
+      why: "its text is not the one that was sealed"
+    })
+    assert.deepStrictEqual(verifyTexts(altered, seal), {
+      ok: false,
+      why: "the events do not end in the head that was sealed"
+    })
+    assert.deepInclude(verifyTexts(texts.toSpliced(1, 1), seal), { index: 2, why: "it is event 3 of its run" })
+    assert.deepInclude(verifyTexts(texts.toSpliced(1, 0, texts[0] ?? ""), seal), { index: 2 })
+    assert.deepInclude(verifyTexts(texts.slice(0, 4), seal), { index: 5, why: "missing; 5 events were sealed" })
+    const swapped = [texts[0], texts[2], texts[1], texts[3], texts[4]].map((text) => text ?? "")
+    assert.deepInclude(verifyTexts(swapped, seal), { index: 2 })
+    const foreign = texts.with(3, (texts[3] ?? "").replace(RUN_ID, "another"))
+    assert.deepInclude(verifyTexts(foreign, seal), { index: 4, why: "it is of the run another" })
+    assert.deepInclude(verifyTexts(texts.with(0, "{"), seal), { index: 1, why: "it is not an event" })
+  })
+
+  it("continues the seal before it", () => {
+    const before = sealed(texts.slice(0, 3)).seal
+    const { seal } = sealed()
+    const head = Buffer.from(seal.head, "hex")
+    const next = makeSeal({ ...seal, head, previous: before }, signer)
+    assert.deepStrictEqual(next.previous, { events: 3, head: before.head })
+    assert.deepInclude(verifyTexts(texts, next), { ok: true, signature: "valid" })
+    const torn = makeSeal({ ...seal, head, previous: { events: 3, head: seal.head } }, signer)
+    assert.deepInclude(verifyTexts(texts, torn), { ok: false, index: 3 })
+  })
+
+  it("that was tampered with is refused", () => {
+    const { seal } = sealed()
+    const why = (changed: Partial<Seal>) => {
+      const found = verifyTexts(texts, { ...seal, ...changed })
+      return found.ok ? "it fits" : found.why
+    }
+    assert.match(why({ sealedAt: "2027-01-01T00:00:00.000Z" }), /not its key's/)
+    assert.match(why({ signature: seal.signature?.toUpperCase() ?? null }), /cannot be read/)
+    assert.match(why({ signature: null }), /cannot be read/)
+    assert.match(why({ algorithm: "sha256" }), /says that it is unsigned/)
+    assert.match(why({ events: 4 }), /ends at event 4/)
+  })
+})
+
+describe("a sealed export", () => {
+  it("fits as it is", () => {
+    assert.deepStrictEqual(verifyLines(sha256, check, exported()), { ok: true, events: 5, signature: "valid" })
+  })
+
+  it("shows each single byte that is changed, dropped, repeated or swapped", () => {
+    const original = exported()
+    const missed: Array<string> = []
+    const attempt = (what: string, at: number, bytes: Buffer) => {
+      if (!bytes.equals(original) && verifyLines(sha256, check, bytes).ok) missed.push(`${what} ${at}`)
+    }
+    original.forEach((byte, at) => {
+      const [before, after] = [original.subarray(0, at), original.subarray(at + 1)]
+      for (const mask of [0x01, at % 2 === 0 ? 0x20 : 0x80])
+        attempt("changed", at, Buffer.concat([before, Buffer.of(byte ^ mask), after]))
+      attempt("dropped", at, Buffer.concat([before, after]))
+      attempt("repeated", at, Buffer.concat([before, Buffer.of(byte, byte), after]))
+      if (at + 1 < original.length) {
+        const [next = 0, rest] = [original[at + 1], original.subarray(at + 2)]
+        attempt("swapped", at, Buffer.concat([before, Buffer.of(next, byte), rest]))
+      }
+    })
+    assert.deepStrictEqual(missed, [])
+  }, 30_000)
+
+  const place = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 })))
+
+  it.prop("shows any other bytes in place of one", { place, text: nastyText }, ({ place, text }) => {
+    const original = exported()
+    const at = place % original.length
+    const changed = Buffer.concat([original.subarray(0, at), Buffer.from(text), original.subarray(at + 1)])
+    if (!changed.equals(original)) assert.isFalse(verifyLines(sha256, check, changed).ok)
+  })
+
+  it.prop("is refused for any bytes, and never throws", { text: nastyText }, ({ text }) => {
+    assert.isFalse(verifyLines(sha256, check, Buffer.from(text)).ok)
+    assert.isFalse(verifyLines(sha256, check, Buffer.from(`${text}\n`)).ok)
+  })
+})
+
+describe("canonical JSON", () => {
+  it("has one text for one value", () => {
+    assert.strictEqual(
+      canonicalJson({ b: [1, { d: null, c: "\u00e9\n" }], a: true }),
+      '{"a":true,"b":[1,{"c":"\u00e9\\n","d":null}]}'
+    )
+  })
+
+  it.prop(
+    "is JSON of the same value, whatever the order of its keys",
+    { value: Arbitrary.schema(Schema.Json) },
+    ({ value }) => {
+      const text = canonicalJson(value)
+      assert.strictEqual(canonicalJson(Schema.decodeUnknownSync(Schema.Json)(JSON.parse(text))), text)
+    }
+  )
+})

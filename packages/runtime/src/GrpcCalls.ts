@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { GrpcConnections, RuntimeRpc } from "./GrpcConnections.ts"
@@ -101,17 +102,21 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
       Effect.flatMap(Effect.fromResult)
     )
 
-  /** A stream without a deadline; its span and metadata are those of the moment it is opened. */
+  /**
+   * A stream without a deadline; its span and metadata are those of the moment it is opened. On a connection of the
+   * pool unless it says another.
+   */
   const stream = <Message, Frame>(
     { name }: DescMethod,
     call: (rpc: RuntimeRpc, options: StreamOptions) => AsyncIterable<Message>,
     convert: (message: Message) => Frame | undefined,
-    bytesOf: (frame: Frame) => number = () => 0
+    bytesOf: (frame: Frame) => number = () => 0,
+    connection: Effect.Effect<RuntimeRpc, never, Scope.Scope> = connections.forStream
   ): Stream.Stream<Frame, RuntimeError> =>
     Stream.unwrap(
       Effect.gen(function* () {
         const metadata = yield* headers
-        const rpc = yield* connections.forStream
+        const rpc = yield* connection
         return wireStream({
           open: (signal) => call(rpc, { signal, headers: metadata }),
           convert,
@@ -122,7 +127,15 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
       })
     ).pipe(Stream.tapError(noticeRefusal))
 
-  return { unary, stream }
+  /** A stream of what happens in all sessions. */
+  const watch = <Message, Frame>(
+    method: DescMethod,
+    call: (rpc: RuntimeRpc, options: StreamOptions) => AsyncIterable<Message>,
+    convert: (message: Message) => Frame | undefined,
+    bytesOf?: (frame: Frame) => number
+  ) => stream(method, call, convert, bytesOf, Effect.succeed(connections.watch))
+
+  return { unary, stream, watch }
 })
 
 /** Number of the status with which a call has ended, as OpenTelemetry names it. */

@@ -60,7 +60,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
     maxSendBytes: options.maxSendBytes ?? MAX_SEND_MESSAGE_BYTES,
     streamsPerConnection: options.streamsPerConnection ?? STREAMS_PER_CONNECTION
   })
-  const { stream, unary } = yield* makeGrpcCalls(connections, {
+  const { stream, unary, watch } = yield* makeGrpcCalls(connections, {
     timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     streamBufferBytes: options.streamBufferBytes ?? STREAM_BUFFER_BYTES
   })
@@ -102,12 +102,12 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
         streamFrameFromWire,
         (frame) => (frame._tag === "Envelope" ? frame.envelope.payload.length : frame.error.details.length)
       ),
-    watchSessions: stream(
+    watchSessions: watch(
       method.watchSessions,
       (rpc, call) => rpc.watchSessions({}, call),
       ({ event }) => event && lifecycleFromWire(event)
     ),
-    watchSignals: stream(
+    watchSignals: watch(
       method.watchSignals,
       (rpc, call) => rpc.watchSignals({}, call),
       ({ envelope }) => envelope && envelopeFromWire(envelope),

@@ -17,12 +17,19 @@ const SESSION_MEMORY_MB = 64
 export class GuardedSessionManager extends Http2SessionManager {
   readonly #guarded = new WeakSet<http2.Http2Session>()
 
-  constructor(url: string) {
+  readonly #windowBytes: number | undefined
+
+  /** `windowBytes` is what the peer may send before it is read; HTTP/2's own 65,535 bytes unless said. */
+  constructor(url: string, windowBytes?: number) {
     super(
       url,
       { pingIntervalMs: PING_INTERVAL_MS, pingTimeoutMs: PING_TIMEOUT_MS, pingIdleConnection: false },
-      { maxSessionMemory: SESSION_MEMORY_MB }
+      {
+        maxSessionMemory: SESSION_MEMORY_MB,
+        ...(windowBytes !== undefined && { settings: { initialWindowSize: windowBytes } })
+      }
     )
+    this.#windowBytes = windowBytes
   }
 
   override async request(...args: Parameters<Http2SessionManager["request"]>): Promise<http2.ClientHttp2Stream> {
@@ -31,6 +38,7 @@ export class GuardedSessionManager extends Http2SessionManager {
     if (session !== undefined && !this.#guarded.has(session)) {
       this.#guarded.add(session)
       session.on("error", ignoreLateError)
+      if (this.#windowBytes !== undefined) session.setLocalWindowSize(this.#windowBytes)
     }
     return stream
   }

@@ -21,7 +21,10 @@ import {
   StreamSessionResponseSchema,
   type WatchSessionsRequest,
   type WatchSessionsResponse,
-  WatchSessionsResponseSchema
+  WatchSessionsResponseSchema,
+  type WatchSignalsRequest,
+  type WatchSignalsResponse,
+  WatchSignalsResponseSchema
 } from "@runplane/runtime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -70,6 +73,26 @@ describe("the streams of the gRPC client against a foreign server", () => {
       })
     )
   })
+
+  it.live("takes a burst of signals out of the runtime while their reader is busy", () =>
+    Effect.gen(function* () {
+      const sent = yield* Deferred.make<void>()
+      const watchSignals: handleServerStreamingCall<WatchSignalsRequest, WatchSignalsResponse> = async (call) => {
+        const envelope = { messageType: "Signal", payload: new Uint8Array(3_000) }
+        for (let signal = 0; signal < 1_500; signal++) {
+          const more = call.write(create(WatchSignalsResponseSchema, { envelope }))
+          if (!more) await new Promise((resolve) => call.once("drain", resolve))
+        }
+        Deferred.doneUnsafe(sent, Effect.void)
+      }
+      yield* withClient({ watchSignals }, (client) =>
+        Effect.gen(function* () {
+          yield* Effect.forkChild(Stream.runForEach(client.watchSignals, () => Effect.never))
+          yield* Deferred.await(sent)
+        })
+      )
+    })
+  )
 
   it.live("subscribes with one frame, keeps its side open and ends the call when the reader has enough", () =>
     Effect.gen(function* () {

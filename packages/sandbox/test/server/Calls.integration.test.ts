@@ -20,10 +20,12 @@ import {
   UnregisterPolicyRequestSchema,
   WatchModeRegistryRequestSchema,
   WatchPoliciesRequestSchema,
-  WatchRootsRequestSchema
+  WatchRootsRequestSchema,
+  WatchSessionsRequestSchema
 } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { LATEST_DEADLINE } from "../../src/core/Session.ts"
 import { Sandbox } from "../../src/Sandbox.ts"
 import { connect, lead, observer, risk, send, verdictOf } from "../support/Calls.ts"
 import { commitmentPayload, envelope, proposal, startPayload } from "../support/Envelopes.ts"
@@ -225,6 +227,28 @@ describe("ListSessions", () => {
       assert.strictEqual((await list(0)).sessions.length, 3)
       assert.strictEqual(await failure(list(-1)), status.INVALID_ARGUMENT)
       assert.strictEqual(await failure(list(2, "nonsense")), status.INVALID_ARGUMENT)
+    }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
+  )
+
+  it.live("goes on, as the watch does, beside a session that claims to start at the end of all time", () =>
+    withClient(async (client) => {
+      const timestampUnixMs = 2n ** 63n - 1n
+      const sessionId = "a-session-of-the-end-of-time"
+      const start = envelope("SessionStart", "m1", startPayload(), { sessionId, timestampUnixMs })
+      assert.strictEqual(await verdictOf(client, start, lead), "ok")
+      await begin(client, "another-session-of-this-test")
+      const { sessions } = await client.unary("listSessions", create(ListSessionsRequestSchema), observer)
+      assert.deepStrictEqual(
+        sessions.map(({ expiresAtUnixMs }) => expiresAtUnixMs === BigInt(LATEST_DEADLINE)),
+        [true, false]
+      )
+      const watch = client.watch("watchSessions", create(WatchSessionsRequestSchema), observer)
+      const seen = [await watch.frames.next(), await watch.frames.next()]
+      assert.sameMembers(
+        seen.map((frame) => frame?.event?.session?.sessionId),
+        [sessionId, "another-session-of-this-test"]
+      )
+      watch.cancel()
     }).pipe(Effect.provide(Sandbox.layer({ port: 0 })))
   )
 })

@@ -1,3 +1,4 @@
+import type { SessionSnapshot } from "@runplane/domain"
 import * as Cache from "effect/Cache"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,6 +9,7 @@ import * as Stream from "effect/Stream"
 import { OtherCredentials } from "./GrpcCalls.ts"
 import type { RuntimeClientShape } from "./RuntimeClientShape.ts"
 import type { CredentialHeaders } from "./RuntimeCredentials.ts"
+import type { RuntimeError } from "./RuntimeError.ts"
 
 /** Sessions whose reader is remembered; the one that was not read for longest is forgotten first. */
 const REMEMBERED_SESSIONS = 10_000
@@ -22,31 +24,47 @@ type Reader = string | undefined
  * speak for somebody else.
  */
 export const readAsMember = Effect.fnUntraced(function* (
-  client: Pick<RuntimeClientShape, "getSession" | "streamSession" | "listSessions">,
+  client: Pick<RuntimeClientShape, "getSession" | "streamSession" | "listSessions" | "watchSessions">,
   inNameOf: (sender: string) => CredentialHeaders
-): Effect.fn.Return<Pick<RuntimeClientShape, "getSession" | "streamSession">> {
+): Effect.fn.Return<Pick<RuntimeClientShape, "getSession" | "streamSession" | "watchSessions">> {
+  /** Initiators that the watch has told of, oldest first. */
+  const initiators = new Map<string, string>()
+  const note = ({ initiator, sessionId }: SessionSnapshot) => {
+    if (initiator === "" || initiators.has(sessionId)) return
+    if (initiators.size >= REMEMBERED_SESSIONS) initiators.delete(initiators.keys().next().value ?? "")
+    initiators.set(sessionId, initiator)
+  }
+  /** The runtime has kept a session from us: it does so with all of them. */
+  let closed = false
+
   const getAs = (sessionId: string, reader: Reader) =>
     reader === undefined
       ? client.getSession(sessionId)
       : Effect.provideService(client.getSession(sessionId), OtherCredentials, inNameOf(reader))
 
-  const initiatorOf = (sessionId: string) =>
+  const initiatorOf = (sessionId: string): Effect.Effect<Reader, RuntimeError> =>
+    initiators.has(sessionId) ? Effect.succeed(initiators.get(sessionId)) : listedInitiatorOf(sessionId)
+
+  const listedInitiatorOf = (sessionId: string) =>
     Effect.map(client.listSessions, ({ sessions }) => {
       const initiator = sessions.find((session) => session.sessionId === sessionId)?.initiator
       return initiator === "" ? undefined : initiator
     })
 
-  /** The first read of a session, which finds its reader. */
-  const firstRead = Effect.fnUntraced(function* (sessionId: string) {
+  /** Who may read the session, and the session when it had to be read to find out. */
+  const readerOf = Effect.fnUntraced(function* (sessionId: string) {
+    if (closed && initiators.has(sessionId)) return { reader: initiators.get(sessionId), session: undefined }
     const own = yield* Effect.result(client.getSession(sessionId))
     if (Result.isSuccess(own)) return { reader: undefined, session: own.success }
     if (own.failure.reason !== "PERMISSION_DENIED") return yield* own.failure
     const reader = yield* initiatorOf(sessionId)
-    return reader === undefined ? yield* own.failure : { reader, session: yield* getAs(sessionId, reader) }
+    if (reader === undefined) return yield* own.failure
+    closed = true
+    return { reader, session: undefined }
   })
 
   const readers = yield* Cache.makeWith(
-    (sessionId: string) => Effect.map(firstRead(sessionId), ({ reader }) => reader),
+    (sessionId: string) => Effect.map(readerOf(sessionId), ({ reader }) => reader),
     {
       capacity: REMEMBERED_SESSIONS,
       timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
@@ -54,12 +72,15 @@ export const readAsMember = Effect.fnUntraced(function* (
   )
 
   return {
+    watchSessions: Stream.tap(client.watchSessions, ({ session }) =>
+      Effect.sync(() => (session === undefined ? undefined : note(session)))
+    ),
     getSession: Effect.fnUntraced(function* (sessionId) {
       const remembered = yield* Cache.getSuccess(readers, sessionId)
       if (Option.isSome(remembered)) return yield* getAs(sessionId, remembered.value)
-      const { reader, session } = yield* firstRead(sessionId)
+      const { reader, session } = yield* readerOf(sessionId)
       yield* Cache.set(readers, sessionId, reader)
-      return session
+      return session ?? (yield* getAs(sessionId, reader))
     }),
     streamSession: (request) =>
       Stream.unwrap(

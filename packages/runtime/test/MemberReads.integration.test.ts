@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
 import {
   type handleBidiStreamingCall,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   type Metadata,
   status,
@@ -18,10 +19,14 @@ import {
   RuntimeClient,
   RuntimeCredentials,
   type RuntimeCredentialsOptions,
+  SessionLifecycleEvent_EventType,
   SessionState,
   type StreamSessionRequest,
   type StreamSessionResponse,
-  StreamSessionResponseSchema
+  StreamSessionResponseSchema,
+  type WatchSessionsRequest,
+  type WatchSessionsResponse,
+  WatchSessionsResponseSchema
 } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -31,7 +36,9 @@ import * as Stream from "effect/Stream"
 import { serveGrpcJs } from "./GrpcJsServer.ts"
 
 const SESSION = "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a01"
+const ANOTHER = "0197f3a2-6b1e-7c44-9d1a-2f5c8e7b9a02"
 const LEAD = "agent://lead"
+const CREATED = SessionLifecycleEvent_EventType.CREATED
 
 /** A runtime under development authentication: a name is its own credential, only members read, everybody may list. */
 const runtime = () => {
@@ -54,7 +61,15 @@ const runtime = () => {
     call.write(create(StreamSessionResponseSchema, { response: { case: "envelope", value } }))
     call.end()
   }
-  const handlers: UntypedServiceImplementation = { getSession, listSessions, streamSession }
+  const watchSessions: handleServerStreamingCall<WatchSessionsRequest, WatchSessionsResponse> = (call) => {
+    for (const sessionId of [SESSION, ANOTHER]) {
+      call.write(
+        create(WatchSessionsResponseSchema, { event: { eventType: CREATED, session: { ...metadata, sessionId } } })
+      )
+    }
+    call.end()
+  }
+  const handlers: UntypedServiceImplementation = { getSession, listSessions, streamSession, watchSessions }
   return { reads, handlers }
 }
 
@@ -82,10 +97,22 @@ describe("a session that is closed to us", () => {
         assert.deepStrictEqual(reads, [
           "GetSession plane",
           "ListSessions plane",
-          `GetSession ${LEAD}`,
           `StreamSession ${LEAD}`,
           `GetSession ${LEAD}`
         ])
+      })
+    )
+  })
+
+  it.live("is read in the initiator's name that the watch has told, and at once when we were refused before", () => {
+    const { handlers, reads } = runtime()
+    return withCredentials(handlers, { devAgentId: "plane" }, (client) =>
+      Effect.gen(function* () {
+        yield* Stream.runDrain(client.watchSessions)
+        for (const sessionId of [SESSION, ANOTHER]) {
+          yield* Stream.runDrain(client.streamSession({ sessionId, afterSequence: 0 }))
+        }
+        assert.deepStrictEqual(reads, ["GetSession plane", `StreamSession ${LEAD}`, `StreamSession ${LEAD}`])
       })
     )
   })

@@ -9,6 +9,7 @@ import { RunLocks } from "./RunLocks.ts"
 import { RunObserver } from "./RunObserver.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
+import { SessionTaps } from "./SessionTaps.ts"
 import { SessionUpdates } from "./SessionUpdates.ts"
 import { SessionWatch } from "./SessionWatch.ts"
 import { SignalStore } from "./SignalStore.ts"
@@ -31,6 +32,7 @@ export const layer = Layer.mergeAll(
     layerTracedObserver.pipe(Layer.provide(RunObserver.layer), Layer.provide(RunWriter.layer)),
     RunLocks.layer
   ]),
+  Layer.provide(SessionTaps.layer),
   Layer.provideMerge(Layer.merge(SessionUpdates.layer, CallerReasons.layer)),
   Layer.provide(ObservedRuns.layer),
   Layer.provideMerge(LateCancels.layer)

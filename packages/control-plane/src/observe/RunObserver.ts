@@ -19,6 +19,7 @@ import { ObserverSettings } from "./ObserverSettings.ts"
 import { makePerform } from "./perform.ts"
 import { RecoveryMeter } from "./RecoveryMeter.ts"
 import { RunWriter } from "./RunWriter.ts"
+import { SessionTaps } from "./SessionTaps.ts"
 import { SessionUpdates } from "./SessionUpdates.ts"
 
 /** Back-off between two attempts of an observer: 500 ms, doubling to 30 s, with jitter. */
@@ -48,6 +49,7 @@ export class RunObserver extends Context.Service<
       const runs = yield* ObservedRuns
       const settings = yield* ObserverSettings
       const updates = yield* SessionUpdates
+      const taps = yield* SessionTaps
       const writer = yield* RunWriter
       const recovery = yield* RecoveryMeter
       const makePerformer = yield* makePerform
@@ -91,6 +93,8 @@ export class RunObserver extends Context.Service<
           yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(heard), inbox.put)))
 
           inbox.reply({ _tag: "Started" })
+          const known = taps.heard(run.sessionId)
+          if (known !== undefined) inbox.reply({ _tag: "State", ...known })
           yield* Stream.fromEffectRepeat(inbox.next).pipe(
             Stream.map((input): Input => ({ ...input, watched: updates.isWatching() })),
             Stream.mapAccum(() => observing(run, settings), decide),

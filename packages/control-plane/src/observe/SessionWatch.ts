@@ -6,6 +6,7 @@ import * as Stream from "effect/Stream"
 import { keepOpen } from "./KeepOpen.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
+import { SessionTaps } from "./SessionTaps.ts"
 import { SessionUpdates } from "./SessionUpdates.ts"
 
 const stateOf = (event: SessionLifecycleEvent): RuntimeSessionState => {
@@ -33,15 +34,18 @@ export const SessionWatch = {
       const runtime = yield* RuntimeClient
       const updates = yield* SessionUpdates
       const discovery = yield* SessionDiscovery
+      const taps = yield* SessionTaps
 
       const receive = Effect.fnUntraced(function* (event: SessionLifecycleEvent) {
         const { session } = event
         if (session === undefined) return
         const state = stateOf(event)
+        if (event.type === "CREATED" && state === "OPEN") yield* taps.open(session)
         if (updates.isObserved(session.sessionId)) {
           return updates.publish(session.sessionId, { _tag: "State", state, snapshot: session })
         }
-        if (event.type !== "CREATED" || (state !== "OPEN" && state !== "SUSPENDED")) return
+        if (event.type !== "CREATED") return taps.note(session.sessionId, { state, snapshot: session })
+        if (state !== "OPEN" && state !== "SUSPENDED") return
         // Waits when too many are waiting: the runtime then ends the watch, and the next one tells of all sessions.
         yield* discovery.expect(session)
       })

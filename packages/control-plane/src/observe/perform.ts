@@ -7,12 +7,14 @@ import * as FiberHandle from "effect/FiberHandle"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
-import type { AppendFailed, ObservedFrame, RunNotFound, StreamCursorMoved } from "../log/AppendRequest.ts"
+import type { AppendFailed, RunNotFound, StreamCursorMoved } from "../log/AppendRequest.ts"
 import type { Action } from "./decide/Action.ts"
 import type { Happening } from "./decide/Input.ts"
 import type { Inbox } from "./Inbox.ts"
 import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
 import { RunWriter } from "./RunWriter.ts"
+import { observedFrames } from "./SessionFrames.ts"
+import { SessionTaps } from "./SessionTaps.ts"
 
 /**
  * Performs the actions of one observation, in order. Appends and reads of the log are awaited and answered with a
@@ -22,6 +24,7 @@ export const makePerform = Effect.gen(function* () {
   const runtime = yield* RuntimeClient
   const runs = yield* ObservedRuns
   const writer = yield* RunWriter
+  const taps = yield* SessionTaps
 
   return Effect.fnUntraced(function* (run: ObservedRun, inbox: Inbox) {
     const scope = yield* Effect.scope
@@ -58,25 +61,14 @@ export const makePerform = Effect.gen(function* () {
       return Effect.asVoid(Effect.forkIn(step === undefined ? answered : Effect.withParentSpan(answered, step), scope))
     }
 
+    /** A session that has waited for its observer has been subscribed to already, from its beginning. */
+    const framesAfter = (after: number) =>
+      (after === 0 ? taps.take(run.sessionId) : undefined) ??
+      observedFrames(runtime, { sessionId: run.sessionId, afterSequence: after })
+
     const subscribe = ({ after, subscription: number }: ActionOf<"Subscribe">) =>
-      runtime.streamSession({ sessionId: run.sessionId, afterSequence: after }).pipe(
-        Stream.runForEachArray((chunk) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            const receivedAt = new Date(now).toISOString()
-            return inbox.putFrames(
-              number,
-              chunk.map(
-                (item): ObservedFrame => ({
-                  receivedAt,
-                  frame:
-                    item._tag === "Envelope"
-                      ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
-                      : { kind: "stream-inline-error", error: item.error }
-                })
-              )
-            )
-          })
-        ),
+      framesAfter(after).pipe(
+        Stream.runForEach((frames) => inbox.putFrames(number, frames)),
         Effect.matchEffect({
           onSuccess: () => inbox.put({ _tag: "StreamEnded", subscription: number, error: undefined }),
           onFailure: (error) => inbox.put({ _tag: "StreamEnded", subscription: number, error })

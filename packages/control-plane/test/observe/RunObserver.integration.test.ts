@@ -175,7 +175,8 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       const fake = yield* RuntimeFake
       const runId = yield* createRun()
       yield* openSession(runId)
-      yield* fake.fail({ method: "StreamSession", sessionId: runId }, "PERMISSION_DENIED", "caller is no participant")
+      const always = { method: "StreamSession", sessionId: runId, times: 10 } as const
+      yield* fake.fail(always, "PERMISSION_DENIED", "caller is no participant")
       yield* (yield* Observers).adopt(runId)
       yield* awaitStatus(runId, "failed")
       const { decoded } = yield* assertLogIsExact(runId)

@@ -11,7 +11,7 @@ import type { EarlyStream, Unbound } from "./State.ts"
  */
 
 /** Most bytes that wait for the binding, unless the first frames alone have more. */
-const HELD_BYTES = 4 * 1024 * 1024
+const HELD_BYTES = 1024 * 1024
 
 export const noEarlyStream: EarlyStream = { subscription: 0, open: false, frames: [], bytes: 0 }
 

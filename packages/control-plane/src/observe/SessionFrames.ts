@@ -1,0 +1,28 @@
+import type { RuntimeClient, RuntimeError } from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { ObservedFrame } from "../log/AppendRequest.ts"
+
+/** A subscription as the log takes it: what came together, with the time at which it came. */
+export const observedFrames = (
+  runtime: RuntimeClient["Service"],
+  subscription: { readonly sessionId: string; readonly afterSequence: number }
+): Stream.Stream<ReadonlyArray<ObservedFrame>, RuntimeError> =>
+  runtime.streamSession(subscription).pipe(
+    Stream.chunks,
+    Stream.mapEffect((chunk) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const receivedAt = new Date(now).toISOString()
+        return chunk.map(
+          (item): ObservedFrame => ({
+            receivedAt,
+            frame:
+              item._tag === "Envelope"
+                ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
+                : { kind: "stream-inline-error", error: item.error }
+          })
+        )
+      })
+    )
+  )

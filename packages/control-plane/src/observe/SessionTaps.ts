@@ -1,0 +1,127 @@
+import type { SessionSnapshot } from "@runplane/domain"
+import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
+import type * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FiberMap from "effect/FiberMap"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import type { ObservedFrame } from "../log/AppendRequest.ts"
+import { partsOfBytes, totalBytes } from "../log/FrameBytes.ts"
+import { Permits } from "../log/Permits.ts"
+import type { SessionView } from "./decide/Input.ts"
+import { ObserverSettings } from "./ObserverSettings.ts"
+import { observedFrames } from "./SessionFrames.ts"
+import { isObservableSessionId } from "./SessionIds.ts"
+
+/** Sessions that may wait for their observers at the same time, with a stream each; others go without. */
+const MOST_TAPS = 128
+/** Bytes of frames that one of them may hold. */
+const TAP_BYTES = 128 * 1024
+/** Bytes that are handed on at a time, unless a single frame has more. */
+const PART_BYTES = 32 * 1024
+/** How long a session waits beyond the grace of the discovery. Milliseconds. */
+const PATIENCE_MS = 5_000
+
+interface Tap {
+  /** What was last heard of the session. */
+  view: SessionView
+  taken: boolean
+  readonly frames: Stream.Stream<ReadonlyArray<ObservedFrame>, RuntimeError>
+}
+
+/**
+ * Streams of new sessions that nobody observes yet: their `POST /runs` is on its way, or their run is still to be
+ * discovered. A session may be over by then, and its history dropped, so it is subscribed to on the first word of it,
+ * and its frames wait for the observer (docs/runtime.md#early-subscription).
+ */
+export class SessionTaps extends Context.Service<
+  SessionTaps,
+  {
+    /** Returns at once. Does nothing when too many sessions wait already. */
+    readonly open: (session: SessionSnapshot) => Effect.Effect<void>
+    /** The session has been heard of again. */
+    readonly note: (sessionId: string, view: SessionView) => void
+    /** What was last heard of a session that waits. */
+    readonly heard: (sessionId: string) => SessionView | undefined
+    /** The session's frames from its first envelope on; for the first who asks, if it waits at all. */
+    readonly take: (sessionId: string) => Tap["frames"] | undefined
+  }
+>()("runplane/control-plane/SessionTaps") {
+  static readonly layer = Layer.effect(
+    SessionTaps,
+    Effect.gen(function* () {
+      const runtime = yield* RuntimeClient
+      const { discoveryGraceMs } = yield* ObserverSettings
+      const fibers = yield* FiberMap.make<number>()
+      const waiting = new Map<string, Tap>()
+      let opened = 0
+
+      const open = Effect.fnUntraced(function* (session: SessionSnapshot) {
+        const { sessionId } = session
+        if (waiting.size >= MOST_TAPS || waiting.has(sessionId) || !isObservableSessionId(sessionId)) return
+        const queue = yield* Queue.unbounded<Handed, RuntimeError | Cause.Done>()
+        opened += 1
+        const number = opened
+        const tap: Tap = {
+          view: { state: session.state, snapshot: session },
+          taken: false,
+          frames: Stream.fromQueue(queue).pipe(
+            Stream.map(({ frames, give }) => {
+              give()
+              return frames
+            }),
+            Stream.ensuring(FiberMap.remove(fibers, number))
+          )
+        }
+        waiting.set(sessionId, tap)
+
+        const room = new Permits(TAP_BYTES)
+        const hand = (frames: ReadonlyArray<ObservedFrame>) => {
+          // Once it is taken, the observer's own inbox is what holds frames: one part at a time goes there.
+          const bytes = tap.taken ? TAP_BYTES : totalBytes(frames)
+          const handed: Handed = { frames, give: () => room.give(bytes) }
+          return Effect.map(room.take(bytes), () => void Queue.offerUnsafe(queue, handed))
+        }
+        const feed = observedFrames(runtime, { sessionId, afterSequence: 0 }).pipe(
+          Stream.runForEach((frames) => Effect.forEach(partsOfBytes(frames, PART_BYTES), hand, { discard: true })),
+          Effect.matchCauseEffect({
+            onSuccess: () => Queue.end(queue),
+            onFailure: (cause) => Queue.failCause(queue, cause)
+          }),
+          // Whoever takes it may come later, and goes first.
+          Effect.andThen(Effect.never)
+        )
+        const patience = Effect.sleep(discoveryGraceMs + PATIENCE_MS).pipe(
+          Effect.andThen(Effect.suspend(() => (tap.taken ? Effect.never : Effect.void)))
+        )
+        const forget = Effect.sync(() => waiting.get(sessionId) === tap && waiting.delete(sessionId))
+        const held = Effect.raceFirst(feed, patience).pipe(Effect.ensuring(forget))
+        yield* FiberMap.run(fibers, number, held)
+      })
+
+      return SessionTaps.of({
+        open,
+        note: (sessionId, view) => {
+          const tap = waiting.get(sessionId)
+          if (tap !== undefined) tap.view = view
+        },
+        heard: (sessionId) => waiting.get(sessionId)?.view,
+        take: (sessionId) => {
+          const tap = waiting.get(sessionId)
+          if (tap === undefined) return undefined
+          tap.taken = true
+          waiting.delete(sessionId)
+          return tap.frames
+        }
+      })
+    })
+  )
+}
+
+interface Handed {
+  readonly frames: ReadonlyArray<ObservedFrame>
+  /** Makes room for others. */
+  readonly give: () => void
+}

@@ -32,21 +32,23 @@ interface Tap {
 }
 
 /**
- * Streams of new sessions that nobody observes yet: their `POST /runs` is on its way, or their run is still to be
- * discovered. A session may be over by then, and its history dropped, so it is subscribed to on the first word of it,
- * and its frames wait for the observer (docs/runtime.md#early-subscription).
+ * Streams of new sessions that nobody follows yet: their `POST /runs` is on its way, their run is still to be
+ * discovered, or its observer waits for the database. A session may be over by then, and its history dropped, so it is
+ * subscribed to on the first word of it, and its frames wait for the observer (docs/runtime.md#early-subscription).
  */
 export class SessionTaps extends Context.Service<
   SessionTaps,
   {
-    /** Returns at once. Does nothing when too many sessions wait already. */
+    /** Returns at once. Does nothing for a session that is followed, or when too many wait already. */
     readonly open: (session: SessionSnapshot) => Effect.Effect<void>
     /** The session has been heard of again. */
     readonly note: (sessionId: string, view: SessionView) => void
     /** What was last heard of a session that waits. */
     readonly heard: (sessionId: string) => SessionView | undefined
-    /** The session's frames from its first envelope on; for the first who asks, if it waits at all. */
-    readonly take: (sessionId: string) => Tap["frames"] | undefined
+    /** The session's frames after that ordinal; what has waited goes to the first who asks from the beginning. */
+    readonly follow: (sessionId: string, after: number) => Tap["frames"]
+    /** The session is not followed any more. */
+    readonly leave: (sessionId: string) => void
   }
 >()("runplane/control-plane/SessionTaps") {
   static readonly layer = Layer.effect(
@@ -56,11 +58,13 @@ export class SessionTaps extends Context.Service<
       const { discoveryGraceMs } = yield* ObserverSettings
       const fibers = yield* FiberMap.make<number>()
       const waiting = new Map<string, Tap>()
+      const followed = new Set<string>()
       let opened = 0
 
       const open = Effect.fnUntraced(function* (session: SessionSnapshot) {
         const { sessionId } = session
-        if (waiting.size >= MOST_TAPS || waiting.has(sessionId) || !isObservableSessionId(sessionId)) return
+        if (waiting.size >= MOST_TAPS || waiting.has(sessionId) || followed.has(sessionId)) return
+        if (!isObservableSessionId(sessionId)) return
         const queue = yield* Queue.unbounded<Handed, RuntimeError | Cause.Done>()
         opened += 1
         const number = opened
@@ -108,12 +112,16 @@ export class SessionTaps extends Context.Service<
           if (tap !== undefined) tap.view = view
         },
         heard: (sessionId) => waiting.get(sessionId)?.view,
-        take: (sessionId) => {
-          const tap = waiting.get(sessionId)
-          if (tap === undefined) return undefined
+        follow: (sessionId, after) => {
+          followed.add(sessionId)
+          const tap = after === 0 ? waiting.get(sessionId) : undefined
+          if (tap === undefined) return observedFrames(runtime, { sessionId, afterSequence: after })
           tap.taken = true
           waiting.delete(sessionId)
           return tap.frames
+        },
+        leave: (sessionId) => {
+          followed.delete(sessionId)
         }
       })
     })

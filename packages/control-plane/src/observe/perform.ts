@@ -13,7 +13,6 @@ import type { Happening } from "./decide/Input.ts"
 import type { Inbox } from "./Inbox.ts"
 import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
 import { RunWriter } from "./RunWriter.ts"
-import { observedFrames } from "./SessionFrames.ts"
 import { SessionTaps } from "./SessionTaps.ts"
 
 /**
@@ -38,6 +37,7 @@ export const makePerform = Effect.gen(function* () {
         step = undefined
       })
     yield* Effect.addFinalizer(leaveStep)
+    yield* Effect.addFinalizer(() => Effect.sync(() => taps.leave(run.sessionId)))
 
     /** Answers an append or a read; in two ways the log says that the observation is over. */
     const replied = (
@@ -61,13 +61,8 @@ export const makePerform = Effect.gen(function* () {
       return Effect.asVoid(Effect.forkIn(step === undefined ? answered : Effect.withParentSpan(answered, step), scope))
     }
 
-    /** A session that has waited for its observer has been subscribed to already, from its beginning. */
-    const framesAfter = (after: number) =>
-      (after === 0 ? taps.take(run.sessionId) : undefined) ??
-      observedFrames(runtime, { sessionId: run.sessionId, afterSequence: after })
-
     const subscribe = ({ after, subscription: number }: ActionOf<"Subscribe">) =>
-      framesAfter(after).pipe(
+      taps.follow(run.sessionId, after).pipe(
         Stream.runForEach((frames) => inbox.putFrames(number, frames)),
         Effect.matchEffect({
           onSuccess: () => inbox.put({ _tag: "StreamEnded", subscription: number, error: undefined }),

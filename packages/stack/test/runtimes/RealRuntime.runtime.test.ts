@@ -4,11 +4,17 @@ import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "../../src/auth/De
 import { startRuntime } from "./RealRuntime.ts"
 import { runtimeSuite } from "./RuntimeSuite.ts"
 import { byName, byToken, RuntimeUnderTest } from "./RuntimeUnderTest.ts"
+import { shortSessions } from "./ShortSessions.ts"
 
-const development = Layer.effect(
-  RuntimeUnderTest,
-  Effect.map(startRuntime({ MACP_MEMORY_ONLY: "1" }), (address) => ({ ...byName, address, keepsHistory: true }))
-)
+const developmentWith = (env: Readonly<Record<string, string>>, keepsHistory: boolean) =>
+  Layer.effect(
+    RuntimeUnderTest,
+    Effect.map(startRuntime(env), (address) => ({ ...byName, address, keepsHistory }))
+  )
+
+const inMemory = developmentWith({ MACP_MEMORY_ONLY: "1" }, true)
+/** Its own default: sessions in files, and no history of one that has ended. */
+const inFiles = developmentWith({}, false)
 
 /** Keys fetched by address, and sessions on disk: what a production runtime has. */
 const signed = Layer.effect(
@@ -24,5 +30,10 @@ const signed = Layer.effect(
   })
 ).pipe(Layer.provide(DevelopmentAuth.layer({ port: 0 })))
 
-runtimeSuite("macp-runtime under development authentication", development)
+runtimeSuite("macp-runtime under development authentication", inMemory)
+runtimeSuite("macp-runtime under development authentication, with sessions in files", inFiles, {
+  withLongSession: false
+})
 runtimeSuite("macp-runtime with signed tokens", signed)
+shortSessions("macp-runtime under development authentication, with sessions in files", inFiles)
+shortSessions("macp-runtime with signed tokens", signed)

@@ -39,7 +39,7 @@ const short = Effect.gen(function* () {
   return { isWhole, isMarked: run.historyGap === true, took }
 }).pipe(Effect.scoped)
 
-/** Plays sessions without pauses, one after the other: none may be lost, however short it is and whatever is kept of it. */
+/** Plays sessions without pauses, one after the other: none may be lost, however short it is. */
 export const shortSessions = <E>(name: string, runtime: Layer.Layer<RuntimeUnderTest, E>) => {
   const world = ControlPlaneUnderTest.layer.pipe(Layer.provideMerge(runtime))
   layer(world, { excludeTestServices: true, timeout: "2 minutes" })(name, (it) => {

@@ -2,7 +2,18 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { type Forecast, forecast, type OutcomeForecast, type Policy, type Release, readPolicy } from "@runplane/domain"
+import {
+  backtestRun,
+  type Forecast,
+  forecast,
+  type OutcomeForecast,
+  type Policy,
+  type PolicyText,
+  type Release,
+  readPolicy,
+  whatIf,
+  why
+} from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -34,6 +45,21 @@ const policyText = (policyId: string, mode: string, schemaVersion: number, rules
   return { text, policy: Result.getOrThrow(readPolicy(text, RELEASE)) }
 }
 
+/** What the runtime accepted is explained by the record, stands without changes, and stands under its own policy. */
+const explain = (observed: Observed, policy: PolicyText | undefined, name: string): void => {
+  const { by, run } = observed.record
+  const story = why(run, by)
+  assert.notInclude(story.notes.join(), "do not allow", name)
+  assert.isAbove(story.minimalSet.length, 0, name)
+  assert.isTrue(
+    story.rules.every(({ satisfied }) => satisfied),
+    name
+  )
+  const { after, before, changed } = Result.getOrThrow(whatIf(run, by, {}))
+  assert.deepStrictEqual([before.allowed, after.allowed, changed], [true, true, false], name)
+  if (policy !== undefined) assert.deepStrictEqual(backtestRun(run, policy), { kind: "unchanged" }, name)
+}
+
 const playFixture = ({ fixture, name }: FixtureFile): void => {
   const { policy: given } = fixture
   const registered =
@@ -60,6 +86,7 @@ const playFixture = ({ fixture, name }: FixtureFile): void => {
       const met = forecast(run, by).outcomes.find(({ status }) => status === "met")
       assert.strictEqual(met?.outcome, run.commitment?.positive === true ? "positive" : "negative", name)
       if (before !== undefined && met !== undefined) assert.strictEqual(outcomeOf(before, met.outcome)?.status, "met")
+      explain(observed, registered?.text, name)
       return
     }
     if (run(observed)) before = hold(observed, before, `after message ${at + 1} of ${name}`)

@@ -35,12 +35,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
 
   LOG_BUFFER_BYTES: row(
     bytes(65_536),
-    33_554_432,
+    16_777_216,
     "Frames that the process holds before they are stored; behind them the runtime is slowed down."
   ),
   LOG_RUN_BUFFER_BYTES: row(bytes(65_536), 4_194_304, "The share of these that one run may use."),
   LOG_APPEND_BYTES: row(bytes(4_096), 1_048_576, "Frames of a run that are stored at a time."),
-  LOG_GROUP_BYTES: row(bytes(4_096), 4_194_304, "Frames of all runs that share a transaction."),
+  LOG_GROUP_BYTES: row(bytes(4_096), 1_048_576, "Frames of all runs that share a transaction."),
   LOG_OLDEST_APPEND_MS: row(
     ms(1),
     10_000,
@@ -63,7 +63,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   ),
   SIGNAL_BUFFER_BYTES: row(
     lenient("bytes", 65_536),
-    33_554_432,
+    16_777_216,
     "Signals that may wait for the database; beyond it the runtime waits, and drops signals before long."
   ),
   SESSION_END_CHECK_DELAY_MS: row(

@@ -16,8 +16,11 @@ import {
   type RunNotFound,
   type StreamCursorMoved
 } from "./AppendRequest.ts"
+import { partsOfBytes } from "./FrameBytes.ts"
 import { FrameNormaliser } from "./FrameNormaliser.ts"
 import { makeGroupCommit } from "./GroupCommit.ts"
+import { inTurn } from "./InTurn.ts"
+import { LogSettings } from "./LogSettings.ts"
 import { prepareFrames } from "./PreparedFrame.ts"
 import { ProjectionCache } from "./ProjectionCache.ts"
 
@@ -53,6 +56,7 @@ export class EventLog extends Context.Service<
       const normaliser = yield* FrameNormaliser
       const cache = yield* ProjectionCache
       const queue = yield* AppendQueue
+      const { appendBytes } = yield* LogSettings
       const commit = yield* makeGroupCommit
       const write = Effect.flatMap(queue.takeGroup, ({ appends, release }) => Effect.ensuring(commit(appends), release))
       for (let writer = 0; writer < WRITERS; writer++) yield* Effect.forkScoped(Effect.forever(write))
@@ -69,11 +73,19 @@ export class EventLog extends Context.Service<
         )
       // Which refusals an append can meet follows from its kind; any other is a fault of the log itself.
       const { Change, Create, Observe, Rebuild, Record } = AppendRequest
+      /** Whoever brings more than one append may hold has it stored in turn. */
+      const observeAll = (request: ObserveRequest) => {
+        const [first, ...others] = partsOfBytes(request.frames, appendBytes)
+        if (first === undefined || others.length === 0) return append(Observe(request))
+        return inTurn(request.cursor, [first, ...others], (frames, cursor) =>
+          append(Observe({ ...request, frames, ...(cursor !== undefined && { cursor }) }))
+        )
+      }
       const impossible = { RunAlreadyExists: Effect.die, StreamCursorMoved: Effect.die } as const
       return EventLog.of({
         // In the caller's fiber, whose log names the run with its session and trace.
         observe: (request) =>
-          append(Observe(request)).pipe(
+          observeAll(request).pipe(
             Effect.catchTag("RunAlreadyExists", Effect.die),
             Effect.tap(({ refusals = [] }) =>
               Effect.forEach(refusals, (reason) => Effect.logError(`the database refused a frame: ${reason}`))

@@ -13,6 +13,7 @@ import { type AppendError, AppendFailed, AppendRequest, type Changed, type Obser
 import { makeAppendTransaction, type Written } from "./AppendTransaction.ts"
 import { totalBytes } from "./FrameBytes.ts"
 import { FrameNormaliser } from "./FrameNormaliser.ts"
+import { inTurn } from "./InTurn.ts"
 import { LogRows } from "./LogRows.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { standInFor } from "./StandIn.ts"
@@ -155,20 +156,17 @@ export const makeGroupCommit = Effect.gen(function* () {
     return request.frames.length > 1 ? storeInHalves(append, request) : storeStandIn(append, request, cause)
   }
 
-  /** The second half goes on from where the first has brought the cursor. */
   const storeInHalves = Effect.fnUntraced(function* (append: QueuedAppend, request: ObserveRequest) {
     const [frames, moreFrames] = halvesOf(request.frames)
     const [prepared, morePrepared] = halvesOf(append.frames)
-    const outcome = yield* Effect.exit(
-      Effect.gen(function* () {
-        const first = yield* store(append, { ...request, frames }, prepared)
-        const cursor = request.cursor === undefined ? {} : { cursor: first.cursor }
-        const second = yield* store(append, { ...request, frames: moreFrames, ...cursor }, morePrepared)
-        const refusals = [...(first.refusals ?? []), ...(second.refusals ?? [])]
-        return { ...second, events: [...first.events, ...second.events], refusals } satisfies Changed
-      })
+    const halves = [
+      { frames, prepared },
+      { frames: moreFrames, prepared: morePrepared }
+    ] as const
+    const stored = inTurn(request.cursor, halves, (half, cursor) =>
+      store(append, { ...request, frames: half.frames, ...(cursor !== undefined && { cursor }) }, half.prepared)
     )
-    yield* append.answer(outcome)
+    yield* append.answer(yield* Effect.exit(stored))
   })
 
   const storeStandIn = Effect.fnUntraced(function* (

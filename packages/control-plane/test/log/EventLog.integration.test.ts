@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { create, toBinary } from "@bufbuild/protobuf"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { type RawFrame, type RunId, runCompleted, runStarted, streamOpened } from "@runplane/domain"
 import { DecisionMode } from "@runplane/runtime"
@@ -10,6 +11,7 @@ import { SqlError, UnknownError } from "effect/sql/SqlError"
 import type { LockedRun, ObservedFrame } from "../../src/log/AppendRequest.ts"
 import { EventLog } from "../../src/log/EventLog.ts"
 import { LiveEvents } from "../../src/log/LiveEvents.ts"
+import { LogSettings } from "../../src/log/LogSettings.ts"
 import { messageDraft } from "../support/Appends.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
@@ -247,3 +249,30 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("EventLog", (it)
     })
   )
 })
+
+const small = Layer.effect(
+  LogSettings,
+  Effect.map(LogSettings, (settings) => ({ ...settings, appendBytes: 2_000 }))
+)
+
+layer(layerTestLog.pipe(Layer.provide(small), Layer.provideMerge(layerTestDatabase)))(
+  "an append of many bytes",
+  (it) => {
+    it.effect("is stored in turn, on one cursor, and answered as one", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const runId = yield* createRun()
+        const frames = Array.from({ length: 10 }, (_, place) => vote(runId, place + 1))
+        const appended = yield* log.observe({ runId, cursor: 0, frames })
+        const { decoded } = yield* assertLogIsExact(runId)
+        assert.deepStrictEqual([appended.cursor, appended.events.length], [10, decoded.length - 1])
+        const sql = yield* PgClient.PgClient
+        const transactions = yield* sql`SELECT DISTINCT xmin::text FROM raw_events WHERE run_id = ${runId}::uuid`
+        assert.strictEqual(transactions.length, 4)
+        const late = yield* Effect.flip(log.observe({ runId, cursor: 0, frames: [vote(runId, 11), ...frames] }))
+        assert.strictEqual(late._tag, "StreamCursorMoved")
+        assert.strictEqual((yield* readLog(runId)).raw.length, 10)
+      })
+    )
+  }
+)

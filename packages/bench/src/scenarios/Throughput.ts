@@ -1,3 +1,4 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import { openEventStream } from "../client/EventStream.ts"
 import type { Figure, Outcome } from "../Figures.ts"
@@ -10,6 +11,8 @@ import { awaitEnvelopes, closeFleet, openFleet } from "./Fleet.ts"
 import { measureRawCeiling } from "./RawCeiling.ts"
 import { countRows, eventCounts, readWrittenRows } from "./WrittenRows.ts"
 
+const BYTES_PER_KB = 1_000
+
 export interface ThroughputFound {
   readonly load: ThroughputLoad
   readonly envelopes: number
@@ -19,8 +22,18 @@ export interface ThroughputFound {
   /** Transactions that wrote the events. */
   readonly transactions: number
   readonly rawRowsPerSecond: number
+  /** Of the write-ahead log, in all. */
+  readonly walBytes: number
   readonly cost: Cost
 }
+
+/** Where the write-ahead log of the database ends, in bytes. */
+const walEnd = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const [row] = yield* sql<{ readonly bytes: number }>`
+    SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS bytes`
+  return row?.bytes ?? 0
+})
 
 /**
  * Releases whole histories at once and takes the time until their last envelope is committed, and until every
@@ -37,6 +50,7 @@ export const throughput = Effect.fn("Throughput.measure")(
       (runId) => openEventStream(runId)
     )
     const envelopes = load.runs * load.envelopes
+    const walBefore = yield* walEnd
     const { cost } = yield* measured(
       Effect.gen(function* () {
         yield* runtime.run({ _tag: "Release", sessions: fleet.sessions })
@@ -47,6 +61,7 @@ export const throughput = Effect.fn("Throughput.measure")(
         yield* within("every event at its subscribers", all)
       })
     )
+    const walBytes = (yield* walEnd) - walBefore
     const rows = yield* readWrittenRows(before)
     yield* closeFleet(fleet)
     const rawRowsPerSecond = yield* measureRawCeiling(rows)
@@ -57,6 +72,7 @@ export const throughput = Effect.fn("Throughput.measure")(
       rows: countRows(rows),
       transactions: new Set(rows.events.map(({ writer }) => writer)).size,
       rawRowsPerSecond,
+      walBytes,
       cost
     }
     return found
@@ -71,7 +87,8 @@ export const throughputOutcome = ({
   load,
   rawRowsPerSecond,
   rows,
-  transactions
+  transactions,
+  walBytes
 }: ThroughputFound): Outcome => {
   const { aim, aimRatio, runs, subscribers } = load
   const envelopeRate = envelopes / cost.seconds
@@ -83,12 +100,14 @@ export const throughputOutcome = ({
     { name: "rows", value: rowRate, unit: "/s", better: "more" },
     { name: "raw rows", value: rawRowsPerSecond, unit: "/s", better: "more" },
     { name: "share of raw", value: ratio, unit: "", better: "more", ...(aimRatio !== undefined && { aim: aimRatio }) },
+    { name: "WAL of an envelope", value: walBytes / envelopes / BYTES_PER_KB, unit: "kB", better: "less" },
     ...costFigures(cost)
   ]
   const scenario = `throughput ${runs} x ${load.envelopes}${subscribers === 0 ? "" : `, ${subscribers} SSE each`}`
   const line =
     `${scenario}: ${number(cost.seconds)} s in ${transactions} transactions, ` +
     `${number(envelopeRate)} envelopes/s, ${number(events / cost.seconds)} events/s, ` +
-    `${number(rowRate)} rows/s = ${number(ratio)} of raw (${number(rawRowsPerSecond)} rows/s), ${costInWords(cost)}`
+    `${number(rowRate)} rows/s = ${number(ratio)} of raw (${number(rawRowsPerSecond)} rows/s), ` +
+    `${number(walBytes / envelopes / BYTES_PER_KB)} kB of WAL an envelope, ${costInWords(cost)}`
   return { scenario, line, figures }
 }

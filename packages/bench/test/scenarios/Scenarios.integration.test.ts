@@ -41,6 +41,7 @@ layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServi
       assert.strictEqual(found.rows, 120 + 120 + 3 * 79)
       assert.isAtLeast(found.transactions, 1)
       assert.isAbove(found.rawRowsPerSecond, 0)
+      assert.isAbove(found.walBytes, 0)
       const [copies] = yield* sql<{ readonly events: number; readonly raw: number; readonly messages: number }>`
           SELECT (SELECT count(*)::int FROM bench_raw.canonical_events) AS events,
                  (SELECT count(*)::int FROM bench_raw.raw_events) AS raw,

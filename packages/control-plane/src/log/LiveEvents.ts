@@ -33,11 +33,14 @@ export interface LiveSubscription {
   readonly take: Effect.Effect<LiveBatch | LiveGap>
 }
 
-/** Batches held for one slow subscriber before it is sent back to the database. */
+/** Batches, and characters of their events, held for one slow subscriber before it is sent back to the database. */
 export const SUBSCRIBER_CAPACITY = 64
+export const SUBSCRIBER_CHARACTERS = 1024 * 1024
 
 interface Subscriber {
   readonly queue: Queue.Queue<LiveBatch | LiveGap>
+  /** Of the events in the queue. */
+  characters: number
   lagging: boolean
 }
 
@@ -66,6 +69,8 @@ const once = <A>(make: () => A): (() => A) => {
     return made.value
   }
 }
+
+const charactersOf = ({ events }: LiveBatch): number => events.reduce((sum, { json }) => sum + json.length, 0)
 
 export const endsRun = (batch: LiveBatch): boolean => batch.changed && isTerminal(batch.status)
 
@@ -96,8 +101,14 @@ export class LiveEvents extends Context.Service<
 
       const offer = (subscriber: Subscriber, item: LiveBatch | LiveGap) => {
         if (subscriber.lagging) return
-        // One place is kept free for the gap itself.
-        if (item._tag === "Batch" && Queue.sizeUnsafe(subscriber.queue) < SUBSCRIBER_CAPACITY) {
+        const held = Queue.sizeUnsafe(subscriber.queue)
+        // One place is kept free for the gap itself, and a batch of any size is taken alone.
+        if (
+          item._tag === "Batch" &&
+          held < SUBSCRIBER_CAPACITY &&
+          (held === 0 || subscriber.characters + charactersOf(item) <= SUBSCRIBER_CHARACTERS)
+        ) {
+          subscriber.characters += charactersOf(item)
           Queue.offerUnsafe(subscriber.queue, item)
           return
         }
@@ -132,7 +143,7 @@ export class LiveEvents extends Context.Service<
 
       const subscribe = Effect.fnUntraced(function* (runId: RunId) {
         const queue = yield* Queue.bounded<LiveBatch | LiveGap>(SUBSCRIBER_CAPACITY + 1)
-        const subscriber: Subscriber = { queue, lagging: false }
+        const subscriber: Subscriber = { queue, characters: 0, lagging: false }
         yield* Effect.acquireRelease(
           Effect.sync(() => {
             const subscribers = byRun.get(runId) ?? new Set()
@@ -148,6 +159,7 @@ export class LiveEvents extends Context.Service<
         const take = Effect.tap(Queue.take(queue), (item) =>
           Effect.sync(() => {
             if (item._tag === "Gap") subscriber.lagging = false
+            else subscriber.characters -= charactersOf(item)
           })
         )
         return { take }

@@ -46,8 +46,11 @@ export const boundPayload = (payload: Schema.Json): Schema.Json =>
 const boundText = (text: string, bytes: number): string => {
   if (text.length * MOST_BYTES_PER_UNIT + 2 <= bytes || bytesOfText(text, bytes) <= bytes) return text
   const kept = text.slice(0, unitsWithin(text, bytes - 2 - MARK_BYTES))
-  return `${kept}… (cut, ${bytesOfText(text, Number.POSITIVE_INFINITY)} bytes, #${hashOf(text)})`
+  return detached(`${kept}… (cut, ${bytesOfText(text, Number.POSITIVE_INFINITY)} bytes, #${hashOf(text)})`)
 }
+
+/** A part of a text keeps all of it in memory in most engines; its copy does not. */
+const detached = (text: string): string => JSON.parse(JSON.stringify(text))
 
 const more = (count: number): string => `… (cut, ${count} more)`
 

@@ -42,31 +42,9 @@ export interface ScrapedValues {
 /**
  * The Prometheus metrics of this process (docs/http.md#metrics-endpoint): a registry of its own, so nothing is global.
  */
-export class Metrics extends Context.Service<
-  Metrics,
-  {
-    readonly httpRequest: (request: HttpRequestMetric) => void
-    readonly sseOpened: () => void
-    readonly sseClosed: () => void
-    readonly runTransition: (status: string) => void
-    readonly runEnded: (end: RunEndMetric) => void
-    readonly runtimeCall: (method: string, seconds: number, ok: boolean) => void
-    readonly inboundMessage: (mode: string, messageType: string) => void
-    readonly outboundMessage: (category: string, status: string) => void
-    readonly signal: (signalType: string) => void
-    readonly streamReconnect: () => void
-    readonly streamResumeGap: () => void
-    readonly signalGap: () => void
-    readonly signalLost: () => void
-    readonly recovery: (status: "success" | "failed") => void
-    readonly webhookDelivery: (status: "delivered" | "failed") => void
-    readonly sideEffectFailed: (step: SideEffectStep) => void
-    readonly retentionRemoved: (kind: "run" | "event" | "audit_entry" | "webhook_delivery", count: number) => void
-    readonly retentionSweep: (status: "completed" | "failed" | "skipped", seconds: number) => void
-    /** Text in exposition format 0.0.4. */
-    readonly scrape: (values: ScrapedValues) => Effect.Effect<string>
-  }
->()("runplane/control-plane/Metrics") {
+export class Metrics extends Context.Service<Metrics, ReturnType<typeof makeMetrics>>()(
+  "runplane/control-plane/Metrics"
+) {
   static readonly layer = Layer.effect(
     Metrics,
     Effect.map(
@@ -78,12 +56,12 @@ export class Metrics extends Context.Service<
         }),
         (registry) => Effect.sync(() => registry.clear())
       ),
-      (registry) => Metrics.of(makeMetrics(registry))
+      (registry) => makeMetrics(registry)
     )
   )
 }
 
-const makeMetrics = (registry: Registry): Metrics["Service"] => {
+const makeMetrics = (registry: Registry) => {
   const registers = [registry]
   const counter = <Label extends string>(name: string, help: string, ...labelNames: ReadonlyArray<Label>) =>
     new Counter({ name, help, labelNames, registers })
@@ -137,34 +115,38 @@ const makeMetrics = (registry: Registry): Metrics["Service"] => {
   let countedFailures = 0
 
   return {
-    httpRequest: ({ method, path, seconds, statusCode }) => {
+    httpRequest: ({ method, path, seconds, statusCode }: HttpRequestMetric) => {
       const labels = { method, path, status_code: String(statusCode) }
       httpSeconds.observe(labels, seconds)
       httpRequests.inc(labels)
     },
     sseOpened: () => sseConnections.inc(),
     sseClosed: () => sseConnections.dec(),
-    runTransition: (status) => transitions.inc({ status }),
-    runEnded: ({ modeName, seconds, status }) => {
+    runTransition: (status: string) => transitions.inc({ status }),
+    runEnded: ({ modeName, seconds, status }: RunEndMetric) => {
       for (const metric of runSeconds) metric.observe({ terminal_status: status, mode_name: modes(modeName) }, seconds)
     },
-    runtimeCall: (method, seconds, ok) => grpcSeconds.observe({ method, status: ok ? "ok" : "error" }, seconds),
-    inboundMessage: (mode, messageType) => inbound.inc({ mode: modes(mode), message_type: messageTypes(messageType) }),
-    outboundMessage: (category, status) => outbound.inc({ category, status }),
-    signal: (signalType) => signals.inc({ signal_type: signalTypes(signalType) }),
+    runtimeCall: (method: string, seconds: number, ok: boolean) =>
+      grpcSeconds.observe({ method, status: ok ? "ok" : "error" }, seconds),
+    inboundMessage: (mode: string, messageType: string) =>
+      inbound.inc({ mode: modes(mode), message_type: messageTypes(messageType) }),
+    outboundMessage: (category: string, status: string) => outbound.inc({ category, status }),
+    signal: (signalType: string) => signals.inc({ signal_type: signalTypes(signalType) }),
     streamReconnect: () => reconnects.inc(),
     streamResumeGap: () => gaps.inc(),
     signalGap: () => signalGaps.inc(),
     signalLost: () => lostSignals.inc(),
-    recovery: (status) => recoveries.inc({ status }),
-    webhookDelivery: (status) => deliveries.inc({ status }),
-    sideEffectFailed: (step) => sideEffects.inc({ step }),
-    retentionRemoved: (kind, count) => retained.inc({ kind }, count),
-    retentionSweep: (status, seconds) => {
+    recovery: (status: "success" | "failed") => recoveries.inc({ status }),
+    webhookDelivery: (status: "delivered" | "failed") => deliveries.inc({ status }),
+    sideEffectFailed: (step: SideEffectStep) => sideEffects.inc({ step }),
+    retentionRemoved: (kind: "run" | "event" | "audit_entry" | "webhook_delivery", count: number) =>
+      retained.inc({ kind }, count),
+    retentionSweep: (status: "completed" | "failed" | "skipped", seconds: number) => {
       sweeps.inc({ status })
       if (status !== "skipped") sweepSeconds.set(seconds)
     },
-    scrape: (values) =>
+    /** Text in exposition format 0.0.4. */
+    scrape: (values: ScrapedValues) =>
       Effect.suspend(() => {
         runtimeStreams.set(values.activeRuntimeStreams)
         oldestAppend.set(values.oldestAppendMs / 1_000)

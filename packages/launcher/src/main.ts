@@ -1,5 +1,5 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { asksForSettings, checkSettings, printSettings, SettingsRefused } from "@runplane/server"
+import { asksForSettings, checkSettings, layerLogging, printSettings, SettingsRefused } from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -32,7 +32,10 @@ const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyS
 
 const program = asksForSettings(process.argv) ? printSettings("launcher") : Layer.launch(service)
 
-NodeRuntime.runMain(Effect.tapCause(program, complain).pipe(Effect.provide(environment)), {
-  disableErrorReporting: true,
-  teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
-})
+NodeRuntime.runMain(
+  Effect.tapCause(program, complain).pipe(Effect.provide(layerLogging), Effect.provide(environment)),
+  {
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+  }
+)

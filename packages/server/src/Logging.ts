@@ -8,8 +8,8 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import { readSettings } from "./settings/ReadSettings.ts"
-import { AuditSettings, ServiceSettings } from "./settings/ServiceSettings.ts"
+import { readSetting } from "./settings/ReadSettings.ts"
+import { ServiceSettings } from "./settings/ServiceSettings.ts"
 import { DEVELOPMENT } from "./settings/Setting.ts"
 
 /** The run that a request is about: its route says so before anybody has looked it up. */
@@ -44,10 +44,10 @@ const isRecorded = (span: Tracer.AnySpan): boolean => !Context.get(span.annotati
  */
 export const layerLogging = Layer.unwrap(
   Effect.gen(function* () {
-    const { environment, level } = yield* readSettings({
-      environment: ServiceSettings.NODE_ENV,
-      level: AuditSettings.LOG_LEVEL
-    })
+    const environment = yield* readSetting(ServiceSettings.NODE_ENV)
+    // A level that cannot be used stops the start, and the check of the settings needs a log to say so.
+    const fallback = () => ServiceSettings.LOG_LEVEL.fallback(environment)
+    const level = yield* Effect.orElseSucceed(readSetting(ServiceSettings.LOG_LEVEL), fallback)
     const logger = environment === DEVELOPMENT ? Logger.consolePretty() : Logger.withConsoleLog(jsonLine)
     return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, level))
   })

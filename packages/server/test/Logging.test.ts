@@ -86,7 +86,9 @@ describe("the level of the log", () => {
     ["", "Info"],
     ["debug", "Debug"],
     ["WARN", "Warn"],
-    ["silent", "None"]
+    ["silent", "None"],
+    // The check of the settings says so, and the start ends.
+    ["loud", "Info"]
   ] as const) {
     it.effect(`is ${level} for LOG_LEVEL=${setting}`, () =>
       Effect.gen(function* () {

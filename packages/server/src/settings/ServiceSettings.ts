@@ -35,15 +35,11 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     {
       shownDefault: "false"
     }
-  )
-})
-
-/** What the control plane reads beside them: who is audited, and what is logged. */
-export const AuditSettings = settingsOf(["control-plane"], {
-  AUTH_API_KEY_NAMES: row(
-    keyNames,
-    [],
-    "Names for the keys, in their order, under which they are audited and counted."
   ),
   LOG_LEVEL: row(logLevel, "Info", "Entries below this level are not logged.", { shownDefault: "info" })
+})
+
+/** What the control plane reads beside them: who is audited. */
+export const AuditSettings = settingsOf(["control-plane"], {
+  AUTH_API_KEY_NAMES: row(keyNames, [], "Names for the keys, in their order, under which they are audited and counted.")
 })

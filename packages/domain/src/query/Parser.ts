@@ -1,0 +1,247 @@
+import * as Result from "effect/Result"
+import {
+  type Comparison,
+  MAX_QUERY_DEPTH,
+  MAX_QUERY_LENGTH,
+  MAX_QUERY_TERMS,
+  type Query,
+  type QueryField,
+  type QueryFields,
+  QueryRefused,
+  type QueryValue,
+  type Span
+} from "./Query.ts"
+import { type Token, tokensOf } from "./Tokens.ts"
+import { readValue, shown } from "./Values.ts"
+
+type Parsed<A> = Result.Result<A, QueryRefused>
+
+/**
+ * Reads a query over declared fields. Whatever it does not know it refuses, with the position and what is allowed
+ * there; nothing is silently taken as text.
+ *
+ *     query      = sequence ("OR" sequence)*
+ *     sequence   = (["AND"] ["-"] term)*
+ *     term       = "(" query ")" | name ":" condition | word | quoted
+ *     condition  = value | (">" | ">=" | "<" | "<=") value | [value] ".." [value] | "(" value ("," value)* ")"
+ */
+export const parseQuery = (text: string, fields: QueryFields): Parsed<Query> => {
+  if (text.length > MAX_QUERY_LENGTH) {
+    return refused(MAX_QUERY_LENGTH, `the query is longer than ${MAX_QUERY_LENGTH} characters`)
+  }
+  return Result.flatMap(tokensOf(text), (tokens) => new Parser(tokens, fields).whole())
+}
+
+const refused = (position: number, why: string, expected: ReadonlyArray<string> = []): Parsed<never> =>
+  Result.fail(new QueryRefused({ why, position, expected }))
+
+const END: Token = { kind: "end", text: "", start: 0, end: 0, isApart: true }
+
+const COMPARISONS: ReadonlyMap<Token["kind"], Comparison> = new Map([
+  [">", "gt"],
+  [">=", "gte"],
+  ["<", "lt"],
+  ["<=", "lte"]
+])
+
+const ORDERED = new Set(["number", "time"])
+
+/** What a name stands for, and where it stands. */
+interface Named extends Span {
+  readonly field: QueryField
+  readonly path: { readonly path?: string }
+}
+
+class Parser {
+  readonly #tokens: ReadonlyArray<Token>
+  readonly #fields: QueryFields
+  #at = 0
+  #terms = 0
+
+  constructor(tokens: ReadonlyArray<Token>, fields: QueryFields) {
+    this.#tokens = tokens
+    this.#fields = fields
+  }
+
+  whole(): Parsed<Query> {
+    return Result.flatMap(this.#alternatives(0), (query) => {
+      const { kind, start, text } = this.#next
+      return kind === "end" ? Result.succeed(query) : refused(start, `${shown(text)} stands alone`, ["a condition"])
+    })
+  }
+
+  get #next(): Token {
+    return this.#tokens[this.#at] ?? END
+  }
+
+  #take(): Token {
+    const token = this.#next
+    this.#at += 1
+    return token
+  }
+
+  #alternatives(depth: number): Parsed<Query> {
+    const found: Array<Query> = []
+    while (true) {
+      const { start } = this.#next
+      const part = this.#sequence(depth)
+      if (Result.isFailure(part)) return part
+      const isEmpty = part.success.kind === "and" && part.success.of.length === 0
+      const isOr = this.#next.kind === "or"
+      if (isEmpty && (isOr || found.length > 0))
+        return refused(start, "OR stands between two conditions", ["a condition"])
+      found.push(part.success)
+      if (!isOr) return Result.succeed(found.length === 1 ? part.success : { kind: "or", of: found })
+      this.#take()
+    }
+  }
+
+  #sequence(depth: number): Parsed<Query> {
+    const found: Array<Query> = []
+    while (!["end", ")", "or"].includes(this.#next.kind)) {
+      if (this.#next.kind === "and") {
+        const { start } = this.#take()
+        if (found.length === 0 || ["end", ")", "or", "and"].includes(this.#next.kind)) {
+          return refused(start, "AND stands between two conditions", ["a condition"])
+        }
+      }
+      const term = this.#term(depth)
+      if (Result.isFailure(term)) return term
+      found.push(term.success)
+    }
+    const [only] = found
+    return Result.succeed(found.length === 1 && only !== undefined ? only : { kind: "and", of: found })
+  }
+
+  #term(depth: number): Parsed<Query> {
+    if (this.#next.kind === "-") {
+      this.#take()
+      if (this.#next.isApart || this.#next.kind === "-" || this.#next.kind === "end") {
+        return refused(this.#next.start, "a minus stands right before what it excludes", ["a condition"])
+      }
+      return Result.map(this.#positive(depth), (of) => ({ kind: "not", of }))
+    }
+    return this.#positive(depth)
+  }
+
+  #positive(depth: number): Parsed<Query> {
+    const token = this.#take()
+    const { end, kind, start, text } = token
+    if (kind === "(") return this.#group(depth, start)
+    if (kind !== "word" && kind !== "quoted") return refused(start, `${shown(text)} is no condition`, ["a condition"])
+    if (kind === "word" && this.#next.kind === ":") return this.#onField(token)
+    return this.#counted(start, () => Result.succeed({ kind: "search", text, start, end }))
+  }
+
+  #group(depth: number, start: number): Parsed<Query> {
+    if (depth >= MAX_QUERY_DEPTH) return refused(start, `more than ${MAX_QUERY_DEPTH} parentheses in each other`)
+    if (this.#next.kind === ")") return refused(this.#next.start, "the parentheses are empty", ["a condition"])
+    return Result.flatMap(this.#alternatives(depth + 1), (query) =>
+      this.#next.kind === ")" ? this.#closed(query) : refused(this.#next.start, "the parenthesis is not closed", [")"])
+    )
+  }
+
+  #closed(query: Query): Parsed<Query> {
+    this.#take()
+    return Result.succeed(query)
+  }
+
+  #counted<A>(position: number, read: () => Parsed<A>): Parsed<A> {
+    this.#terms += 1
+    return this.#terms > MAX_QUERY_TERMS ? refused(position, `more than ${MAX_QUERY_TERMS} conditions`) : read()
+  }
+
+  #onField(name: Token): Parsed<Query> {
+    this.#take()
+    return this.#counted(name.start, () => {
+      if (name.text !== "has") return Result.flatMap(this.#named(name), (named) => this.#condition(named))
+      const token = this.#take()
+      if (token.kind !== "word") return refused(token.start, "has: asks for a field", this.#names())
+      return Result.map(this.#named(token), ({ field, path }) => ({
+        kind: "has",
+        field: field.name,
+        ...path,
+        start: name.start,
+        end: token.end
+      }))
+    })
+  }
+
+  #names(): ReadonlyArray<string> {
+    return this.#fields.map(({ dotted, name }) => (dotted === true ? `${name}.<name>` : name))
+  }
+
+  #named({ end, start, text }: Token): Parsed<Named> {
+    const exact = this.#fields.find(({ dotted, name }) => dotted !== true && name === text)
+    if (exact !== undefined) return Result.succeed({ field: exact, path: {}, start, end })
+    const dot = text.indexOf(".")
+    const parent = this.#fields.find(({ dotted, name }) => dotted === true && name === text.slice(0, dot))
+    if (dot === -1 || parent === undefined || dot === text.length - 1) {
+      return refused(start, `there is no field ${shown(text)}`, this.#names())
+    }
+    return Result.succeed({ field: parent, path: { path: text.slice(dot + 1) }, start, end })
+  }
+
+  #condition(named: Named): Parsed<Query> {
+    const { field, path, start } = named
+    const head = (end: number) => ({ field: field.name, ...path, start, end })
+    const op = COMPARISONS.get(this.#next.kind)
+    if (op !== undefined) {
+      const sign = this.#take()
+      if (!ORDERED.has(field.type)) return this.#unordered(field, sign)
+      return Result.map(this.#value(field), ({ end, value }) => ({ kind: "compare", op, value, ...head(end) }))
+    }
+    if (this.#next.kind === "(")
+      return Result.map(this.#list(field), ({ end, values }) => ({ kind: "in", values, ...head(end) }))
+    if (this.#next.kind === "..") return this.#range(named, undefined)
+    return Result.flatMap(this.#value(field), (first) =>
+      this.#next.kind === ".." && !this.#next.isApart
+        ? this.#range(named, first.value)
+        : Result.succeed({ kind: "compare", op: "eq", value: first.value, ...head(first.end) })
+    )
+  }
+
+  #unordered({ name, type }: QueryField, sign: Token): Parsed<never> {
+    return refused(sign.start, `${name} has no order, it is a ${type}`, ["a value", "a list of values"])
+  }
+
+  #range({ field, path, start }: Named, from: QueryValue | undefined): Parsed<Query> {
+    const dots = this.#take()
+    if (!ORDERED.has(field.type)) return this.#unordered(field, dots)
+    const hasEnd = !this.#next.isApart && (this.#next.kind === "word" || this.#next.kind === "quoted")
+    if (from === undefined && !hasEnd) return refused(dots.start, "a range has one end at least", ["a value"])
+    const to: Parsed<{ readonly value: QueryValue | undefined; readonly end: number }> = hasEnd
+      ? this.#value(field)
+      : Result.succeed({ value: undefined, end: dots.end })
+    return Result.map(to, ({ end, value }) => ({
+      kind: "range",
+      from,
+      to: value,
+      field: field.name,
+      ...path,
+      start,
+      end
+    }))
+  }
+
+  #list(field: QueryField): Parsed<{ readonly values: ReadonlyArray<QueryValue>; readonly end: number }> {
+    this.#take()
+    const values: Array<QueryValue> = []
+    while (true) {
+      const read = this.#counted(this.#next.start, () => this.#value(field))
+      if (Result.isFailure(read)) return Result.fail(read.failure)
+      values.push(read.success.value)
+      const { end, kind, start, text } = this.#take()
+      if (kind === ")") return Result.succeed({ values, end })
+      if (kind !== ",") return refused(start, `${shown(text)} stands in a list of values`, [",", ")"])
+    }
+  }
+
+  #value(field: QueryField): Parsed<{ readonly value: QueryValue; readonly end: number }> {
+    const token = this.#take()
+    if (token.kind !== "word" && token.kind !== "quoted") {
+      return refused(token.start, `${field.name} asks for a value`, field.values ?? [`a ${field.type}`])
+    }
+    return Result.map(readValue(field, token), (value) => ({ value, end: token.end }))
+  }
+}

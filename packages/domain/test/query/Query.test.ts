@@ -1,0 +1,185 @@
+import { assert, describe, it } from "@effect/vitest"
+import { parseQuery, type Query, type QueryFields } from "@runplane/domain"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { nastyText, pick } from "../support/arbitraries.ts"
+
+const fields: QueryFields = [
+  { name: "status", type: "keyword", values: ["running", "failed", "cancelled"] },
+  { name: "mode", type: "keyword" },
+  { name: "title", type: "text" },
+  { name: "cost", type: "number" },
+  { name: "createdAt", type: "time" },
+  { name: "archived", type: "flag" },
+  { name: "metadata", type: "text", dotted: true }
+]
+
+/** A query in short, without its spans. */
+const short = (query: Query): string => {
+  switch (query.kind) {
+    case "and":
+    case "or":
+      return `${query.kind}(${query.of.map(short).join(" ")})`
+    case "not":
+      return `not(${short(query.of)})`
+    case "search":
+      return `search(${JSON.stringify(query.text)})`
+    default: {
+      const name = query.path === undefined ? query.field : `${query.field}/${query.path}`
+      if (query.kind === "has") return `has(${name})`
+      if (query.kind === "in") return `${name} in ${JSON.stringify(query.values)}`
+      if (query.kind === "range") return `${name} ${JSON.stringify([query.from ?? null, query.to ?? null])}`
+      return `${name} ${query.op} ${JSON.stringify(query.value)}`
+    }
+  }
+}
+
+const read = (text: string): string =>
+  Result.match(parseQuery(text, fields), { onSuccess: short, onFailure: ({ message }) => message })
+
+const meanings: ReadonlyArray<readonly [text: string, meaning: string]> = [
+  ["", "and()"],
+  ["   ", "and()"],
+  ["status:failed", 'status eq "failed"'],
+  ["status:failed archived:false", 'and(status eq "failed" archived eq false)'],
+  ["status:failed AND archived:true", 'and(status eq "failed" archived eq true)'],
+  ["-status:failed", 'not(status eq "failed")'],
+  ["-(status:failed deploy)", 'not(and(status eq "failed" search("deploy")))'],
+  ["status:(failed,cancelled)", 'status in ["failed","cancelled"]'],
+  ["status:( failed , cancelled )", 'status in ["failed","cancelled"]'],
+  ["deploy v2", 'and(search("deploy") search("v2"))'],
+  ['"deploy v2"', 'search("deploy v2")'],
+  ['"status:none"', 'search("status:none")'],
+  ['"OR"', 'search("OR")'],
+  ['title:"say \\"hi\\""', 'title eq "say \\"hi\\""'],
+  ["title:a:b", 'title eq "a:b"'],
+  ["title:OR", 'title eq "OR"'],
+  ["a OR b c", 'or(search("a") and(search("b") search("c")))'],
+  ["(a OR b) c", 'and(or(search("a") search("b")) search("c"))'],
+  ["cost:>5", "cost gt 5"],
+  ["cost:>=-0.5", "cost gte -0.5"],
+  ["cost:<2 cost:<=3", "and(cost lt 2 cost lte 3)"],
+  ["cost:1..5", "cost [1,5]"],
+  ["cost:1.. archived:true", "and(cost [1,null] archived eq true)"],
+  ["cost:1.. -status:failed", 'and(cost [1,null] not(status eq "failed"))'],
+  ["cost:..5", "cost [null,5]"],
+  ["cost:-3", "cost eq -3"],
+  ["createdAt:2026-07-01..2026-07-02T10:30", 'createdAt ["2026-07-01T00:00:00.000Z","2026-07-02T10:30:00.000Z"]'],
+  ["createdAt:>2026-07-01T10:00:00+02:00", 'createdAt gt "2026-07-01T08:00:00.000Z"'],
+  ["has:cost -has:metadata.team", "and(has(cost) not(has(metadata/team)))"],
+  ["metadata.team:payments", 'metadata/team eq "payments"'],
+  ["metadata.a.b:x", 'metadata/a.b eq "x"']
+]
+
+const faults: ReadonlyArray<readonly [text: string, message: string | RegExp]> = [
+  ["stauts:failed", /^at 1: there is no field "stauts"; expected status, mode, .*, metadata\.<name>$/],
+  ["a color:red", /^at 3: there is no field "color"/],
+  ["metadata:x", /^at 1: there is no field "metadata"/],
+  ["metadata.:x", /^at 1: there is no field/],
+  ["status:done", 'at 8: "done" is no value of status; expected running, failed, cancelled'],
+  ["status:(failed,done)", 'at 16: "done" is no value of status; expected running, failed, cancelled'],
+  ["cost:much", 'at 6: "much" is no value of cost; expected a number'],
+  ["cost:>", "at 7: cost asks for a value; expected a number"],
+  ["cost:1e999", /is no value of cost/],
+  ["archived:yes", 'at 10: "yes" is no value of archived; expected true, false'],
+  ["createdAt:2026-02-30", /is no value of createdAt/],
+  ["createdAt:2026-02-30T10:00:00Z", /is no value of createdAt/],
+  ["title:>a", "at 7: title has no order, it is a text; expected a value, a list of values"],
+  ["mode:a..b", "at 7: mode has no order, it is a keyword; expected a value, a list of values"],
+  ["cost:..", "at 6: a range has one end at least; expected a value"],
+  ["status:", "at 8: status asks for a value; expected running, failed, cancelled"],
+  ["status:(failed", 'at 15: "" stands in a list of values; expected ,, )'],
+  ["status:()", "at 9: status asks for a value; expected running, failed, cancelled"],
+  ["has:", /^at 5: has: asks for a field; expected status/],
+  ["has:nothing", /^at 5: there is no field "nothing"/],
+  ["(a", "at 3: the parenthesis is not closed; expected )"],
+  ["a)", 'at 2: ")" stands alone; expected a condition'],
+  ["()", "at 2: the parentheses are empty; expected a condition"],
+  ["a OR", "at 5: OR stands between two conditions; expected a condition"],
+  ["OR a", "at 1: OR stands between two conditions; expected a condition"],
+  ["a AND AND b", "at 3: AND stands between two conditions; expected a condition"],
+  ["AND a", "at 1: AND stands between two conditions; expected a condition"],
+  ["- a", "at 3: a minus stands right before what it excludes; expected a condition"],
+  ["--a", "at 2: a minus stands right before what it excludes; expected a condition"],
+  ["-", "at 2: a minus stands right before what it excludes; expected a condition"],
+  ['title:"open', 'at 7: the quote is not closed; expected "'],
+  [":x", 'at 1: ":" is no condition; expected a condition'],
+  ['"status":failed', 'at 9: ":" is no condition; expected a condition'],
+  ["a, b", 'at 2: "," is no condition; expected a condition'],
+  ["x".repeat(2_001), "at 2001: the query is longer than 2000 characters"],
+  [`${"(".repeat(21)}a${")".repeat(21)}`, "at 21: more than 20 parentheses in each other"],
+  ["a ".repeat(101), "at 201: more than 100 conditions"],
+  [`cost:(${Array.from({ length: 101 }, (_, at) => at).join()})`, /more than 100 conditions/]
+]
+
+describe("a query", () => {
+  for (const [text, meaning] of meanings)
+    it(`means what it says: ${text}`, () => assert.strictEqual(read(text), meaning))
+
+  for (const [text, message] of faults) {
+    it(`is refused with the place and what is allowed there: ${text.slice(0, 40)}`, () => {
+      if (typeof message === "string") assert.strictEqual(read(text), message)
+      else assert.match(read(text), message)
+    })
+  }
+
+  it("knows where each condition stands", () => {
+    const query = Result.getOrThrow(parseQuery("a  status:failed cost:1..5", fields))
+    assert(query.kind === "and")
+    assert.deepStrictEqual(
+      query.of.map((one) => ("start" in one ? [one.start, one.end] : [])),
+      [
+        [0, 1],
+        [3, 16],
+        [17, 26]
+      ]
+    )
+  })
+
+  const pieces = [
+    "status",
+    "cost",
+    "metadata.x",
+    "has",
+    ":",
+    "(",
+    ")",
+    ",",
+    "-",
+    " ",
+    "OR",
+    "AND",
+    ">=",
+    "..",
+    '"',
+    "1",
+    "failed",
+    "\\"
+  ]
+  const jumble = Arbitrary.map(Arbitrary.array(pick(pieces), { maxLength: 24 }), (parts) => parts.join(""))
+
+  it.prop(
+    "of any text is read or refused within it, and never throws",
+    { jumble, text: nastyText },
+    ({ jumble, text }) => {
+      for (const query of [jumble, text, `status:${text}`, `title:"${text}"`]) {
+        Result.match(parseQuery(query, fields), {
+          onSuccess: (found) => assert.isString(short(found)),
+          onFailure: ({ position, why }) => {
+            assert.isTrue(position >= 0 && position <= query.length, why)
+            assert.isAtMost(why.length, 200)
+          }
+        })
+      }
+    }
+  )
+
+  const value = Arbitrary.filter(Arbitrary.schema(Schema.String), (text) => text.length < 500)
+
+  it.prop("takes any quoted value as it is", { value }, ({ value }) => {
+    const quoted = `title:"${value.replace(/["\\]/g, "\\$&")}"`
+    const query = Result.getOrThrow(parseQuery(quoted, fields))
+    assert.deepInclude(query, { kind: "compare", field: "title", op: "eq", value })
+  })
+})

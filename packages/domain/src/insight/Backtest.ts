@@ -1,4 +1,5 @@
-import type { PolicyText } from "../policies/Policy.ts"
+import { type PolicyText, readPolicy } from "../policies/Policy.ts"
+import type { Release } from "../policies/Release.ts"
 import type { Deliberation } from "./Deliberation.ts"
 import type { OutcomeName } from "./Forecast.ts"
 import { governedBy } from "./Governing.ts"
@@ -21,12 +22,22 @@ export type Backtested =
       readonly rules: ReadonlyArray<string>
     }
 
-/** One step of a backtest: the run's commitment held against a policy. */
-export const backtestRun = (run: Deliberation, policy: PolicyText): Backtested => {
+/** The step of a backtest: holds a run's commitment against a policy, which is read once for each release. */
+export const backtestOf = (policy: PolicyText): ((run: Deliberation) => Backtested) => {
+  const known = new Map<Release, ReturnType<typeof readPolicy>>()
+  const readOnce = (text: PolicyText, release: Release) => {
+    const read = known.get(release) ?? readPolicy(text, release)
+    known.set(release, read)
+    return read
+  }
+  return (run) => backtestRun(run, policy, readOnce)
+}
+
+const backtestRun = (run: Deliberation, policy: PolicyText, read: typeof readPolicy): Backtested => {
   const { commitment } = run
   if (commitment === undefined) return { kind: "skipped", reason: "no decision" }
   if (commitment.positive === null) return { kind: "skipped", reason: "an outcome that nobody stated" }
-  const { ruled } = governedBy(run, policy)
+  const { ruled } = governedBy(run, policy, read)
   if (ruled === undefined) {
     const isOther = run.mode === undefined || (policy.mode !== "*" && policy.mode !== run.modeName)
     return { kind: "skipped", reason: isOther ? "another mode" : "a policy that cannot be read" }

@@ -45,15 +45,16 @@ export const governing = (run: Deliberation, registry: Registry = () => undefine
 }
 
 /** A run under rules of somebody's choice, in place of those that governed it. */
-export const governedBy = (run: Deliberation, policy: PolicyText): Governing => bind(run, policy, "registry")
+export const governedBy = (run: Deliberation, policy: PolicyText, read = readPolicy): Governing =>
+  bind(run, policy, "registry", read)
 
-const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource): Governing => {
+const bind = (run: Deliberation, policy: PolicyText, policySource: PolicySource, read = readPolicy): Governing => {
   const { policyId: policyVersion } = policy
   const refused = (fault: string) => ({ policySource, policyVersion, ruled: undefined, fault })
   if (!policyFitsMode(policy.mode, run.modeName)) {
     return refused(`${policyVersion} is for ${policy.mode}, the run is of ${run.modeName || "an unknown mode"}`)
   }
-  return Result.match(readPolicy(policy, releaseOf(run.runtimeVersion)), {
+  return Result.match(read(policy, releaseOf(run.runtimeVersion)), {
     onFailure: (why) => refused(`the rules of ${policyVersion} cannot be read: ${why}`),
     onSuccess: (bound) => withTerms(run, bound, policySource)
   })

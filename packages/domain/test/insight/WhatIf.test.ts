@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Act,
   addToBacktest,
-  backtestRun,
+  type Backtested,
+  backtestOf,
   type Changes,
   decisionRecord,
   emptyBacktest,
@@ -146,7 +147,7 @@ describe("what if", () => {
   it.prop("is total over any events", { drafts: arbitraryDrafts }, ({ drafts }) => {
     const run = decisionRecord(number(drafts))
     whatIf(run, governing(run), { policy: policy(majority), without: run.participants.slice(0, 1) })
-    backtestRun(run, policy(majority))
+    backtestOf(policy(majority))(run)
   })
 
   it.prop(
@@ -207,8 +208,8 @@ describe("a backtest", () => {
   const unanimous = policy({ voting: { algorithm: "unanimous" } })
 
   it("says for each run whether the policy would have decided otherwise", () => {
-    assert.deepStrictEqual(backtestRun(run, policy(majority)), { kind: "unchanged" })
-    assert.deepStrictEqual(backtestRun(run, unanimous), {
+    assert.deepStrictEqual(backtestOf(policy(majority))(run), { kind: "unchanged" })
+    assert.deepStrictEqual(backtestOf(unanimous)(run), {
       kind: "flipped",
       runId: run.runId,
       from: "positive",
@@ -216,14 +217,14 @@ describe("a backtest", () => {
       reasons: ["the votes do not carry a positive outcome: 2 approve, 1 reject (unanimous)"],
       rules: ["voting.algorithm"]
     })
-    const skipped = (kind: ReturnType<typeof backtestRun>) => (kind.kind === "skipped" ? kind.reason : kind.kind)
-    assert.strictEqual(skipped(backtestRun(recordOf(opened()), unanimous)), "no decision")
-    assert.strictEqual(skipped(backtestRun(run, policy({}, "macp.mode.task.v1"))), "another mode")
-    assert.strictEqual(skipped(backtestRun(run, { ...unanimous, rules: "{" })), "a policy that cannot be read")
+    const skipped = (one: Backtested) => (one.kind === "skipped" ? one.reason : one.kind)
+    assert.strictEqual(skipped(backtestOf(unanimous)(recordOf(opened()))), "no decision")
+    assert.strictEqual(skipped(backtestOf(policy({}, "macp.mode.task.v1"))(run)), "another mode")
+    assert.strictEqual(skipped(backtestOf({ ...unanimous, rules: "{" })(run)), "a policy that cannot be read")
   })
 
   it("adds up what it found", () => {
-    const found = [run, run, recordOf(opened())].map((one) => backtestRun(one, unanimous))
+    const found = [run, run, recordOf(opened())].map(backtestOf(unanimous))
     assert.deepStrictEqual(found.reduce(addToBacktest, emptyBacktest), {
       examined: 3,
       unchanged: 0,

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import {
-  backtestRun,
+  backtestOf,
   type Forecast,
   forecast,
   type OutcomeForecast,
@@ -57,7 +57,7 @@ const explain = (observed: Observed, policy: PolicyText | undefined, name: strin
   )
   const { after, before, changed } = Result.getOrThrow(whatIf(run, by, {}))
   assert.deepStrictEqual([before.allowed, after.allowed, changed], [true, true, false], name)
-  if (policy !== undefined) assert.deepStrictEqual(backtestRun(run, policy), { kind: "unchanged" }, name)
+  if (policy !== undefined) assert.deepStrictEqual(backtestOf(policy)(run), { kind: "unchanged" }, name)
 }
 
 const playFixture = ({ fixture, name }: FixtureFile): void => {

@@ -1,14 +1,19 @@
 // The tests against the reference runtime: brings macp-runtime with cargo, built once and kept in .tools, and runs the
 // test project "runtime" with it. Exit code 77: this machine cannot build it; the last line on stderr says why.
 import { spawn, spawnSync } from "node:child_process"
-import { cpSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
+import { cpSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const VERSION = "0.13.0"
+/** Releases that can be tested with, and what their build needs in place of the newest dependency. */
+const RELEASES = { "0.13.0": undefined, "0.9.0": { "macp-proto": "0.1.11" } }
 const CANNOT_RUN = 77
+
+const given = process.argv.slice(2)
+const named = given.indexOf("--release")
+const VERSION = named < 0 ? "0.13.0" : given.splice(named, 2)[1]
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const folder = join(root, ".tools", `macp-runtime-${VERSION}`)
@@ -22,6 +27,8 @@ const stop = (text, code) => {
   say(text)
   process.exit(code)
 }
+
+if (!(VERSION in RELEASES)) stop(`--release is one of ${Object.keys(RELEASES).join(", ")}`, 1)
 
 const works = (command, args) => spawnSync(command, args, { stdio: "ignore" }).status === 0
 
@@ -56,14 +63,41 @@ const ensureProtoc = async () => {
   stop("protoc is not installed; install protobuf-compiler (Debian, Ubuntu) or protobuf (Homebrew)", CANNOT_RUN)
 }
 
-/** The fixtures come with the sources; kept beside the binary, because cargo may forget its sources. */
-const keepFixtures = () => {
+/** Where cargo has put the sources of the release. */
+const findSources = () => {
   const sources = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry", "src")
   const registries = existsSync(sources) ? readdirSync(sources) : []
-  const found = registries
-    .map((registry) => join(sources, registry, `macp-runtime-${VERSION}`, "tests", "conformance"))
-    .find(existsSync)
-  if (found !== undefined) cpSync(found, join(folder, "tests", "conformance"), { recursive: true })
+  return registries.map((registry) => join(sources, registry, `macp-runtime-${VERSION}`)).find(existsSync)
+}
+
+/** The fixtures come with the sources; kept beside the binary, because cargo may forget its sources. */
+const keepFixtures = () => {
+  const found = findSources()
+  const fixtures = found && join(found, "tests", "conformance")
+  if (fixtures && existsSync(fixtures)) cpSync(fixtures, join(folder, "tests", "conformance"), { recursive: true })
+}
+
+/** An older release does not build with the newest of its dependencies: its sources, with those it was made with. */
+const pinSources = async (pins) => {
+  const asking = join(folder, "asking")
+  const manifest = join(asking, "Cargo.toml")
+  mkdirSync(join(asking, "src"), { recursive: true })
+  writeFileSync(join(asking, "src", "lib.rs"), "")
+  writeFileSync(
+    manifest,
+    `[package]\nname = "asking"\nversion = "0.0.0"\n[dependencies]\nmacp-runtime = "=${VERSION}"\n`
+  )
+  await run("cargo", ["fetch", "--manifest-path", manifest])
+  rmSync(asking, { recursive: true, force: true })
+  const found = findSources()
+  if (found === undefined) stop(`the sources of macp-runtime ${VERSION} were not found; see ${log}`, 1)
+  const sources = join(folder, "source")
+  cpSync(found, sources, { recursive: true })
+  for (const file of ["Cargo.lock", "rust-toolchain.toml"]) rmSync(join(sources, file), { force: true })
+  for (const [name, version] of Object.entries(pins)) {
+    await run("cargo", ["update", "--manifest-path", join(sources, "Cargo.toml"), "-p", name, "--precise", version])
+  }
+  return sources
 }
 
 const build = async () => {
@@ -74,14 +108,19 @@ const build = async () => {
   say(`building macp-runtime ${VERSION}, which takes some minutes; its log is ${log}`)
   const started = Date.now()
   const target = join(folder, "target")
-  const package_ = ["macp-runtime", "--version", `=${VERSION}`, "--bin", "macp-runtime"]
-  // Not --locked: the lock file of the crate names versions that its registry does not have any more.
+  const pins = RELEASES[VERSION]
+  const which =
+    pins === undefined
+      ? // Not --locked: the lock file of the crate names versions that its registry does not have any more.
+        ["macp-runtime", "--version", `=${VERSION}`]
+      : ["--path", await pinSources(pins), "--locked"]
   // Optimised only so far that nothing is slow: it is the tests that have to be fast, and the build that has to be
   // short.
   const quick = { CARGO_PROFILE_RELEASE_OPT_LEVEL: "1", CARGO_PROFILE_RELEASE_LTO: "false" }
-  const install = ["install", ...package_, "--root", folder, "--target-dir", target, "--force"]
+  const install = ["install", ...which, "--bin", "macp-runtime", "--root", folder, "--target-dir", target, "--force"]
   const isBuilt = await run("cargo", install, quick)
   rmSync(target, { recursive: true, force: true })
+  rmSync(join(folder, "source"), { recursive: true, force: true })
   if (!isBuilt || !existsSync(built)) stop(`macp-runtime ${VERSION} could not be built; see ${log}`, 1)
   keepFixtures()
   say(`built in ${Math.round((Date.now() - started) / 1000)} s`)
@@ -120,10 +159,10 @@ const startRuntime = async () => {
 if (process.platform === "win32")
   stop("the reference runtime is started by a shell, which this system has not", CANNOT_RUN)
 if (binary === built && !existsSync(built)) await build()
-if (process.argv.includes("--build-only")) process.exit(0)
+if (given.includes("--build-only")) process.exit(0)
 
 const runtime = await startRuntime()
-const vitest = ["run", "--config", "vitest.workspace.ts", "--project", "runtime", ...process.argv.slice(2)]
+const vitest = ["run", "--config", "vitest.workspace.ts", "--project", "runtime", ...given]
 const tests = spawn("vitest", vitest, {
   cwd: root,
   stdio: "inherit",

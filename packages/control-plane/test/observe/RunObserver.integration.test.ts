@@ -249,60 +249,6 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
-  it.effect("tells of a resumption although the session ends right after it", () =>
-    Effect.gen(function* () {
-      const fake = yield* RuntimeFake
-      const runId = yield* runningRun
-      yield* accept(runId)
-      yield* fake.transition(runId, "SUSPENDED")
-      yield* awaitStatus(runId, "suspended")
-      yield* fake.transition(runId, "RESUMED")
-      yield* fake.transition(runId, "RESOLVED")
-      yield* awaitStatus(runId, "completed")
-      const types = yield* typesOf(runId)
-      assert.isAbove(types.indexOf("run.resumed"), types.indexOf("run.suspended"))
-      assert.isBelow(types.indexOf("run.resumed"), types.indexOf("run.completed"))
-    }).pipe(Effect.provide(layerTestObservation()))
-  )
-
-  it.effect("sees each participant once, in the declared order, although a signal came before the binding", () =>
-    Effect.gen(function* () {
-      const fake = yield* RuntimeFake
-      const runId = yield* createRun()
-      yield* fake.awaitOpenStreams("WatchSignals", 1)
-      yield* fake.signal({ messageType: "Signal", messageId: "s1", sessionId: runId, sender: "agent://risk" })
-      yield* awaitEvent(runId, "message.received")
-      yield* openSession(runId)
-      yield* (yield* Observers).adopt(runId)
-      yield* awaitStatus(runId, "running")
-      const { decoded, state } = yield* assertLogIsExact(runId)
-      const seen = decoded.filter(({ type }) => type === "participant.seen").map(({ subject }) => subject?.id)
-      assert.deepStrictEqual(seen, ["agent://risk", "agent://lead"])
-      const { participants } = JSON.parse(state)
-      assert.deepStrictEqual(
-        participants.map(({ participantId }: { readonly participantId: string }) => participantId),
-        PARTICIPANTS
-      )
-    }).pipe(Effect.provide(layerTestObservation()))
-  )
-
-  it.effect("loses nothing of a session whose history is dropped while the run is being bound", () =>
-    Effect.gen(function* () {
-      const fake = yield* RuntimeFake
-      yield* fake.awaitOpenStreams("WatchSessions", 1)
-      yield* fake.delay({ method: "Initialize" }, "300 millis")
-      const runId = yield* adoptNew
-      yield* fake.awaitCalls("Initialize", 1)
-      yield* openSession(runId)
-      yield* fake.awaitOpenStreams("StreamSession", 1, runId)
-      yield* accept(runId)
-      yield* fake.transition(runId, "RESOLVED")
-      yield* fake.compact(runId)
-      yield* awaitStatus(runId, "completed")
-      assert.deepStrictEqual(yield* messagesOf(runId), ["m1", "m2", "m3", "m4"])
-    }).pipe(Effect.provide(layerTestObservation()))
-  )
-
   it.effect("suspends a run that attaches to a suspended session", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

@@ -79,15 +79,15 @@ export const observationScenarios: ReadonlyArray<Scenario> = [
       const { api } = yield* ControlPlaneClient
       const { status } = yield* api.runs.get({ params: { id: stage.runId } })
       assert.strictEqual(status, "completed")
-      // A durable store has dropped the history by then, and the log says so.
-      assert.deepStrictEqual(
-        yield* messagesOf(stage),
-        keepsHistory ? ["SessionStart", "Proposal", "Vote", "Commitment"] : []
-      )
+      // A durable store has dropped the history by then: what was not heard while the session was open is missing, and
+      // the log says so.
+      const messages = yield* messagesOf(stage)
+      const isWhole = messages.join() === "SessionStart,Proposal,Vote,Commitment"
+      if (keepsHistory) assert.isTrue(isWhole, messages.join())
       const events = yield* eventsOf(stage.runId)
       assert.strictEqual(
         events.some(({ recorded: { data } }) => data["status"] === "gap"),
-        !keepsHistory
+        !isWhole
       )
       return keepsHistory ? stage.runId : undefined
     })

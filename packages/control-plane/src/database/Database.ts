@@ -14,7 +14,7 @@ import { describeSqlError } from "./SqlFailures.ts"
 export interface DatabaseOptions {
   readonly url: string
   readonly maxConnections?: number
-  /** Milliseconds. */
+  /** Milliseconds; 0 keeps every connection. */
   readonly idleTimeoutMs?: number
   /** How long to wait for a connection, free or new. Milliseconds. */
   readonly connectTimeoutMs?: number
@@ -64,7 +64,7 @@ const client = (asked: DatabaseOptions) => {
     makeDatabaseClient({
       url: Redacted.make(options.url),
       maxConnections: options.maxConnections + HELD_CONNECTIONS,
-      idleTimeout: Duration.millis(options.idleTimeoutMs),
+      idleTimeout: options.idleTimeoutMs === 0 ? Duration.infinity : Duration.millis(options.idleTimeoutMs),
       connectTimeout: Duration.millis(options.connectTimeoutMs),
       acquireTimeoutMs: options.connectTimeoutMs,
       applicationName: "runplane-control-plane",

@@ -6,14 +6,11 @@ import {
   runCreated,
   type SessionSnapshot
 } from "@runplane/domain"
-import { jitteredBackoff, RuntimeClient } from "@runplane/runtime"
+import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { SqlError } from "effect/sql/SqlError"
-import { isOutage } from "../database/SqlFailures.ts"
-import type { AppendFailed } from "../log/AppendRequest.ts"
 import { EventLog } from "../log/EventLog.ts"
 import { Ids } from "../log/Ids.ts"
 import { newRun, storedDescriptor } from "../log/runs/NewRun.ts"
@@ -22,6 +19,7 @@ import { makeExpectedSessions } from "./ExpectedSessions.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { Observers } from "./Observers.ts"
+import { isAway, outagePauses } from "./Outages.ts"
 import { isObservableSessionId, shownSessionId } from "./SessionIds.ts"
 
 /** Time-to-live of a discovered session that does not tell its own, milliseconds, and the longest one told. */
@@ -32,11 +30,6 @@ const LONGEST_TTL_MS = Number.MAX_SAFE_INTEGER
 const REMEMBERED_REFUSALS = 1_000
 /** Runs that are made at the same time; their appends share transactions. */
 const MADE_AT_ONCE = 16
-/** Pauses while the database is away, from the first to the longest. Milliseconds. */
-const outagePauses = jitteredBackoff(250, 5_000)
-
-const isAway = (error: SqlError | AppendFailed): boolean =>
-  error._tag === "AppendFailed" ? error.outage : isOutage(error)
 
 /** Turns sessions that no run knows into runs (docs/runtime.md#discovery). */
 export class SessionDiscovery extends Context.Service<
@@ -105,7 +98,8 @@ export class SessionDiscovery extends Context.Service<
           yield* Effect.logInfo(
             `session ${shownSessionId(sessionId)} opened after run ${late} gave it up: run ${runId}`
           )
-          yield* runs.addMetadata(late, { laterRunId: runId })
+          // The run is made: what fails from here on must not make it again.
+          yield* Effect.retry(runs.addMetadata(late, { laterRunId: runId }), { schedule: outagePauses, while: isAway })
         },
         (effect, { sessionId }) =>
           effect.pipe(

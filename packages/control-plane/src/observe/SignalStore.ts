@@ -1,5 +1,4 @@
 import { type RunId, streamOpened } from "@runplane/domain"
-import { jitteredBackoff } from "@runplane/runtime"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -9,10 +8,10 @@ import * as Layer from "effect/Layer"
 import * as Request from "effect/Request"
 import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
-import { isOutage } from "../database/SqlFailures.ts"
 import { AppendFailed, type ObservedFrame, type RunNotFound } from "../log/AppendRequest.ts"
 import { EventLog } from "../log/EventLog.ts"
 import { ObservedRuns, type RunOfSession } from "./ObservedRuns.ts"
+import { isAway, outagePauses } from "./Outages.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { shownSessionId } from "./SessionIds.ts"
 import { SignalMeter } from "./SignalMeter.ts"
@@ -21,8 +20,6 @@ import { SignalMeter } from "./SignalMeter.ts"
 const REMEMBERED_SESSIONS = 10_000
 /** Sessions that are looked up in one query. */
 const LOOK_UPS = 500
-/** Pauses while the database is away, from the first to the longest. Milliseconds. */
-const outagePauses = jitteredBackoff(250, 5_000)
 /** How often a signal is tried again that cannot be stored although the database is there. */
 const RETRIES = 4
 /** Runs that are marked at the same time. */
@@ -36,9 +33,6 @@ class FindRun extends Request.TaggedClass("FindRun")<
 
 /** The signal itself is at fault: whatever handles it breaks. */
 class Poisoned extends Data.TaggedError("Poisoned")<{ readonly defect: unknown }> {}
-
-const isAway = (error: SqlError | AppendFailed): boolean =>
-  error._tag === "AppendFailed" ? error.outage : isOutage(error)
 
 /** Stores ambient signals in the runs of their sessions (docs/runtime.md#signals). */
 export class SignalStore extends Context.Service<

@@ -27,6 +27,22 @@ const useUp = Effect.gen(function* () {
   return { busy, exhausted }
 })
 
+describe("an idle time-out of 0", () => {
+  it.live("keeps a connection for ever", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const server = Effect.map(sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
+      const first = yield* server
+      yield* Effect.sleep("200 millis")
+      assert.strictEqual(yield* server, first)
+    }).pipe(
+      Effect.provide(
+        Layer.unwrap(Effect.map(createDatabase, (url) => layerDatabase({ url, maxConnections: 1, idleTimeoutMs: 0 })))
+      )
+    )
+  )
+})
+
 layer(smallest, { excludeTestServices: true })("the smallest pool", (it) => {
   it.effect("says when it is used up, after the time-out, and serves again when a connection comes free", () =>
     Effect.gen(function* () {

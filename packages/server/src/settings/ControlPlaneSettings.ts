@@ -23,7 +23,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     }
   ),
   DB_POOL_MAX: row(lenient("connections", 1), 20, "Connections in the pool; in production at least 2."),
-  DB_POOL_IDLE_TIMEOUT: row(ms(), 30_000, "How long an unused connection stays open."),
+  DB_POOL_IDLE_TIMEOUT: row(ms(), 30_000, "How long an unused connection stays open; 0: for ever."),
   DB_POOL_CONNECTION_TIMEOUT: row(ms(1), 5_000, "How long to wait for a connection, free or new."),
   DB_LOCK_TIMEOUT_MS: row(ms(), 10_000, "Longest wait of a statement for a lock; 0 waits for ever."),
   DB_STATEMENT_TIMEOUT_MS: row(ms(), 120_000, "Longest run of a statement; 0 lets it run for ever."),

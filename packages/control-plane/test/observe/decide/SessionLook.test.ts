@@ -165,6 +165,14 @@ describe("the session of a bound run", () => {
       }
     })
 
+    it("is never asked for without a deadline when there is no idle time-out", () => {
+      const trial = new Trial({ status: "running" }, { streamIdleTimeoutMs: Number.POSITIVE_INFINITY })
+      trial.start()
+      trial.hear(answer("ended", session("SUSPENDED", 0)))
+      trial.wait(1_000)
+      assert.deepStrictEqual(trial.wait(1_000_000_000), [])
+    })
+
     it("is asked for soon after its deadline, and then ever more rarely", () => {
       const trial = new Trial({ status: "running" })
       trial.start()

@@ -52,11 +52,11 @@ const describeMigration = (error: Migrator.MigrationError) =>
 const migrated = Layer.effectDiscard(Effect.mapError(migrate, unavailable))
 
 /**
- * Connections that are held for as long as the process lives, or as a sweep takes: the locks of the observed runs, the
- * notices of the other instances, the locks of the retention and the reconciliation. They come on top of the pool, so
- * that the smallest one still serves.
+ * Connections that are held for as long as the process lives: the locks of its shards of the runs, the one that shows
+ * that it is there, the notices of the other instances. They come on top of the pool, so that the smallest one still
+ * serves.
  */
-export const HELD_CONNECTIONS = 4
+export const HELD_CONNECTIONS = 3
 
 const client = (asked: DatabaseOptions) => {
   const options = { ...defaults, ...asked }

@@ -6,14 +6,16 @@ import * as Schedule from "effect/Schedule"
 import { describeSqlError } from "../database/SqlFailures.ts"
 import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
 import { Ids } from "./Ids.ts"
-import { LiveEvents } from "./LiveEvents.ts"
+import { endsRun, LiveEvents } from "./LiveEvents.ts"
 
 /** PostgreSQL channel on which the instances tell each other which runs have new events. */
 export const NOTICE_CHANNEL = "runplane_run_events"
 /** Commits within this time share one notice. Milliseconds. */
 export const NOTICE_INTERVAL_MS = 5
 /** Run ids in one notice; its text has to stay below 8,000 bytes. */
-export const RUNS_PER_NOTICE = 150
+export const RUNS_PER_NOTICE = 100
+/** Stands before the id of a run that has ended, which is named a second time then. */
+const ENDED = "!"
 const RECONNECT_MS = 1_000
 
 /**
@@ -27,11 +29,12 @@ export const layer = Layer.effectDiscard(
     const live = yield* LiveEvents
     const sideEffectFailed = yield* SideEffectMeter
     const instance = yield* (yield* Ids).uuid
-    const written = new Set<string>()
+    /** Runs with new events, and whether these end them. */
+    const written = new Map<string, boolean>()
     const wake = yield* Queue.sliding<void>(1)
 
     yield* live.listen((batch) => {
-      written.add(batch.runId)
+      written.set(batch.runId, endsRun(batch) || written.get(batch.runId) === true)
       Queue.offerUnsafe(wake, undefined)
     })
 
@@ -39,12 +42,13 @@ export const layer = Layer.effectDiscard(
       yield* Queue.take(wake)
       yield* Effect.sleep(NOTICE_INTERVAL_MS)
       while (written.size > 0) {
-        const runIds = [...written].slice(0, RUNS_PER_NOTICE)
-        for (const runId of runIds) written.delete(runId)
-        yield* sql.notify(NOTICE_CHANNEL, [instance, ...runIds].join(" ")).pipe(
+        const runs = [...written].slice(0, RUNS_PER_NOTICE)
+        for (const [runId] of runs) written.delete(runId)
+        const words = runs.flatMap(([runId, ended]) => (ended ? [runId, `${ENDED}${runId}`] : [runId]))
+        yield* sql.notify(NOTICE_CHANNEL, [instance, ...words].join(" ")).pipe(
           Effect.tapError(() =>
             Effect.sync(() => {
-              for (const runId of runIds) written.add(runId)
+              for (const [runId, ended] of runs) written.set(runId, ended || written.get(runId) === true)
             })
           )
         )
@@ -63,8 +67,12 @@ export const layer = Layer.effectDiscard(
     yield* Effect.forkScoped(Effect.forever(send))
 
     const receive = (notice: string) => {
-      const [sender, ...runIds] = notice.split(" ")
-      if (sender !== instance) for (const runId of runIds) live.poke(runId)
+      const [sender, ...words] = notice.split(" ")
+      if (sender === instance) return
+      for (const word of words) {
+        if (word.startsWith(ENDED)) live.poke(word.slice(ENDED.length), true)
+        else live.poke(word)
+      }
     }
     const listen = Effect.gen(function* () {
       const notices = yield* sql.listen(NOTICE_CHANNEL)

@@ -33,6 +33,9 @@ export interface LiveSubscription {
   readonly take: Effect.Effect<LiveBatch | LiveGap>
 }
 
+/** Another process has written events: of this run, or of any, when nobody can say of which. */
+export type Elsewhere = { readonly runId: string; readonly ended: boolean } | "anything"
+
 /** Batches, and characters of their events, held for one slow subscriber before it is sent back to the database. */
 export const SUBSCRIBER_CAPACITY = 64
 export const SUBSCRIBER_CHARACTERS = 1024 * 1024
@@ -84,8 +87,10 @@ export class LiveEvents extends Context.Service<
   {
     readonly publish: (batches: ReadonlyArray<LiveBatch>) => void
     /** Committed elsewhere: subscribers of the run read the database. */
-    readonly poke: (runId: string) => void
+    readonly poke: (runId: string, ended?: boolean) => void
     readonly pokeAll: () => void
+    /** Called with every such word from elsewhere; for what must not wait or fail. */
+    readonly listenElsewhere: (listener: (word: Elsewhere) => void) => Effect.Effect<void, never, Scope.Scope>
     readonly subscribe: (runId: RunId) => Effect.Effect<LiveSubscription, never, Scope.Scope>
     /** Called with every published batch; for counters, never for work that may wait or fail. */
     readonly listen: (listener: (batch: LiveBatch) => void) => Effect.Effect<void, never, Scope.Scope>
@@ -98,6 +103,7 @@ export class LiveEvents extends Context.Service<
       const log = Effect.runForkWith(yield* Effect.context())
       const byRun = new Map<string, Set<Subscriber>>()
       const listeners = new Set<(batch: LiveBatch) => void>()
+      const elsewhere = new Set<(word: Elsewhere) => void>()
 
       const offer = (subscriber: Subscriber, item: LiveBatch | LiveGap) => {
         if (subscriber.lagging) return
@@ -133,12 +139,18 @@ export class LiveEvents extends Context.Service<
         }
       }
 
-      const poke = (runId: string) => {
+      const wake = (runId: string) => {
         for (const subscriber of byRun.get(runId) ?? []) offer(subscriber, { _tag: "Gap" })
       }
 
+      const poke = (runId: string, ended = false) => {
+        wake(runId)
+        for (const listener of elsewhere) listener({ runId, ended })
+      }
+
       const pokeAll = () => {
-        for (const runId of byRun.keys()) poke(runId)
+        for (const runId of byRun.keys()) wake(runId)
+        for (const listener of elsewhere) listener("anything")
       }
 
       const subscribe = Effect.fnUntraced(function* (runId: RunId) {
@@ -165,15 +177,22 @@ export class LiveEvents extends Context.Service<
         return { take }
       })
 
-      const listen = (listener: (batch: LiveBatch) => void) =>
-        Effect.asVoid(
-          Effect.acquireRelease(
-            Effect.sync(() => listeners.add(listener)),
-            () => Effect.sync(() => listeners.delete(listener))
-          )
-        )
-
-      return LiveEvents.of({ publish, poke, pokeAll, subscribe, listen })
+      return LiveEvents.of({
+        publish,
+        poke,
+        pokeAll,
+        subscribe,
+        listen: (listener) => during(listeners, listener),
+        listenElsewhere: (listener) => during(elsewhere, listener)
+      })
     })
   )
 }
+
+const during = <A>(all: Set<A>, one: A) =>
+  Effect.asVoid(
+    Effect.acquireRelease(
+      Effect.sync(() => all.add(one)),
+      () => Effect.sync(() => all.delete(one))
+    )
+  )

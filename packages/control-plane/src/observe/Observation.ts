@@ -4,8 +4,8 @@ import { CallerReasons } from "./CallerReasons.ts"
 import { LateCancels } from "./LateCancels.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
+import { Placement } from "./Placement.ts"
 import { Reconciliation } from "./Reconciliation.ts"
-import { RunLocks } from "./RunLocks.ts"
 import { RunObserver } from "./RunObserver.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
@@ -28,10 +28,8 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(Reconciliation.layer),
   Layer.provide(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layer),
-  Layer.provide([
-    layerTracedObserver.pipe(Layer.provide(RunObserver.layer), Layer.provide(RunWriter.layer)),
-    RunLocks.layer
-  ]),
+  Layer.provide(layerTracedObserver.pipe(Layer.provide(RunObserver.layer), Layer.provide(RunWriter.layer))),
+  Layer.provideMerge(Placement.layer),
   Layer.provide(SessionTaps.layer),
   Layer.provideMerge(Layer.merge(SessionUpdates.layer, CallerReasons.layer)),
   Layer.provide(ObservedRuns.layer),

@@ -88,6 +88,8 @@ export class ObservedRuns extends Context.Service<
     readonly deletedSessions: (sessionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, SqlError>
     /** Every run that is not terminal, `queued` included, and those whose session is to be stopped when it opens. */
     readonly unfinished: Effect.Effect<ReadonlyArray<RunId>, SqlError>
+    /** Those of the runs that have not been started yet. */
+    readonly queued: (runIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<RunId>, SqlError>
     /** Of these the ones that were created at least so many seconds ago. */
     readonly unfinishedFor: (seconds: number) => Effect.Effect<ReadonlyArray<RunId>, SqlError>
     /** What is stored of the session's history by the runtime itself: ids; and whether its Commitment is stored. */
@@ -178,6 +180,12 @@ export class ObservedRuns extends Context.Service<
               AND created_at < now() - make_interval(secs => ${seconds})`,
           (rows) => rows.map((row) => RunId.make(row.id))
         )
+      const queued = (runIds: ReadonlyArray<string>) =>
+        Effect.map(
+          sql<{ readonly id: string }>`
+            SELECT id::text AS id FROM runs WHERE id = ANY(${runIds}::uuid[]) AND status = 'queued'`,
+          (rows) => rows.map((row) => RunId.make(row.id))
+        )
       const annotations = (runId: RunId) =>
         Effect.map(
           sql<{ readonly id: string; readonly type: string }>`
@@ -213,6 +221,7 @@ export class ObservedRuns extends Context.Service<
         deletedSessions,
         unfinished,
         unfinishedFor,
+        queued,
         annotations,
         bind,
         addTraceArtifact

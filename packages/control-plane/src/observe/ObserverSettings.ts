@@ -17,6 +17,10 @@ export interface ObserverOptions {
   readonly takeUpConcurrency: number
   /** A run that finds its place no sooner than this holds up the next ones no longer. */
   readonly takeUpPatienceMs: number
+  /** How long a process that stands still keeps its runs. */
+  readonly leaseMs: number
+  /** How often a process looks which others are there. */
+  readonly lookMs: number
   readonly streamIdleTimeoutMs: number
   readonly streamMaxRetries: number
   readonly streamBackoffBaseMs: number
@@ -46,6 +50,8 @@ const settings = {
   takeOverIntervalMs: ControlPlaneSettings.RUN_TAKE_OVER_INTERVAL_MS,
   takeUpConcurrency: ControlPlaneSettings.RUN_TAKE_UP_CONCURRENCY,
   takeUpPatienceMs: ControlPlaneSettings.RUN_TAKE_UP_PATIENCE_MS,
+  leaseMs: ControlPlaneSettings.CLUSTER_LEASE_MS,
+  lookMs: ControlPlaneSettings.CLUSTER_LOOK_INTERVAL_MS,
   streamIdleTimeoutMs: ControlPlaneSettings.STREAM_IDLE_TIMEOUT_MS,
   streamMaxRetries: ControlPlaneSettings.STREAM_MAX_RETRIES,
   streamBackoffBaseMs: ControlPlaneSettings.STREAM_BACKOFF_BASE_MS,

@@ -1,24 +1,22 @@
-import type { RunId } from "@runplane/domain"
-import * as Arr from "effect/Array"
+import { RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
+import * as Queue from "effect/Queue"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../database/SqlFailures.ts"
 import { endsRun, LiveEvents } from "../log/LiveEvents.ts"
 import type { Adoption } from "./decide.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
-import { RecoveryMeter } from "./RecoveryMeter.ts"
-import { RunLocks } from "./RunLocks.ts"
+import { Placement } from "./Placement.ts"
 import { RunObserver, restarts } from "./RunObserver.ts"
 import { SessionUpdates } from "./SessionUpdates.ts"
 
-/** Runs whose locks one statement takes. */
-const TAKE_UP_BATCH = 500
+/** Runs that others have written and that are to be looked at; a run more is found by the next look at all. */
+const NAMED_RUNS = 10_000
 
 export interface TakingUp {
   readonly done: number
@@ -56,9 +54,12 @@ export class Observers extends Context.Service<
       const settings = yield* ObserverSettings
       const updates = yield* SessionUpdates
       const live = yield* LiveEvents
-      const locks = yield* RunLocks
-      const recovery = yield* RecoveryMeter
+      const placement = yield* Placement
       const fibers = yield* FiberMap.make<RunId, void, never>()
+
+      /** The observed runs of each shard. */
+      const byShard = new Map<number, Set<RunId>>()
+      const isOurs = (runId: RunId) => placement.has(placement.shardOf(runId))
 
       const supervise = (runId: RunId, first: Adoption, placed: Effect.Effect<unknown>) =>
         Effect.suspend(() => {
@@ -73,27 +74,20 @@ export class Observers extends Context.Service<
             Effect.retry(restarts),
             Effect.ignore,
             Effect.ensuring(placed),
-            Effect.ensuring(locks.release(runId)),
+            Effect.ensuring(Effect.sync(() => byShard.get(placement.shardOf(runId))?.delete(runId))),
             Effect.annotateLogs({ runId })
           )
         })
 
       const start = (runId: RunId, adoption: Adoption, placed: Effect.Effect<unknown>) =>
-        FiberMap.run(fibers, runId, supervise(runId, adoption, placed), { onlyIfMissing: true })
+        Effect.suspend(() => {
+          const shard = placement.shardOf(runId)
+          byShard.set(shard, (byShard.get(shard) ?? new Set()).add(runId))
+          return FiberMap.run(fibers, runId, supervise(runId, adoption, placed), { onlyIfMissing: true })
+        })
 
-      /** Observes the run unless another process does; when that one dies, a later look takes the run over. */
-      const adopt = (runId: RunId) =>
-        Effect.gen(function* () {
-          if (yield* FiberMap.has(fibers, runId)) return
-          const [held] = yield* locks.acquire([runId])
-          if (held !== undefined) yield* start(runId, "created", Effect.void)
-        }).pipe(
-          Effect.catchTag("SqlError", (error) =>
-            Effect.logWarning(`cannot take over run ${runId} now: ${describeSqlError(error)}`)
-          )
-        )
-
-      let progress: TakingUp | undefined = settings.recoveryEnabled ? { done: 0, of: undefined } : undefined
+      /** Observes the run if it is this process's; else the one whose it is hears of it. */
+      const adopt = (runId: RunId) => (isOurs(runId) ? start(runId, "created", Effect.void) : Effect.void)
 
       /** Starts the run's observer and waits until it has found its place, but not for ever. */
       const recover = Effect.fnUntraced(function* (runId: RunId) {
@@ -102,57 +96,83 @@ export class Observers extends Context.Service<
         yield* Effect.timeoutOption(Deferred.await(placed), settings.takeUpPatienceMs)
       })
 
+      let progress: TakingUp | undefined = settings.recoveryEnabled ? { done: 0, of: undefined } : undefined
+
       /**
-       * Takes up every unfinished run that nobody observes: at the start, and again and again for those of dead
-       * processes. In batches, so that the service answers requests meanwhile.
+       * Takes up every unfinished run of this process that is not observed: at the start, when shards come, and again
+       * and again for what was missed. A few at a time, so that the service answers requests meanwhile.
        */
       const takeUp = Effect.gen(function* () {
-        for (const lost of yield* locks.renew) {
-          yield* Effect.logWarning("another process observes this run now").pipe(Effect.annotateLogs({ runId: lost }))
-          yield* FiberMap.remove(fibers, lost)
-        }
-        const unfinished = (yield* runs.unfinished).filter((runId) => !FiberMap.hasUnsafe(fibers, runId))
-        const taking = { done: 0, of: unfinished.length }
+        const waiting = (yield* runs.unfinished).filter((runId) => !FiberMap.hasUnsafe(fibers, runId) && isOurs(runId))
+        const taking = { done: 0, of: waiting.length }
         if (taking.of > 0) progress = taking
-        for (const batch of Arr.chunksOf(unfinished, TAKE_UP_BATCH)) {
-          const held = yield* Effect.tapError(locks.acquire(batch), () =>
-            Effect.sync(() => {
-              for (const _ of batch) recovery("failed")
-            })
-          )
-          taking.done += batch.length - held.length
-          yield* Effect.forEach(
-            held,
-            (runId) =>
-              Effect.ensuring(
-                recover(runId),
-                Effect.sync(() => (taking.done += 1))
-              ),
-            { concurrency: settings.takeUpConcurrency, discard: true }
-          )
-        }
+        yield* Effect.forEach(
+          waiting,
+          (runId) =>
+            Effect.ensuring(
+              Effect.suspend(() => (isOurs(runId) ? recover(runId) : Effect.void)),
+              Effect.sync(() => (taking.done += 1))
+            ),
+          { concurrency: settings.takeUpConcurrency, discard: true }
+        )
       }).pipe(Effect.ensuring(Effect.sync(() => (progress = undefined))))
+
+      const wake = yield* Queue.sliding<void>(1)
+      placement.follow({
+        gained: () => Queue.offerUnsafe(wake, undefined),
+        leave: (shards) =>
+          Effect.forEach(
+            [...shards].flatMap((shard) => [...(byShard.get(shard) ?? [])]),
+            (runId) => FiberMap.remove(fibers, runId),
+            { concurrency: "unbounded", discard: true }
+          )
+      })
 
       // A run that was ended by a caller leaves an observer that has not heard of it from the runtime yet.
       yield* live.listen((batch) => {
         if (endsRun(batch)) updates.publish(batch.runId, { _tag: "Check" })
       })
 
+      /** Runs that another process has written, and that nobody observes here: it may have created them. */
+      const named = new Set<string>()
+      const heard = yield* Queue.sliding<void>(1)
+      yield* live.listenElsewhere((word) => {
+        if (word === "anything") return Queue.offerUnsafe(wake, undefined)
+        if (word.ended) return updates.publish(word.runId, { _tag: "Check" })
+        const runId = RunId.make(word.runId)
+        if (FiberMap.hasUnsafe(fibers, runId) || !isOurs(runId)) return
+        if (named.size < NAMED_RUNS) named.add(runId)
+        return Queue.offerUnsafe(heard, undefined)
+      })
+      yield* Effect.gen(function* () {
+        yield* Queue.take(heard)
+        const runIds = [...named]
+        named.clear()
+        for (const runId of yield* runs.queued(runIds)) yield* adopt(runId)
+      }).pipe(
+        Effect.catchTag("SqlError", () => Effect.asVoid(Queue.offer(wake, undefined))),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
       if (settings.recoveryEnabled) {
         yield* takeUp.pipe(
           Effect.catchTag("SqlError", (error) =>
             Effect.logWarning(`cannot look for unobserved runs: ${describeSqlError(error)}`)
           ),
-          Effect.repeat(Schedule.spaced(settings.takeOverIntervalMs)),
+          Effect.andThen(Effect.timeoutOption(Queue.take(wake), settings.takeOverIntervalMs)),
+          Effect.forever,
           Effect.forkScoped
         )
       }
 
-      // While a lost connection is being replaced our own locks are gone, and our observers work on.
+      // A shard is observed by whoever has it; of our own shards we know each observer.
       const unobserved = Effect.fn("Observers.unobserved")(function* (seconds: number) {
         const old = yield* runs.unfinishedFor(seconds)
         const others = old.filter((runId) => !FiberMap.hasUnsafe(fibers, runId))
-        return others.length === 0 ? [] : yield* locks.unheld(others)
+        if (others.length === 0) return []
+        const taken = yield* placement.taken
+        return others.filter((runId) => isOurs(runId) || !taken.has(placement.shardOf(runId)))
       })
 
       return Observers.of({

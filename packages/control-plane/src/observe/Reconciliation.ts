@@ -4,16 +4,12 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import { describeSqlError } from "../database/SqlFailures.ts"
-import { whileAlone } from "../database/WhileAlone.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
+import { Placement } from "./Placement.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
 import { SessionUpdates } from "./SessionUpdates.ts"
 
-/** Any number that no other user of the database locks. */
-const RECONCILIATION_LOCK = 7_266_424
-
-/** From the start of the service to the first reconciliation. Milliseconds. */
+/** From the time that it is this process's turn to its first reconciliation. Milliseconds. */
 const FIRST_DELAY_MS = 1_000
 
 const isLive = ({ state }: SessionSnapshot): boolean => state === "OPEN" || state === "SUSPENDED"
@@ -53,7 +49,7 @@ export class Reconciliation extends Context.Service<
   )
 
   /**
-   * Reconciles soon after the start and then every SESSION_RECONCILE_INTERVAL_MS, in one process at a time. One that
+   * Reconciles soon after the start and then every SESSION_RECONCILE_INTERVAL_MS, one of all processes for all. One that
    * fails is logged; the next one comes in its turn.
    */
   static readonly layerScheduled = Layer.effectDiscard(
@@ -61,17 +57,13 @@ export class Reconciliation extends Context.Service<
       const { discoveryEnabled, reconcileIntervalMs } = yield* ObserverSettings
       if (!discoveryEnabled || reconcileIntervalMs === 0) return
       const { run } = yield* Reconciliation
-      const once = whileAlone(RECONCILIATION_LOCK, run).pipe(
-        Effect.catchTags({
-          RuntimeError: ({ message }) => Effect.logWarning(`cannot reconcile with the runtime: ${message}`),
-          SqlError: (error) => Effect.logWarning(`cannot reconcile with the runtime: ${describeSqlError(error)}`)
-        }),
+      const placement = yield* Placement
+      const once = run.pipe(
+        Effect.catch(({ message }) => Effect.logWarning(`cannot reconcile with the runtime: ${message}`)),
         Effect.catchDefect((defect) => Effect.logError("cannot reconcile with the runtime", defect))
       )
-      yield* Effect.sleep(FIRST_DELAY_MS).pipe(
-        Effect.andThen(Effect.repeat(once, Schedule.spaced(reconcileIntervalMs))),
-        Effect.forkScoped
-      )
+      const forever = Effect.repeat(once, Schedule.spaced(reconcileIntervalMs))
+      yield* placement.singleton("reconciliation", Effect.andThen(Effect.sleep(FIRST_DELAY_MS), forever))
     })
   )
 }

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../src/observe/Observers.ts"
-import { RunLocks } from "../../src/observe/RunLocks.ts"
+import { Placement } from "../../src/observe/Placement.ts"
 import { RunObserver } from "../../src/observe/RunObserver.ts"
 import { SessionUpdates } from "../../src/observe/SessionUpdates.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
@@ -22,9 +22,8 @@ const layerObservers = (latch: Latch.Latch, observed: Set<RunId>) =>
   Layer.fresh(Observers.layer).pipe(
     Layer.provide([
       ObservedRuns.layer,
-      RunLocks.layer,
+      Placement.layer,
       SessionUpdates.layer,
-      ObserverSettings.layerFrom({ takeUpPatienceMs: HOUR_MS, takeUpConcurrency: 2 }),
       Layer.succeed(RunObserver, {
         observe: (runId, _, placed) =>
           latch.await.pipe(
@@ -33,7 +32,8 @@ const layerObservers = (latch: Latch.Latch, observed: Set<RunId>) =>
             Effect.andThen(Effect.never)
           )
       })
-    ])
+    ]),
+    Layer.provide(ObserverSettings.layerFrom({ takeUpPatienceMs: HOUR_MS, takeUpConcurrency: 2 }))
   )
 
 layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })("a start", (it) => {

@@ -62,6 +62,8 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   RUN_TAKE_OVER_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   RUN_TAKE_UP_CONCURRENCY: ["0", 'must be a whole number of at least 1, got "0"'],
   RUN_TAKE_UP_PATIENCE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  CLUSTER_LEASE_MS: ["2999", 'must be a whole number of at least 3000, got "2999"'],
+  CLUSTER_LOOK_INTERVAL_MS: ["49", 'must be a whole number of at least 50, got "49"'],
   CANCEL_CALLBACK_TIMEOUT_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   STREAM_IDLE_TIMEOUT_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   STREAM_MAX_RETRIES: ["2.5", 'must be a whole number of at least 0, got "2.5"'],

@@ -76,6 +76,9 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   RUN_TAKE_UP_PATIENCE_MS: row(ms(), 2_000, "How long a run that cannot be taken up holds up the others."),
   RUN_TAKE_OVER_INTERVAL_MS: row(ms(), 5_000, "How often such runs are looked for; 0: only at the start."),
 
+  CLUSTER_LEASE_MS: row(ms(3_000), 10_000, "How long a process that stands still keeps its runs."),
+  CLUSTER_LOOK_INTERVAL_MS: row(ms(50), 500, "How often a process looks which others are on the database."),
+
   STREAM_RESUME_ENABLED: row(flag, true, "Has no effect: a broken stream is always resumed."),
   STREAM_IDLE_TIMEOUT_MS: row(ms(), 120_000, "Silence of a session after which its stream is opened again; 0: never."),
   STREAM_MAX_RETRIES: row(lenient("attempts"), 5, "Attempts in a row to open a stream before its run fails."),

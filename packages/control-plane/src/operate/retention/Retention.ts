@@ -1,4 +1,3 @@
-import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -6,10 +5,10 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../database/SqlFailures.ts"
+import { Placement } from "../../observe/Placement.ts"
 import { Metrics } from "../../react/metrics/Metrics.ts"
 import { ExpiredRows } from "./ExpiredRows.ts"
 import { type RetentionOptions, retentionSettings } from "./RetentionSettings.ts"
-import { withSweepLock } from "./SweepLock.ts"
 
 /** From the start of the service to its first sweep. Milliseconds. */
 export const FIRST_SWEEP_DELAY_MS = 10_000
@@ -27,13 +26,13 @@ export interface Swept {
 
 /**
  * Deletes what is older than the time to live (docs/http.md#retention): terminal runs with everything that belongs to
- * them, audit entries and webhook deliveries. One process at a time sweeps, in batches, until nothing is left.
+ * them, audit entries and webhook deliveries. One process sweeps, in batches, until nothing is left.
  */
 export class Retention extends Context.Service<
   Retention,
   {
-    /** One whole sweep; undefined when another process is sweeping. */
-    readonly sweep: Effect.Effect<Swept | undefined, SqlError>
+    /** One whole sweep. A second one at the same time passes over what the first is deleting. */
+    readonly sweep: Effect.Effect<Swept, SqlError>
   }
 >()("runplane/control-plane/Retention") {
   static readonly layer = (options: RetentionOptions) =>
@@ -42,7 +41,6 @@ export class Retention extends Context.Service<
       Effect.gen(function* () {
         const rows = yield* ExpiredRows
         const metrics = yield* Metrics
-        const sql = yield* PgClient.PgClient
 
         const removeRuns = Effect.fnUntraced(function* (cutoff: string) {
           let runs = 0
@@ -70,7 +68,7 @@ export class Retention extends Context.Service<
           }
         })
 
-        const removeExpired = Effect.gen(function* () {
+        const sweep = Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           const cutoff = new Date(now - options.ttlDays * MS_PER_DAY).toISOString()
           return {
@@ -78,18 +76,14 @@ export class Retention extends Context.Service<
             auditEntries: yield* removeAll("audit_entry", rows.removeAuditEntries(cutoff)),
             deliveries: yield* removeAll("webhook_delivery", rows.removeDeliveries(cutoff))
           }
-        })
-        const sweep = withSweepLock(removeExpired).pipe(
-          Effect.provideService(PgClient.PgClient, sql),
-          Effect.withSpan("Retention.sweep")
-        )
+        }).pipe(Effect.withSpan("Retention.sweep"))
         return Retention.of({ sweep })
       })
     )
 }
 
 /**
- * Sweeps as told, from ten seconds after the start on. A sweep that fails is logged and counted; the next one comes in
+ * Sweeps as told, from ten seconds after it is this process's turn on. A sweep that fails is logged and counted; the next one comes in
  * its turn.
  */
 export const sweepForever = (intervalHours: number) =>
@@ -105,10 +99,6 @@ export const sweepForever = (intervalHours: number) =>
         metrics.retentionSweep("failed", seconds)
         return yield* Effect.logError(`the retention sweep failed: ${describeSqlError(swept.failure)}`)
       }
-      if (swept.success === undefined) {
-        metrics.retentionSweep("skipped", seconds)
-        return yield* Effect.logInfo("another instance is sweeping")
-      }
       metrics.retentionSweep("completed", seconds)
       const { auditEntries, deliveries, events, runs } = swept.success
       yield* Effect.logInfo(
@@ -119,12 +109,15 @@ export const sweepForever = (intervalHours: number) =>
     yield* Effect.repeat(sweepOnce, Schedule.spaced(intervalHours * MS_PER_HOUR))
   })
 
-/** The sweeps of this process, by the DATA_RETENTION_* settings; none unless they are enabled. */
+/** The sweeps, by the DATA_RETENTION_* settings; none unless they are enabled. One of all processes sweeps. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const options = yield* retentionSettings
     if (!options.enabled) return Layer.empty
-    return Layer.effectDiscard(Effect.forkScoped(sweepForever(options.intervalHours))).pipe(
+    const singleton = Placement.use((placement) =>
+      placement.singleton("retention", sweepForever(options.intervalHours))
+    )
+    return Layer.effectDiscard(singleton).pipe(
       Layer.provide(Retention.layer(options)),
       Layer.provide(ExpiredRows.layer)
     )

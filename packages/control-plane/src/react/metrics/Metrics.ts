@@ -141,9 +141,9 @@ const makeMetrics = (registry: Registry) => {
     sideEffectFailed: (step: SideEffectStep) => sideEffects.inc({ step }),
     retentionRemoved: (kind: "run" | "event" | "audit_entry" | "webhook_delivery", count: number) =>
       retained.inc({ kind }, count),
-    retentionSweep: (status: "completed" | "failed" | "skipped", seconds: number) => {
+    retentionSweep: (status: "completed" | "failed", seconds: number) => {
       sweeps.inc({ status })
-      if (status !== "skipped") sweepSeconds.set(seconds)
+      sweepSeconds.set(seconds)
     },
     /** Text in exposition format 0.0.4. */
     scrape: (values: ScrapedValues) =>

@@ -10,8 +10,9 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { LogSettings } from "../../../src/log/LogSettings.ts"
+import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../../src/observe/Observers.ts"
-import { RunLocks } from "../../../src/observe/RunLocks.ts"
+import { Placement } from "../../../src/observe/Placement.ts"
 import { Health } from "../../../src/operate/health/Health.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { endRun } from "../../support/EndedRuns.ts"
@@ -82,7 +83,7 @@ layer(layerTestService(), { excludeTestServices: true })("the log of GET /readyz
 })
 
 // Without recovery nobody takes up what the test leaves unobserved.
-layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })(
+layer(layerTestService({ observer: { recoveryEnabled: false, lookMs: 50 } }), { excludeTestServices: true })(
   "the streamConsumer of GET /readyz",
   (it) => {
     it.effect("is unhealthy while an unfinished run is observed by no process at all", () =>
@@ -92,17 +93,34 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         assert.strictEqual(lost.streamConsumer, "unhealthy")
         assert.strictEqual(lost.status, "degraded")
 
-        // Another process on the database: its locks are held by a connection of its own.
-        yield* Effect.gen(function* () {
-          const elsewhere = yield* RunLocks
-          assert.deepStrictEqual(yield* elsewhere.acquire([runId]), [runId])
-          assert.strictEqual((yield* readiness).streamConsumer, "ok")
-          yield* elsewhere.release(runId)
-        }).pipe(Effect.provide(Layer.fresh(RunLocks.layer)), Effect.scoped)
-        assert.strictEqual((yield* readiness).streamConsumer, "unhealthy")
-
         yield* endRun(runId)
         assert.strictEqual((yield* readiness).streamConsumer, "ok")
+      })
+    )
+
+    it.effect("leaves it to another process to observe the runs of its shards", () =>
+      Effect.gen(function* () {
+        const placement = yield* Placement
+        const runId = yield* Effect.gen(function* () {
+          const elsewhere = yield* Placement
+          const theirs = yield* until(Effect.sync(randomUUID), (id) => {
+            const shard = placement.shardOf(RunId.make(id))
+            return elsewhere.has(shard) && !placement.has(shard)
+          })
+          const created = yield* createRun({ id: theirs })
+          assert.strictEqual((yield* readiness).streamConsumer, "ok")
+          return created
+        }).pipe(
+          Effect.provide(Layer.fresh(Placement.layer).pipe(Layer.provide(ObserverSettings.layerFrom({ lookMs: 50 })))),
+          Effect.scoped
+        )
+        // It has gone, and its shards are free or ours.
+        assert.strictEqual((yield* readiness).streamConsumer, "unhealthy")
+        yield* endRun(runId)
+        yield* until(
+          Effect.sync(() => placement.has(placement.shardOf(runId))),
+          (has) => has
+        )
       })
     )
 
@@ -113,10 +131,12 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         assert.strictEqual((yield* readiness).streamConsumer, "ok")
         const sql = yield* PgClient.PgClient
         const [gone] = yield* sql<{ readonly ended: number }>`
-          SELECT count(pg_terminate_backend(pid))::int AS ended FROM pg_locks
-          WHERE locktype = 'advisory' AND objsubid = 2 AND pid <> pg_backend_pid()
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-        assert.strictEqual(gone?.ended, 1)
+          SELECT count(pg_terminate_backend(pid))::int AS ended FROM (
+            SELECT DISTINCT pid FROM pg_locks
+            WHERE locktype = 'advisory' AND objsubid = 2
+              AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          ) holders`
+        assert.strictEqual(gone?.ended, 2)
         assert.strictEqual((yield* readiness).streamConsumer, "ok")
         yield* endRun(runId)
       })

@@ -8,7 +8,6 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { ExpiredRows } from "../../../src/operate/retention/ExpiredRows.ts"
 import { Retention } from "../../../src/operate/retention/Retention.ts"
-import { withSweepLock } from "../../../src/operate/retention/SweepLock.ts"
 import { Metrics } from "../../../src/react/metrics/Metrics.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
@@ -143,16 +142,6 @@ layer(service)("a retention sweep", (it) => {
       assert.isAbove(yield* rowsOf(held), 0)
       yield* Deferred.succeed(done, undefined)
       yield* Fiber.join(writer)
-      assert.deepInclude(yield* sweep, { runs: 1 })
-    })
-  )
-
-  it.effect("leaves the work to the instance that holds the lock", () =>
-    Effect.gen(function* () {
-      yield* emptied
-      const id = yield* run("completed", OLD)
-      assert.strictEqual(yield* withSweepLock(sweep), undefined)
-      assert.isAbove(yield* rowsOf(id), 0)
       assert.deepInclude(yield* sweep, { runs: 1 })
     })
   )

@@ -1,0 +1,90 @@
+import { hostname } from "node:os"
+import type { RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import { make as entityId } from "effect/cluster/EntityId"
+import * as MessageStorage from "effect/cluster/MessageStorage"
+import * as RunnerAddress from "effect/cluster/RunnerAddress"
+import * as RunnerHealth from "effect/cluster/RunnerHealth"
+import * as Runners from "effect/cluster/Runners"
+import * as Sharding from "effect/cluster/Sharding"
+import * as ShardingConfig from "effect/cluster/ShardingConfig"
+import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type { SqlError } from "effect/sql/SqlError"
+import { ObserverSettings } from "./ObserverSettings.ts"
+import { makePresence } from "./placement/Presence.ts"
+import { type Follower, layerWatched, SHARDS, ShardLocks } from "./placement/ShardLocks.ts"
+
+const GROUP = "default"
+
+/**
+ * Says which process observes which run, and which does what only one of them has to do (docs/runtime.md#placement). A
+ * run belongs to a shard by its id, and a shard to the process that holds its lock. It only keeps processes from
+ * working in vain: what keeps the log exact is the compare-and-set on the stream cursor.
+ */
+export class Placement extends Context.Service<
+  Placement,
+  {
+    readonly shardOf: (runId: RunId) => number
+    /** Whether the runs of this shard are this process's to observe. */
+    readonly has: (shard: number) => boolean
+    /** Shards that some process has. */
+    readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
+    /** Tells the one follower when shards come and go. */
+    readonly follow: (follower: Follower) => void
+    /** Runs the effect in one process at a time, in another one when that is gone. It may be interrupted anywhere. */
+    readonly singleton: <R>(
+      name: string,
+      effect: Effect.Effect<void, never, R>
+    ) => Effect.Effect<void, never, R | Scope.Scope>
+  }
+>()("runplane/control-plane/Placement") {
+  static readonly layer = Layer.unwrap(
+    Effect.gen(function* () {
+      const { leaseMs, lookMs } = yield* ObserverSettings
+      const presence = yield* makePresence(leaseMs)
+      const config = ShardingConfig.layer({
+        // Nobody calls anybody: the address is a name, and its port the seat that shows whether the process is there.
+        runnerAddress: Option.some(RunnerAddress.make(`${hostname()}:${process.pid}`, presence.seat)),
+        shardsPerGroup: SHARDS,
+        shardLockExpiration: leaseMs,
+        shardLockRefreshInterval: leaseMs,
+        refreshAssignmentsInterval: lookMs
+      })
+      return placed(lookMs).pipe(
+        Layer.provide(Sharding.layer),
+        Layer.provide(Runners.layerNoop),
+        Layer.provide([MessageStorage.layerNoop, RunnerHealth.layerNoop]),
+        Layer.provideMerge(layerWatched(presence)),
+        Layer.provide(SqlRunnerStorage.layer),
+        Layer.provide(config)
+      )
+    })
+  ).pipe(Layer.orDie)
+}
+
+/** Waits for the first shards, which an only process has at once and one among others after a moment. */
+const placed = (patienceMs: number) =>
+  Layer.effect(
+    Placement,
+    Effect.gen(function* () {
+      const sharding = yield* Sharding.Sharding
+      const locks = yield* ShardLocks
+      const first = yield* Deferred.make<void>()
+      locks.follow({ gained: () => Deferred.doneUnsafe(first, Effect.void), leave: () => Effect.void })
+      if (!Array.from({ length: SHARDS }, (_, index) => index + 1).some(locks.has)) {
+        yield* Effect.timeoutOption(Deferred.await(first), patienceMs)
+      }
+      return Placement.of({
+        shardOf: (runId) => sharding.getShardId(entityId(runId), GROUP).id,
+        has: locks.has,
+        taken: locks.taken,
+        follow: locks.follow,
+        singleton: (name, effect) => sharding.registerSingleton(name, effect)
+      })
+    })
+  )

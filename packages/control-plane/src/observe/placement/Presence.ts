@@ -1,0 +1,86 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Random from "effect/Random"
+import * as Scope from "effect/Scope"
+import type { Connection } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** First key of the advisory locks that show which processes are there; the second is the seat of the process. */
+const PRESENCE_SPACE = 7_266_422
+const LARGEST_SEAT = 2 ** 31 - 1
+/** What is left of a session that goes back into the pool. Milliseconds. */
+const CLEANING_LIMIT_MS = 1_000
+
+/** This process among those on the database. */
+export interface Presence {
+  /** A number that no other process has. */
+  readonly seat: number
+  /** The seats of the processes that are there now, this one included. To be asked more often than once a lease. */
+  readonly seats: Effect.Effect<ReadonlySet<number>, SqlError>
+}
+
+/**
+ * Shows that this process is there, by an advisory lock on a connection of its own: the lock vanishes with the process
+ * at once, however it ends, and with its session once the process has stood still for the lease.
+ */
+export const makePresence = Effect.fnUntraced(function* (leaseMs: number) {
+  const sql = yield* PgClient.PgClient
+  const seat = yield* Random.nextIntBetween(1, LARGEST_SEAT)
+  let current: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
+
+  const drop = Effect.suspend(() => {
+    const lost = current
+    current = undefined
+    return lost === undefined ? Effect.void : Scope.close(lost.scope, Exit.void)
+  })
+  yield* Effect.addFinalizer(() => drop)
+
+  /** Servers that do not know the setting keep the session of a process that stands still. */
+  const endWhenIdle = (connection: Connection, value: "$1" | "reset_val", params: ReadonlyArray<string>) =>
+    connection.execute(
+      `SELECT set_config(name, ${value}, false) FROM pg_settings WHERE name = 'idle_session_timeout'`,
+      params,
+      undefined
+    )
+  const clean = (connection: Connection) =>
+    connection
+      .execute("SELECT pg_advisory_unlock_all()", [], undefined)
+      .pipe(
+        Effect.andThen(endWhenIdle(connection, "reset_val", [])),
+        Effect.timeout(CLEANING_LIMIT_MS),
+        Effect.interruptible,
+        Effect.ignore
+      )
+
+  const open = Effect.gen(function* () {
+    if (current !== undefined) return current.connection
+    const scope = yield* Scope.make()
+    const connection = yield* Scope.provide(sql.reserve, scope).pipe(
+      Effect.onError(() => Scope.close(scope, Exit.void))
+    )
+    current = { connection, scope }
+    yield* Scope.addFinalizer(scope, clean(connection))
+    yield* endWhenIdle(connection, "$1", [String(leaseMs)])
+    yield* connection.execute("SELECT pg_try_advisory_lock($1::int, $2::int)", [PRESENCE_SPACE, seat], undefined)
+    return connection
+  })
+
+  const seats = Effect.gen(function* () {
+    const connection = yield* open
+    const rows = yield* connection.execute(
+      `SELECT objid::int8::int4 AS seat FROM pg_locks
+       WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid = $1::int8::oid
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      [PRESENCE_SPACE],
+      undefined
+    )
+    return new Set([seat, ...rows.map((row) => Number(row.seat))])
+  }).pipe(
+    Effect.tapError(() => drop),
+    Effect.withTracerEnabled(false)
+  )
+
+  const presence: Presence = { seat, seats }
+  return presence
+})

@@ -7,6 +7,7 @@ import { describeSqlError } from "../database/SqlFailures.ts"
 import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
 import { Ids } from "./Ids.ts"
 import { endsRun, LiveEvents } from "./LiveEvents.ts"
+import { Messages } from "./Messages.ts"
 
 /** PostgreSQL channel on which the instances tell each other which runs have new events. */
 export const NOTICE_CHANNEL = "runplane_run_events"
@@ -16,14 +17,17 @@ export const NOTICE_INTERVAL_MS = 5
 export const RUNS_PER_NOTICE = 100
 /** Stands before the id of a run that has ended, which is named a second time then. */
 const ENDED = "!"
+/** Stands before the subject of a message, in the place of the first run. */
+const MESSAGE = "@"
 const RECONNECT_MS = 1_000
 
 /**
  * Wakes the subscribers on other instances (docs/events.md#commit-first): one coalesced NOTIFY every few milliseconds,
  * outside of the append transactions, naming the runs that were written. It is only a wake-up: who is woken reads the
- * rows, so a lost notice costs time and no event.
+ * rows, so a lost notice costs time and no event. The same channel carries the `Messages` of the processes.
  */
-export const layer = Layer.effectDiscard(
+export const layer = Layer.effect(
+  Messages,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const live = yield* LiveEvents
@@ -32,6 +36,7 @@ export const layer = Layer.effectDiscard(
     /** Runs with new events, and whether these end them. */
     const written = new Map<string, boolean>()
     const wake = yield* Queue.sliding<void>(1)
+    const listeners = new Map<string, Set<(text: string) => void>>()
 
     yield* live.listen((batch) => {
       written.set(batch.runId, endsRun(batch) || written.get(batch.runId) === true)
@@ -69,6 +74,12 @@ export const layer = Layer.effectDiscard(
     const receive = (notice: string) => {
       const [sender, ...words] = notice.split(" ")
       if (sender === instance) return
+      const [subject = ""] = words
+      if (subject.startsWith(MESSAGE)) {
+        const text = notice.slice(notice.indexOf(subject) + subject.length + 1)
+        for (const listener of listeners.get(subject.slice(MESSAGE.length)) ?? []) listener(text)
+        return
+      }
       for (const word of words) {
         if (word.startsWith(ENDED)) live.poke(word.slice(ENDED.length), true)
         else live.poke(word)
@@ -87,5 +98,19 @@ export const layer = Layer.effectDiscard(
       Effect.repeat(Schedule.spaced(RECONNECT_MS)),
       Effect.forkScoped
     )
+
+    const tell = (subject: string, text: string) =>
+      Effect.catchTag(sql.notify(NOTICE_CHANNEL, `${instance} ${MESSAGE}${subject} ${text}`), "SqlError", (error) => {
+        sideEffectFailed("notify")
+        return Effect.logDebug("could not tell the other instances", error)
+      })
+    const hear = (subject: string, listener: (text: string) => void) =>
+      Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.sync(() => listeners.set(subject, (listeners.get(subject) ?? new Set()).add(listener))),
+          () => Effect.sync(() => listeners.get(subject)?.delete(listener))
+        )
+      )
+    return { tell, hear }
   })
 )

@@ -9,7 +9,6 @@ import * as Runners from "effect/cluster/Runners"
 import * as Sharding from "effect/cluster/Sharding"
 import * as ShardingConfig from "effect/cluster/ShardingConfig"
 import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -55,7 +54,7 @@ export class Placement extends Context.Service<
         shardLockRefreshInterval: leaseMs,
         refreshAssignmentsInterval: lookMs
       })
-      return placed(lookMs).pipe(
+      return placed(leaseMs).pipe(
         Layer.provide(Sharding.layer),
         Layer.provide(Runners.layerNoop),
         Layer.provide([MessageStorage.layerNoop, RunnerHealth.layerNoop]),
@@ -67,18 +66,14 @@ export class Placement extends Context.Service<
   ).pipe(Layer.orDie)
 }
 
-/** Waits for the first shards, which an only process has at once and one among others after a moment. */
+/** Waits for the first shards, which an only process has at once, and one among others after a moment. */
 const placed = (patienceMs: number) =>
   Layer.effect(
     Placement,
     Effect.gen(function* () {
       const sharding = yield* Sharding.Sharding
       const locks = yield* ShardLocks
-      const first = yield* Deferred.make<void>()
-      locks.follow({ gained: () => Deferred.doneUnsafe(first, Effect.void), leave: () => Effect.void })
-      if (!Array.from({ length: SHARDS }, (_, index) => index + 1).some(locks.has)) {
-        yield* Effect.timeoutOption(Deferred.await(first), patienceMs)
-      }
+      yield* Effect.timeoutOption(locks.asked, patienceMs)
       return Placement.of({
         shardOf: (runId) => sharding.getShardId(entityId(runId), GROUP).id,
         has: locks.has,

@@ -2,6 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
 import { RunnerStorage } from "effect/cluster/RunnerStorage"
 import type { ShardId } from "effect/cluster/ShardId"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
@@ -34,6 +35,8 @@ export class ShardLocks extends Context.Service<
     /** Shards whose lock any process holds. */
     readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
     readonly follow: (follower: Follower) => void
+    /** Returns once the first locks have been asked for: an only process has them all then. */
+    readonly asked: Effect.Effect<void>
   }
 >()("runplane/control-plane/ShardLocks") {}
 
@@ -47,6 +50,7 @@ export const layerWatched = (presence: Presence) =>
       const ours = new Set<number>()
       /** Those of ours whose lock is held, as far as is known. */
       const held = new Set<number>()
+      const asked = yield* Deferred.make<void>()
       let follower: Follower = { gained: () => {}, leave: () => Effect.void }
 
       const taken = sql<{ readonly shard: number }>`
@@ -90,6 +94,7 @@ export const layerWatched = (presence: Presence) =>
                 ours.add(id)
               }
               if (acquired.length > 0) follower.gained()
+              Deferred.doneUnsafe(asked, Effect.void)
             })
           ),
         refresh: (address, shards) => {
@@ -112,6 +117,7 @@ export const layerWatched = (presence: Presence) =>
           )
       })
       const locks = ShardLocks.of({
+        asked: Deferred.await(asked),
         has: (shard) => ours.has(shard),
         taken,
         follow: (next) => {

@@ -9,12 +9,15 @@ import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../src/observe/Observers.ts"
 import { Placement } from "../../src/observe/Placement.ts"
+import { SHARDS } from "../../src/observe/placement/ShardLocks.ts"
 import { RunObserver } from "../../src/observe/RunObserver.ts"
 import { SessionUpdates } from "../../src/observe/SessionUpdates.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
+/** More than the locks that a server with 200 connections has room for. */
+const MANY = 20_000
 const HOUR_MS = 3_600_000
 
 /** Observers that find their place when the latch is opened, and then observe for ever. */
@@ -61,6 +64,34 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
       yield* latch.open
       yield* until(observers.takingUp, (progress) => progress === undefined)
       assert.deepStrictEqual([...observed].sort(), [...runIds].sort())
+    })
+  )
+
+  it.effect(`takes up ${MANY} unfinished runs with as many locks as for one`, () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* sql`
+        WITH created AS (
+          INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, tags,
+                            metadata, search_text, created_at, updated_at)
+          SELECT id, 'queued', 'live', 'mode', 'rust', id::text, 'trace', 'span', '{}', '{}', '', now(), now()
+          FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, ${MANY}::int)) made
+          RETURNING id
+        )
+        INSERT INTO run_heads (run_id) SELECT id FROM created`
+      const observed = new Set<RunId>()
+      const latch = yield* Latch.make(true)
+      const { unobserved } = yield* Effect.provide(Observers, yield* Layer.build(layerObservers(latch, observed)))
+      yield* until(
+        Effect.sync(() => observed.size),
+        (size) => size >= MANY
+      )
+      assert.deepStrictEqual(yield* unobserved(0), [])
+      const [locks] = yield* sql<{ readonly advisory: number }>`
+        SELECT count(*)::int AS advisory FROM pg_locks
+        WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+      // One lock shows that the process is there.
+      assert.strictEqual(locks?.advisory, SHARDS + 1)
     })
   )
 })

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import { Ids } from "../../src/log/Ids.ts"
 import { Observers } from "../../src/observe/Observers.ts"
 import { SignalMeter } from "../../src/observe/SignalMeter.ts"
+import { layerTestLog } from "../support/ControlPlane.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitEvent, awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
@@ -153,7 +154,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
           decoded.map((event) => event.type),
           ["run.created"]
         )
-      }).pipe(Effect.provide(layerTestObservation({ recoveryEnabled: false, discoveryEnabled: false })))
+      }).pipe(Effect.provide(layerTestLog))
     )
   )
 })

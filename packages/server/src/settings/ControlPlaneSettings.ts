@@ -71,7 +71,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     500,
     "How long after a session's deadline or Commitment the runtime is asked whether it ended."
   ),
-  RUN_RECOVERY_ENABLED: row(flag, true, "Whether unfinished runs that no process observes are taken over."),
+  RUN_RECOVERY_ENABLED: row(
+    flag,
+    true,
+    "Whether unfinished runs that no process observes are taken over; equal in all processes."
+  ),
   RUN_TAKE_UP_CONCURRENCY: row(lenient("runs", 1), 64, "Runs that are taken up at the same time after a start."),
   RUN_TAKE_UP_PATIENCE_MS: row(ms(), 2_000, "How long a run that cannot be taken up holds up the others."),
   RUN_TAKE_OVER_INTERVAL_MS: row(ms(), 5_000, "How often such runs are looked for; 0: only at the start."),

@@ -13,6 +13,7 @@ import { LogSettings } from "../../../src/log/LogSettings.ts"
 import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../../src/observe/Observers.ts"
 import { Placement } from "../../../src/observe/Placement.ts"
+import { SHARDS } from "../../../src/observe/placement/ShardLocks.ts"
 import { Health } from "../../../src/operate/health/Health.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { endRun } from "../../support/EndedRuns.ts"
@@ -118,8 +119,8 @@ layer(layerTestService({ observer: { recoveryEnabled: false, lookMs: 50 } }), { 
         assert.strictEqual((yield* readiness).streamConsumer, "unhealthy")
         yield* endRun(runId)
         yield* until(
-          Effect.sync(() => placement.has(placement.shardOf(runId))),
-          (has) => has
+          Effect.sync(() => Array.from({ length: SHARDS }, (_, index) => placement.has(index + 1))),
+          (all) => all.every((has) => has)
         )
       })
     )

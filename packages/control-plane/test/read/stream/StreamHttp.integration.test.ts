@@ -147,7 +147,8 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
 
     it.effect("reads the database when told of a gap, and finds what nobody published", () =>
       Effect.gen(function* () {
-        const runId = yield* createRun()
+        // A queued one would be taken for a new run of another process.
+        const runId = yield* createRun({ status: "starting" })
         const stream = yield* openStream(`/runs/${runId}/stream`)
         yield* stream.nextOf("snapshot")
         const live = yield* LiveEvents

@@ -29,9 +29,9 @@ const OTHERS_CAPACITY = 1_000
 const LONGEST_TOLD = 1_000
 
 /**
- * Why callers suspend, resume or cancel runs just now. The runtime tells no reasons, and the observer often hears of the
- * change before the caller's request is through: whoever writes the event first finds the caller's reason here. The
- * observer may be in another process, which is told before the runtime is asked.
+ * Why callers suspend, resume or cancel runs just now. The runtime tells no reasons, and the observer often hears of
+ * the change before the caller's request is through: whoever writes the event first finds the caller's reason here.
+ * The observer may be in another process, which is told before the runtime is asked.
  */
 export class CallerReasons extends Context.Service<
   CallerReasons,

@@ -49,8 +49,8 @@ export class Reconciliation extends Context.Service<
   )
 
   /**
-   * Reconciles soon after the start and then every SESSION_RECONCILE_INTERVAL_MS, one of all processes for all. One that
-   * fails is logged; the next one comes in its turn.
+   * Reconciles soon after the start and then every SESSION_RECONCILE_INTERVAL_MS, one process for all. One that fails
+   * is logged; the next one comes in its turn.
    */
   static readonly layerScheduled = Layer.effectDiscard(
     Effect.gen(function* () {

@@ -83,8 +83,8 @@ export class Retention extends Context.Service<
 }
 
 /**
- * Sweeps as told, from ten seconds after it is this process's turn on. A sweep that fails is logged and counted; the next one comes in
- * its turn.
+ * Sweeps as told, from ten seconds after it is this process's turn on. A sweep that fails is logged and counted; the
+ * next one comes in its turn.
  */
 export const sweepForever = (intervalHours: number) =>
   Effect.gen(function* () {

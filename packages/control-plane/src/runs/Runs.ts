@@ -6,7 +6,6 @@ import {
   type Run,
   type RunAccepted,
   type RunListQuery,
-  type RunPage,
   type RunValidation,
   runNotFound
 } from "@runplane/api"
@@ -40,7 +39,8 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<RunAccepted, BadRequest | Conflict | DatabaseFailure>
     readonly validate: (descriptor: RunDescriptor) => Effect.Effect<RunValidation>
     readonly get: (reference: string) => Effect.Effect<Run, NotFound | DatabaseFailure>
-    readonly list: (query: RunListQuery) => Effect.Effect<RunPage, DatabaseFailure>
+    /** A `RunPage` as JSON text. */
+    readonly list: (query: RunListQuery) => Effect.Effect<string, DatabaseFailure>
     readonly cancel: ChangeRun
     readonly suspend: ChangeRun
     readonly resume: ChangeRun
@@ -63,7 +63,7 @@ export class Runs extends Context.Service<
 
       const list = Effect.fn("Runs.list")(function* (query: RunListQuery) {
         const { data, total } = yield* repository.list(query)
-        return { data: data.map(publicRun), total, limit: query.limit, offset: query.offset }
+        return `{"data":[${data.join(",")}],"total":${total},"limit":${query.limit},"offset":${query.offset}}`
       })
 
       type Change = (

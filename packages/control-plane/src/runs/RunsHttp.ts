@@ -1,7 +1,6 @@
 import { ControlPlaneApi, runNotFound } from "@runplane/api"
 import type { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
 import { asCaller } from "../edge/CurrentCaller.ts"
@@ -57,9 +56,7 @@ export const RunsHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       create: ({ payload }) => asCaller((who) => runs.create(payload, who)),
       validate: ({ payload }) => runs.validate(payload),
-      // The records of a page are ours already: checking up to 200 of them against the schema again is not worth its
-      // time.
-      list: ({ query }) => orUnavailable(Effect.map(runs.list(query), (page) => HttpServerResponse.jsonUnsafe(page))),
+      list: ({ query }) => orUnavailable(Effect.map(runs.list(query), jsonText)),
       get: ({ params }) => orUnavailable(runs.get(params.id)),
       state: ({ params }) =>
         orUnavailable(Effect.map(found(params.id, states.current(params.id)), ({ state }) => jsonText(state))),

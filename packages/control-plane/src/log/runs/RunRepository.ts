@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { NewRun } from "./NewRun.ts"
-import { type RunRow, type StoredRun, toStoredRun } from "./RunRow.ts"
+import { publicRunText, type RunRow, type StoredRun, toStoredRun } from "./RunRow.ts"
 
 /** `source` of runs that were made of a session which nobody had posted. */
 export const DISCOVERY_SOURCE = "session-discovery"
@@ -34,10 +34,13 @@ export class RunRepository extends Context.Service<
     /** The id behind a reference; undefined when there is no such run. */
     readonly resolve: (reference: string) => Effect.Effect<RunId | undefined, SqlError>
     readonly status: (runId: RunId) => Effect.Effect<RunStatus | undefined, SqlError>
-    /** All filters of a list (docs/http.md#list-runs); `total` counts the matches of the same conditions. */
+    /**
+     * All filters of a list (docs/http.md#list-runs): the records as answers show them, as JSON texts; `total` counts
+     * the matches of the same conditions.
+     */
     readonly list: (
       query: RunListQuery
-    ) => Effect.Effect<{ readonly data: ReadonlyArray<StoredRun>; readonly total: number }, SqlError>
+    ) => Effect.Effect<{ readonly data: ReadonlyArray<string>; readonly total: number }, SqlError>
   }
 >()("runplane/control-plane/RunRepository") {
   static readonly layer = Layer.effect(
@@ -159,17 +162,25 @@ export class RunRepository extends Context.Service<
 
       const list = Effect.fn("RunRepository.list")(function* (query: RunListQuery) {
         const where = matches(query)
+        const sorted = order[`${query.sortBy} ${query.sortOrder}`]
         const [rows, counts] = yield* Effect.all(
           [
             sql<RunRow>`
-              SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id
-              WHERE ${where} ORDER BY ${order[`${query.sortBy} ${query.sortOrder}`]}
-              LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
-            sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM runs r WHERE ${where}`
+              WITH page AS MATERIALIZED (
+                SELECT r.id FROM runs r WHERE ${where} ORDER BY ${sorted}
+                LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}
+              )
+              SELECT ${columns} FROM page
+              CROSS JOIN LATERAL (SELECT * FROM runs WHERE id = page.id LIMIT 1) AS r
+              CROSS JOIN LATERAL (SELECT last_seq, last_index FROM run_heads WHERE run_id = r.id LIMIT 1) AS h
+              ORDER BY ${sorted}`,
+            isTallied(query)
+              ? sql<Total>`SELECT count_runs(${query.status ?? null}::text, ${query.includeArchived})::int AS total`
+              : sql<Total>`SELECT count(*)::int AS total FROM runs r WHERE ${where}`
           ],
           { concurrency: 2 }
         )
-        return { data: rows.map(toStoredRun), total: counts[0]?.total ?? 0 }
+        return { data: rows.map(publicRunText), total: counts[0]?.total ?? 0 }
       })
 
       return RunRepository.of({
@@ -186,6 +197,16 @@ export class RunRepository extends Context.Service<
     })
   )
 }
+
+interface Total {
+  readonly total: number
+}
+
+/** Whether nothing but status and archival is asked for: those runs are counted already (docs/events.md#tallies). */
+const isTallied = (query: RunListQuery): boolean =>
+  [query.createdAfter, query.createdBefore, query.environment, query.scenarioRef, query.search].every(
+    (filter) => filter === undefined
+  ) && (query.tags ?? []).length === 0
 
 /** A LIKE pattern for texts that contain this one, whose own `%`, `_` and `\` mean themselves. */
 export const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`

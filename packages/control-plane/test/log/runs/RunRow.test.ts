@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { publicRun, type RunRow, toStoredRun } from "../../../src/log/runs/RunRow.ts"
+import { publicRun, publicRunText, type RunRow, toStoredRun } from "../../../src/log/runs/RunRow.ts"
 
 const row: RunRow = {
   id: "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10",
@@ -85,4 +85,31 @@ describe("a run record", () => {
     const metadata = { cancelCallback: "none", executionRequest: { session: [] } }
     assert.deepStrictEqual(publicRun(toStoredRun({ ...row, metadata: JSON.stringify(metadata) })).metadata, metadata)
   })
+})
+
+describe("the text of a record in lists", () => {
+  const callback = { url: "http://here", bearer: "secret" }
+  const metadata: ReadonlyArray<object> = [
+    {},
+    { a: 1, executionRequest: { mode: "live", tags: ["x, y", '"', "\u2028"] }, "key: with colon": ": " },
+    { cancelCallback: callback },
+    { executionRequest: { session: { metadata: { cancelCallback: callback } } } }
+  ]
+  const columns: ReadonlyArray<Partial<RunRow>> = [
+    {},
+    { source_kind: "k", error_code: "E", error_message: 'say "x"', runtime_version: "1", idempotency_key: "i" },
+    { started_at: new Date(1), ended_at: new Date(2), archived_at: new Date(3), history_gap: true, tags: ["t"] }
+  ]
+  for (const [number, value] of metadata.entries()) {
+    it(`is that of the record, with metadata ${number} as we and as PostgreSQL write them`, () => {
+      const spaced = JSON.stringify(value, undefined, 1).replace(/\n */g, " ").replace(/^\{ /, "{")
+      for (const text of [JSON.stringify(value), spaced]) {
+        for (const more of columns) {
+          const stored = { ...row, ...more, metadata: text }
+          assert.strictEqual(publicRunText(stored), JSON.stringify(publicRun(toStoredRun(stored))))
+          assert.notInclude(publicRunText(stored), "secret")
+        }
+      }
+    })
+  }
 })

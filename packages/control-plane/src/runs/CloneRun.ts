@@ -17,13 +17,16 @@ export const cloneDescriptor = (run: StoredRun, tags: ReadonlyArray<string> | un
   const { idempotencyKey, ...execution } = stored.execution ?? {}
   return Effect.succeed<RunDescriptor>({
     ...stored,
-    session: { ...session, ...(session.metadata !== undefined && { metadata: withoutDiscovery(session.metadata) }) },
+    session: { ...session, ...(session.metadata !== undefined && { metadata: ownMetadata(session.metadata) }) },
     execution: { ...execution, ...(tags !== undefined && { tags }) }
   })
 }
 
-/** How the original was found is not true of the clone, and would let another descriptor claim it. */
-const withoutDiscovery = ({ earlierRunId, ...metadata }: Schema.JsonObject): Schema.JsonObject => {
+/**
+ * The metadata that is true of the clone too: not the address at which somebody cancels the session of the original,
+ * nor how that session was found, which would let another descriptor claim the clone.
+ */
+const ownMetadata = ({ cancelCallback, earlierRunId, ...metadata }: Schema.JsonObject): Schema.JsonObject => {
   if (metadata["source"] !== DISCOVERY_SOURCE) return metadata
   const { discoveredAt, source, ...rest } = metadata
   return rest

@@ -11,21 +11,29 @@ export const EVENTS_PER_BATCH = 50_000
 /** Rows of the audit log, or webhook deliveries, that one statement deletes. */
 export const ROWS_PER_BATCH = 5_000
 
+/** Where a walk through the expired runs stands: the last run that was looked at. */
+export interface ExpiredPlace {
+  readonly endedAt: string
+  readonly id: string
+}
+
 export interface RemovedRuns {
   readonly runs: number
   readonly events: number
+  /** Where the next batch begins; undefined when this one found nothing to look at. */
+  readonly place: ExpiredPlace | undefined
 }
 
 /**
- * Deletes what is older than a cutoff (ISO-8601), one batch a call, oldest first; an empty batch says that nothing is
- * left. A row that somebody has locked is passed over, not waited for, so no writer ever waits for a whole batch and no
- * batch for a writer; the next sweep finds it.
+ * Deletes what is older than a cutoff (ISO-8601), one batch a call, oldest first. A row that somebody has locked is
+ * passed over, not waited for, so no writer ever waits for a whole batch and no batch for a writer; the next sweep
+ * finds it. A batch of which everything is locked is no end: the next one goes on behind it.
  */
 export class ExpiredRows extends Context.Service<
   ExpiredRows,
   {
     /** Terminal runs by the time they ended, each with all of its rows, in one transaction. */
-    readonly removeRuns: (cutoff: string, limit: number) => Effect.Effect<RemovedRuns, SqlError>
+    readonly removeRuns: (cutoff: string, limit: number, after?: ExpiredPlace) => Effect.Effect<RemovedRuns, SqlError>
     readonly removeAuditEntries: (cutoff: string) => Effect.Effect<number, SqlError>
     readonly removeDeliveries: (cutoff: string) => Effect.Effect<number, SqlError>
   }
@@ -39,13 +47,18 @@ export class ExpiredRows extends Context.Service<
       const expired = (cutoff: string) =>
         sql`r.ended_at < ${cutoff}::timestamptz AND r.status IN ('completed', 'failed', 'cancelled')`
 
+      const behind = (after: ExpiredPlace | undefined) =>
+        after === undefined ? sql`true` : sql`(r.ended_at, r.id) > (${after.endedAt}::timestamptz, ${after.id}::uuid)`
+
       /** The oldest runs, up to the one with which the batch is full. */
-      const oldest = (cutoff: string, limit: number) => sql<{ readonly id: string }>`
-        SELECT id::text AS id FROM (
-          SELECT r.id, sum(h.last_index) OVER (ORDER BY r.ended_at, r.id) - h.last_index AS events_before
-          FROM (SELECT * FROM runs r WHERE ${expired(cutoff)} ORDER BY r.ended_at, r.id LIMIT ${limit}) r
+      const oldest = (cutoff: string, limit: number, after: ExpiredPlace | undefined) => sql<ExpiredPlace>`
+        SELECT id::text AS id, ended_at::text AS "endedAt" FROM (
+          SELECT r.id, r.ended_at, sum(h.last_index) OVER (ORDER BY r.ended_at, r.id) - h.last_index AS events_before
+          FROM (
+            SELECT * FROM runs r WHERE ${expired(cutoff)} AND ${behind(after)} ORDER BY r.ended_at, r.id LIMIT ${limit}
+          ) r
           JOIN run_heads h ON h.run_id = r.id
-        ) AS candidates WHERE events_before < ${EVENTS_PER_BATCH}`
+        ) AS candidates WHERE events_before < ${EVENTS_PER_BATCH} ORDER BY ended_at, candidates.id`
 
       const lock = (ids: ReadonlyArray<string>, cutoff: string) => sql<{
         readonly id: string
@@ -55,14 +68,19 @@ export class ExpiredRows extends Context.Service<
         WHERE r.id = ANY(${ids}::text[]::uuid[]) AND ${expired(cutoff)}
         ORDER BY r.id FOR UPDATE OF r, h SKIP LOCKED`
 
-      const removeRuns = Effect.fn("ExpiredRows.removeRuns")(function* (cutoff: string, limit: number) {
-        const candidates = yield* oldest(cutoff, limit)
+      const removeRuns = Effect.fn("ExpiredRows.removeRuns")(function* (
+        cutoff: string,
+        limit: number,
+        after?: ExpiredPlace
+      ) {
+        const candidates = yield* oldest(cutoff, limit, after)
         const runs = yield* lock(
           candidates.map(({ id }) => id),
           cutoff
         )
         if (runs.length > 0) yield* upkeep.remove(runs.map(({ id }) => RunId.make(id)))
-        return { runs: runs.length, events: runs.reduce((sum, run) => sum + run.last_index, 0) }
+        const events = runs.reduce((sum, run) => sum + run.last_index, 0)
+        return { runs: runs.length, events, place: candidates.at(-1) }
       }, sql.withTransaction)
 
       const count = Effect.map(([row]: ReadonlyArray<{ readonly removed: number }>) => row?.removed ?? 0)

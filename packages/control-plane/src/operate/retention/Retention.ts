@@ -7,7 +7,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../database/SqlFailures.ts"
 import { Placement } from "../../observe/Placement.ts"
 import { Metrics } from "../../react/metrics/Metrics.ts"
-import { ExpiredRows } from "./ExpiredRows.ts"
+import { type ExpiredPlace, ExpiredRows } from "./ExpiredRows.ts"
 import { type RetentionOptions, retentionSettings } from "./RetentionSettings.ts"
 
 /** From the start of the service to its first sweep. Milliseconds. */
@@ -45,9 +45,11 @@ export class Retention extends Context.Service<
         const removeRuns = Effect.fnUntraced(function* (cutoff: string) {
           let runs = 0
           let events = 0
+          let place: ExpiredPlace | undefined
           while (true) {
-            const removed = yield* rows.removeRuns(cutoff, options.batchSize)
-            if (removed.runs === 0) return { runs, events }
+            const removed = yield* rows.removeRuns(cutoff, options.batchSize, place)
+            place = removed.place
+            if (place === undefined) return { runs, events }
             metrics.retentionRemoved("run", removed.runs)
             metrics.retentionRemoved("event", removed.events)
             runs += removed.runs

@@ -11,11 +11,13 @@ import { Retention } from "../../../src/operate/retention/Retention.ts"
 import { Metrics } from "../../../src/react/metrics/Metrics.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
+import { lockRun } from "../../support/RowLock.ts"
 import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
 // The test clock stands at 1970-01-01, and 30 days are kept. (Moving it by years would run the pool's timers for
 // years.)
+const OLDER = "1969-12-01T23:59:58.000Z"
 const OLD = "1969-12-01T23:59:59.000Z"
 const YOUNG = "1969-12-02T00:00:01.000Z"
 
@@ -143,6 +145,19 @@ layer(service)("a retention sweep", (it) => {
       yield* Deferred.succeed(done, undefined)
       yield* Fiber.join(writer)
       assert.deepInclude(yield* sweep, { runs: 1 })
+    })
+  )
+
+  it.effect("goes on behind a whole batch that somebody holds", () =>
+    Effect.gen(function* () {
+      yield* emptied
+      const held = [yield* run("completed", OLDER), yield* run("completed", OLDER)]
+      const free = yield* run("completed", OLD)
+      const release = yield* Effect.forEach(held, (id) => lockRun(id))
+      assert.deepInclude(yield* sweep, { runs: 1 })
+      assert.strictEqual(yield* rowsOf(free), 0)
+      yield* Effect.all(release)
+      assert.deepInclude(yield* sweep, { runs: 2 })
     })
   )
 })

@@ -12,6 +12,7 @@ import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { ObserverSettings } from "./ObserverSettings.ts"
@@ -55,7 +56,7 @@ export class Placement extends Context.Service<
         refreshAssignmentsInterval: lookMs
       })
       return placed(leaseMs).pipe(
-        Layer.provide(Sharding.layer),
+        Layer.provide(Sharding.layer.pipe(Layer.provide(quiet))),
         Layer.provide(Runners.layerNoop),
         Layer.provide([MessageStorage.layerNoop, RunnerHealth.layerNoop]),
         Layer.provideMerge(layerWatched(presence)),
@@ -65,6 +66,12 @@ export class Placement extends Context.Service<
     })
   ).pipe(Layer.orDie)
 }
+
+/**
+ * While a process leaves, the library warns that no process is left. What matters of the database is said by what asks
+ * it.
+ */
+const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
 
 /** Waits for the first shards, which an only process has at once, and one among others after a moment. */
 const placed = (patienceMs: number) =>

@@ -100,7 +100,12 @@ const make = (state: FakeState): RuntimeFakeShape => {
 
     openSession: (session) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
-        const snapshot: SessionSnapshot = { ...defaultSnapshot, startedAtUnixMs: now, ...session }
+        const snapshot: SessionSnapshot = {
+          ...defaultSnapshot,
+          startedAtUnixMs: now,
+          expiresAtUnixMs: now + SESSION_TTL_MS,
+          ...session
+        }
         state.sessions.set(snapshot.sessionId, { snapshot, history: [], base: 0 })
         state.broadcast(state.lifecycleStreams, { type: "CREATED", session: snapshot, observedAtUnixMs: now })
         return snapshot
@@ -173,6 +178,9 @@ const make = (state: FakeState): RuntimeFakeShape => {
     awaitOpenStreams: (method, count, sessionId) => state.until(() => state.openStreams(method, sessionId) === count)
   }
 }
+
+/** Short, because an observer that hears of no end asks at the deadline. */
+const SESSION_TTL_MS = 1_000
 
 const defaultSnapshot: Omit<SessionSnapshot, "sessionId"> = {
   mode: "macp.mode.decision.v1",

@@ -210,10 +210,6 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
         named(spans, "run-event.persist").map((span) => span.attributes["proto.raw_kind"]),
         ["control-plane", "stream-envelope"]
       )
-      assert.includeMembers(
-        spans.map(({ name }) => name),
-        ["RuntimeClient.GetSession"]
-      )
       assert.deepStrictEqual(
         collector.spans.filter(({ parentSpanId, name }) => parentSpanId === undefined && name !== "run.lifecycle"),
         [],

@@ -127,15 +127,15 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
       })
     ).pipe(Stream.tapError(noticeRefusal))
 
-  /** A stream of what happens in all sessions. */
-  const watch = <Message, Frame>(
+  /** A stream of what no session repeats. */
+  const burst = <Message, Frame>(
     method: DescMethod,
     call: (rpc: RuntimeRpc, options: StreamOptions) => AsyncIterable<Message>,
     convert: (message: Message) => Frame | undefined,
     bytesOf?: (frame: Frame) => number
-  ) => stream(method, call, convert, bytesOf, Effect.succeed(connections.watch))
+  ) => stream(method, call, convert, bytesOf, Effect.succeed(connections.burst))
 
-  return { unary, stream, watch }
+  return { unary, stream, burst }
 })
 
 /** Number of the status with which a call has ended, as OpenTelemetry names it. */

@@ -60,7 +60,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
     maxSendBytes: options.maxSendBytes ?? MAX_SEND_MESSAGE_BYTES,
     streamsPerConnection: options.streamsPerConnection ?? STREAMS_PER_CONNECTION
   })
-  const { stream, unary, watch } = yield* makeGrpcCalls(connections, {
+  const { burst, stream, unary } = yield* makeGrpcCalls(connections, {
     timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     streamBufferBytes: options.streamBufferBytes ?? STREAM_BUFFER_BYTES
   })
@@ -102,12 +102,13 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
         streamFrameFromWire,
         (frame) => (frame._tag === "Envelope" ? frame.envelope.payload.length : frame.error.details.length)
       ),
-    watchSessions: watch(
+    // Among the sessions' streams: it keeps their connection in use, so that the next one opens at once.
+    watchSessions: stream(
       method.watchSessions,
       (rpc, call) => rpc.watchSessions({}, call),
       ({ event }) => event && lifecycleFromWire(event)
     ),
-    watchSignals: watch(
+    watchSignals: burst(
       method.watchSignals,
       (rpc, call) => rpc.watchSignals({}, call),
       ({ envelope }) => envelope && envelopeFromWire(envelope),

@@ -6,10 +6,10 @@ import { GuardedSessionManager } from "./GuardedSessionManager.ts"
 import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
 
 /**
- * What the runtime may send of the watches before it is read. It keeps few messages for a slow reader, and drops the
+ * What the runtime may send of the signals before it is read. It keeps few messages for a slow reader, and drops the
  * rest: a burst that comes while this process is busy has to find its way out of the runtime.
  */
-const WATCH_WINDOW_BYTES = 8 * 1024 * 1024
+const BURST_WINDOW_BYTES = 8 * 1024 * 1024
 
 /** Open streams a connection carries at most: runtimes admit 128, and Node queues the rest without a word. */
 export const STREAMS_PER_CONNECTION = 100
@@ -28,8 +28,8 @@ export interface ConnectionOptions {
 export interface GrpcConnections {
   /** For unary calls: a connection of their own, so that no number of streams delays them. */
   readonly unary: RuntimeRpc
-  /** For the watches of all sessions: a connection of their own, with room for bursts. */
-  readonly watch: RuntimeRpc
+  /** For the signals of all sessions, which nobody can read again: a connection of their own, with room for bursts. */
+  readonly burst: RuntimeRpc
   /** A client for one stream; the place on its connection is given back when the scope closes. */
   readonly forStream: Effect.Effect<RuntimeRpc, never, Scope.Scope>
 }
@@ -46,10 +46,10 @@ export const makeGrpcConnections = Effect.fnUntraced(function* (
 ): Effect.fn.Return<GrpcConnections, never, Scope.Scope> {
   const pool = new Set<Connection>()
   const unary = open(options)
-  const watch = open(options, WATCH_WINDOW_BYTES)
+  const burst = open(options, BURST_WINDOW_BYTES)
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
-      for (const connection of [unary, watch, ...pool]) connection.sessions.abort()
+      for (const connection of [unary, burst, ...pool]) connection.sessions.abort()
     })
   )
   const acquire = Effect.sync(() => {
@@ -78,7 +78,7 @@ export const makeGrpcConnections = Effect.fnUntraced(function* (
     })
   return {
     unary: unary.rpc,
-    watch: watch.rpc,
+    burst: burst.rpc,
     forStream: Effect.map(Effect.acquireRelease(acquire, release), (connection) => connection.rpc)
   }
 })

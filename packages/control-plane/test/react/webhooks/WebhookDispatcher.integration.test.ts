@@ -68,7 +68,7 @@ layer(
     excludeTestServices: true
   }
 )("the workers of several processes", (it) => {
-  it.effect("deliver each event once and in order, whoever does it", () =>
+  it.effect("deliver each event once and those of a run in order, whoever does it", () =>
     Effect.gen(function* () {
       const receivers = yield* Effect.forEach([1, 2, 3], () => webhookReceiver())
       for (const { url } of receivers) yield* subscribe(url)
@@ -79,14 +79,20 @@ layer(
       }).pipe(Effect.provide([worker(), worker(), worker()]))
 
       const sql = yield* PgClient.PgClient
-      const rows = yield* sql<{ readonly id: string }>`
-        SELECT id::text AS id FROM webhook_deliveries ORDER BY webhook_id, ordinal`
+      const rows = yield* sql<{ readonly id: string; readonly run: string }>`
+        SELECT id::text AS id, webhook_id || ' ' || run_id AS run FROM webhook_deliveries ORDER BY webhook_id, ordinal`
       const received = yield* Effect.forEach(receivers, ({ requests }) => Queue.takeAll(requests))
-      assert.deepStrictEqual(
-        received.flat().map(idOf),
-        rows.map(({ id }) => id)
-      )
       assert.lengthOf(rows, 60)
+      assert.lengthOf(received.flat(), 60)
+      const place = new Map(received.flat().map((request, at) => [idOf(request), at]))
+      for (const ofRun of Map.groupBy(rows, ({ run }) => run).values()) {
+        const places = ofRun.map(({ id }) => place.get(id) ?? Number.NaN)
+        assert.deepStrictEqual(
+          places,
+          places.toSorted((left, right) => left - right)
+        )
+      }
+      assert.strictEqual(place.size, 60)
       for (const { open } of receivers) assert.strictEqual(open.most, 1)
     })
   )

@@ -11,7 +11,7 @@ import { declaredEndpoints, isObject } from "./Declared.ts"
 import { type HostileRequest, hostileRequest, type Known, learnt, shown } from "./HostileRequests.ts"
 
 /** Requests of one test run; more in the continuous integration. */
-const REQUESTS = Number(process.env["CONTRACT_FUZZ_REQUESTS"] || 2_000)
+const REQUESTS = Number(process.env["CONTRACT_FUZZ_REQUESTS"] || 1_000)
 /** Gives the requests of an earlier test run again. */
 const SEED = Number(process.env["CONTRACT_FUZZ_SEED"] || randomInt(2 ** 31))
 const CONCURRENCY = 8

@@ -50,8 +50,8 @@ interface Line {
 /**
  * Appends that wait for a writer: a line for each run, so that the writers never meet on a run and the order of its
  * appends is kept whatever becomes of the first of them. Large appends have groups of their own, and never all of the
- * writers. A run that somebody outside has locked is left out for a pause
- * while the others go on; it holds neither a writer nor a connection meanwhile (docs/events.md#locked-runs).
+ * writers. A run that somebody outside has locked is left out for a pause while the others go on; it holds neither a
+ * writer nor a connection meanwhile (docs/events.md#locked-runs).
  *
  * The lines need no bound of their own: an append waits together with its caller, and frames are bounded by
  * `FrameBudget`.

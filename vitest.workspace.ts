@@ -28,6 +28,8 @@ export default defineConfig({
   test: {
     // Most of what a test against servers does is waiting, so two cores carry more than two of them.
     maxWorkers: 3,
+    // Files of one worker share the modules they load: loading them anew for each file costs more than most tests.
+    isolate: false,
     // What the services under test log is shown with a test that fails, and with no other.
     silent: "passed-only",
     projects: [

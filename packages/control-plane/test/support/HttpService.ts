@@ -25,13 +25,13 @@ export interface TestServiceOptions {
   readonly port?: number
 }
 
-/**
- * Longer than any test: a run that a test puts into the database stays unobserved unless somebody adopts it.
- * Milliseconds.
- */
+/** Longer than any test, in milliseconds. */
 const NO_TAKE_OVER_MS = 3_600_000
 
-/** The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. */
+/**
+ * The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. A run
+ * that a test puts into the database stays unobserved: nobody takes up what is there, unless the test wants recovery.
+ */
 export const layerTestService = ({ observer, port, settings }: TestServiceOptions = {}) =>
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provideMerge(Operations.layer),
@@ -41,6 +41,7 @@ export const layerTestService = ({ observer, port, settings }: TestServiceOption
       layerObservedBy(
         {
           discoveryEnabled: false,
+          recoveryEnabled: false,
           endCheckDelayMs: 50,
           drainTimeoutMs: 100,
           takeOverIntervalMs: NO_TAKE_OVER_MS,

@@ -1,4 +1,6 @@
-import { cleanNumber, cleanText } from "./CleanJson.ts"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { cleanNumber, cleanObject, cleanText, isDeeperThan, MAX_JSON_DEPTH } from "./CleanJson.ts"
 import { draftEvent, type EventDraft } from "./events/CanonicalEvent.ts"
 import type { CanonicalEventType } from "./events/CanonicalEventType.ts"
 import type { DraftHead } from "./events/EventType.ts"
@@ -82,6 +84,54 @@ export const sessionBound = (ts: string, session: SessionSnapshot): EventDraft =
     policyVersion: session.policyVersion === "" ? "policy.default" : cleanText(session.policyVersion),
     participants: session.participants.map(cleanText),
     ...contextData(session)
+  })
+
+/** A policy as a runtime describes it; `rules` is the text of a JSON object. */
+export interface DescribedPolicy {
+  readonly policyId: string
+  readonly mode: string
+  readonly schemaVersion: number
+  readonly description: string
+  readonly rules: string
+}
+
+/** Rules and descriptions up to this size are recorded, each. Characters. */
+export const MAX_RECORDED_RULES = 512 * 1024
+
+/**
+ * The policy that the session is bound to, as the runtime describes it when the run is bound
+ * (docs/decisions.md#the-policy-on-record). Rules that are too large are not recorded, and neither is the descriptor.
+ */
+export const policyResolved = (ts: string, session: SessionSnapshot, policy: DescribedPolicy): EventDraft => {
+  const policyId = cleanText(policy.policyId)
+  const description = cleanText(policy.description.slice(0, MAX_RECORDED_RULES))
+  const { mode, rules, schemaVersion } = policy
+  const isRecorded = rules.length <= MAX_RECORDED_RULES
+  return draftEvent("policy.resolved", headOf(ts, "policy", policyId, "run-executor"), {
+    modeName: cleanText(session.mode),
+    messageType: "PolicyResolved",
+    sessionId: cleanText(session.sessionId),
+    policyVersion: policyId,
+    decodedPayload: { policyVersion: policyId, policyId, description, resolvedAt: ts },
+    ...(isRecorded && {
+      descriptor: {
+        policyId,
+        mode: cleanText(mode),
+        schemaVersion: cleanNumber(schemaVersion),
+        description,
+        rules: readableRules(rules)
+      }
+    })
+  })
+}
+
+const decodeRules = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonObject))
+
+/** The object that the text says, or the text when it says none. */
+const readableRules = (text: string): Schema.Json =>
+  Option.match(decodeRules(text), {
+    onNone: () => cleanText(text),
+    onSome: (rules) => (isDeeperThan(rules, MAX_JSON_DEPTH - 4) ? cleanText(text) : cleanObject(rules))
   })
 
 /** A state of the session, either known by itself (after binding, from WatchSessions) or with the whole snapshot. */

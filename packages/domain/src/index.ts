@@ -2,7 +2,10 @@ export { cleanJson, cleanNumber, cleanObject, cleanText, isDeeperThan, MAX_JSON_
 export {
   artifactCreated,
   type ControlPlaneSource,
+  type DescribedPolicy,
+  MAX_RECORDED_RULES,
   participantSeen,
+  policyResolved,
   runCancelled,
   runCompleted,
   runCreated,

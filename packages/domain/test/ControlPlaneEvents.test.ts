@@ -1,7 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   artifactCreated,
+  decisionRecord,
+  governing,
+  MAX_RECORDED_RULES,
   participantSeen,
+  policyResolved,
   runCancelled,
   runCompleted,
   runCreated,
@@ -13,7 +17,7 @@ import {
   sessionStateChanged,
   streamOpened
 } from "@runplane/domain"
-import { recordedDraft } from "./support/events.ts"
+import { number, recordedDraft } from "./support/events.ts"
 import { NOW, snapshot } from "./support/frames.ts"
 
 const run = { ts: NOW, runId: "run-1", traceId: "trace-1" }
@@ -24,6 +28,60 @@ const runEvent = (type: string, data: object) => ({
   subject: { kind: "run", id: "run-1" },
   source: { kind: "control-plane", name: "run-manager" },
   data
+})
+
+const policy = {
+  policyId: "p.main",
+  mode: "macp.mode.decision.v1",
+  schemaVersion: 3,
+  description: "two of three",
+  rules: '{"voting":{"algorithm":"majority"},"_why":"habit"}'
+}
+
+describe("the policy of a session", () => {
+  it("is recorded as the runtime has it when the run is bound", () => {
+    assert.deepStrictEqual<object>(recordedDraft(policyResolved(NOW, snapshot({}), policy)), {
+      ts: NOW,
+      type: "policy.resolved",
+      subject: { kind: "policy", id: "p.main" },
+      source: { kind: "control-plane", name: "run-executor" },
+      data: {
+        modeName: snapshot({}).mode,
+        messageType: "PolicyResolved",
+        sessionId: snapshot({}).sessionId,
+        policyVersion: "p.main",
+        decodedPayload: { policyVersion: "p.main", policyId: "p.main", description: "two of three", resolvedAt: NOW },
+        descriptor: { ...policy, rules: { voting: { algorithm: "majority" }, _why: "habit" } }
+      }
+    })
+  })
+
+  it("governs the decision by the rules on record", () => {
+    const events = [
+      sessionBound(NOW, snapshot({ mode: "macp.mode.decision.v1" })),
+      policyResolved(NOW, snapshot({}), policy)
+    ]
+    const run = decisionRecord(number(events))
+    const { policySource, ruled } = governing(run)
+    assert.strictEqual(policySource, "recorded")
+    assert.strictEqual(ruled?.terms.policy.rules.voting.algorithm, "majority")
+    assert.strictEqual(ruled?.terms.policy.schemaVersion, 3)
+  })
+
+  it("keeps rules that are no JSON object, or too deep, as their text", () => {
+    const deep = `${'{"a":'.repeat(100)}1${"}".repeat(100)}`
+    for (const rules of ["", "[]", "not JSON", deep]) {
+      const { data } = policyResolved(NOW, snapshot({}), { ...policy, rules }).recorded
+      assert.propertyVal(data["descriptor"], "rules", rules)
+    }
+  })
+
+  it("is named without its rules when they are too large to be recorded", () => {
+    const rules = `{"_":"${"x".repeat(MAX_RECORDED_RULES)}"}`
+    const { data } = policyResolved(NOW, snapshot({}), { ...policy, rules }).recorded
+    assert.strictEqual(data["policyVersion"], "p.main")
+    assert.notProperty(data, "descriptor")
+  })
 })
 
 describe("ControlPlaneEvents", () => {

@@ -9,6 +9,8 @@ export interface ObserverOptions {
   readonly sessionPollMaxMs: number
   /** How long a run waits for its initiator to open the session. */
   readonly sessionPollTimeoutMs: number
+  /** How long the runtime may take to tell a session's policy before the run is bound without it. */
+  readonly policyReadTimeoutMs: number
   readonly discoveryEnabled: boolean
   readonly recoveryEnabled: boolean
   /** How often unfinished runs are looked for that no process observes. */
@@ -45,6 +47,7 @@ const settings = {
   sessionPollBaseMs: ControlPlaneSettings.SESSION_POLL_BASE_MS,
   sessionPollMaxMs: ControlPlaneSettings.SESSION_POLL_MAX_MS,
   sessionPollTimeoutMs: ControlPlaneSettings.SESSION_POLL_TIMEOUT_MS,
+  policyReadTimeoutMs: ControlPlaneSettings.SESSION_POLICY_TIMEOUT_MS,
   discoveryEnabled: ControlPlaneSettings.SESSION_DISCOVERY_ENABLED,
   recoveryEnabled: ControlPlaneSettings.RUN_RECOVERY_ENABLED,
   takeOverIntervalMs: ControlPlaneSettings.RUN_TAKE_OVER_INTERVAL_MS,

@@ -2,6 +2,7 @@ import {
   artifactCreated,
   type EventDraft,
   participantSeen,
+  policyResolved,
   type RunId,
   type RunStatus,
   runCancelled,
@@ -160,6 +161,7 @@ export class RunWriter extends Context.Service<
               "binding_session",
               (_, at) => [
                 sessionBound(at, asked.session),
+                ...(asked.policy === undefined ? [] : [policyResolved(at, asked.session, asked.policy)]),
                 ...asked.session.participants.map((participantId) => participantSeen(at, participantId))
               ],
               { also: (at) => runs.bind(run, asked.session, asked.capabilities, at) }

@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberHandle from "effect/FiberHandle"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
@@ -12,6 +13,7 @@ import type { Action } from "./decide/Action.ts"
 import type { Happening } from "./decide/Input.ts"
 import type { Inbox } from "./Inbox.ts"
 import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
+import { ObserverSettings } from "./ObserverSettings.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { SessionTaps } from "./SessionTaps.ts"
 
@@ -24,6 +26,7 @@ export const makePerform = Effect.gen(function* () {
   const runs = yield* ObservedRuns
   const writer = yield* RunWriter
   const taps = yield* SessionTaps
+  const { policyReadTimeoutMs } = yield* ObserverSettings
 
   return Effect.fnUntraced(function* (run: ObservedRun, inbox: Inbox) {
     const scope = yield* Effect.scope
@@ -109,6 +112,17 @@ export const makePerform = Effect.gen(function* () {
             }))
           )
         }
+        case "AskPolicy":
+          return ask(
+            runtime.getPolicy(action.policyId).pipe(
+              Effect.timeoutOption(policyReadTimeoutMs),
+              Effect.map(Option.getOrUndefined),
+              Effect.catch((error) =>
+                Effect.as(Effect.logDebug(`the runtime does not tell ${action.policyId}: ${error.message}`), undefined)
+              ),
+              Effect.map((policy): Happening => ({ _tag: "Policy", policy }))
+            )
+          )
         case "CancelSession":
           return ask(
             Effect.map(

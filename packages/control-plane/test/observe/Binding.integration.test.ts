@@ -69,6 +69,56 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
+  it.effect("puts the policy of the session on record, before anything that it governs", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const rules = { voting: { algorithm: "majority" } }
+      yield* fake.client.registerPolicy({
+        policyId: "p.main",
+        mode: "macp.mode.decision.v1",
+        schemaVersion: 3,
+        description: "main",
+        rules: JSON.stringify(rules)
+      })
+      const runId = yield* waitingRun
+      const policyVersion = "p.main"
+      yield* fake.openSession({
+        sessionId: runId,
+        participants: PARTICIPANTS,
+        initiator: "agent://lead",
+        policyVersion
+      })
+      yield* accept(runId)
+      yield* fake.transition(runId, "RESOLVED")
+      yield* awaitStatus(runId, "completed")
+      const { decoded } = yield* assertLogIsExact(runId)
+      const at = decoded.findIndex(({ type }) => type === "policy.resolved")
+      assert.strictEqual(decoded[at - 1]?.type, "session.bound")
+      assert.deepStrictEqual(decoded[at]?.recorded.data["descriptor"], {
+        policyId: "p.main",
+        mode: "macp.mode.decision.v1",
+        schemaVersion: 3,
+        description: "main",
+        rules
+      })
+    }).pipe(Effect.provide(layerTestObservation()))
+  )
+
+  it.effect("binds without the policy when the runtime is slow to tell it, or refuses", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      yield* fake.hang({ method: "GetPolicy" })
+      const runId = yield* waitingRun
+      yield* openSession(runId)
+      yield* awaitStatus(runId, "running")
+      const { decoded } = yield* assertLogIsExact(runId)
+      assert.notInclude(
+        decoded.map(({ type }) => type),
+        "policy.resolved"
+      )
+    }).pipe(Effect.provide(layerTestObservation({ policyReadTimeoutMs: 100 })))
+  )
+
   it.effect("loses nothing of a session whose history is dropped while the run is being bound", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

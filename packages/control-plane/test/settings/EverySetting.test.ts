@@ -54,6 +54,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   LOG_OLDEST_APPEND_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   SESSION_POLL_BASE_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   SESSION_POLL_MAX_MS: ["0", 'must be a whole number of at least 1, got "0"'],
+  SESSION_POLICY_TIMEOUT_MS: ["0", 'must be a whole number of at least 1, got "0"'],
   SESSION_POLL_TIMEOUT_MS: ["0.5", 'must be a whole number of at least 0, got "0.5"'],
   SESSION_DISCOVERY_GRACE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   SESSION_RECONCILE_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],

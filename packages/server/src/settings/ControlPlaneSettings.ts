@@ -50,6 +50,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   SESSION_POLL_BASE_MS: row(ms(1), 100, "First pause between two looks for the session of a run; it doubles."),
   SESSION_POLL_MAX_MS: row(ms(1), 1_000, "Longest pause between two looks for the session of a run."),
   SESSION_POLL_TIMEOUT_MS: row(ms(), 60_000, "How long a run waits for its initiator to open the session."),
+  SESSION_POLICY_TIMEOUT_MS: row(
+    ms(1),
+    2_000,
+    "How long the runtime may take to tell a session's policy before the run is bound without its rules on record."
+  ),
   SESSION_DISCOVERY_ENABLED: row(flag, true, "Whether sessions that nobody announced become runs."),
   SESSION_DISCOVERY_GRACE_MS: row(
     ms(),

@@ -1,4 +1,4 @@
-import type { RuntimeSessionState, SessionSnapshot } from "@runplane/domain"
+import type { DescribedPolicy, RuntimeSessionState, SessionSnapshot } from "@runplane/domain"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
 
 export type TerminalSessionState = Extract<RuntimeSessionState, "RESOLVED" | "EXPIRED" | "CANCELLED">
@@ -9,7 +9,13 @@ export const isTerminalSession = (state: RuntimeSessionState): state is Terminal
 /** One append of the observer that is not a batch of frames: a change of the run's status, or a note on its stream. */
 export type Write =
   | { readonly _tag: "Start" }
-  | { readonly _tag: "Bind"; readonly session: SessionSnapshot; readonly capabilities: string }
+  /** `policy` is absent when the runtime did not tell it. */
+  | {
+      readonly _tag: "Bind"
+      readonly session: SessionSnapshot
+      readonly policy: DescribedPolicy | undefined
+      readonly capabilities: string
+    }
   /** `session` is absent when a bound run is promoted after a restart. A session that is over gets no OPEN event. */
   | { readonly _tag: "Run"; readonly session: SessionSnapshot | undefined }
   /**
@@ -45,6 +51,8 @@ export type Action =
   | { readonly _tag: "ReadStanding" }
   | { readonly _tag: "AskIdentity" }
   | { readonly _tag: "AskSession"; readonly question: SessionQuestion }
+  /** Reads a policy as the runtime has it now; answered in any case, and within a bounded time. */
+  | { readonly _tag: "AskPolicy"; readonly policyId: string }
   /** Cancels the session of a run that was cancelled before it opened: answered by `Cancelled`. */
   | { readonly _tag: "CancelSession"; readonly reason: string }
   /** Opens a subscription after that ordinal, in place of the one before. */

@@ -1,4 +1,4 @@
-import type { RunStatus, RuntimeSessionState, SendAck, SessionSnapshot } from "@runplane/domain"
+import type { DescribedPolicy, RunStatus, RuntimeSessionState, SendAck, SessionSnapshot } from "@runplane/domain"
 import type { RuntimeError, RuntimeIdentity } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
@@ -38,6 +38,8 @@ export type Happening =
       readonly question: SessionQuestion
       readonly answer: Result.Result<SessionSnapshot, RuntimeError>
     }
+  /** Undefined when the runtime did not tell it in time. */
+  | { readonly _tag: "Policy"; readonly policy: DescribedPolicy | undefined }
   /** Answers of the log. */
   | {
       readonly _tag: "Written"

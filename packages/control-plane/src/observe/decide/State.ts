@@ -20,6 +20,8 @@ export interface Unbound extends Observed {
     | { readonly _tag: "Starting" }
     | { readonly _tag: "Greeting" }
     | { readonly _tag: "Awaiting"; readonly capabilities: string }
+    /** The session's policy is read, as it is now. */
+    | { readonly _tag: "Reading"; readonly session: SessionSnapshot; readonly capabilities: string }
     | { readonly _tag: "Binding"; readonly session: SessionSnapshot }
     /** The run was cancelled before its session opened: the session is stopped when it does. */
     | { readonly _tag: "Stopping"; readonly cancel: LateCancel; readonly asked: boolean }

@@ -1,19 +1,25 @@
-import { failureCodeIn, isTerminal, type SessionSnapshot } from "@runplane/domain"
+import {
+  DEFAULT_POLICY_ID,
+  type DescribedPolicy,
+  failureCodeIn,
+  isTerminal,
+  type SessionSnapshot
+} from "@runplane/domain"
 import type { RuntimeError, RuntimeIdentity } from "@runplane/runtime"
 import type { ObservedRun, RunStanding } from "../ObservedRuns.ts"
 import type { ObserverOptions } from "../ObserverSettings.ts"
 import { type Action, write } from "./Action.ts"
-import { follow } from "./Bound.ts"
+import { follow, followSession } from "./Bound.ts"
 import { endEarly, hold, noEarlyStream, subscribeEarly } from "./EarlyStream.ts"
 import type { Input, Moment, SessionView } from "./Input.ts"
-import { type Decision, over, stay, type Unbound } from "./State.ts"
+import { type Decision, over, stay, thenBound, type Unbound } from "./State.ts"
 import { awaitStop, stop } from "./Stopping.ts"
 
 /**
  * The steps before a run is bound: `Initialize`, then `GetSession` until the initiator has opened the session, or the
  * watch of all sessions tells of it. A session that does not exist yet and a runtime that cannot be reached are both
  * waited out, up to the bind time-out (docs/runtime.md#await-session). Beside that the session is subscribed to as soon
- * as it can exist.
+ * as it can exist. Last comes `GetPolicy`: what governs the session goes on record with the binding.
  */
 
 export const unbound = (run: ObservedRun, options: ObserverOptions): Unbound => ({
@@ -44,8 +50,10 @@ export const awaitSession = (state: Unbound, input: Input): Decision => {
       if (isTerminal(input.status)) return [state, [{ _tag: "ReadStanding" }]]
       if (input.write === "Start") return greet(state, input)
       return input.write === "Run" && state.step._tag === "Binding"
-        ? follow(state.run, state.options, input, { session: state.step.session, early: state.early })
+        ? begin(state, state.step.session, input)
         : stay(state)
+    case "Policy":
+      return bind(state, input.policy)
     case "Identity":
       return input.answer._tag === "Success"
         ? greeted(state, input.answer.success, input)
@@ -77,7 +85,8 @@ const isOver = (standing: RunStanding | undefined): boolean => standing === unde
 const left = (state: Unbound, standing: RunStanding | undefined, now: Moment): Decision => {
   const cancel = standing?.cancel
   if (cancel === undefined) return over()
-  return stop(state, cancel, state.step._tag === "Binding" ? state.step.session : state.heard, now)
+  const { step } = state
+  return stop(state, cancel, step._tag === "Binding" || step._tag === "Reading" ? step.session : state.heard, now)
 }
 
 const start = (state: Unbound, now: Moment): Decision => {
@@ -123,7 +132,9 @@ const thenLook = ([state, actions]: readonly [Unbound, ReadonlyArray<Action>], n
 const hear = (state: Unbound, { snapshot, state: said }: SessionView, now: Moment): Decision => {
   if (snapshot === undefined || said === "UNSPECIFIED") return lookAgain(state, now)
   const session = { ...snapshot, state: said }
-  return state.step._tag === "Awaiting" ? found(state, session, now) : subscribeEarly({ ...state, heard: session })
+  if (state.step._tag === "Awaiting") return found(state, session, now)
+  if (state.step._tag === "Reading") return stay({ ...state, step: { ...state.step, session } })
+  return subscribeEarly({ ...state, heard: session })
 }
 
 const greeted = (state: Unbound, { capabilities, supportedModes }: RuntimeIdentity, now: Moment): Decision => {
@@ -143,16 +154,28 @@ const found = (state: Unbound, session: SessionSnapshot, now: Moment): Decision 
   const { step } = state
   if (step._tag !== "Awaiting") return stay(state)
   if (session.state === "UNSPECIFIED") return pause(state, undefined, now)
-  const [next, subscribed] = subscribeEarly({ ...state, step: { _tag: "Binding", session }, pollAt: undefined })
+  const reading = { _tag: "Reading", session, capabilities: step.capabilities } as const
+  const [next, subscribed] = subscribeEarly({ ...state, step: reading, pollAt: undefined, updated: false })
+  const policyId = session.policyVersion === "" ? DEFAULT_POLICY_ID : session.policyVersion
+  return [next, [...subscribed, leave(undefined), { _tag: "AskPolicy", policyId }]]
+}
+
+/** A runtime that does not tell the policy holds nothing up: the registry may have it later. */
+const bind = (state: Unbound, policy: DescribedPolicy | undefined): Decision => {
+  const { step } = state
+  if (step._tag !== "Reading") return stay(state)
+  const { capabilities, session } = step
   return [
-    next,
-    [
-      ...subscribed,
-      leave(undefined),
-      write({ _tag: "Bind", session, capabilities: step.capabilities }),
-      write({ _tag: "Run", session })
-    ]
+    { ...state, step: { _tag: "Binding", session } },
+    [write({ _tag: "Bind", session, policy, capabilities }), write({ _tag: "Run", session })]
   ]
+}
+
+/** Follows the session; what was heard of it while its policy was read is asked about. */
+const begin = (state: Unbound, session: SessionSnapshot, now: Moment & { readonly cursor: number }): Decision => {
+  const { early, options, run, updated } = state
+  const begun = follow(run, options, now, { session, early })
+  return updated ? thenBound(begun, (next) => followSession(next, { ...now, _tag: "Check" })) : begun
 }
 
 /** A call that failed: for good when the runtime refuses, otherwise it is tried again. */

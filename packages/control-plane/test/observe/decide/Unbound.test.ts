@@ -154,6 +154,45 @@ describe("a run without a session", () => {
     }
   })
 
+  describe("reads the session's policy before it is bound", () => {
+    const DEFAULT = "policy.default"
+    const untold = { _tag: "Policy", policy: undefined } as const
+    const reading = (policyVersion = "p.main") => {
+      const trial = waiting()
+      trial.policy = "late"
+      const found = session("OPEN", 0, { policyVersion })
+      assert.deepStrictEqual(trial.hear(answer("opened", found)).at(-1), `ask policy ${policyVersion || DEFAULT}`)
+      return trial
+    }
+
+    it("and goes on without, when the runtime does not tell it", () => {
+      for (const policyVersion of ["p.main", ""]) {
+        assert.deepStrictEqual(reading(policyVersion).hear(untold), ["bind", "run"])
+      }
+    })
+
+    it("with the state that the watch has announced meanwhile", () => {
+      const trial = reading()
+      trial.hear(frames(1, "m1"), state(session("CANCELLED", 0)))
+      assert.deepStrictEqual(trial.hear(untold).slice(0, 3), ["bind", "run", "store m1 after 0"])
+      trial.wait(1_000)
+      assert.strictEqual(trial.status, "cancelled")
+    })
+
+    it("and asks for the session again when updates were missed meanwhile", () => {
+      const trial = reading()
+      assert.deepStrictEqual(trial.hear(check), [])
+      assert.deepStrictEqual(trial.hear(untold), ["bind", "run", "ask ended"])
+    })
+
+    it("unless the run is cancelled meanwhile", () => {
+      const trial = reading()
+      trial.status = "cancelled"
+      assert.deepStrictEqual(trial.hear(check), ["finish"])
+      assert.deepStrictEqual(trial.hear(untold), [])
+    })
+  })
+
   it("asks when the watch has heard of the session without saying how it is", () => {
     const trial = waiting()
     assert.deepStrictEqual(trial.hear(state(session("UNSPECIFIED"))), [])

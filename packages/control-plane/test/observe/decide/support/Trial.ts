@@ -1,4 +1,10 @@
-import { RunId, type RunStatus, type RuntimeSessionState, type SessionSnapshot } from "@runplane/domain"
+import {
+  type DescribedPolicy,
+  RunId,
+  type RunStatus,
+  type RuntimeSessionState,
+  type SessionSnapshot
+} from "@runplane/domain"
 import { RuntimeError, type RuntimeErrorReason } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import type { ObservedFrame } from "../../../../src/log/AppendRequest.ts"
@@ -143,6 +149,8 @@ export class Trial {
   /** What the log says to the next append of frames instead of storing them. */
   refusal: Happening | undefined
   deleted = false
+  /** What the runtime tells of the session's policy; `late`: the test answers. */
+  policy: DescribedPolicy | undefined | "late"
   /** Number of the newest subscription. */
   subscriptions = 0
   cancel: LateCancel | undefined
@@ -240,6 +248,10 @@ export class Trial {
         replies.push({ _tag: "Standing", standing })
         return []
       }
+      case "AskPolicy":
+        if (this.policy === "late") return [`ask policy ${action.policyId}`]
+        replies.push({ _tag: "Policy", policy: this.policy })
+        return []
       case "AskIdentity":
         return ["ask identity"]
       case "AskSession":

@@ -108,7 +108,7 @@ const failuresOf = (operation: Shape, counted: boolean, { answers }: Completion)
   const hasQuery = takes.some((parameter) => parameter["in"] === "query")
   const hasId = takes.some((parameter) => parameter["in"] === "path" && isId(String(parameter["name"])))
   const names = [
-    ...(hasBody || hasQuery ? ["BrokenRules"] : []),
+    ...(hasBody || (hasQuery && counted) ? ["BrokenRules"] : []),
     ...(hasBody ? ["UnreadableBody"] : []),
     ...(hasId ? ["MalformedId"] : []),
     ...own,
@@ -149,7 +149,10 @@ const errorResponses = (
 
 const successes = (operation: Shape, { examples, streams }: Completion, counted: boolean): Shape => {
   const id = String(operation["operationId"])
-  const declared = Object.entries(partAt(operation, "responses")).filter(([status]) => status.startsWith("2"))
+  const declared = Object.entries(partAt(operation, "responses")).filter(
+    // A probe tells by its status; what is behind the middleware has answers of that status for other reasons.
+    ([status]) => status.startsWith("2") || (status === "503" && !counted)
+  )
   // An endpoint that declares no answer is given an empty one, which a removed endpoint never sends.
   if (operation["deprecated"] === true) return {}
   return Object.fromEntries(

@@ -10,7 +10,7 @@ const [controlPlane = "http://127.0.0.1:3001", launcher = "http://127.0.0.1:3000
 /** Entries of a list that are kept. */
 const KEPT = 2
 /** Metrics that are kept. */
-const KEPT_METRICS = /\b(run_state_transitions_total|circuit_breaker_state)\b/
+const KEPT_METRICS = /\b(runplane_build_info|run_state_transitions_total|circuit_breaker_state)\b/
 const ENDED = ["completed", "failed", "cancelled"]
 const SCENARIO = "incident/region-failover@1.0.0"
 
@@ -43,6 +43,12 @@ const fetched = async (base: string, method: string, path: string, body?: Json) 
   const contentType = response.headers.get("content-type") ?? ""
   return { contentType, value: contentType.startsWith("application/json") && text !== "" ? JSON.parse(text) : text }
 }
+
+const keptMetrics = (text: string) =>
+  `${text
+    .split("\n")
+    .filter((line) => KEPT_METRICS.test(line))
+    .join("\n")}\n`
 
 const recorder =
   (base: string, kept: Record<string, Recording>) =>
@@ -116,6 +122,10 @@ const inputs = { service: "checkout-api", replicationLagSeconds: 4, standby: { r
 
 // Launch service.
 await launch("getHealth", "GET", "/healthz")
+await launch("getLiveness", "GET", "/livez")
+await launch("getReadiness", "GET", "/readyz")
+await launch("getMetrics", "GET", "/metrics", { cut: keptMetrics })
+await launch("setLogLevel", "PUT", "/admin/log-level", { body: { level: "debug" } })
 await launch("listPacks", "GET", "/packs")
 await launch("listPackScenarios", "GET", "/packs/incident/scenarios")
 await launch("listScenarios", "GET", "/scenarios")
@@ -249,14 +259,10 @@ await ask("getCircuitBreakerHistory", "GET", "/admin/circuit-breaker/history")
 await ask("resetCircuitBreaker", "POST", "/admin/circuit-breaker/reset")
 await ask("getDriftReport", "GET", "/admin/runtime/sessions")
 await ask("getHealth", "GET", "/healthz")
+await ask("getLiveness", "GET", "/livez")
 await ask("getReadiness", "GET", "/readyz")
-await ask("getMetrics", "GET", "/metrics", {
-  cut: (text: string) =>
-    `${text
-      .split("\n")
-      .filter((line) => KEPT_METRICS.test(line))
-      .join("\n")}\n`
-})
+await ask("setLogLevel", "PUT", "/admin/log-level", { body: { level: "debug" } })
+await ask("getMetrics", "GET", "/metrics", { cut: keptMetrics })
 
 /**
  * The runtime where it is by default, wherever it was while recording, and the webhook's receiver where one could be.

@@ -25,6 +25,7 @@ import { TokenPricing } from "./log/TokenPricing.ts"
 import * as Meters from "./Meters.ts"
 import * as Observation from "./observe/Observation.ts"
 import { ObserverSettings } from "./observe/ObserverSettings.ts"
+import { Health } from "./operate/health/Health.ts"
 import * as Operations from "./operate/Operations.ts"
 import { Metrics } from "./react/metrics/Metrics.ts"
 import * as Reactions from "./react/Reactions.ts"
@@ -41,6 +42,7 @@ export interface ControlPlaneOptions {
 /** The whole service but for its runtime: what stands above knows only what stands below it. */
 export const layerControlPlane = (options: ControlPlaneOptions) =>
   Server.layer(options.http).pipe(
+    Layer.merge(Health.layerWatch),
     Layer.provide(Operations.layer),
     Layer.provide([Reads.layer, RunActions.layer]),
     Layer.provide(Observation.layer),

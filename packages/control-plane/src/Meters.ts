@@ -15,10 +15,7 @@ import { StreamMeter } from "./read/stream/StreamMeter.ts"
 export const layer = Layer.mergeAll(
   Layer.effect(
     HttpObserver,
-    Effect.map(Metrics, (metrics) => ({
-      observe: ({ method, route, seconds, status }) =>
-        Effect.sync(() => metrics.httpRequest({ method, path: route, seconds, statusCode: status }))
-    }))
+    Effect.map(Metrics, (metrics) => ({ observe: (request) => Effect.sync(() => metrics.httpRequest(request)) }))
   ),
   Layer.effect(
     RuntimeCallMeter,

@@ -1,6 +1,13 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
-import { edgeServices, type ListenOptions, launcherForm, layerHttpServer } from "@runplane/server"
+import {
+  edgeServices,
+  HttpObserver,
+  type ListenOptions,
+  launcherForm,
+  layerHttpServer,
+  Shutdown
+} from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
@@ -16,6 +23,8 @@ import { RunSubmission } from "./control-plane/RunSubmission.ts"
 import { ExampleRuns } from "./examples/ExampleRuns.ts"
 import { LauncherRoutes } from "./http/Routes.ts"
 import { type LauncherOptions, LauncherSettings } from "./LauncherSettings.ts"
+import { LauncherMetrics } from "./operate/LauncherMetrics.ts"
+import { LauncherReadiness } from "./operate/LauncherReadiness.ts"
 
 /**
  * How long open requests may go on when the service stops; a launch that has not answered by then is taken back, ms.
@@ -69,11 +78,28 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
       return Launcher.of({ port: bound, url: `http://${reachable(host)}:${bound}`, policies })
     })
   )
-  return HttpRouter.serve(LauncherRoutes, { disableLogger: true, disableListenLog: true }).pipe(
+  const endLast = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { begin } = yield* Shutdown
+      // Finalizers run backwards: this one is the first.
+      yield* Effect.addFinalizer(() => begin)
+    })
+  )
+  const observed = Layer.effect(
+    HttpObserver,
+    Effect.map(LauncherMetrics, ({ observe }) => ({ observe: (request) => Effect.sync(() => observe(request)) }))
+  )
+  const served = HttpRouter.serve(LauncherRoutes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provideMerge(running),
     Layer.provide(httpServer),
-    Layer.provide(edgeServices),
+    Layer.provide(edgeServices)
+  )
+  return endLast.pipe(
+    Layer.provideMerge(served),
+    Layer.provide(observed),
+    Layer.provide(LauncherReadiness.layer),
     Layer.provide(launcherCapabilities),
+    Layer.provide([LauncherMetrics.layer, Shutdown.layer]),
     Layer.provide(settings),
     Layer.provide(platform)
   )

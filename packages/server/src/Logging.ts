@@ -8,6 +8,7 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
+import { LogLevelSwitch, switched } from "./LogLevelSwitch.ts"
 import { readSetting } from "./settings/ReadSettings.ts"
 import { ServiceSettings } from "./settings/ServiceSettings.ts"
 import { DEVELOPMENT } from "./settings/Setting.ts"
@@ -39,8 +40,8 @@ export const jsonLine = Logger.make(({ cause, date, fiber, logLevel, message }) 
 const isRecorded = (span: Tracer.AnySpan): boolean => !Context.get(span.annotations, Tracer.DisablePropagation)
 
 /**
- * The log of the process, by `LOG_LEVEL` and `NODE_ENV`: for people in development, for machines everywhere else. To be
- * provided around everything else.
+ * The log of the process, by `LOG_LEVEL` (until `PUT /admin/log-level` says another) and `NODE_ENV`: for people in
+ * development, for machines everywhere else. To be provided around everything else.
  */
 export const layerLogging = Layer.unwrap(
   Effect.gen(function* () {
@@ -49,6 +50,12 @@ export const layerLogging = Layer.unwrap(
     const fallback = () => ServiceSettings.LOG_LEVEL.fallback(environment)
     const level = yield* Effect.orElseSucceed(readSetting(ServiceSettings.LOG_LEVEL), fallback)
     const logger = environment === DEVELOPMENT ? Logger.consolePretty() : Logger.withConsoleLog(jsonLine)
-    return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, level))
+    const holder = { level }
+    return Layer.mergeAll(
+      Logger.layer([switched(logger, holder)]),
+      Layer.succeed(LogLevelSwitch, holder),
+      // The switch decides, and it may be turned down later.
+      Layer.succeed(References.MinimumLogLevel, "All")
+    )
   })
 )

@@ -3,9 +3,11 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Logger from "effect/Logger"
+import type * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import { jsonLine, layerLogging } from "../src/index.ts"
+import { TestClock } from "effect/testing"
+import { changeLogLevel, jsonLine, LogLevelSwitch, layerLogging, makeOutageLog, switched } from "../src/index.ts"
 
 const RUN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
 const ids = { traceId: "9f2d0c7be1a94d0f8f6d1d2a3b4c5d6e", spanId: "00f067aa0ba902b7" }
@@ -92,11 +94,69 @@ describe("the level of the log", () => {
   ] as const) {
     it.effect(`is ${level} for LOG_LEVEL=${setting}`, () =>
       Effect.gen(function* () {
-        assert.strictEqual(yield* References.MinimumLogLevel, level)
+        assert.strictEqual((yield* LogLevelSwitch).level, level)
+        // The switch alone decides.
+        assert.strictEqual(yield* References.MinimumLogLevel, "All")
       }).pipe(
         Effect.provide(layerLogging),
         Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { LOG_LEVEL: setting } })))
       )
     )
   }
+})
+
+describe("a level that is changed without a restart", () => {
+  it.effect("decides from then on, and the change is told", () =>
+    Effect.gen(function* () {
+      const holder: { level: LogLevel.LogLevel } = { level: "Warn" }
+      const told: Array<string> = []
+      const collect = Logger.map(jsonLine, (line) => {
+        told.push(JSON.parse(line).message)
+      })
+      yield* Effect.gen(function* () {
+        yield* Effect.logInfo("before")
+        assert.deepStrictEqual(yield* changeLogLevel("debug"), { level: "debug", previous: "warn" })
+        yield* Effect.logDebug("after")
+        yield* changeLogLevel("none")
+        yield* Effect.logFatal("never")
+      }).pipe(
+        Effect.provide(Logger.layer([switched(collect, holder)])),
+        Effect.provideService(LogLevelSwitch, holder),
+        Effect.provideService(References.MinimumLogLevel, "All")
+      )
+      assert.deepStrictEqual(told, [
+        "the level of the log goes from warn to debug",
+        "after",
+        "the level of the log goes from debug to none"
+      ])
+    })
+  )
+})
+
+describe("the log of an outage", () => {
+  it.effect("tells it at once, then at growing distances, and that it is over", () =>
+    Effect.gen(function* () {
+      const outage = makeOutageLog("the database")
+      const entries = yield* logged(
+        Effect.gen(function* () {
+          yield* outage.back
+          for (let second = 0; second <= 80; second += 5) {
+            yield* outage.lost("no answer")
+            yield* TestClock.adjust("5 seconds")
+          }
+          yield* outage.back
+          yield* outage.back
+        })
+      )
+      assert.deepStrictEqual(
+        entries.map(({ message }) => message),
+        [
+          "the database does not work: no answer",
+          "the database does not work, for 10 s now: no answer",
+          "the database does not work, for 70 s now: no answer",
+          "the database works again after 85 s"
+        ]
+      )
+    })
+  )
 })

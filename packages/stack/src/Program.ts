@@ -1,4 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { LogLevelSwitch, switched } from "@runplane/server"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -48,8 +49,11 @@ const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: Sc
 export const complain = (error: Parameters<typeof oneLine>[0]) => Console.error(`runplane: ${oneLine(error)}`)
 
 /** What the services have to say goes to stderr and only from a warning on, so that it never mixes with the story. */
-const logging = ({ logLevel }: StackSettings) =>
-  Layer.mergeAll(
-    Logger.layer([Logger.withConsoleError(Logger.formatSimple)]),
-    Layer.succeed(References.MinimumLogLevel, logLevel)
+const logging = ({ logLevel }: StackSettings) => {
+  const holder = { level: logLevel }
+  return Layer.mergeAll(
+    Logger.layer([switched(Logger.withConsoleError(Logger.formatSimple), holder)]),
+    Layer.succeed(LogLevelSwitch, holder),
+    Layer.succeed(References.MinimumLogLevel, "All")
   )
+}

@@ -4,6 +4,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
 import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
+import { setLogLevel } from "../service/LogLevel.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 
 const CircuitState = Schema.Literals(["CLOSED", "OPEN", "HALF_OPEN"]).annotate({
@@ -100,6 +101,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
           "for a while. A failed listing is an error, never an empty report.",
         failures: ["DriftUnavailable", ...runtimeFailures.filter((name) => !DETAIL_CODES.includes(name))]
       })
-    )
+    ),
+    setLogLevel
   )
   .annotateMerge(tag("Administration", "Operation of the service")) {}

@@ -3,6 +3,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
+import { RUNPLANE_VERSION } from "../Version.ts"
 import { AdminGroup } from "./AdminGroup.ts"
 import { AuditGroup } from "./AuditGroup.ts"
 import { BatchGroup } from "./BatchGroup.ts"
@@ -45,7 +46,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .annotateMerge(
     OpenApi.annotations({
       title: "Run control plane",
-      version: "0.1.0",
+      version: RUNPLANE_VERSION,
       summary: "Creates runs of multi-agent sessions, watches them, and serves their events and state.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     })

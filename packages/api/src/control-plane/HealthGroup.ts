@@ -4,6 +4,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { operation, tag } from "../openapi/Describe.ts"
+import { livez, metrics, readyzQuery } from "../service/Probes.ts"
 
 /** Whether the runtime answers. */
 export const RuntimeHealth = Schema.Struct({
@@ -37,16 +38,25 @@ const checks = {
 }
 
 /** The answer of `GET /readyz`: the checks, and the same values flat for older readers (docs/http.md#readiness). */
-export const Readiness = Schema.Struct({
+const readiness = {
   status: Schema.Literals(["ok", "degraded"]).annotate({ description: "degraded when a check fails" }),
   checks: Schema.Struct(checks).annotate({ description: "The single checks" }),
   ok: Field.flag("Whether status is ok; this and the following repeat the checks for older readers"),
-  ...checks
-}).annotate({ identifier: "Readiness", description: "Whether everything the service depends on works" })
+  ...checks,
+  stopping: Schema.optionalKey(Field.flag("true once the service has begun to stop"))
+}
+
+/** Whether everything the service depends on works. */
+export const Readiness = Schema.Struct(readiness).annotate({
+  identifier: "Readiness",
+  description: "Whether everything the service depends on works"
+})
 export type Readiness = typeof Readiness.Type
 
-/** `text/plain` in the Prometheus exposition format 0.0.4. */
-export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+/** The same answer to a strict probe of a service that is degraded or stopping. */
+const NotReady = Schema.Struct(readiness)
+  .annotate({ identifier: "NotReady", description: "Answered to a strict probe" })
+  .pipe(HttpApiSchema.status(503))
 
 /** Probes and metrics: public and never throttled. */
 export class HealthGroup extends HttpApiGroup.make("health")
@@ -63,21 +73,15 @@ export class HealthGroup extends HttpApiGroup.make("health")
         description: "A liveness probe: looks at nothing."
       })
     ),
-    HttpApiEndpoint.get("readyz", "/readyz", { success: Readiness }).annotateMerge(
+    livez,
+    HttpApiEndpoint.get("readyz", "/readyz", { query: readyzQuery, success: [Readiness, NotReady] }).annotateMerge(
       operation({
         id: "getReadiness",
         summary: "Ask whether the dependencies work",
-        description: "Always 200: `status` is `ok` or `degraded`, and `checks` says why."
+        description:
+          "200 also when degraded, unless strict is true: `status` is `ok` or `degraded`, and `checks` says why."
       })
     ),
-    HttpApiEndpoint.get("metrics", "/metrics", {
-      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: METRICS_CONTENT_TYPE }))
-    }).annotateMerge(
-      operation({
-        id: "getMetrics",
-        summary: "Read the metrics of the process",
-        description: "In the Prometheus text format 0.0.4."
-      })
-    )
+    metrics
   )
   .annotateMerge(tag("Health", "Probes and metrics: public, and never throttled")) {}

@@ -3,24 +3,30 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { LaunchValidation } from "../middleware/RequestValidation.ts"
+import { RUNPLANE_VERSION } from "../Version.ts"
 import { CatalogGroup } from "./CatalogGroup.ts"
+import { LauncherAdminGroup } from "./LauncherAdminGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
+import { LauncherProbesGroup } from "./LauncherProbesGroup.ts"
 import { LaunchGroup } from "./LaunchGroup.ts"
 
 /** The HTTP contract of the scenario launch service. */
 export class LauncherApi extends HttpApi.make("launcher")
   .add(CatalogGroup)
   .add(LaunchGroup)
+  .add(LauncherAdminGroup)
   .middleware(LaunchValidation)
   .add(LauncherHealthGroup)
   .middleware(LauncherApiKey)
   .middleware(RateLimit)
+  // What a platform asks is behind none of the two.
+  .add(LauncherProbesGroup)
   // The control plane judges a descriptor; the compiled one is answered as it is.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })
   .annotateMerge(
     OpenApi.annotations({
       title: "Scenario launch service",
-      version: "0.1.0",
+      version: RUNPLANE_VERSION,
       summary: "Catalog of scenario packs, launch schemas, compilation into run descriptors, and example runs.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     })

@@ -8,11 +8,14 @@ import * as Redacted from "effect/Redacted"
 import type * as Migrator from "effect/sql/Migrator"
 import * as SqlError from "effect/sql/SqlError"
 import { makeDatabaseClient } from "./DatabaseClient.ts"
-import { migrate } from "./Migrations.ts"
+import { checkSchema, migrate, type SchemaMismatch } from "./Migrations.ts"
+import { type PoolCounts, PoolUse, poolCounts } from "./PoolUse.ts"
 import { describeSqlError } from "./SqlFailures.ts"
 
 export interface DatabaseOptions {
   readonly url: string
+  /** Whether to bring the schema up to date; otherwise one that is not is refused. Default true. */
+  readonly migrateOnStart?: boolean
   readonly maxConnections?: number
   /** Milliseconds; 0 keeps every connection. */
   readonly idleTimeoutMs?: number
@@ -26,6 +29,7 @@ export interface DatabaseOptions {
 
 const settings = {
   url: ControlPlaneSettings.DATABASE_URL,
+  migrateOnStart: ControlPlaneSettings.MIGRATE_ON_START,
   maxConnections: ControlPlaneSettings.DB_POOL_MAX,
   idleTimeoutMs: ControlPlaneSettings.DB_POOL_IDLE_TIMEOUT,
   connectTimeoutMs: ControlPlaneSettings.DB_POOL_CONNECTION_TIMEOUT,
@@ -43,13 +47,16 @@ export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")
   }
 }
 
-const unavailable = (error: SqlError.SqlError | Migrator.MigrationError) =>
-  new DatabaseUnavailable({ reason: error._tag === "SqlError" ? describeSqlError(error) : describeMigration(error) })
+const unavailable = (error: SqlError.SqlError | Migrator.MigrationError | SchemaMismatch) =>
+  new DatabaseUnavailable({ reason: describe(error) })
+
+const describe = (error: SqlError.SqlError | Migrator.MigrationError | SchemaMismatch) => {
+  if (error._tag === "SqlError") return describeSqlError(error)
+  return error._tag === "SchemaMismatch" ? error.message : describeMigration(error)
+}
 
 const describeMigration = (error: Migrator.MigrationError) =>
   error.cause instanceof SqlError.SqlError ? `${error.message}: ${describeSqlError(error.cause)}` : error.message
-
-const migrated = Layer.effectDiscard(Effect.mapError(migrate, unavailable))
 
 /**
  * Connections that are held for as long as the process lives: the locks of its shards of the runs, the one that shows
@@ -58,10 +65,12 @@ const migrated = Layer.effectDiscard(Effect.mapError(migrate, unavailable))
  */
 export const HELD_CONNECTIONS = 3
 
-const client = (asked: DatabaseOptions) => {
+const client = (asked: DatabaseOptions, use: PoolCounts) => {
   const options = { ...defaults, ...asked }
+  use.max = options.maxConnections + HELD_CONNECTIONS
   return PgClient.layerFrom(
     makeDatabaseClient({
+      use,
       url: Redacted.make(options.url),
       maxConnections: options.maxConnections + HELD_CONNECTIONS,
       idleTimeout: options.idleTimeoutMs === 0 ? Duration.infinity : Duration.millis(options.idleTimeoutMs),
@@ -78,11 +87,28 @@ const client = (asked: DatabaseOptions) => {
   )
 }
 
-/** A PostgreSQL pool whose schema is up to date. Building it connects and migrates, and fails when either fails. */
-export const layerDatabase = (options: DatabaseOptions) =>
-  migrated.pipe(
-    Layer.provideMerge(client(options)),
-    Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error))))
+/**
+ * A PostgreSQL pool whose schema is up to date. Building it connects and migrates, or with `migrateOnStart: false` only
+ * looks at the schema, and fails when either fails.
+ */
+export const layerDatabase = (options: DatabaseOptions) => {
+  const use = poolCounts()
+  const prepared = options.migrateOnStart === false ? checkSchema : migrate
+  return Layer.effectDiscard(Effect.mapError(prepared, unavailable)).pipe(
+    Layer.provideMerge(client(options, use)),
+    Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error)))),
+    Layer.merge(Layer.succeed(PoolUse, use))
+  )
+}
+
+/** Brings the schema of the database up to date and ends: `runplane migrate`. Answers what it applied. */
+export const migrateDatabase = (options: DatabaseOptions) =>
+  Effect.mapError(migrate, unavailable).pipe(
+    Effect.provide(
+      client(options, poolCounts()).pipe(
+        Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error))))
+      )
+    )
   )
 
 /** The settings of the database. */

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Acquirer, Borrower, Connection } from "effect/sql/SqlConnection"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import { type PoolCounts, poolCounts } from "./PoolUse.ts"
 import { PoolExhausted, TransactionAborted } from "./SqlFailures.ts"
 
 /**
@@ -17,6 +18,8 @@ export interface DatabaseClientOptions extends Omit<PgClient.PgPoolConfig, "keep
   readonly maxConnections: number
   /** How long a statement or transaction may wait for a free connection. Milliseconds. */
   readonly acquireTimeoutMs: number
+  /** Is kept true for the metrics. */
+  readonly use?: PoolCounts
 }
 
 /**
@@ -28,7 +31,7 @@ export interface DatabaseClientOptions extends Omit<PgClient.PgPoolConfig, "keep
  *   the rollback fails too; but there is nothing left to roll back.
  */
 export const makeDatabaseClient = Effect.fnUntraced(function* (options: DatabaseClientOptions) {
-  const { acquireTimeoutMs, ...pool } = options
+  const { acquireTimeoutMs, use = poolCounts(), ...pool } = options
   const base = yield* PgClient.make({ ...pool, keepAlive: Duration.seconds(KEEP_ALIVE_SECONDS) })
 
   const exhausted = new SqlError({
@@ -39,10 +42,26 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
   })
   // The wait itself can be interrupted even where its caller cannot: otherwise the time-out would wait for it. It is
   // one for the network, so it goes by the real clock, also where a test moves another.
-  const acquirer: Acquirer = Effect.timeoutOrElse(Effect.interruptible(base.reserve), {
+  const free: Acquirer = Effect.timeoutOrElse(Effect.interruptible(base.reserve), {
     duration: Duration.millis(acquireTimeoutMs),
     orElse: () => Effect.fail(exhausted)
   }).pipe(Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()))
+  const counted = Effect.acquireRelease(
+    Effect.sync(() => {
+      use.inUse += 1
+    }),
+    () =>
+      Effect.sync(() => {
+        use.inUse -= 1
+      })
+  )
+  const acquirer: Acquirer = Effect.suspend(() => {
+    use.waiting += 1
+    const arrived = Effect.sync(() => {
+      use.waiting -= 1
+    })
+    return Effect.tap(Effect.ensuring(free, arrived), counted)
+  })
   const borrower: Borrower = (use) => Effect.scoped(Effect.flatMap(acquirer, use))
 
   const client = yield* SqlClient.make({

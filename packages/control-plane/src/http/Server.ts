@@ -7,7 +7,8 @@ import {
   layerControlPlaneDocs,
   layerHttpServer,
   readSetting,
-  ServiceSettings
+  ServiceSettings,
+  Shutdown
 } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -15,7 +16,6 @@ import * as HttpServer from "effect/http/HttpServer"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import { AuditHttp } from "../audit/AuditHttp.ts"
-import { Shutdown } from "../edge/Shutdown.ts"
 import { AdminHttp } from "../operate/admin/AdminHttp.ts"
 import { BatchHttp } from "../operate/batch/BatchHttp.ts"
 import { HealthHttp } from "../operate/health/HealthHttp.ts"
@@ -64,7 +64,10 @@ const routes = Layer.unwrap(
   })
 ).pipe(Layer.provide(handlers), Layer.provide(ControlPlaneEdge.layerMiddleware), Layer.merge(ControlPlaneEdge.layer))
 
-/** Finalizers run backwards: what is built on the server ends before it, so open event streams do not hold it up. */
+/**
+ * Finalizers run backwards: what is built on the server ends before it, so readiness says no while it still serves, and
+ * open event streams do not hold it up.
+ */
 const endStreamsFirst = Layer.effectDiscard(
   Effect.gen(function* () {
     const shutdown = yield* Shutdown

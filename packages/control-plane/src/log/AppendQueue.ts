@@ -67,6 +67,8 @@ export class AppendQueue extends Context.Service<
     /** Waits for appends and takes the oldest of different runs, up to the bounds of a group. */
     readonly takeGroup: Effect.Effect<Group>
     readonly oldest: Effect.Effect<OldestAppend | undefined>
+    /** How many are not stored yet. */
+    readonly waiting: Effect.Effect<number>
   }
 >()("runplane/control-plane/AppendQueue") {
   static readonly layer = Layer.effect(
@@ -196,7 +198,7 @@ export class AppendQueue extends Context.Service<
         return undefined
       })
 
-      return AppendQueue.of({ append, takeGroup, oldest })
+      return AppendQueue.of({ append, takeGroup, oldest, waiting: Effect.sync(() => open.size) })
     })
   )
 }

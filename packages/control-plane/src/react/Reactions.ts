@@ -4,10 +4,12 @@ import { Reactors } from "../log/Reactors.ts"
 import { RunTraces } from "../log/runs/RunTraces.ts"
 import { countAppends } from "./metrics/EventMetrics.ts"
 import { Metrics } from "./metrics/Metrics.ts"
+import { makeRunLog } from "./RunLog.ts"
 import { makeEventTallies } from "./tallies/EventTally.ts"
 import { makeLateChanges, RunTallies } from "./tallies/RunTallies.ts"
 import { makeRunSpans } from "./traces/RunSpans.ts"
 import * as Delivery from "./webhooks/Delivery.ts"
+import { WebhookBacklog } from "./webhooks/WebhookBacklog.ts"
 import { WebhookDispatcher } from "./webhooks/WebhookDispatcher.ts"
 import { makeWebhookOutbox } from "./webhooks/WebhookOutbox.ts"
 
@@ -20,6 +22,7 @@ const reactors = Layer.effect(
       yield* makeLateChanges,
       yield* makeWebhookOutbox(wake),
       countAppends(yield* Metrics),
+      yield* makeRunLog,
       yield* makeRunSpans
     ]
   })
@@ -29,5 +32,5 @@ const reactors = Layer.effect(
 export const layer = reactors.pipe(
   Layer.provide(RunTraces.layer),
   Layer.provideMerge(Layer.mergeAll(Delivery.layer, RunTallies.layer)),
-  Layer.provideMerge(Metrics.layer)
+  Layer.provideMerge(Layer.merge(Metrics.layer, WebhookBacklog.layer))
 )

@@ -6,7 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
-import { DatabaseUnavailable, HELD_CONNECTIONS, layerDatabase } from "../../src/database/Database.ts"
+import { DatabaseUnavailable, HELD_CONNECTIONS, layerDatabase, migrateDatabase } from "../../src/database/Database.ts"
 import { describeSqlError, isOutage } from "../../src/database/SqlFailures.ts"
 
 const ACQUIRE_TIMEOUT_MS = 300
@@ -83,6 +83,34 @@ layer(smallest, { excludeTestServices: true })("the smallest pool", (it) => {
       const failed: SqlError = yield* Effect.flip(ended)
       assert.isTrue(isOutage(failed))
       assert.strictEqual((yield* ask)[0]?.answer, 42)
+    })
+  )
+})
+
+describe("a schema that is not the program's", () => {
+  const start = (url: string, migrateOnStart: boolean) =>
+    Effect.scoped(Layer.build(layerDatabase({ url, maxConnections: 1, migrateOnStart })))
+
+  it.live("is refused in one line when it is newer, or older and not to be migrated", () =>
+    Effect.gen(function* () {
+      const url = yield* createDatabase
+      const empty = yield* Effect.flip(start(url, false))
+      assert.match(
+        empty.message,
+        /the database is 0, this program's is \d+: bring it up to date with "runplane migrate"/
+      )
+      assert.isAbove((yield* migrateDatabase({ url, maxConnections: 1 })).length, 0)
+      assert.deepStrictEqual(yield* migrateDatabase({ url, maxConnections: 1 }), [])
+      yield* start(url, false)
+      yield* Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* sql`INSERT INTO schema_migrations (migration_id, name) VALUES (9999, 'of_tomorrow')`
+      }).pipe(Effect.provide(layerDatabase({ url, maxConnections: 1 })))
+      for (const migrateOnStart of [true, false]) {
+        const newer = yield* Effect.flip(start(url, migrateOnStart))
+        assert.instanceOf(newer, DatabaseUnavailable)
+        assert.match(newer.message, /^[^\n]*the database is 9999, this program's is \d+: a newer Runplane[^\n]*$/)
+      }
     })
   )
 })

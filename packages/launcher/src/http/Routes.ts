@@ -8,6 +8,7 @@ import { dump } from "js-yaml"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
 import { HealthHttp, LaunchHttp } from "./LaunchHttp.ts"
+import { AdminHttp, ProbesHttp } from "./OperationHttp.ts"
 
 /**
  * The documents belong to development: there the contract and a page to try it are served, elsewhere they are unknown
@@ -15,7 +16,7 @@ import { HealthHttp, LaunchHttp } from "./LaunchHttp.ts"
  */
 const DEVELOPMENT = "development"
 
-const handlers = Layer.mergeAll(CatalogHttp, LaunchHttp, HealthHttp)
+const handlers = Layer.mergeAll(CatalogHttp, LaunchHttp, HealthHttp, ProbesHttp, AdminHttp)
 
 /** The contract once more as YAML. */
 const docsYaml = HttpRouter.add(

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Shutdown } from "@runplane/server"
 import * as Effect from "effect/Effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
 import * as Layer from "effect/Layer"
 import { AgentCatalog } from "../../src/catalog/AgentCatalog.ts"
 import { PackRegistry } from "../../src/catalog/PackRegistry.ts"
@@ -8,6 +9,8 @@ import { agentAttachFailed, authMintFailed, invalidConfig } from "../../src/comm
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
 import { LauncherRoutes } from "../../src/http/Routes.ts"
+import { LauncherMetrics } from "../../src/operate/LauncherMetrics.ts"
+import { LauncherReadiness } from "../../src/operate/LauncherReadiness.ts"
 import { compiledLaunch, profile } from "../fixtures/Compiled.ts"
 import { type MemoryTree, memoryFiles } from "../fixtures/MemoryFiles.ts"
 import { scenarioYaml, smallPack, templateYaml } from "../fixtures/Packs.ts"
@@ -43,7 +46,12 @@ const serve = (
     Layer.provide(memoryFiles(options.files ?? tree))
   )
   const { handler, dispose } = HttpRouter.toWebHandler(
-    LauncherRoutes.pipe(Layer.provide(capabilities), Layer.provide(HttpServer.layerServices)),
+    LauncherRoutes.pipe(
+      Layer.provide(LauncherReadiness.layer),
+      Layer.provide(capabilities),
+      Layer.provide([LauncherMetrics.layer, Shutdown.layer, FetchHttpClient.layer]),
+      Layer.provide(HttpServer.layerServices)
+    ),
     { disableLogger: true }
   )
   const call = (method: string, path: string, body?: unknown) =>
@@ -82,6 +90,8 @@ const withRefs = (agentRef: string, scenarios: ReadonlyArray<string>) => ({ ...p
 describe("the catalog over HTTP", () => {
   it.effect.each<readonly [path: string, body: unknown]>([
     ["/healthz", { ok: true, service: "svc" }],
+    ["/livez", { status: "ok" }],
+    ["/readyz?strict=true", { status: "ok", ok: true, checks: { catalog: { ok: true, detail: "2 packs" } } }],
     ["/packs", ["demo", "other"].map((slug) => ({ slug, name: "Demo", description: "A demo pack", tags: ["demo"] }))],
     ["/packs/demo/scenarios", [summary]],
     [
@@ -97,6 +107,28 @@ describe("the catalog over HTTP", () => {
     Effect.gen(function* () {
       const call = yield* serve()
       assert.deepStrictEqual(yield* call("GET", path), { status: 200, body: expected })
+    })
+  )
+
+  it.effect("is not ready without packs, which a strict probe reads from the status", () =>
+    Effect.gen(function* () {
+      const call = yield* serve({ files: { "/packs/README.md": "" } })
+      const lenient = yield* call("GET", "/readyz")
+      assert.strictEqual(lenient.status, 200)
+      assert.deepInclude(lenient.body, { status: "degraded", ok: false })
+      const strict = yield* call("GET", "/readyz?strict=true")
+      assert.deepStrictEqual(strict, { status: 503, body: lenient.body })
+      assert.strictEqual((yield* call("GET", "/readyz?strict=a&strict=b")).status, 200)
+    })
+  )
+
+  it.effect("GET /metrics names the build and the requests", () =>
+    Effect.gen(function* () {
+      const call = yield* serve()
+      const { body, status } = yield* call("GET", "/metrics")
+      assert.strictEqual(status, 200)
+      assert.match(body, /runplane_build_info\{service="launcher",version="[\d.]+",node="[\d.]+"\} 1/)
+      assert.include(body, "# TYPE http_requests_total counter")
     })
   )
 

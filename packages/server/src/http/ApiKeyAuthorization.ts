@@ -7,6 +7,7 @@ import { keysFault } from "../settings/DeploymentRules.ts"
 import { readSettings, SettingsRefused } from "../settings/ReadSettings.ts"
 import { AuditSettings, ServiceSettings } from "../settings/ServiceSettings.ts"
 import { actorsOf, indexOfKey } from "./ApiKeys.ts"
+import { RequestFacts } from "./RequestFacts.ts"
 
 const settings = {
   keys: ServiceSettings.AUTH_API_KEYS,
@@ -43,6 +44,7 @@ export const layerAuthorization = Layer.effect(
         Effect.gen(function* () {
           const request = yield* HttpServerRequest.HttpServerRequest
           const actor = yield* actorOf(request.headers["authorization"])
+          if (actor.actorType === "api-key") (yield* RequestFacts).keyName = actor.actorId
           return yield* Effect.provideService(httpEffect, CurrentActor, actor)
         })
     })

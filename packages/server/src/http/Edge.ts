@@ -15,7 +15,8 @@ import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { withJsonBody } from "./BodyRules.ts"
 import { makeCors } from "./Cors.ts"
 import type { EdgeForm } from "./EdgeForm.ts"
-import { HttpObserver, RequestId } from "./HttpObserver.ts"
+import { HttpObserver, type ObservedRequest, RequestId } from "./HttpObserver.ts"
+import { type Facts, RequestFacts } from "./RequestFacts.ts"
 
 /** Largest request body, mebibytes. */
 export const MAX_BODY_MIB = 1
@@ -53,7 +54,9 @@ export const layerEdge = (form: EdgeForm) =>
             const headers = cors.preflight(origin, request.headers["access-control-request-headers"])
             return HttpServerResponse.empty({ status: 204, headers: { ...headers, "x-request-id": requestId } })
           }
-          const response = yield* answered(httpEffect, request, form, observer).pipe(
+          const facts: Facts = { keyName: undefined }
+          const response = yield* answered(httpEffect, request, form, observer, facts).pipe(
+            Effect.provideService(RequestFacts, facts),
             Effect.provideService(HttpServerRequest.HttpServerRequest, withJsonBody(request, form.otherBodies)),
             Effect.provideService(RequestId, requestId),
             Effect.annotateLogs("requestId", requestId)
@@ -68,7 +71,8 @@ const answered = <E, R>(
   httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   request: HttpServerRequest.HttpServerRequest,
   form: EdgeForm,
-  observer: typeof HttpObserver.Service
+  observer: typeof HttpObserver.Service,
+  facts: Facts
 ) =>
   Effect.gen(function* () {
     const start = yield* Clock.currentTimeNanos
@@ -80,15 +84,31 @@ const answered = <E, R>(
     // The router leaves the matched route in the context of the request's fiber.
     const route = yield* Effect.serviceOption(HttpRouter.RouteContext)
     const seconds = Number((yield* Clock.currentTimeNanos) - start) / 1e9
-    yield* observer.observe({
+    const observed: ObservedRequest = {
       method: request.method,
       route: Option.match(route, { onNone: () => "unmatched", onSome: (matched) => matched.route.path }),
       status: response.status,
       seconds
-    })
-    yield* Effect.logDebug(`${request.method} ${request.url} ${response.status} ${seconds.toFixed(3)}s`)
+    }
+    yield* observer.observe(observed)
+    if (!PROBES.has(observed.route)) yield* logAccess(observed, facts)
     return response
   })
+
+/** What platforms ask all the time; it would drown the rest of the access log. */
+const PROBES: ReadonlySet<string> = new Set(["/livez", "/healthz", "/readyz", "/metrics"])
+
+/** An entry of the access log (docs/http.md#log). Never a path or a query: both may hold secrets. */
+const logAccess = ({ method, route, seconds, status }: ObservedRequest, { keyName }: Facts) => {
+  const ms = Math.round(seconds * 1_000)
+  return Effect.annotateLogs(Effect.logInfo(`${method} ${route} ${status} ${ms} ms`), {
+    method,
+    route,
+    status,
+    ms,
+    ...(keyName !== undefined && { keyName })
+  })
+}
 
 const fallback = (cause: Cause.Cause<unknown>, request: HttpServerRequest.HttpServerRequest, form: EdgeForm) => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

@@ -33,6 +33,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "How long a transaction of the service may do nothing before the database ends it; 0 lets it."
   ),
 
+  MIGRATE_ON_START: row(
+    flag,
+    true,
+    "Whether the start brings the schema up to date; `false` leaves that to `runplane migrate`."
+  ),
+
   LOG_BUFFER_BYTES: row(
     bytes(65_536),
     16_777_216,

@@ -36,6 +36,11 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
       shownDefault: "false"
     }
   ),
+  SHUTDOWN_DELAY_MS: row(
+    wholeNumber({ unit: "milliseconds", max: 600_000 }),
+    0,
+    "How long requests are still served after a signal to stop, while readiness says no."
+  ),
   LOG_LEVEL: row(logLevel, "Info", "Entries below this level are not logged.", { shownDefault: "info" })
 })
 

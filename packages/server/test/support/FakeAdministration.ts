@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 
 export const Admin = HttpApiBuilder.group(ControlPlaneApi, "admin", (handlers) =>
   handlers.handleAll({
+    setLogLevel: ({ payload }) => Effect.succeed({ level: payload.level, previous: "info" as const }),
     resetCircuitBreaker: () => Effect.succeed({ status: "ok" as const, state: "CLOSED" as const }),
     circuitBreakerHistory: () => Effect.succeed({ state: "CLOSED" as const, history: [] }),
     runtimeSessions: () =>

@@ -211,6 +211,7 @@ const Removed = HttpApiBuilder.group(ControlPlaneApi, "removed", (handlers) =>
 const Health = HttpApiBuilder.group(ControlPlaneApi, "health", (handlers) =>
   handlers.handleAll({
     healthz: () => Effect.succeed({ status: "ok" as const }),
+    livez: () => Effect.succeed({ status: "ok" as const }),
     readyz: () => {
       const checks = {
         database: "ok" as const,

@@ -41,11 +41,23 @@ const Health = HttpApiBuilder.group(LauncherApi, "health", (handlers) =>
   handlers.handle("healthz", () => Effect.succeed({ ok: true as const, service: "launcher" }))
 )
 
+const Probes = HttpApiBuilder.group(LauncherApi, "probes", (handlers) =>
+  handlers.handleAll({
+    livez: () => Effect.succeed({ status: "ok" as const }),
+    readyz: () => Effect.succeed({ status: "ok" as const, ok: true, checks: { catalog: { ok: true, detail: "" } } }),
+    metrics: () => Effect.succeed("up 1\n")
+  })
+)
+
+const Admin = HttpApiBuilder.group(LauncherApi, "admin", (handlers) =>
+  handlers.handle("setLogLevel", ({ payload }) => Effect.succeed({ level: payload.level, previous: "info" as const }))
+)
+
 /** The routes of a launch service of fakes; settings as environment variables. */
 export const fakeLauncher = (env: Readonly<Record<string, string>> = {}) =>
   HttpRouter.serve(
     HttpApiBuilder.layer(LauncherApi).pipe(
-      Layer.provide([Catalog, Launch, Health]),
+      Layer.provide([Catalog, Launch, Health, Probes, Admin]),
       Layer.provide(LauncherEdge.layerMiddleware),
       Layer.merge(LauncherEdge.layer)
     ),

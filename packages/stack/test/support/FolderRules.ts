@@ -47,8 +47,9 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     },
     http: {
       meaning: "handlers and answers",
-      knows: ["examples", "compile", "catalog", "LauncherSettings.ts", "common"]
+      knows: ["operate", "examples", "compile", "catalog", "LauncherSettings.ts", "common"]
     },
+    operate: { meaning: "readiness and metrics", knows: ["catalog", "LauncherSettings.ts", "common"] },
     examples: {
       meaning: "the example flow: compile, start the agents, submit the run",
       knows: ["agents", "compile", "control-plane", "catalog", "LauncherSettings.ts", "common"]

@@ -1,5 +1,6 @@
-import { ControlPlaneApi } from "@runplane/api"
+import { ControlPlaneApi, type LogLevelName } from "@runplane/api"
 import { CircuitBreaker } from "@runplane/runtime"
+import { changeLogLevel } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -34,7 +35,21 @@ export const AdminHttp = HttpApiBuilder.group(
       return { status: "ok" as const, state: "CLOSED" as const }
     })
 
+    const setLogLevel = Effect.fnUntraced(function* (level: LogLevelName) {
+      const changed = yield* changeLogLevel(level)
+      yield* audit.recordDone({
+        caller: yield* currentCaller,
+        action: "log_level.changed",
+        resource: "log",
+        resourceId: "level",
+        details: changed,
+        at: new Date(yield* Clock.currentTimeMillis).toISOString()
+      })
+      return changed
+    })
+
     return handlers.handleAll({
+      setLogLevel: ({ payload }) => setLogLevel(payload.level),
       resetCircuitBreaker: () => resetBreaker,
       circuitBreakerHistory: ({ query }) =>
         Effect.gen(function* () {

@@ -1,9 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Readiness } from "@runplane/api"
 import { CircuitBreaker } from "@runplane/runtime"
+import { makeOutageLog } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import { describeSqlError } from "../../database/SqlFailures.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../edge/RuntimeHealth.ts"
 import { AppendQueue, type OldestAppend } from "../../log/AppendQueue.ts"
@@ -14,6 +16,8 @@ import { Observers, type TakingUp } from "../../observe/Observers.ts"
 export const READINESS_TTL_MS = 1_000
 /** A run this young may not have found its observer yet. Seconds. */
 const ADOPTION_GRACE_SECONDS = 30
+/** How often the service looks by itself. Milliseconds. */
+const WATCH_MS = 5_000
 
 /** Whether what the service depends on works (docs/http.md#readiness). A check never fails; it says `unhealthy`. */
 export class Health extends Context.Service<
@@ -31,15 +35,22 @@ export class Health extends Context.Service<
       const observers = yield* Observers
       const appends = yield* AppendQueue
       const { oldestAppendMs } = yield* LogSettings
+      const outages = { database: makeOutageLog("the database"), runtime: makeOutageLog("the runtime") }
 
       const tooSlow = <A>(answer: A) => ({ duration: CHECK_TIMEOUT_MS, orElse: () => Effect.succeed(answer) })
 
       const database = sql`SELECT 1`.pipe(
-        Effect.as("ok" as const),
-        Effect.catch((error) =>
-          Effect.as(Effect.logWarning(`the database check failed: ${describeSqlError(error)}`), "unhealthy" as const)
-        ),
-        Effect.timeoutOrElse(tooSlow("unhealthy" as const))
+        Effect.andThen(Effect.as(outages.database.back, "ok" as const)),
+        Effect.catch((error) => Effect.as(outages.database.lost(describeSqlError(error)), "unhealthy" as const)),
+        Effect.timeoutOrElse({
+          duration: CHECK_TIMEOUT_MS,
+          orElse: () =>
+            Effect.as(outages.database.lost(`no answer within ${CHECK_TIMEOUT_MS} ms`), "unhealthy" as const)
+        })
+      )
+
+      const runtimeCheck = Effect.tap(runtime.check, ({ detail = "", ok }) =>
+        ok ? outages.runtime.back : outages.runtime.lost(detail)
       )
 
       // A run is connected, or retried on schedule, exactly while its observer lives, in whichever process.
@@ -59,7 +70,7 @@ export class Health extends Context.Service<
         {
           database,
           log,
-          runtime: runtime.check,
+          runtime: runtimeCheck,
           streamConsumer,
           circuitBreaker: breaker.state,
           takingUp: observers.takingUp
@@ -67,6 +78,14 @@ export class Health extends Context.Service<
         { concurrency: "unbounded" }
       ).pipe(Effect.map(toReadiness), Effect.cachedWithTTL(READINESS_TTL_MS))
       return Health.of({ readiness })
+    })
+  )
+
+  /** Looks by itself, so that the log tells of a dependency that is lost whether or not anybody asks. */
+  static readonly layerWatch = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { readiness } = yield* Health
+      yield* Effect.forkScoped(Effect.repeat(readiness, Schedule.spaced(WATCH_MS)))
     })
   )
 }

@@ -1,10 +1,13 @@
 import { ControlPlaneApi } from "@runplane/api"
 import { CircuitBreaker } from "@runplane/runtime"
+import { readinessAnswer, Shutdown } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { PoolUse } from "../../database/PoolUse.ts"
 import { AppendQueue } from "../../log/AppendQueue.ts"
 import { Observers } from "../../observe/Observers.ts"
 import { Metrics } from "../../react/metrics/Metrics.ts"
+import { WebhookBacklog } from "../../react/webhooks/WebhookBacklog.ts"
 import { Health } from "./Health.ts"
 
 /** The public probes and the metrics (docs/http.md#readiness, docs/http.md#metrics-endpoint). */
@@ -17,16 +20,27 @@ export const HealthHttp = HttpApiBuilder.group(
     const metrics = yield* Metrics
     const observers = yield* Observers
     const appends = yield* AppendQueue
+    const backlog = yield* WebhookBacklog
+    const pool = yield* PoolUse
+    const shutdown = yield* Shutdown
 
     return handlers.handleAll({
       healthz: () => Effect.succeed({ status: "ok" as const }),
-      readyz: () => health.readiness,
+      livez: () => Effect.succeed({ status: "ok" as const }),
+      readyz: ({ query }) =>
+        Effect.gen(function* () {
+          return readinessAnswer(yield* health.readiness, { ...query, stopping: yield* shutdown.stopping })
+        }),
       metrics: () =>
         Effect.gen(function* () {
           const counts = yield* breaker.counts
+          const { inUse, max, waiting } = pool
           return yield* metrics.scrape({
             activeRuntimeStreams: yield* observers.active,
             oldestAppendMs: (yield* appends.oldest)?.waitedMs ?? 0,
+            waitingAppends: yield* appends.waiting,
+            pool: { inUse, max, waiting },
+            webhookBacklog: yield* backlog.count,
             circuitState: yield* breaker.state,
             circuitSuccesses: counts.successes,
             circuitFailures: counts.failures

@@ -9,7 +9,8 @@ export const countAppends = (metrics: Metrics["Service"]): Reactor => ({
   }
 })
 
-const countAppend = (metrics: Metrics["Service"], { change, events, state }: WrittenAppend) => {
+const countAppend = (metrics: Metrics["Service"], { askedAt, change, events, frames, state }: WrittenAppend) => {
+  if (frames.length > 0) metrics.framesAt(askedAt)
   for (const event of events) countEvent(metrics, event)
   if (change === undefined) return
   metrics.runTransition(change.to)

@@ -1,12 +1,12 @@
+import { makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
+import { Counter, Gauge, Histogram } from "prom-client"
 import type { SideEffectStep } from "../../edge/SideEffectMeter.ts"
 import { boundedLabel } from "./BoundedLabel.ts"
 
 /** Buckets in seconds. */
-const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const RUN_BUCKETS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600]
 const GRPC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
 
@@ -14,14 +14,6 @@ const GRPC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
 export const MAX_FREE_LABEL_VALUES = 200
 
 const CIRCUIT_STATE = { CLOSED: 0, HALF_OPEN: 1, OPEN: 2 } as const
-
-export interface HttpRequestMetric {
-  readonly method: string
-  /** The route's template, so that ids do not multiply the series. */
-  readonly path: string
-  readonly statusCode: number
-  readonly seconds: number
-}
 
 export interface RunEndMetric {
   readonly status: string
@@ -34,6 +26,11 @@ export interface ScrapedValues {
   readonly activeRuntimeStreams: number
   /** How long the oldest append has waited for the log. */
   readonly oldestAppendMs: number
+  /** How many wait. */
+  readonly waitingAppends: number
+  readonly pool: { readonly inUse: number; readonly waiting: number; readonly max: number }
+  /** Undefined: it cannot be counted now. */
+  readonly webhookBacklog: number | undefined
   readonly circuitState: keyof typeof CIRCUIT_STATE
   readonly circuitSuccesses: number
   readonly circuitFailures: number
@@ -47,21 +44,11 @@ export class Metrics extends Context.Service<Metrics, ReturnType<typeof makeMetr
 ) {
   static readonly layer = Layer.effect(
     Metrics,
-    Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          const registry = new Registry()
-          collectDefaultMetrics({ register: registry })
-          return registry
-        }),
-        (registry) => Effect.sync(() => registry.clear())
-      ),
-      (registry) => makeMetrics(registry)
-    )
+    Effect.map(makeServiceRegistry("control-plane"), (registry) => makeMetrics(registry))
   )
 }
 
-const makeMetrics = (registry: Registry) => {
+const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const registers = [registry]
   const counter = <Label extends string>(name: string, help: string, ...labelNames: ReadonlyArray<Label>) =>
     new Counter({ name, help, labelNames, registers })
@@ -73,17 +60,18 @@ const makeMetrics = (registry: Registry) => {
     ...labelNames: ReadonlyArray<Label>
   ) => new Histogram({ name, help, labelNames, registers, buckets: [...buckets] })
 
-  const httpSeconds = histogram(
-    "http_request_duration_seconds",
-    "Time until the answer was ready",
-    HTTP_BUCKETS,
-    "method",
-    "path",
-    "status_code"
-  )
-  const httpRequests = counter("http_requests_total", "Answered requests", "method", "path", "status_code")
   const sseConnections = gauge("active_sse_connections", "Open event streams of clients")
   const runtimeStreams = gauge("active_runtime_streams", "Runs observed by this process")
+  const waitingAppends = gauge("log_waiting_appends", "Additions to the log that wait to be stored")
+  const lastFrame = gauge("runtime_last_frame_timestamp_seconds", "When the last frame came, Unix time; 0 before it")
+  const pool = new Gauge({
+    name: "db_pool_connections",
+    help: "Connections of the pool: in use, and callers that wait for one",
+    labelNames: ["state"],
+    registers
+  })
+  const poolMax = gauge("db_pool_max_connections", "Most connections of the pool")
+  const webhookBacklog = gauge("webhook_backlog_deliveries", "Deliveries that are not settled yet; counted to 10,000")
   const oldestAppend = gauge("log_oldest_append_seconds", "How long the oldest addition to the log has waited")
   const transitions = counter("run_state_transitions_total", "Changes of run status, by new status", "status")
   // The second name is what the web console draws its percentiles from.
@@ -115,13 +103,11 @@ const makeMetrics = (registry: Registry) => {
   let countedFailures = 0
 
   return {
-    httpRequest: ({ method, path, seconds, statusCode }: HttpRequestMetric) => {
-      const labels = { method, path, status_code: String(statusCode) }
-      httpSeconds.observe(labels, seconds)
-      httpRequests.inc(labels)
-    },
+    httpRequest: observe,
     sseOpened: () => sseConnections.inc(),
     sseClosed: () => sseConnections.dec(),
+    /** Unix nanoseconds. */
+    framesAt: (at: bigint) => lastFrame.set(Number(at / 1_000_000n) / 1_000),
     runTransition: (status: string) => transitions.inc({ status }),
     runEnded: ({ modeName, seconds, status }: RunEndMetric) => {
       for (const metric of runSeconds) metric.observe({ terminal_status: status, mode_name: modes(modeName) }, seconds)
@@ -150,6 +136,11 @@ const makeMetrics = (registry: Registry) => {
       Effect.suspend(() => {
         runtimeStreams.set(values.activeRuntimeStreams)
         oldestAppend.set(values.oldestAppendMs / 1_000)
+        waitingAppends.set(values.waitingAppends)
+        pool.set({ state: "in_use" }, values.pool.inUse)
+        pool.set({ state: "waiting" }, values.pool.waiting)
+        poolMax.set(values.pool.max)
+        webhookBacklog.set(values.webhookBacklog ?? Number.NaN)
         circuitState.set(CIRCUIT_STATE[values.circuitState])
         circuitSuccesses.inc(Math.max(0, values.circuitSuccesses - countedSuccesses))
         circuitFailures.inc(Math.max(0, values.circuitFailures - countedFailures))

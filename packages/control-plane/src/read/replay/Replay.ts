@@ -1,12 +1,12 @@
 import type { ReplayDescriptor, ReplayStreamQuery } from "@runplane/api"
 import type { RunId } from "@runplane/domain"
-import { ControlPlaneSettings, readSettings } from "@runplane/server"
+import { ControlPlaneSettings, readSettings, Shutdown } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
-import { Shutdown } from "../../edge/Shutdown.ts"
+import { untilShutdown } from "../../edge/RetryHint.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { StreamMeter } from "../stream/StreamMeter.ts"
 import { replayFrames } from "./ReplayFrames.ts"
@@ -49,7 +49,7 @@ export class Replay extends Context.Service<
       })
 
       const open = (runId: RunId, query: ReplayStreamQuery) =>
-        Stream.unwrap(frames(runId, query)).pipe(Stream.encodeText, Stream.interruptWhen(shutdown.begun))
+        Stream.unwrap(frames(runId, query)).pipe(Stream.encodeText, untilShutdown(shutdown))
       return Replay.of({ open })
     })
   )

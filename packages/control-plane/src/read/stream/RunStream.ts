@@ -1,10 +1,11 @@
 import type { RunId } from "@runplane/domain"
+import { Shutdown } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { Shutdown } from "../../edge/Shutdown.ts"
+import { untilShutdown } from "../../edge/RetryHint.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
 import { RunStates } from "../../log/RunStates.ts"
@@ -53,7 +54,7 @@ export class RunStream extends Context.Service<
       })
 
       const open = (runId: RunId, options: FeedOptions, opened: Effect.Effect<void> = Effect.void) =>
-        Stream.unwrap(feed(runId, options, opened)).pipe(Stream.interruptWhen(shutdown.begun))
+        Stream.unwrap(feed(runId, options, opened)).pipe(untilShutdown(shutdown))
       return RunStream.of({ open })
     })
   )

@@ -2,6 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { CircuitBreaker, collectSessions, RuntimeClient, RuntimeError } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
+import { LogLevelSwitch } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DriftReport } from "../../../src/operate/admin/DriftReport.ts"
@@ -173,10 +174,34 @@ layer(layerTestService(), { excludeTestServices: true })("the circuit breaker ov
   )
 })
 
+layer(layerTestService(), { excludeTestServices: true })("the level of the log over HTTP", (it) => {
+  it.effect("is changed at once, the change is audited, and what is no level is refused", () =>
+    Effect.gen(function* () {
+      const changed = yield* call("PUT", "/admin/log-level", { body: { level: "error" } })
+      assert.strictEqual(changed.status, 200)
+      assert.deepStrictEqual(changed.body, { level: "error", previous: "info" })
+      assert.strictEqual((yield* LogLevelSwitch).level, "Error")
+      const back = yield* call("PUT", "/admin/log-level", { body: { level: "info" } })
+      assert.deepStrictEqual(back.body, { level: "info", previous: "error" })
+
+      const refused = yield* call("PUT", "/admin/log-level", { body: { level: "loud" } })
+      assert.strictEqual(refused.status, 400)
+      assert.match(JSON.stringify(refused.body.message), /level must be one of/)
+      const sql = yield* PgClient.PgClient
+      const audited = yield* sql`SELECT action, details->>'level' AS level FROM audit_log ORDER BY ordinal`
+      assert.deepStrictEqual(audited, [
+        { action: "log_level.changed", level: "error" },
+        { action: "log_level.changed", level: "info" }
+      ])
+    })
+  )
+})
+
 layer(layerTestService({ settings: { AUTH_API_KEYS: "secret" } }), { excludeTestServices: true })("with keys", (it) => {
   for (const [method, route] of [
     ["POST", "/admin/circuit-breaker/reset"],
     ["GET", "/admin/circuit-breaker/history"],
+    ["PUT", "/admin/log-level"],
     ["GET", path],
     ["GET", "/runtime/manifest"],
     ["GET", "/runtime/health"]

@@ -55,6 +55,10 @@ layer(layerTestService(), { excludeTestServices: true })("GET /readyz", (it) => 
       const open = yield* readiness
       assert.strictEqual(open.circuitBreaker, "OPEN")
       assert.strictEqual(open.ok, false)
+      const strict = yield* until(call("GET", "/readyz?strict=true"), ({ body }) => !body.ok)
+      assert.strictEqual(strict.status, 503)
+      assert.strictEqual((yield* call("GET", "/readyz?strict=no&strict=1")).status, 200)
+      assert.deepStrictEqual((yield* call("GET", "/livez")).body, { status: "ok" })
       yield* breaker.reset
     })
   )
@@ -69,7 +73,7 @@ layer(layerTestService(), { excludeTestServices: true })("the log of GET /readyz
       const held = yield* Effect.forkChild(log.record({ runId, events: [messageDraft(1)] }))
       const impatient = { ...(yield* LogSettings), oldestAppendMs: 1 }
       const asked = Effect.provideService(readiness, LogSettings, impatient)
-      const degraded = yield* until(asked, ({ log: { ok } }) => !ok)
+      const degraded = yield* until(asked, ({ log }) => !log.ok && log.detail.includes("locked"))
       assert.strictEqual(degraded.status, "degraded")
       assert.strictEqual(
         degraded.log.detail.replace(/\d+ s/, "n s"),

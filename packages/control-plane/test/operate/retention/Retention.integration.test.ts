@@ -86,6 +86,9 @@ layer(service)("a retention sweep", (it) => {
       const text = yield* scrape({
         activeRuntimeStreams: 0,
         oldestAppendMs: 0,
+        waitingAppends: 0,
+        pool: { inUse: 0, waiting: 0, max: 0 },
+        webhookBacklog: 0,
         circuitState: "CLOSED",
         circuitSuccesses: 0,
         circuitFailures: 0

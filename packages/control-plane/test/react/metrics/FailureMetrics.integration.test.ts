@@ -155,6 +155,9 @@ it.live("a span that cannot be made is counted, and the run ends all the same", 
       metrics.scrape({
         activeRuntimeStreams: 0,
         oldestAppendMs: 0,
+        waitingAppends: 0,
+        pool: { inUse: 0, waiting: 0, max: 0 },
+        webhookBacklog: 0,
         circuitState: "CLOSED",
         circuitFailures: 0,
         circuitSuccesses: 0

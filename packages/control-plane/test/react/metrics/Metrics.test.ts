@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { MAX_FREE_LABEL_VALUES, Metrics } from "../../../src/react/metrics/Metrics.ts"
 
@@ -38,12 +39,25 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["proto_post_commit_side_effect_failures_total", "counter", '{step="audit"} 1'],
   ["retention_removed_total", "counter", '{kind="run"} 4'],
   ["retention_sweeps_total", "counter", '{status="completed"} 1'],
-  ["retention_last_sweep_duration_seconds", "gauge", " 0.5"]
+  ["retention_last_sweep_duration_seconds", "gauge", " 0.5"],
+  ["log_waiting_appends", "gauge", " 4"],
+  ["webhook_backlog_deliveries", "gauge", " 11"],
+  ["db_pool_connections", "gauge", '{state="in_use"} 3'],
+  ["db_pool_max_connections", "gauge", " 23"],
+  ["runtime_last_frame_timestamp_seconds", "gauge", " 1700000000.25"],
+  [
+    "runplane_build_info",
+    "gauge",
+    `{service="control-plane",version="${RUNPLANE_VERSION}",node="${process.versions.node}"} 1`
+  ]
 ]
 
 const values = {
   activeRuntimeStreams: 7,
   oldestAppendMs: 0,
+  waitingAppends: 4,
+  pool: { inUse: 3, waiting: 2, max: 23 },
+  webhookBacklog: 11,
   circuitState: "HALF_OPEN",
   circuitFailures: 2,
   circuitSuccesses: 3
@@ -51,7 +65,8 @@ const values = {
 
 const everything = Effect.gen(function* () {
   const metrics = yield* Metrics
-  metrics.httpRequest({ method: "GET", path: "/runs/:id", statusCode: 200, seconds: 0.2 })
+  metrics.httpRequest({ method: "GET", route: "/runs/:id", status: 200, seconds: 0.2 })
+  metrics.framesAt(1_700_000_000_250_000_000n)
   metrics.sseOpened()
   metrics.sseOpened()
   metrics.sseClosed()

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { type RunId, runCancelled } from "@runplane/domain"
+import { Shutdown } from "@runplane/server"
 import { type SseFrame, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
-import { Shutdown } from "../../../src/edge/Shutdown.ts"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { LiveEvents } from "../../../src/log/LiveEvents.ts"
 import { appendMessages } from "../../support/Appends.ts"
@@ -212,13 +212,18 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
 )
 
 layer(layerTestService(), { excludeTestServices: true })("a service that stops", (it) => {
-  it.effect("ends its streams", () =>
+  it.effect("says that it is not ready, and ends its streams with a hint when to come back", () =>
     Effect.gen(function* () {
       const runId = yield* createRun()
       const stream = yield* openStream(`/runs/${runId}/stream`)
       yield* stream.next
       yield* Shutdown.use((shutdown) => shutdown.begin)
+      assert.match((yield* stream.nextText) ?? "", /^retry: \d{3,4}$/)
       assert.isUndefined(yield* stream.next)
+      const { body, status } = yield* call("GET", "/readyz?strict=true")
+      assert.strictEqual(status, 503)
+      assert.deepInclude(body, { status: "degraded", ok: false, stopping: true })
+      assert.strictEqual((yield* call("GET", "/livez")).status, 200)
     })
   )
 })

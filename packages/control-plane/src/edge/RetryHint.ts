@@ -1,0 +1,20 @@
+import type { Shutdown } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+
+/** When clients of a stopped process come back: not at once, and not all at one moment. Milliseconds. */
+const RETRY_MS = { least: 500, most: 3_000 }
+
+const encoder = new TextEncoder()
+
+/** Ends an event stream when the service stops, with a hint when to come back (docs/http.md#stream-end). */
+export const untilShutdown =
+  (shutdown: Shutdown["Service"]) =>
+  <E, R>(frames: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> => {
+    const hint = Effect.map(Random.nextIntBetween(RETRY_MS.least, RETRY_MS.most), (ms) =>
+      encoder.encode(`retry: ${ms}\n\n`)
+    )
+    const farewell = Effect.map(shutdown.stopping, (stopping) => (stopping ? Stream.fromEffect(hint) : Stream.empty))
+    return frames.pipe(Stream.interruptWhen(shutdown.begun), Stream.concat(Stream.unwrap(farewell)))
+  }

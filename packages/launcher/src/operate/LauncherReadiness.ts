@@ -1,0 +1,62 @@
+import type { LauncherReadiness as Answer } from "@runplane/api"
+import { makeOutageLog } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { HttpClient } from "effect/http"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import { PackRegistry } from "../catalog/PackRegistry.ts"
+import { LauncherSettings } from "../LauncherSettings.ts"
+
+/** Probes come from anywhere and are not throttled: dependencies are asked at most this often. Milliseconds. */
+const TTL_MS = 1_000
+/** A control plane that does not answer within this time does not work. Milliseconds. */
+const CHECK_TIMEOUT_MS = 2_000
+/** How often the service looks by itself, so that its log tells of what is lost. Milliseconds. */
+const WATCH_MS = 5_000
+
+/** Whether the service can launch (docs/http.md#readiness). A check never fails; it says `ok: false`. */
+export class LauncherReadiness extends Context.Service<LauncherReadiness, { readonly look: Effect.Effect<Answer> }>()(
+  "runplane/launcher/LauncherReadiness"
+) {
+  static readonly layer = Layer.effect(
+    LauncherReadiness,
+    Effect.gen(function* () {
+      const { controlPlane } = yield* LauncherSettings
+      const { catalog } = yield* PackRegistry
+      const client = yield* HttpClient.HttpClient
+      const outage = makeOutageLog("the control plane")
+
+      const packs = catalog.pipe(
+        Effect.map(({ packs }) => ({ ok: packs.length > 0, detail: `${packs.length} packs` })),
+        Effect.catch((error) => Effect.succeed({ ok: false, detail: error.message }))
+      )
+      const neighbour = (url: string) =>
+        client.get(`${url}/livez`).pipe(
+          Effect.map(({ status }) =>
+            // One without this endpoint answers as well.
+            status < 500 ? { ok: true, detail: `${url} answers` } : { ok: false, detail: `${url} answers ${status}` }
+          ),
+          Effect.scoped,
+          Effect.catch(() => Effect.succeed({ ok: false, detail: `${url} cannot be reached` })),
+          Effect.timeoutOrElse({
+            duration: CHECK_TIMEOUT_MS,
+            orElse: () => Effect.succeed({ ok: false, detail: `${url} does not answer within ${CHECK_TIMEOUT_MS} ms` })
+          }),
+          Effect.tap(({ detail, ok }) => (ok ? outage.back : outage.lost(detail)))
+        )
+
+      const look = Effect.gen(function* () {
+        const checks = {
+          catalog: yield* packs,
+          ...(controlPlane !== undefined && { controlPlane: yield* neighbour(controlPlane.url) })
+        }
+        const ok = checks.catalog.ok && (checks.controlPlane?.ok ?? true)
+        return { status: ok ? "ok" : "degraded", ok, checks } satisfies Answer
+      }).pipe(Effect.cachedWithTTL(TTL_MS))
+      const cached = yield* look
+      yield* Effect.forkScoped(Effect.repeat(cached, Schedule.spaced(WATCH_MS)))
+      return LauncherReadiness.of({ look: cached })
+    })
+  )
+}

@@ -1,0 +1,12 @@
+import * as Context from "effect/Context"
+
+/** What becomes known of a request while it is answered, for the access log. */
+export interface Facts {
+  /** The name of the caller's key; undefined for a caller without one. */
+  keyName: string | undefined
+}
+
+/** The facts of the current request; the edge gives each its own. */
+export const RequestFacts = Context.Reference<Facts>("runplane/server/RequestFacts", {
+  defaultValue: () => ({ keyName: undefined })
+})

@@ -1,0 +1,52 @@
+import { RUNPLANE_VERSION } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
+import type { ObservedRequest } from "../http/HttpObserver.ts"
+
+/** Buckets in seconds. */
+const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+export interface ServiceRegistry {
+  readonly registry: Registry
+  /** Counts an answered request. */
+  readonly observe: (request: ObservedRequest) => void
+}
+
+/**
+ * What both services measure (docs/http.md#metrics-endpoint): the process, the build, requests. A registry of its own
+ * for each, so nothing is global; cleared with the scope.
+ */
+export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => new Registry()),
+      (registry) => Effect.sync(() => registry.clear())
+    ),
+    (registry): ServiceRegistry => {
+      const registers = [registry]
+      collectDefaultMetrics({ register: registry })
+      new Gauge({
+        name: "runplane_build_info",
+        help: "Always 1; the labels say what runs",
+        labelNames: ["service", "version", "node"],
+        registers
+      }).set({ service, version: RUNPLANE_VERSION, node: process.versions.node }, 1)
+      const labelNames = ["method", "path", "status_code"] as const
+      const seconds = new Histogram({
+        name: "http_request_duration_seconds",
+        help: "Time until the answer was ready",
+        labelNames,
+        buckets: HTTP_BUCKETS,
+        registers
+      })
+      const requests = new Counter({ name: "http_requests_total", help: "Answered requests", labelNames, registers })
+      return {
+        registry,
+        observe: ({ method, route, seconds: took, status }) => {
+          const labels = { method, path: route, status_code: String(status) }
+          seconds.observe(labels, took)
+          requests.inc(labels)
+        }
+      }
+    }
+  )

@@ -104,6 +104,35 @@ const ensureInstall = () => {
   writeFileSync(stampFile, stamp)
 }
 
+/** What the console is made of: its own sources, and the packages that it takes with it. */
+const CONSOLE_SOURCES = ["packages/console", "packages/api", "packages/domain"]
+const NOT_SOURCES = new Set(["node_modules", "dist", "test", "openapi", "screenshots"])
+/** Scripts that serve the console. */
+const SERVES_CONSOLE = new Set(["start:app"])
+
+const filesIn = (folder) =>
+  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (!entry.isDirectory()) return entry.isFile() ? [path] : []
+    return NOT_SOURCES.has(entry.name) ? [] : filesIn(path)
+  })
+
+/** Builds the web console when something that it is made of has changed. */
+const ensureConsole = () => {
+  const hash = createHash("sha256").update(readFileSync(join(root, "pnpm-lock.yaml")))
+  for (const file of CONSOLE_SOURCES.flatMap(filesIn).sort()) hash.update(file).update(readFileSync(join(root, file)))
+  const stamp = hash.digest("hex")
+  const stampFile = join(root, "node_modules", ".runplane-console")
+  const isBuilt = existsSync(join(root, "packages", "console", "dist", "index.html"))
+  if (isBuilt && existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return
+  ensureWritable("the web console has to be built there")
+  say("building the web console")
+  const node = join(root, "node_modules", ".bin", windows ? "node.cmd" : "node")
+  const vite = join(root, "packages", "console", "node_modules", "vite", "bin", "vite.js")
+  run(existsSync(node) ? node : process.execPath, [vite, "build", join(root, "packages", "console")], {})
+  writeFileSync(stampFile, stamp)
+}
+
 /** The Node of the lockfile where its platform has one, else the Node that runs this, if it is new enough. */
 const chooseNode = () => {
   const pinned = join(root, "node_modules", ".bin", windows ? "node.cmd" : "node")
@@ -131,6 +160,7 @@ if (scripts[script] === undefined) fail(`package.json has no script "${script}"`
 
 ensureInstall()
 chooseNode()
+if (SERVES_CONSOLE.has(script)) ensureConsole()
 
 // The script's command runs directly, with the workspace's binaries first on the path: no package manager in between
 // means signals reach it at once and its exit code is ours.

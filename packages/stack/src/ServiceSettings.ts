@@ -1,5 +1,13 @@
 import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
-import { DEVELOPMENT, LaunchSettings, RuntimeSettings, readSetting, readText, ServiceSettings } from "@runplane/server"
+import {
+  ControlPlaneSettings,
+  DEVELOPMENT,
+  LaunchSettings,
+  RuntimeSettings,
+  readSetting,
+  readText,
+  ServiceSettings
+} from "@runplane/server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -9,6 +17,7 @@ import type { StackSettings } from "./StackSettings.ts"
 export interface Neighbours {
   readonly runtimeAddress: string
   readonly controlPlaneUrl: string
+  readonly launcherUrl: string
   /** Undefined: no auth service of ours. */
   readonly authUrl: string | undefined
 }
@@ -57,13 +66,14 @@ const trust = Effect.gen(function* (): Effect.fn.Return<Texts, Effect.Error<Retu
  */
 export const serviceSettings = Effect.fn("serviceSettings")(function* (
   settings: StackSettings,
-  { authUrl, controlPlaneUrl, runtimeAddress }: Neighbours
+  { authUrl, controlPlaneUrl, launcherUrl, runtimeAddress }: Neighbours
 ) {
   const sandbox = settings.runtimeAddress === undefined
   const tls = yield* readSetting(RuntimeSettings.RUNTIME_TLS)
   const insecure = (yield* readText(RuntimeSettings.RUNTIME_ALLOW_INSECURE)) ?? "true"
   const callbackPort = yield* readText(LaunchSettings.PROTO_CANCEL_CALLBACK_PORT_BASE)
   const credentials = authUrl !== undefined ? tokens(authUrl) : sandbox ? NAMES : yield* trust
+  const origins = yield* readSetting(ServiceSettings.CORS_ORIGIN)
   const texts: Texts = {
     ...(sandbox ? SANDBOX : {}),
     ...credentials,
@@ -75,10 +85,18 @@ export const serviceSettings = Effect.fn("serviceSettings")(function* (
     PROTO_RUNTIME_ALLOW_INSECURE: sandbox ? "true" : insecure,
     PROTO_CANCEL_CALLBACK_PORT_BASE: callbackPort ?? String(CANCEL_CALLBACK_PORT_BASE),
     PROTO_CONTROL_PLANE_URL: controlPlaneUrl,
+    LAUNCHER_PUBLIC_URL: (yield* readText(ControlPlaneSettings.LAUNCHER_PUBLIC_URL)) ?? launcherUrl,
+    CORS_ORIGIN: [...new Set([...consoleOrigins(controlPlaneUrl), ...origins])].join(","),
     ...(settings.apiKey !== undefined && { PROTO_CONTROL_PLANE_API_KEY: Redacted.value(settings.apiKey) })
   }
   return texts
 })
+
+/** Where browsers have the console from: it calls the launch service from there. */
+const consoleOrigins = (controlPlaneUrl: string): ReadonlyArray<string> => {
+  const { origin, port, protocol } = new URL(controlPlaneUrl)
+  return [origin, `${protocol}//localhost:${port}`]
+}
 
 /** The user's configuration with the given texts in front of it. */
 export const withTexts = (texts: Texts) =>

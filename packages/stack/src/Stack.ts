@@ -12,6 +12,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "./auth/DevelopmentAuth.ts"
 import { oneLine } from "./OneLine.ts"
@@ -28,6 +29,8 @@ export interface Addresses {
   readonly database: string
   /** Whether calls need an API key. */
   readonly keyed: boolean
+  /** Whether the control plane serves the web console. */
+  readonly console: boolean
   /** Whether the API is documented at /docs. */
   readonly docs: boolean
   /** What has become of the policies of the packs; empty when they are not registered by us. */
@@ -87,7 +90,8 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
   })
   const urlOf = (port: number) => `http://${settings.host === "0.0.0.0" ? "127.0.0.1" : settings.host}:${port}`
   const controlPlaneUrl = urlOf(settings.controlPlanePort)
-  const neighbours = { runtimeAddress, controlPlaneUrl, authUrl: auth?.url }
+  const launcherUrl = urlOf(settings.launcherPort)
+  const neighbours = { runtimeAddress, controlPlaneUrl, launcherUrl, authUrl: auth?.url }
   const provider = yield* withTexts(yield* serviceSettings(settings, neighbours))
 
   const policies = yield* Effect.gen(function* () {
@@ -103,7 +107,6 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     return yield* awaitPolicies(Context.get(launcher, Launcher).policies)
   }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, provider))
 
-  const launcherUrl = urlOf(settings.launcherPort)
   yield* checkPacks(launcherUrl, settings)
   return Stack.of({
     controlPlaneUrl,
@@ -113,6 +116,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     database: database.description,
     keyed: settings.apiKey !== undefined,
     docs: (yield* readSetting(ServiceSettings.NODE_ENV)) === DEVELOPMENT,
+    console: yield* hasConsole(controlPlaneUrl),
     policies
   })
 })
@@ -181,6 +185,14 @@ const greetRuntime = Effect.gen(function* () {
   const { address, initialize } = yield* RuntimeClient
   yield* Effect.mapError(initialize, (error) => new RuntimeUnusable({ address, reason: oneLine(error) }))
 })
+
+/** As a browser finds out. */
+const hasConsole = (controlPlaneUrl: string) =>
+  HttpClient.get(`${controlPlaneUrl}/console/`).pipe(
+    Effect.map(({ status }) => status === 200),
+    Effect.orElseSucceed(() => false),
+    Effect.provide(NodeHttpClient.layerNodeHttp)
+  )
 
 const checkPacks = (launcherUrl: string, { apiKey }: StackSettings) =>
   Effect.gen(function* () {

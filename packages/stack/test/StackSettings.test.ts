@@ -30,6 +30,7 @@ const told = (env: Record<string, string>, neighbours: Neighbours = NEIGHBOURS) 
 const NEIGHBOURS: Neighbours = {
   runtimeAddress: "127.0.0.1:50051",
   controlPlaneUrl: "http://127.0.0.1:3001",
+  launcherUrl: "http://127.0.0.1:3000",
   authUrl: "http://127.0.0.1:3200"
 }
 
@@ -108,6 +109,21 @@ it.effect(
       })
       assert.notProperty(environment, "REGISTER_POLICIES_ON_LAUNCH")
     })
+)
+
+it.effect("browsers are told where the launch service is, which lets the console call it", () =>
+  Effect.gen(function* () {
+    const byDefault = yield* told({})
+    assert.strictEqual(byDefault["LAUNCHER_PUBLIC_URL"], "http://127.0.0.1:3000")
+    assert.strictEqual(byDefault["CORS_ORIGIN"], "http://127.0.0.1:3001,http://localhost:3001,http://localhost:3000")
+    const given = { LAUNCHER_PUBLIC_URL: "https://launch.example.org", CORS_ORIGIN: "https://console.example.org" }
+    const asGiven = yield* told(given)
+    assert.strictEqual(asGiven["LAUNCHER_PUBLIC_URL"], "https://launch.example.org")
+    assert.strictEqual(
+      asGiven["CORS_ORIGIN"],
+      "http://127.0.0.1:3001,http://localhost:3001,https://console.example.org"
+    )
+  })
 )
 
 it.effect("the services are told the rest as the user gave it", () =>

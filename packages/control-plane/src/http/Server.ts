@@ -30,6 +30,7 @@ import { ReplayHttp } from "../read/replay/ReplayHttp.ts"
 import { StreamHttp } from "../read/stream/StreamHttp.ts"
 import { ManagementHttp } from "../runs/ManagementHttp.ts"
 import { RunsHttp } from "../runs/RunsHttp.ts"
+import { consoleRoutes } from "./console/ConsoleRoutes.ts"
 import { RemovedHttp } from "./RemovedHttp.ts"
 
 /** Answers under way at shutdown get this long; event streams end at once by themselves. */
@@ -62,7 +63,12 @@ const routes = Layer.unwrap(
     if (environment !== "development") return HttpApiBuilder.layer(ControlPlaneApi)
     return Layer.merge(HttpApiBuilder.layer(ControlPlaneApi), layerControlPlaneDocs)
   })
-).pipe(Layer.provide(handlers), Layer.provide(ControlPlaneEdge.layerMiddleware), Layer.merge(ControlPlaneEdge.layer))
+).pipe(
+  Layer.provide(handlers),
+  Layer.provide(ControlPlaneEdge.layerMiddleware),
+  Layer.merge(consoleRoutes),
+  Layer.merge(ControlPlaneEdge.layer)
+)
 
 /**
  * Finalizers run backwards: what is built on the server ends before it, so readiness says no while it still serves, and

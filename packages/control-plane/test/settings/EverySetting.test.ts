@@ -77,6 +77,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   STREAM_SSE_HEARTBEAT_MS: ["999", 'must be a whole number of at least 1000, got "999"'],
   STREAM_HUB_STRATEGY: ["kafka", 'must be one of memory, redis, got "kafka"'],
   REDIS_URL: [`http://:${PASSWORD}@cache`, "must be an address starting with redis:// or rediss://"],
+  LAUNCHER_PUBLIC_URL: ["launcher:3000", "must be an address starting with http:// or https://"],
   REPLAY_MAX_DELAY_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   PROJECTION_CHECKPOINT_EVENTS: ["0", 'must be a whole number of at least 1, got "0"'],
   PROJECTION_CHECKPOINT_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
@@ -103,13 +104,15 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
 const flags = [
   ...["RUNTIME_TLS", "RUNTIME_ALLOW_INSECURE", "RUNTIME_USE_DEV_HEADER", "PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY"],
   ...["SESSION_DISCOVERY_ENABLED", "RUN_RECOVERY_ENABLED", "STREAM_RESUME_ENABLED", "DATA_RETENTION_ENABLED"],
-  ...["CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", "WEBHOOK_ALLOW_PRIVATE_TARGETS", "OTEL_ENABLED"]
+  ...["CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", "WEBHOOK_ALLOW_PRIVATE_TARGETS", "OTEL_ENABLED"],
+  ...["CONSOLE_ENABLED"]
 ]
 
 /** Of these any text is good, a wrong pattern is skipped, and the file is looked at below. */
 const withoutBadValue = [
   ...[
     "NODE_ENV",
+    "CONSOLE_DIR",
     "OTEL_SERVICE_NAME",
     "OTEL_TRACES_EXPORTER",
     "OTEL_EXPORTER_OTLP_PROTOCOL",

@@ -61,7 +61,9 @@ export const layerEdge = (form: EdgeForm) =>
             Effect.provideService(RequestId, requestId),
             Effect.annotateLogs("requestId", requestId)
           )
-          return HttpServerResponse.setHeaders(response, { ...cors.headers(origin), "x-request-id": requestId })
+          const fields = cors.headers(origin)
+          const vary = [response.headers["vary"], fields["vary"]].filter((names) => names !== undefined).join(", ")
+          return HttpServerResponse.setHeaders(response, { ...fields, vary, "x-request-id": requestId })
         })
     }),
     { global: true }

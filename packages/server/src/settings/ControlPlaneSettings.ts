@@ -168,6 +168,14 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   DATA_RETENTION_INTERVAL_HOURS: row(wholeNumber({ unit: "hours", min: 1 }), 24, "Pause between two sweeps."),
   DATA_RETENTION_BATCH_SIZE: row(wholeNumber({ unit: "runs", min: 1 }), 500, "Most runs that one transaction deletes."),
 
+  CONSOLE_ENABLED: row(flag, true, "Whether the web console is served under `/console/`."),
+  CONSOLE_DIR: row(path, undefined, "Folder of a built web console.", { shownDefault: "the one of this checkout" }),
+  LAUNCHER_PUBLIC_URL: row(
+    httpAddress,
+    undefined,
+    "The launch service as browsers reach it; without it the console has no launch pages."
+  ),
+
   PROTO_REDACT_PATTERNS: row(
     text,
     "",

@@ -88,6 +88,7 @@ export const showNextSteps = ({ runId }: DemoResult, addresses: Addresses, { bol
     [
       "",
       bold("Look at"),
+      ...(addresses.console ? [row("console", `${controlPlaneUrl}/console/runs/${runId}`)] : []),
       row("state", `${controlPlaneUrl}/runs/${runId}/state`),
       row("events", `${controlPlaneUrl}/runs/${runId}/events`),
       row("metrics", `${controlPlaneUrl}/metrics`),

@@ -40,6 +40,13 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     edge: { meaning: "what the handlers of all folders share", knows: ["database"] },
     database: { meaning: "the connection pool, migrations, what its failures mean", knows: [] }
   },
+  console: {
+    pages: { meaning: "one folder a page", knows: ["ui", "client", "view"] },
+    shell: { meaning: "what stands around every page", knows: ["ui", "client", "view"] },
+    ui: { meaning: "what pages are put together from", knows: ["client", "view"] },
+    client: { meaning: "calls, the session, the connection", knows: ["view"] },
+    view: { meaning: "what a page shows, as pure functions", knows: [] }
+  },
   launcher: {
     author: {
       meaning: "the commands for authors of packs",

@@ -42,6 +42,7 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
  */
 export const TEST_ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   agents: ["sandbox", "testing"],
+  console: ["testing"],
   "control-plane": ["postgres", "testing"],
   launcher: ["testing"],
   server: ["testing"],

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import { brotliCompressSync, constants, gzipSync } from "node:zlib"
+import type { Plugin, Rolldown } from "vite"
+
+/** Compressed script that a first visit may load, bytes: the entry, and any one page on top of it. */
+const FIRST_LOAD_BYTES = 180_000
+
+/** The modules of pages; what they load later (dialogs, graphs, forms) is not part of a first load. */
+const PAGE = /\/src\/pages\/.*Page\.tsx$/
+
+const TEXT = /\.(html|js|css|svg|json)$/
+
+const brotli = (bytes: Uint8Array) =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } })
+
+/**
+ * Writes the compressed forms of every text file beside it, and holds the budget of the first load: the build fails
+ * when the entry and the largest page that it leads to are larger than that together.
+ */
+export const shrink = (): Plugin => {
+  let folder = ""
+  let chunks: ReadonlyArray<Rolldown.OutputChunk> = []
+  return {
+    name: "runplane:shrink",
+    apply: "build",
+    configResolved: ({ build, root }) => {
+      folder = join(root, build.outDir)
+    },
+    generateBundle: (_, bundle) => {
+      chunks = Object.values(bundle).filter((output) => output.type === "chunk")
+    },
+    closeBundle: () => {
+      const sizes = new Map<string, number>()
+      for (const path of filesIn(folder).filter((name) => TEXT.test(name))) {
+        const bytes = readFileSync(path)
+        const small = brotli(bytes)
+        writeFileSync(`${path}.br`, small)
+        writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }))
+        sizes.set(relative(folder, path).replaceAll("\\", "/"), small.length)
+      }
+      const heaviest = firstLoads(chunks, sizes)[0]
+      if (heaviest === undefined) return
+      const told = `first load ${heaviest.bytes} bytes of compressed script (${heaviest.page}), budget ${FIRST_LOAD_BYTES}`
+      if (heaviest.bytes > FIRST_LOAD_BYTES) throw new Error(`${told}: too large`)
+      process.stdout.write(`${told}\n`)
+    }
+  }
+}
+
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+
+/** What a visit that begins on each page loads, the heaviest first. */
+const firstLoads = (chunks: ReadonlyArray<Rolldown.OutputChunk>, sizes: ReadonlyMap<string, number>) => {
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
+  const closure = (name: string, seen: Set<string>): Set<string> => {
+    if (seen.has(name)) return seen
+    seen.add(name)
+    for (const imported of byName.get(name)?.imports ?? []) closure(imported, seen)
+    return seen
+  }
+  const entry = chunks.find(({ isEntry }) => isEntry)
+  if (entry === undefined) return []
+  const pages = chunks.filter(({ facadeModuleId }) => PAGE.test(facadeModuleId ?? ""))
+  return [entry.fileName, ...pages.map(({ fileName }) => fileName)]
+    .map((page) => {
+      const loaded = closure(page, closure(entry.fileName, new Set()))
+      return { page, bytes: [...loaded].reduce((total, name) => total + (sizes.get(name) ?? 0), 0) }
+    })
+    .toSorted((one, other) => other.bytes - one.bytes)
+}

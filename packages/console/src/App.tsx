@@ -1,0 +1,93 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
+import { ListTree } from "lucide-react"
+import { Component, lazy, type ReactNode, Suspense } from "react"
+import { Redirect, Route, Router, Switch } from "wouter"
+import type { Config } from "./client/Config.ts"
+import { CallFailed, isPassing } from "./client/Problem.ts"
+import { session } from "./client/Session.ts"
+import { RunsPage } from "./pages/runs/RunsPage.tsx"
+import { type Place, Shell } from "./shell/Shell.tsx"
+import { SignIn } from "./shell/SignIn.tsx"
+import { useStore } from "./ui/hooks.ts"
+import { Empty, Failure, Skeleton } from "./ui/States.tsx"
+
+const RunPage = lazy(() => import("./pages/run/RunPage.tsx"))
+
+const RETRIES = 4
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 10_000
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      retry: (failures, error) => failures < RETRIES && error instanceof CallFailed && isPassing(error.problem),
+      retryDelay: (attempt) => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt),
+      // `navigator.onLine` knows nothing of a service on this machine.
+      networkMode: "always"
+    },
+    mutations: { networkMode: "always" }
+  }
+})
+
+// What was read with one key must not be shown to another.
+session.subscribe(() => {
+  if (!session.get().isRefused) queries.clear()
+})
+
+const placesOf = (_: Config): ReadonlyArray<Place> => [{ path: "/runs", title: "Runs", icon: ListTree, key: "r" }]
+
+export const App = ({ config }: { readonly config: Config }) => {
+  const { isRefused } = useStore(session)
+  if (isRefused) return <SignIn />
+  return (
+    <QueryClientProvider client={queries}>
+      <Router base={import.meta.env.BASE_URL.replace(/\/$/, "")}>
+        <Shell places={placesOf(config)}>
+          <PageGuard>
+            <Suspense fallback={<Skeleton rows={10} height={40} />}>
+              <Switch>
+                <Route path="/">
+                  <Redirect to="/runs" replace />
+                </Route>
+                <Route path="/runs">
+                  <RunsPage />
+                </Route>
+                <Route path="/runs/:id">{({ id }) => <RunPage key={id} runId={id} />}</Route>
+                <Route>
+                  <Empty title="There is no such page">
+                    <a className="text-accent underline" href={import.meta.env.BASE_URL}>
+                      Go to the runs
+                    </a>
+                  </Empty>
+                </Route>
+              </Switch>
+            </Suspense>
+          </PageGuard>
+        </Shell>
+      </Router>
+    </QueryClientProvider>
+  )
+}
+
+/** A fault of a page stays within it: the way to the others remains. */
+class PageGuard extends Component<{ readonly children: ReactNode }, { readonly error: unknown }> {
+  override state = { error: undefined as unknown }
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error }
+  }
+
+  override render() {
+    const { error } = this.state
+    if (error === undefined) return this.props.children
+    const shown = new CallFailed({
+      status: 0,
+      code: "PAGE_FAULT",
+      messages: [error instanceof Error ? error.message : String(error)],
+      requestId: "",
+      metadata: undefined
+    })
+    return <Failure what="This page has a fault" error={shown} retry={() => this.setState({ error: undefined })} />
+  }
+}

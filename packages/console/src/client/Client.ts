@@ -1,0 +1,72 @@
+import { ControlPlaneClient } from "@runplane/api"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { sawAnswer } from "./Connection.ts"
+import { CallFailed, problemOf, UNREACHABLE } from "./Problem.ts"
+import { refuse, session } from "./Session.ts"
+
+/** The id that a call goes out with, so that what it fails with can be found in the log of the service. */
+const RequestId = Context.Reference<string>("runplane/console/RequestId", { defaultValue: () => "" })
+
+/** `fetch`, with the id of the call and the key of the session as the services take them. */
+export const layerHttp = (keyHeader: "authorization" | "x-api-key") =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(
+      HttpClient.HttpClient,
+      HttpClient.mapRequestEffect((request) =>
+        Effect.map(RequestId, (id) => {
+          const { key } = session.get()
+          const named = id === "" ? request : HttpClientRequest.setHeader(request, "x-request-id", id)
+          if (key === undefined) return named
+          return HttpClientRequest.setHeader(named, keyHeader, keyHeader === "authorization" ? `Bearer ${key}` : key)
+        })
+      )
+    )
+  ).pipe(Layer.provide(FetchHttpClient.layer))
+
+export const runtime = ManagedRuntime.make(
+  ControlPlaneClient.layer({ baseUrl: window.location.origin }).pipe(Layer.provide(layerHttp("authorization")))
+)
+
+/**
+ * Runs a call under an id of its own; whatever goes wrong is a `CallFailed`. A cancelled call rejects like any other of
+ * `fetch`.
+ */
+export const settle = async <A, R>(
+  services: ManagedRuntime.ManagedRuntime<R, never>,
+  effect: Effect.Effect<A, unknown, R>,
+  signal: AbortSignal | undefined
+): Promise<A> => {
+  const id = crypto.randomUUID()
+  const exit = await services.runPromiseExit(
+    Effect.provideService(effect, RequestId, id),
+    signal === undefined ? {} : { signal }
+  )
+  if (Exit.isSuccess(exit)) {
+    sawAnswer(true)
+    return exit.value
+  }
+  if (Cause.hasInterruptsOnly(exit.cause)) throw new DOMException("the call was cancelled", "AbortError")
+  const problem = problemOf(Cause.squash(exit.cause), id)
+  sawAnswer(problem.code !== UNREACHABLE)
+  if (problem.status === 401) refuse(problem.messages.join("; "))
+  throw new CallFailed(problem)
+}
+
+type Api = ControlPlaneClient["Service"]["api"]
+
+/** One call of the control plane through its typed client. */
+export const call = <A, E>(make: (api: Api) => Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> =>
+  settle(
+    runtime,
+    Effect.flatMap(ControlPlaneClient, ({ api }) => make(api)),
+    signal
+  )

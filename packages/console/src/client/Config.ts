@@ -1,0 +1,17 @@
+import * as Schema from "effect/Schema"
+
+/** What the control plane tells the console about its surroundings (docs/http.md#console). */
+export const Config = Schema.Struct({
+  /** Origin of the launch service as browsers reach it; absent: there is none. */
+  launcherUrl: Schema.optionalKey(Schema.String)
+})
+export type Config = typeof Config.Type
+
+const decode = Schema.decodeUnknownPromise(Config)
+
+/** Read once; it does not change while the page is open. */
+export const loadConfig = async (): Promise<Config> => {
+  const answer = await fetch(`${import.meta.env.BASE_URL}config.json`)
+  if (!answer.ok) throw new Error(`config.json was answered with ${answer.status}`)
+  return decode(await answer.json())
+}

@@ -1,0 +1,30 @@
+import { makeStore } from "../view/Store.ts"
+
+/** What the light in the corner says about how fresh the page is. */
+export type Connection =
+  /** A stream is open and everything up to `complete` was received. */
+  | { readonly state: "live"; readonly complete: number }
+  | { readonly state: "catching-up"; readonly behind: number }
+  | { readonly state: "reconnecting" }
+  /** The run has ended and all of its events are here. */
+  | { readonly state: "complete"; readonly complete: number }
+  /** The page asks again every few seconds. */
+  | { readonly state: "polling" }
+  | { readonly state: "unreachable" }
+
+const reached = makeStore(true)
+const streamed = makeStore<Connection | undefined>(undefined)
+export const connection = makeStore<Connection>({ state: "polling" })
+
+const tell = () => {
+  const stream = streamed.get()
+  connection.set(stream ?? (reached.get() ? { state: "polling" } : { state: "unreachable" }))
+}
+reached.subscribe(tell)
+streamed.subscribe(tell)
+
+/** Whether the last call got an answer. */
+export const sawAnswer = (answered: boolean): void => reached.set(answered)
+
+/** The stream of the page; undefined when it has none. */
+export const sawStream = (state: Connection | undefined): void => streamed.set(state)

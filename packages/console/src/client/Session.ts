@@ -1,0 +1,48 @@
+import { makeStore } from "../view/Store.ts"
+
+/** Where the API key is kept: it goes with the tab, and no other tab sees it. */
+const PLACE = "runplane.key"
+
+export interface Session {
+  readonly key: string | undefined
+  /** The service has refused a call for want of a key that it knows. */
+  readonly isRefused: boolean
+  readonly why: string
+}
+
+const stored = (): string | undefined => {
+  try {
+    return sessionStorage.getItem(PLACE) ?? undefined
+  } catch {
+    // Browsers may forbid the storage; the key is then forgotten with the page.
+    return undefined
+  }
+}
+
+export const session = makeStore<Session>({ key: stored(), isRefused: false, why: "" })
+
+/** Uses the key from now on. */
+export const signIn = (key: string): void => {
+  try {
+    sessionStorage.setItem(PLACE, key)
+  } catch {
+    // See above: it works until the page is left.
+  }
+  session.set({ key, isRefused: false, why: "" })
+}
+
+/** Forgets the key; the next call tells whether the service asks for one. */
+export const signOut = (): void => {
+  try {
+    sessionStorage.removeItem(PLACE)
+  } catch {
+    // There is nothing to remove.
+  }
+  session.set({ key: undefined, isRefused: false, why: "" })
+}
+
+/** The service refused the key, or asked for one. */
+export const refuse = (why: string): void => {
+  const { key } = session.get()
+  session.set({ key, isRefused: true, why })
+}

@@ -1,0 +1,28 @@
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import { App } from "./App.tsx"
+import { loadConfig } from "./client/Config.ts"
+import "./shell/Theme.ts"
+import "./styles.css"
+import { Failure } from "./ui/States.tsx"
+
+const place = document.getElementById("root")
+if (place === null) throw new Error("the page has no place for the console")
+const root = createRoot(place)
+
+const start = () =>
+  loadConfig().then(
+    (config) =>
+      root.render(
+        <StrictMode>
+          <App config={config} />
+        </StrictMode>
+      ),
+    (error: unknown) => {
+      // The service may be starting: the page tries by itself, and by hand.
+      root.render(<Failure what="The console cannot reach its service" error={error} retry={start} />)
+      setTimeout(start, 3_000)
+    }
+  )
+
+void start()

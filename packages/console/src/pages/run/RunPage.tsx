@@ -1,0 +1,3 @@
+export default function RunPage({ runId }: { readonly runId: string }) {
+  return <p>{runId}</p>
+}

@@ -1,0 +1,135 @@
+import type { Run } from "@runplane/api"
+import type { ReactNode } from "react"
+import { Chip, Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
+import { compact, dollars, duration, modeLabel, percent, whole } from "../../view/Format.ts"
+import { elapsedOf, type RunFacts } from "../../view/RunFacts.ts"
+
+export interface Column {
+  readonly id: string
+  readonly title: string
+  /** Of the grid: least and greatest width. */
+  readonly width: string
+  readonly align?: "right"
+  /** Left out on screens narrower than this. */
+  readonly from?: "md" | "lg" | "xl"
+  readonly cell: (run: Run, facts: RunFacts, now: number) => ReactNode
+}
+
+/** Nothing is known: said, so that it is not taken for 0. */
+const none = <span className="text-muted">–</span>
+
+const decisionCell = (run: Run, { action, confidence }: RunFacts) => {
+  if (action === undefined) {
+    return run.errorCode === undefined ? none : <span className="truncate text-bad">{run.errorCode}</span>
+  }
+  return (
+    <span className="flex min-w-0 items-baseline gap-1.5">
+      <Said text={action} className="truncate" />
+      {confidence === undefined ? null : (
+        <span className="num whitespace-nowrap text-muted">{percent(confidence)}</span>
+      )}
+    </span>
+  )
+}
+
+/** The columns of the list in their order; all but the first two can be hidden. */
+export const COLUMNS: ReadonlyArray<Column> = [
+  { id: "status", title: "Status", width: "136px", cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    id: "run",
+    title: "Run",
+    width: "minmax(180px, 2.4fr)",
+    cell: ({ archivedAt, historyGap }, { title }) => (
+      <span className="flex min-w-0 items-center gap-2">
+        <Said text={title} className="truncate font-medium" />
+        {archivedAt === null ? null : <Chip>archived</Chip>}
+        {historyGap === true ? (
+          <Chip tone="warn" title="Messages are known to be missing from its log">
+            gap
+          </Chip>
+        ) : null}
+      </span>
+    )
+  },
+  {
+    id: "decision",
+    title: "Decision",
+    width: "minmax(150px, 1.1fr)",
+    from: "md",
+    cell: decisionCell
+  },
+  {
+    id: "started",
+    title: "Started",
+    width: "88px",
+    cell: ({ createdAt, startedAt }) => <Time at={startedAt ?? createdAt} className="text-soft" />
+  },
+  {
+    id: "duration",
+    title: "Duration",
+    width: "84px",
+    align: "right",
+    from: "md",
+    cell: (run, _, now) => {
+      const ms = elapsedOf(run, now)
+      return ms === undefined ? none : <span className="num">{duration(ms)}</span>
+    }
+  },
+  {
+    id: "events",
+    title: "Events",
+    width: "56px",
+    align: "right",
+    from: "md",
+    cell: ({ lastEventIndex }) => <span className="num">{whole(lastEventIndex)}</span>
+  },
+  {
+    id: "tokens",
+    title: "Tokens",
+    width: "58px",
+    align: "right",
+    from: "lg",
+    cell: (_, { tokens }) => (tokens === undefined ? none : <span className="num">{compact(tokens)}</span>)
+  },
+  {
+    id: "cost",
+    title: "Cost",
+    width: "70px",
+    align: "right",
+    from: "lg",
+    cell: (_, { costUsd }) => (costUsd === undefined ? none : <span className="num">{dollars(costUsd)}</span>)
+  },
+  {
+    id: "mode",
+    title: "Mode",
+    width: "84px",
+    from: "xl",
+    cell: (_, { modeName }) =>
+      modeName === undefined ? none : <Said text={modeLabel(modeName)} className="truncate text-soft" />
+  },
+  {
+    id: "policy",
+    title: "Policy",
+    width: "minmax(90px, 0.9fr)",
+    from: "xl",
+    cell: (_, { policy }) => (policy === undefined ? none : <Said text={policy} className="truncate text-soft" />)
+  },
+  {
+    id: "participants",
+    title: "Agents",
+    width: "62px",
+    align: "right",
+    from: "xl",
+    cell: (_, { participants }) =>
+      participants === undefined ? none : <span className="num">{whole(participants.length)}</span>
+  },
+  {
+    id: "id",
+    title: "Id",
+    width: "150px",
+    from: "xl",
+    cell: ({ id }) => <Id id={id} label="run id" />
+  }
+]
+
+export const FIXED: ReadonlySet<string> = new Set(["status", "run"])

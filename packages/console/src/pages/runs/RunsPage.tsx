@@ -1,0 +1,195 @@
+import { useVirtualizer } from "@tanstack/react-virtual"
+import { ArrowUp } from "lucide-react"
+import { useEffect, useMemo, useRef, useState } from "react"
+import { useLocation } from "wouter"
+import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
+import { useShortcuts } from "../../ui/Keys.ts"
+import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
+import { counted, whole } from "../../view/Format.ts"
+import { runFacts } from "../../view/RunFacts.ts"
+import { COLUMNS, type Column, FIXED } from "./Columns.tsx"
+import { Filters } from "./Filters.tsx"
+import { isFiltered, type RunFilters, runParams } from "./RunQuery.ts"
+import { useRuns } from "./useRuns.ts"
+
+const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 42, compact: 32 }
+
+/** Rows before the end at which the next page is asked for. */
+const AHEAD = 30
+
+const fromClass: Readonly<Record<NonNullable<Column["from"]>, string>> = {
+  md: "max-md:hidden",
+  lg: "max-lg:hidden",
+  xl: "max-xl:hidden"
+}
+
+const cellClass = ({ align, from }: Column) =>
+  `flex min-w-0 items-center ${align === "right" ? "justify-end text-right" : ""} ${from === undefined ? "" : fromClass[from]}`
+
+/** Widths of the columns that a screen has room for, as tracks of a grid. */
+const tracks = (columns: ReadonlyArray<Column>, narrowest: ReadonlyArray<Column["from"]>) =>
+  columns
+    .filter(({ from }) => narrowest.includes(from))
+    .map(({ width }) => width)
+    .join(" ")
+
+/** The list of all runs. */
+export const RunsPage = () => {
+  const [filters, set] = useUrlState(runParams)
+  const { list, runs, showNewer, total, waiting } = useRuns(filters)
+  const [chosen, setChosen] = useState(-1)
+  const now = useNow(1_000)
+  const [, go] = useLocation()
+  const scroller = useRef<HTMLDivElement>(null)
+  const searchRef = useRef<HTMLInputElement>(null)
+  useTitle("Runs")
+
+  const height = HEIGHTS[filters.density]
+  const rows = useVirtualizer({
+    count: runs.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: 12
+  })
+  useEffect(() => {
+    rows.options.estimateSize = () => height
+    rows.measure()
+  }, [height, rows])
+  const columns = useMemo(() => COLUMNS.filter(({ id }) => FIXED.has(id) || !filters.hide.includes(id)), [filters.hide])
+
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
+  const last = rows.getVirtualItems().at(-1)?.index ?? 0
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && last >= runs.length - AHEAD) void fetchNextPage()
+  }, [last, runs.length, hasNextPage, isFetchingNextPage, fetchNextPage])
+
+  const move = (by: number) => {
+    if (runs.length === 0) return
+    const next = Math.min(runs.length - 1, Math.max(0, chosen + by))
+    setChosen(next)
+    rows.scrollToIndex(next)
+    // The row may have to be drawn first.
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-row="${next}"] a`)?.focus())
+  }
+  useShortcuts([
+    { keys: "/", says: "Search", group: "Runs", run: () => searchRef.current?.focus() },
+    { keys: "j", says: "Next run", group: "Runs", run: () => move(1) },
+    { keys: "k", says: "Previous run", group: "Runs", run: () => move(-1) },
+    { keys: "n", says: "Show newer runs", group: "Runs", run: showNewer },
+    {
+      keys: "Enter",
+      says: "Open the run",
+      group: "Runs",
+      run: () => {
+        const run = runs[chosen]
+        if (run !== undefined) go(`/runs/${run.id}`)
+      }
+    }
+  ])
+
+  const grid = {
+    "--t-s": tracks(columns, [undefined]),
+    "--t-md": tracks(columns, [undefined, "md"]),
+    "--t-lg": tracks(columns, [undefined, "md", "lg"]),
+    "--t-xl": tracks(columns, [undefined, "md", "lg", "xl"])
+  } as React.CSSProperties
+  const rowClass =
+    "grid items-center gap-x-4 px-4 grid-cols-(--t-s) md:grid-cols-(--t-md) lg:grid-cols-(--t-lg) xl:grid-cols-(--t-xl)"
+  const hasFailed = list.isError && runs.length === 0
+
+  return (
+    <div className="flex h-full flex-col" style={grid}>
+      <div className="flex items-baseline gap-3 bg-panel px-4 pt-3">
+        <h1 className="text-[17px] font-semibold tracking-tight">Runs</h1>
+        <span className="num text-muted" aria-live="polite">
+          {total === undefined ? "" : counted(total, "run")}
+        </span>
+      </div>
+      <Filters filters={filters} set={set} searchRef={searchRef} />
+      {list.isError && runs.length > 0 ? <Stale since={list.dataUpdatedAt} error={list.error} /> : null}
+      <div role="table" aria-label="Runs" aria-rowcount={total ?? -1} className="flex min-h-0 flex-1 flex-col">
+        <div role="rowgroup" className="border-b border-line bg-panel">
+          <div role="row" className={`${rowClass} h-8`}>
+            {columns.map((column) => (
+              <span key={column.id} role="columnheader" className={`label ${cellClass(column)}`}>
+                {column.title}
+              </span>
+            ))}
+          </div>
+        </div>
+        <div className="relative min-h-0 flex-1">
+          {waiting > 0 && runs.length > 0 ? (
+            <button
+              type="button"
+              className="btn btn-main absolute top-2 left-1/2 z-10 -translate-x-1/2 rounded-full shadow-float"
+              onClick={() => {
+                showNewer()
+                scroller.current?.scrollTo({ top: 0 })
+              }}
+            >
+              <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
+            </button>
+          ) : null}
+          <div ref={scroller} role="rowgroup" tabIndex={0} className="h-full overflow-auto bg-panel">
+            {list.isPending ? <Skeleton rows={12} height={height} /> : null}
+            {hasFailed ? (
+              <Failure what="The runs cannot be read" error={list.error} retry={() => void list.refetch()} />
+            ) : null}
+            {list.isSuccess && runs.length === 0 && waiting === 0 ? (
+              isFiltered(filters) ? (
+                <Empty title="No run fits these filters">Clear a filter, or look at a longer time.</Empty>
+              ) : (
+                <Empty title="There are no runs yet">
+                  A run appears here as soon as somebody launches a scenario or posts a descriptor to /runs.
+                </Empty>
+              )
+            ) : null}
+            <div className="relative" style={{ height: rows.getTotalSize() }}>
+              {rows.getVirtualItems().map(({ index, start }) => {
+                const run = runs[index]
+                if (run === undefined) return null
+                const facts = runFacts(run)
+                return (
+                  <div
+                    key={run.id}
+                    role="row"
+                    aria-rowindex={index + 1}
+                    data-row={index}
+                    onClick={(event) => {
+                      if (window.getSelection()?.toString() === "" && !event.defaultPrevented) go(`/runs/${run.id}`)
+                    }}
+                    className={`${rowClass} row-at cursor-pointer border-b border-line hover:bg-sunken ${
+                      index === chosen ? "bg-accent-soft" : ""
+                    }`}
+                    style={{ height, transform: `translateY(${start}px)` }}
+                  >
+                    {columns.map((column) => (
+                      <span key={column.id} role="cell" className={cellClass(column)}>
+                        {column.id === "run" ? (
+                          <a
+                            href={`${import.meta.env.BASE_URL}runs/${run.id}`}
+                            className="min-w-0 truncate"
+                            onFocus={() => setChosen(index)}
+                            onClick={(event) => {
+                              if (event.ctrlKey || event.metaKey || event.shiftKey) return event.stopPropagation()
+                              event.preventDefault()
+                              go(`/runs/${run.id}`)
+                            }}
+                          >
+                            {column.cell(run, facts, now)}
+                          </a>
+                        ) : (
+                          column.cell(run, facts, now)
+                        )}
+                      </span>
+                    ))}
+                  </div>
+                )
+              })}
+            </div>
+          </div>
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useEffect, useMemo, useState } from "react"
+import { call } from "../../client/Client.ts"
+import { listQuery, newerQuery, PAGE_SIZE, type RunFilters } from "./RunQuery.ts"
+
+/** How often the rows are read again: less often when much has been paged in. */
+const REFRESH_MS = 5_000
+const REFRESH_MANY_MS = 30_000
+const FEW_PAGES = 2
+
+/** The runs that fit the filters up to a moment, page by page, and how many came after it. */
+export const useRuns = (filters: RunFilters) => {
+  const [anchor, setAnchor] = useState(() => new Date())
+  const list = useInfiniteQuery({
+    queryKey: ["runs", filters, anchor],
+    queryFn: ({ pageParam, signal }) =>
+      call((api) => api.runs.list({ query: listQuery(filters, anchor, pageParam) }), signal),
+    initialPageParam: 0,
+    getNextPageParam: ({ data, offset, total }) =>
+      data.length === PAGE_SIZE && offset + data.length < total ? offset + data.length : undefined,
+    placeholderData: (before) => before,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) <= FEW_PAGES ? REFRESH_MS : REFRESH_MANY_MS)
+  })
+  const newer = useQuery({
+    queryKey: ["newer runs", filters, anchor],
+    queryFn: ({ signal }) => call((api) => api.runs.list({ query: newerQuery(filters, anchor) }), signal),
+    refetchInterval: REFRESH_MS
+  })
+  const runs = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data])
+  const waiting = newer.data?.total ?? 0
+  const showNewer = () => {
+    const newest = newer.data?.data[0]?.createdAt
+    // The clock of the service counts, should that of the browser be behind.
+    setAnchor(new Date(Math.max(Date.now(), newest === undefined ? 0 : Date.parse(newest) + 1)))
+  }
+  // In an empty list there is nothing that could jump.
+  const shouldShow = runs.length === 0 && waiting > 0 && list.isSuccess
+  useEffect(() => {
+    if (shouldShow) showNewer()
+  })
+  return { list, runs, total: list.data?.pages.at(-1)?.total, waiting, showNewer }
+}

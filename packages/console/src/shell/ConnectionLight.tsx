@@ -1,0 +1,55 @@
+import { type Connection, connection } from "../client/Connection.ts"
+import { useStore } from "../ui/hooks.ts"
+import { counted, whole } from "../view/Format.ts"
+
+const words = (now: Connection): { readonly word: string; readonly tone: string; readonly title: string } => {
+  switch (now.state) {
+    case "live":
+      return {
+        word: `Live · complete to ${whole(now.complete)}`,
+        tone: "bg-good",
+        title: "A stream is open, and every event up to this one was received"
+      }
+    case "complete":
+      return {
+        word: `Complete · ${counted(now.complete, "event")}`,
+        tone: "bg-good",
+        title: "The run has ended, and every one of its events is here"
+      }
+    case "catching-up":
+      return {
+        word: `Catching up ${counted(now.behind, "event")}`,
+        tone: "bg-accent",
+        title: "Events of the run are still on their way"
+      }
+    case "reconnecting":
+      return {
+        word: "Reconnecting",
+        tone: "bg-warn",
+        title: "The stream broke; it goes on where it stopped, and nothing is lost"
+      }
+    case "polling":
+      return { word: "Up to date", tone: "bg-good", title: "The page asks again every few seconds" }
+    case "unreachable":
+      return { word: "No answer", tone: "bg-bad", title: "The control plane does not answer; the page keeps asking" }
+  }
+}
+
+/** How fresh the page is. Screen readers hear when the kind of the connection changes, not every event. */
+export const ConnectionLight = () => {
+  const now = useStore(connection)
+  const { title, tone, word } = words(now)
+  return (
+    <span
+      title={title}
+      className="num inline-flex items-center gap-2 whitespace-nowrap text-soft"
+      data-light={now.state}
+    >
+      <span aria-hidden className={`size-2 shrink-0 rounded-full ${tone}`} />
+      {word}
+      <span aria-live="polite" className="sr-only">
+        {now.state === "live" || now.state === "complete" ? "connected" : now.state.replace("-", " ")}
+      </span>
+    </span>
+  )
+}

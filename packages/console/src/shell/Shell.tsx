@@ -1,0 +1,150 @@
+import { Keyboard, LogOut, type LucideIcon, Menu, Moon, Sun, SunMoon } from "lucide-react"
+import { type ReactNode, useState } from "react"
+import { Link, useLocation } from "wouter"
+import { session, signOut } from "../client/Session.ts"
+import { useStore } from "../ui/hooks.ts"
+import { type Shortcut, useShortcuts } from "../ui/Keys.ts"
+import { Overlay } from "../ui/Overlay.tsx"
+import { ConnectionLight } from "./ConnectionLight.tsx"
+import { KeyboardHelp } from "./KeyboardHelp.tsx"
+import { nextTheme, type Theme, theme } from "./Theme.ts"
+
+export interface Place {
+  readonly path: string
+  readonly title: string
+  readonly icon: LucideIcon
+  /** The letter after `g` that leads there. */
+  readonly key: string
+}
+
+const themeIcons: Readonly<Record<Theme, LucideIcon>> = { system: SunMoon, light: Sun, dark: Moon }
+
+/** What stands around every page: the way to the others, how fresh this one is, theme, keys, and who is signed in. */
+export const Shell = ({
+  children,
+  places
+}: {
+  readonly children: ReactNode
+  readonly places: ReadonlyArray<Place>
+}) => {
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const [isHelpOpen, setHelpOpen] = useState(false)
+  const [, go] = useLocation()
+  useShortcuts([
+    ...places.map(
+      ({ key, path, title }): Shortcut => ({
+        keys: `g ${key}`,
+        says: `Go to ${title}`,
+        group: "Go",
+        run: () => go(path)
+      })
+    ),
+    { keys: "?", says: "Show the keys", group: "Page", run: () => setHelpOpen(true) },
+    { keys: "t", says: "Change the theme", group: "Page", run: nextTheme }
+  ])
+  return (
+    <div className="flex h-full flex-col lg:flex-row">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded focus:bg-raised focus:p-2"
+      >
+        Skip to the content
+      </a>
+      <header className="no-print flex h-11 shrink-0 items-center gap-2 border-b border-line bg-panel px-3 lg:hidden">
+        <button
+          type="button"
+          aria-label="Open the menu"
+          className="btn btn-quiet px-1.5"
+          onClick={() => setMenuOpen(true)}
+        >
+          <Menu size={18} aria-hidden />
+        </button>
+        <Brand />
+        <span className="ml-auto min-w-0 truncate text-[12px]">
+          <ConnectionLight />
+        </span>
+      </header>
+      <aside className="no-print hidden w-[204px] shrink-0 flex-col border-r border-line bg-panel lg:flex">
+        <Sidebar places={places} onHelp={() => setHelpOpen(true)} />
+      </aside>
+      <Overlay open={isMenuOpen} onClose={() => setMenuOpen(false)} title="Menu" form="left">
+        <Sidebar
+          places={places}
+          onHelp={() => {
+            setMenuOpen(false)
+            setHelpOpen(true)
+          }}
+          onGo={() => setMenuOpen(false)}
+        />
+      </Overlay>
+      <main id="content" tabIndex={-1} className="min-h-0 min-w-0 flex-1 outline-none">
+        {children}
+      </main>
+      <Overlay open={isHelpOpen} onClose={() => setHelpOpen(false)} title="Keys">
+        <KeyboardHelp />
+      </Overlay>
+    </div>
+  )
+}
+
+const Brand = () => (
+  <Link href="/runs" className="flex items-center gap-2 font-semibold tracking-tight">
+    <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" className="size-5" />
+    Runplane
+  </Link>
+)
+
+interface SidebarProps {
+  readonly places: ReadonlyArray<Place>
+  readonly onHelp: () => void
+  readonly onGo?: () => void
+}
+
+const Sidebar = ({ onGo, onHelp, places }: SidebarProps) => {
+  const [location] = useLocation()
+  const { key } = useStore(session)
+  const chosen = useStore(theme)
+  const ThemeIcon = themeIcons[chosen]
+  return (
+    <div className="flex h-full flex-col">
+      <div className="hidden h-12 items-center px-4 lg:flex">
+        <Brand />
+      </div>
+      <nav aria-label="Pages" className="flex flex-col gap-0.5 p-2">
+        {places.map(({ icon: Icon, path, title }) => {
+          const isHere = location === path || location.startsWith(`${path}/`)
+          return (
+            <Link
+              key={path}
+              href={path}
+              aria-current={isHere ? "page" : undefined}
+              {...(onGo === undefined ? {} : { onClick: onGo })}
+              className={`flex h-8 items-center gap-2.5 rounded-md px-2 font-medium ${
+                isHere ? "bg-accent-soft text-accent" : "text-soft hover:bg-sunken hover:text-text"
+              }`}
+            >
+              <Icon size={16} aria-hidden />
+              {title}
+            </Link>
+          )
+        })}
+      </nav>
+      <div className="mt-auto flex flex-col gap-0.5 border-t border-line p-2">
+        <span className="px-2 py-1.5 text-[12px]">
+          <ConnectionLight />
+        </span>
+        <button type="button" className="btn btn-quiet justify-start px-2 text-soft" onClick={nextTheme}>
+          <ThemeIcon size={15} aria-hidden /> Theme: {chosen}
+        </button>
+        <button type="button" className="btn btn-quiet justify-start px-2 text-soft" onClick={onHelp}>
+          <Keyboard size={15} aria-hidden /> Keys
+        </button>
+        {key === undefined ? null : (
+          <button type="button" className="btn btn-quiet justify-start px-2 text-soft" onClick={signOut}>
+            <LogOut size={15} aria-hidden /> Sign out
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}

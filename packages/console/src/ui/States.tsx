@@ -1,0 +1,95 @@
+import { AlertTriangle, Inbox, RotateCw } from "lucide-react"
+import type { ReactNode } from "react"
+import { type Problem, problemOf, UNREACHABLE } from "../client/Problem.ts"
+import { relativeTime } from "../view/Format.ts"
+import { Id, Said } from "./basics.tsx"
+import { useNow } from "./hooks.ts"
+
+/** Nothing is there, why, and what can be done about it. */
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <div className="flex flex-col items-center justify-center gap-2 px-6 py-14 text-center">
+    <Inbox size={22} aria-hidden className="text-muted" />
+    <p className="font-medium text-soft">{title}</p>
+    {children === undefined ? null : <div className="max-w-md text-muted">{children}</div>}
+  </div>
+)
+
+const advice = ({ code, status }: Problem): string => {
+  if (code === UNREACHABLE)
+    return "Nothing was changed. The page goes on by itself as soon as the service answers again."
+  if (status === 403) return "The key in use may not do this."
+  if (status === 404) return "It may have been deleted, or the link may be wrong."
+  if (status === 429) return "The service limits the requests of each client. It takes some again within a minute."
+  if (status >= 500) return "The service has a problem of its own; its log has the request id."
+  return ""
+}
+
+/** What went wrong: code, message, request id, and a way to try again. */
+export const Failure = ({
+  error,
+  retry,
+  what
+}: {
+  readonly error: unknown
+  readonly retry?: () => void
+  readonly what: string
+}) => {
+  const problem = problemOf(error, "")
+  const help = advice(problem)
+  return (
+    <div role="alert" className="m-4 flex gap-3 rounded-lg border border-bad/40 bg-bad-soft p-4">
+      <AlertTriangle size={18} aria-hidden className="mt-0.5 shrink-0 text-bad" />
+      <div className="min-w-0 flex-1">
+        <p className="font-semibold text-text">{what}</p>
+        <ul className="mt-1 text-soft">
+          {problem.messages.map((message) => (
+            <li key={message}>
+              <Said text={message} />
+            </li>
+          ))}
+        </ul>
+        {help === "" ? null : <p className="mt-1 text-soft">{help}</p>}
+        <p className="mt-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
+          <code className="font-mono text-[12px]">{problem.code}</code>
+          {problem.requestId === "" ? null : (
+            <span className="inline-flex items-center gap-1">
+              request <Id id={problem.requestId} label="request id" />
+            </span>
+          )}
+        </p>
+        {retry === undefined ? null : (
+          <button type="button" className="btn mt-3" onClick={retry}>
+            <RotateCw size={14} aria-hidden /> Try again
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** What is shown is of that age, because it could not be read again. */
+export const Stale = ({ since, error }: { readonly since: number; readonly error: unknown }) => {
+  const now = useNow(1_000)
+  const { messages } = problemOf(error, "")
+  return (
+    <p role="status" className="flex items-center gap-2 border-b border-line bg-warn-soft px-4 py-1.5 text-warn">
+      <AlertTriangle size={14} aria-hidden className="shrink-0" />
+      <span className="min-w-0 truncate">
+        As of {relativeTime(since, now)}: {messages.join("; ")}
+      </span>
+    </p>
+  )
+}
+
+/** Grey bars of the height of what is on its way. */
+export const Skeleton = ({ rows, height }: { readonly rows: number; readonly height: number }) => (
+  <div role="status" aria-label="Loading" className="px-4">
+    {Array.from({ length: rows }, (_, row) => (
+      <div key={row} className="flex items-center gap-4 border-b border-line" style={{ height }}>
+        <span className="skeleton h-3 w-20" />
+        <span className="skeleton h-3" style={{ width: `${30 + ((row * 37) % 40)}%` }} />
+        <span className="skeleton ml-auto h-3 w-14" />
+      </div>
+    ))}
+  </div>
+)

@@ -1,0 +1,102 @@
+/** A time as people say it, and exactly. Every text of this file is made for one language and the viewer's own zone. */
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** `just now`, `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, then the date. Times to come are said as `in 5 min`. */
+export const relativeTime = (at: number, now: number): string => {
+  const away = Math.abs(now - at)
+  if (!Number.isFinite(away)) return "at an unknown time"
+  if (away < 2 * SECOND) return "just now"
+  const amount =
+    away < MINUTE
+      ? `${Math.floor(away / SECOND)} s`
+      : away < HOUR
+        ? `${Math.floor(away / MINUTE)} min`
+        : away < DAY
+          ? `${Math.floor(away / HOUR)} h`
+          : away < 30 * DAY
+            ? `${Math.floor(away / DAY)} d`
+            : undefined
+  if (amount === undefined) return new Date(at).toISOString().slice(0, 10)
+  return at > now ? `in ${amount}` : `${amount} ago`
+}
+
+/** The exact instant, with milliseconds and the zone. */
+export const exactTime = (at: number): string =>
+  Number.isFinite(at)
+    ? new Intl.DateTimeFormat("en-GB", {
+        year: "numeric",
+        month: "short",
+        day: "2-digit",
+        hour: "2-digit",
+        minute: "2-digit",
+        second: "2-digit",
+        fractionalSecondDigits: 3,
+        timeZoneName: "longOffset"
+      }).format(at)
+    : "unknown time"
+
+/** `14:03:22.417` in the viewer's zone. */
+export const clockTime = (at: number): string =>
+  Number.isFinite(at)
+    ? new Intl.DateTimeFormat("en-GB", {
+        hour: "2-digit",
+        minute: "2-digit",
+        second: "2-digit",
+        fractionalSecondDigits: 3
+      }).format(at)
+    : "--:--:--"
+
+/** Milliseconds as `840 ms`, `4.5 s`, `2 min 05 s`, `3 h 07 min`, `2 d 4 h`. */
+export const duration = (ms: number): string => {
+  if (!Number.isFinite(ms)) return "unknown"
+  const value = Math.max(0, ms)
+  if (value < SECOND) return `${Math.round(value)} ms`
+  if (value < MINUTE) return `${(Math.floor(value / 100) / 10).toFixed(1)} s`
+  const two = (number: number) => String(Math.floor(number)).padStart(2, "0")
+  if (value < HOUR) return `${Math.floor(value / MINUTE)} min ${two((value % MINUTE) / SECOND)} s`
+  if (value < DAY) return `${Math.floor(value / HOUR)} h ${two((value % HOUR) / MINUTE)} min`
+  return `${Math.floor(value / DAY)} d ${Math.floor((value % DAY) / HOUR)} h`
+}
+
+/** `3,138`. */
+export const whole = (value: number): string => Math.round(value).toLocaleString("en-US")
+
+/** `12.3 k`, `4.1 M`: for places where every digit would be noise. */
+export const compact = (value: number): string =>
+  new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(value)
+
+/** US dollars; small amounts keep two digits that say something. */
+export const dollars = (value: number): string => {
+  if (value === 0) return "$0"
+  if (Math.abs(value) >= 1) return `$${value.toLocaleString("en-US", { maximumFractionDigits: 2 })}`
+  const digits = Math.min(8, 1 - Math.floor(Math.log10(Math.abs(value))))
+  return `$${value.toFixed(Math.max(2, digits))}`
+}
+
+/** A share from 0 to 1 as `88 %`. */
+export const percent = (share: number): string => `${Math.round(share * 100)} %`
+
+/** An id with its middle left out; short ones stay whole. */
+export const middleCut = (id: string, edge = 6): string => {
+  const characters = [...id]
+  return characters.length <= 2 * edge + 3
+    ? id
+    : `${characters.slice(0, edge).join("")}…${characters.slice(-edge).join("")}`
+}
+
+/** A text of at most so many characters; emoji stay whole. */
+export const cut = (text: string, most: number): string => {
+  if (text.length <= most) return text
+  return `${[...text.slice(0, most * 2)].slice(0, most).join("")}…`
+}
+
+/** `1 event`, `2 events`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${whole(count)} ${count === 1 ? one : many}`
+
+/** The last part of a mode id: `macp.mode.decision.v1` is `decision`. */
+export const modeLabel = (modeName: string): string => /^[\w.-]*\.mode\.([\w-]+)\.v\d+$/.exec(modeName)?.[1] ?? modeName

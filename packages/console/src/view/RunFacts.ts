@@ -1,0 +1,78 @@
+import type { Run } from "@runplane/api"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+
+const optional = Schema.optionalKey
+
+/** What the metadata of a run's record holds for readers; all of it may be missing, or of another form. */
+const Metadata = Schema.Struct({
+  runLabel: optional(Schema.Unknown),
+  intent: optional(Schema.Unknown),
+  environment: optional(Schema.Unknown),
+  durationMs: optional(Schema.Unknown),
+  finalAction: optional(Schema.Unknown),
+  finalConfidence: optional(Schema.Unknown),
+  totalTokens: optional(Schema.Unknown),
+  estimatedCostUsd: optional(Schema.Unknown),
+  executionRequest: optional(Schema.Unknown)
+})
+const readMetadata = Schema.decodeUnknownOption(Metadata)
+
+const Request = Schema.Struct({
+  session: Schema.Struct({
+    modeName: Schema.String,
+    policyVersion: optional(Schema.String),
+    ttlMs: optional(Schema.Number),
+    participants: optional(Schema.Array(Schema.Struct({ id: Schema.String })))
+  })
+})
+const readRequest = Schema.decodeUnknownOption(Request)
+
+/** What a list shows of a run beside its record; a member is absent when the record does not say it. */
+export interface RunFacts {
+  /** What readers call the run: its label, else its scenario, else its id. */
+  readonly title: string
+  readonly scenario: string | undefined
+  readonly intent: string | undefined
+  readonly environment: string | undefined
+  readonly modeName: string | undefined
+  readonly policy: string | undefined
+  readonly participants: ReadonlyArray<string> | undefined
+  readonly ttlMs: number | undefined
+  readonly durationMs: number | undefined
+  readonly action: string | undefined
+  readonly confidence: number | undefined
+  readonly tokens: number | undefined
+  readonly costUsd: number | undefined
+}
+
+const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined)
+const number = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : undefined)
+
+export const runFacts = (run: Run): RunFacts => {
+  const metadata = Option.getOrElse(readMetadata(run.metadata), () => ({}) as typeof Metadata.Type)
+  const session = Option.getOrUndefined(readRequest(metadata.executionRequest))?.session
+  const scenario = text(run.sourceRef)
+  return {
+    title: text(metadata.runLabel) ?? scenario ?? run.id,
+    scenario,
+    intent: text(metadata.intent),
+    environment: text(metadata.environment),
+    modeName: session?.modeName,
+    policy: text(session?.policyVersion),
+    participants: session?.participants?.map(({ id }) => id),
+    ttlMs: session?.ttlMs,
+    durationMs: number(metadata.durationMs),
+    action: text(metadata.finalAction),
+    confidence: number(metadata.finalConfidence),
+    tokens: number(metadata.totalTokens),
+    costUsd: number(metadata.estimatedCostUsd)
+  }
+}
+
+/** How long a run has taken so far, or took; undefined while it waits. */
+export const elapsedOf = (run: Run, now: number): number | undefined => {
+  if (run.startedAt === undefined) return undefined
+  const end = run.endedAt === undefined ? now : Date.parse(run.endedAt)
+  return Math.max(0, end - Date.parse(run.startedAt))
+}

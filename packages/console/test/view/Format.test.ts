@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  compact,
+  counted,
+  cut,
+  dollars,
+  duration,
+  middleCut,
+  modeLabel,
+  percent,
+  relativeTime
+} from "../../src/view/Format.ts"
+
+const NOW = Date.parse("2026-07-01T12:00:00.000Z")
+
+describe("texts of the console", () => {
+  it.each([
+    [0, "just now"],
+    [1_999, "just now"],
+    [12_000, "12 s ago"],
+    [5 * 60_000, "5 min ago"],
+    [3 * 3_600_000, "3 h ago"],
+    [2 * 86_400_000, "2 d ago"],
+    [40 * 86_400_000, "2026-05-22"],
+    [-5 * 60_000, "in 5 min"],
+    [Number.NaN, "at an unknown time"]
+  ])("%d ms before now is %s", (before, expected) => {
+    assert.strictEqual(relativeTime(NOW - before, NOW), expected)
+  })
+
+  it.each([
+    [-5, "0 ms"],
+    [840, "840 ms"],
+    [4_499, "4.4 s"],
+    [59_999, "59.9 s"],
+    [125_000, "2 min 05 s"],
+    [11_220_000, "3 h 07 min"],
+    [187_200_000, "2 d 4 h"],
+    [Number.POSITIVE_INFINITY, "unknown"]
+  ])("%d ms last %s", (ms, expected) => {
+    assert.strictEqual(duration(ms), expected)
+  })
+
+  it.each([
+    [0, "$0"],
+    [0.0068167, "$0.0068"],
+    [0.00000012, "$0.00000012"],
+    [0.5, "$0.50"],
+    [1234.567, "$1,234.57"]
+  ])("%d dollars are %s", (value, expected) => {
+    assert.strictEqual(dollars(value), expected)
+  })
+
+  it("cuts an id in its middle and a text at its end, without breaking a character", () => {
+    assert.strictEqual(middleCut("82fd0968-6181-4782-a13c-c7033c2834f3"), "82fd09…2834f3")
+    assert.strictEqual(middleCut("short"), "short")
+    assert.strictEqual(middleCut("🎈".repeat(40), 2), "🎈🎈…🎈🎈")
+    assert.strictEqual(cut("🎈🎈🎈", 2), "🎈🎈…")
+    assert.strictEqual(cut("two", 3), "two")
+  })
+
+  it("says numbers as people do", () => {
+    assert.strictEqual(counted(1, "run"), "1 run")
+    assert.strictEqual(counted(20_000, "run"), "20,000 runs")
+    assert.strictEqual(compact(3_138), "3.1K")
+    assert.strictEqual(percent(0.885), "89 %")
+    assert.strictEqual(modeLabel("macp.mode.decision.v1"), "decision")
+    assert.strictEqual(modeLabel("of another kind"), "of another kind")
+  })
+})

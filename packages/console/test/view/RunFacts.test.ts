@@ -1,0 +1,74 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Run } from "@runplane/api"
+import * as Schema from "effect/Schema"
+import { elapsedOf, runFacts } from "../../src/view/RunFacts.ts"
+
+const run = (over: Readonly<Record<string, unknown>> = {}) =>
+  Schema.decodeUnknownSync(Run)({
+    id: "82fd0968-6181-4782-a13c-c7033c2834f3",
+    runId: "82fd0968-6181-4782-a13c-c7033c2834f3",
+    status: "running",
+    mode: "sandbox",
+    runtimeKind: "rust",
+    runtimeSessionId: "82fd0968-6181-4782-a13c-c7033c2834f3",
+    traceId: "034924b97a84f4ff73d9698a36a5eba1",
+    lastEventSeq: 98,
+    lastEventIndex: 98,
+    tags: [],
+    metadata: {},
+    createdAt: "2026-07-01T10:00:00.000Z",
+    updatedAt: "2026-07-01T10:00:00.000Z",
+    archivedAt: null,
+    ...over
+  })
+
+describe("what a list shows of a run", () => {
+  it("is taken from its record", () => {
+    const facts = runFacts(
+      run({
+        sourceRef: "incident/region-failover@1.0.0",
+        metadata: {
+          finalAction: "decision.selected",
+          finalConfidence: 0.9,
+          totalTokens: 3138,
+          estimatedCostUsd: 0.0068,
+          executionRequest: {
+            session: { modeName: "macp.mode.decision.v1", policyVersion: "policy.x", participants: [{ id: "a" }] }
+          }
+        }
+      })
+    )
+    assert.include(facts, {
+      title: "incident/region-failover@1.0.0",
+      action: "decision.selected",
+      confidence: 0.9,
+      tokens: 3138,
+      costUsd: 0.0068,
+      modeName: "macp.mode.decision.v1",
+      policy: "policy.x"
+    })
+    assert.deepStrictEqual(facts.participants, ["a"])
+  })
+
+  it("is absent where the record does not say it, and never a 0 that nobody measured", () => {
+    const facts = runFacts(run())
+    assert.strictEqual(facts.title, "82fd0968-6181-4782-a13c-c7033c2834f3")
+    assert.isUndefined(facts.tokens)
+    assert.isUndefined(facts.participants)
+  })
+
+  it("survives metadata of any form", () => {
+    const metadata = { runLabel: 7, finalConfidence: "high", totalTokens: null, executionRequest: { session: [] } }
+    const facts = runFacts(run({ metadata }))
+    assert.isUndefined(facts.confidence)
+    assert.isUndefined(facts.modeName)
+  })
+
+  it("counts the time from the start to the end, or to now", () => {
+    const now = Date.parse("2026-07-01T10:01:00.000Z")
+    assert.isUndefined(elapsedOf(run(), now))
+    const startedAt = "2026-07-01T10:00:30.000Z"
+    assert.strictEqual(elapsedOf(run({ startedAt }), now), 30_000)
+    assert.strictEqual(elapsedOf(run({ startedAt, endedAt: "2026-07-01T10:00:31.000Z" }), now), 1_000)
+  })
+})

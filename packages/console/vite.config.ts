@@ -1,0 +1,17 @@
+import tailwindcss from "@tailwindcss/vite"
+import react from "@vitejs/plugin-react"
+import { defineConfig } from "vite"
+import { shrink } from "./build/shrink.ts"
+import { withoutProse } from "./build/withoutProse.ts"
+
+export default defineConfig({
+  base: "/console/",
+  plugins: [withoutProse(), react(), tailwindcss(), shrink()],
+  build: {
+    target: "es2023",
+    // Inlined files would be data: addresses, which the Content-Security-Policy of scripts and fonts refuses.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false
+  }
+})

@@ -1,0 +1,155 @@
+import { resolve } from "node:path"
+import { ControlPlaneSettings, controlPlaneForm, readSettings, ServiceSettings } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import { BUILT_CONSOLE, type ConsoleFile, ConsoleFiles, type Encoding, PAGE } from "./ConsoleFiles.ts"
+
+/** Names of these files change with their content. */
+const HASHED = /^assets\//
+const FOR_EVER = "public, max-age=31536000, immutable"
+const NEVER = "no-store"
+const AN_HOUR = "public, max-age=3600"
+
+const settings = {
+  isEnabled: ControlPlaneSettings.CONSOLE_ENABLED,
+  folder: ControlPlaneSettings.CONSOLE_DIR,
+  launcherUrl: ControlPlaneSettings.LAUNCHER_PUBLIC_URL,
+  environment: ServiceSettings.NODE_ENV
+}
+
+/**
+ * The web console under `/console/`, and `GET /`: the console for browsers, a list of links for everybody else
+ * (docs/http.md#console). The files need no key; everything that they ask for does. Nothing is served when
+ * `CONSOLE_ENABLED` is false or the console was not built.
+ */
+export const consoleRoutes = Layer.unwrap(
+  Effect.gen(function* () {
+    const { environment, folder, isEnabled, launcherUrl } = yield* readSettings(settings)
+    const hasDocs = environment === "development"
+    if (!isEnabled) return HttpRouter.add("GET", "/", HttpServerResponse.jsonUnsafe(linksOf(false, hasDocs)))
+    const files = ConsoleFiles.layer(folder === undefined ? BUILT_CONSOLE : resolve(folder))
+    return Layer.provide(routes({ launcherUrl, hasDocs }), files)
+  })
+)
+
+interface ConsoleOptions {
+  readonly launcherUrl: string | undefined
+  readonly hasDocs: boolean
+}
+
+const routes = ({ hasDocs, launcherUrl }: ConsoleOptions) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const files = yield* ConsoleFiles
+      const isBuilt = files.has(PAGE)
+      const safety = safetyHeaders(launcherUrl)
+      const links = HttpServerResponse.jsonUnsafe(linksOf(isBuilt, hasDocs), { headers: { vary: "Accept" } })
+      const toConsole = HttpServerResponse.empty({
+        status: 302,
+        headers: { location: "/console/", vary: "Accept", "cache-control": NEVER }
+      })
+      yield* router.add("GET", "/", (request) => Effect.succeed(isBuilt && acceptsHtml(request) ? toConsole : links))
+      if (!isBuilt) return
+      const toFolder = HttpServerResponse.empty({ status: 308, headers: { location: "/console/" } })
+      const config = HttpServerResponse.jsonUnsafe(
+        { ...(launcherUrl !== undefined && { launcherUrl: new URL(launcherUrl).origin }) },
+        { headers: { ...safety, "cache-control": NEVER } }
+      )
+      const serve = (request: HttpServerRequest.HttpServerRequest) => {
+        // The router gives this route `/console` as well, from where relative addresses would lead astray.
+        if (/^\/console(\?|$)/.test(request.url)) return toFolder
+        const path = pathOf(request.url)
+        const file = files.get(path)
+        if (file !== undefined) return fileAnswer(path, file, request, safety)
+        const page = files.get(PAGE)
+        return page === undefined || HASHED.test(path)
+          ? controlPlaneForm.notFound(request.method, request.url.split("?")[0] ?? request.url)
+          : fileAnswer(PAGE, page, request, safety)
+      }
+      yield* router.add("GET", "/console/config.json", config)
+      yield* router.add("GET", "/console/*", (request) => Effect.sync(() => serve(request)))
+    })
+  )
+
+/** The path below `/console/`; empty for the folder itself. */
+const pathOf = (url: string): string => {
+  const path = (url.split("?")[0] ?? "").replace(/^\/console\/?/, "")
+  return path === "" ? PAGE : path
+}
+
+const fileAnswer = (
+  path: string,
+  file: ConsoleFile,
+  request: HttpServerRequest.HttpServerRequest,
+  safety: Readonly<Record<string, string>>
+) => {
+  const headers = {
+    ...safety,
+    etag: file.etag,
+    vary: "Accept-Encoding",
+    "cache-control": HASHED.test(path) ? FOR_EVER : path === PAGE ? NEVER : AN_HOUR
+  }
+  if (path !== PAGE && request.headers["if-none-match"] === file.etag) {
+    return HttpServerResponse.empty({ status: 304, headers })
+  }
+  const encoding = chosenEncoding(request.headers["accept-encoding"], file.encoded)
+  const bytes = (encoding === undefined ? undefined : file.encoded.get(encoding)) ?? file.bytes
+  return HttpServerResponse.uint8Array(bytes, {
+    contentType: file.contentType,
+    headers: encoding === undefined ? headers : { ...headers, "content-encoding": encoding }
+  })
+}
+
+/** The first of our encodings that the client takes; a weight of 0 refuses one. */
+export const chosenEncoding = (
+  accepted: string | undefined,
+  encoded: ReadonlyMap<Encoding, unknown>
+): Encoding | undefined => {
+  const taken = new Set(
+    (accepted ?? "").split(",").flatMap((part) => {
+      const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase())
+      return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name]
+    })
+  )
+  return [...encoded.keys()].find((name) => taken.has(name))
+}
+
+const acceptsHtml = (request: HttpServerRequest.HttpServerRequest) =>
+  request.headers["accept"]?.toLowerCase().includes("text/html") === true
+
+/** No inline script or style, no frame, and no other origin but that of the launch service. */
+const safetyHeaders = (launcherUrl: string | undefined) => ({
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data:",
+    "worker-src 'self'",
+    `connect-src 'self'${launcherUrl === undefined ? "" : ` ${new URL(launcherUrl).origin}`}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; "),
+  "x-frame-options": "DENY",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=()"
+})
+
+const linksOf = (hasConsole: boolean, hasDocs: boolean) => ({
+  service: "run-control-plane",
+  links: {
+    ...(hasConsole && { console: "/console/" }),
+    ...(hasDocs && { docs: "/docs", openapi: "/docs-json" }),
+    runs: "/runs",
+    events: "/events",
+    health: "/healthz",
+    readiness: "/readyz",
+    metrics: "/metrics"
+  }
+})

@@ -1,0 +1,166 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { request as httpRequest } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib"
+import { afterAll, assert, describe, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { chosenEncoding } from "../../src/http/console/ConsoleRoutes.ts"
+import { baseUrl, call, layerTestService } from "../support/HttpService.ts"
+
+const PAGE = "<!doctype html><title>Console</title>"
+const SCRIPT = "export const answer = 42\n"
+
+const folder = mkdtempSync(join(tmpdir(), "runplane-console-"))
+mkdirSync(join(folder, "assets"))
+writeFileSync(join(folder, "index.html"), PAGE)
+writeFileSync(join(folder, "favicon.svg"), "<svg/>")
+writeFileSync(join(folder, "assets", "index-1a2b3c.js"), SCRIPT)
+writeFileSync(join(folder, "assets", "index-1a2b3c.js.br"), brotliCompressSync(SCRIPT))
+writeFileSync(join(folder, "assets", "index-1a2b3c.js.gz"), gzipSync(SCRIPT))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** A request as it goes over the wire: no redirect is followed, nothing is decompressed. */
+const raw = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<string, string>> = {}) {
+  const url = `${yield* baseUrl}${path}`
+  return yield* Effect.promise(
+    () =>
+      new Promise<{ status: number; headers: Readonly<Record<string, unknown>>; bytes: Buffer }>((resolve, reject) => {
+        httpRequest(url, { headers }, (response) => {
+          const parts: Array<Buffer> = []
+          response.on("data", (part: Buffer) => parts.push(part))
+          response.on("end", () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(parts) })
+          )
+        })
+          .on("error", reject)
+          .end()
+      })
+  )
+})
+
+const settings = {
+  CONSOLE_DIR: folder,
+  LAUNCHER_PUBLIC_URL: "https://launch.example.org/",
+  AUTH_API_KEYS: "secret",
+  THROTTLE_LIMIT: "1"
+}
+
+layer(layerTestService({ settings }), { excludeTestServices: true })("the web console", (it) => {
+  it.effect("is where browsers get to, others get links", () =>
+    Effect.gen(function* () {
+      const browser = yield* raw("/", { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" })
+      assert.strictEqual(browser.status, 302)
+      assert.strictEqual(browser.headers["location"], "/console/")
+      const other = yield* raw("/", { accept: "application/json" })
+      assert.strictEqual(other.status, 200)
+      assert.deepInclude(JSON.parse(other.bytes.toString()), { service: "run-control-plane" })
+      assert.strictEqual(JSON.parse(other.bytes.toString()).links.console, "/console/")
+      assert.include(String(other.headers["vary"]), "Accept")
+      assert.strictEqual((yield* raw("/console")).headers["location"], "/console/")
+    })
+  )
+
+  it.effect("serves its page under every deep link, without a key and beside the budget of requests", () =>
+    Effect.gen(function* () {
+      for (const path of ["/console/", "/console/index.html", "/console/runs/8c0f?view=story", "/console/a/b/c"]) {
+        const { bytes, headers, status } = yield* raw(path)
+        assert.strictEqual(status, 200, path)
+        assert.strictEqual(bytes.toString(), PAGE)
+        assert.strictEqual(headers["cache-control"], "no-store")
+        assert.strictEqual(headers["content-type"], "text/html; charset=utf-8")
+      }
+    })
+  )
+
+  it.effect("lets the page load nothing but itself and call nobody but the launch service, and be in no frame", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* raw("/console/")
+      const policy = String(headers["content-security-policy"])
+      assert.include(policy, "default-src 'none'")
+      assert.include(policy, "script-src 'self';")
+      assert.include(policy, "style-src 'self';")
+      assert.include(policy, "frame-ancestors 'none'")
+      assert.include(policy, "connect-src 'self' https://launch.example.org;")
+      assert.notInclude(policy, "unsafe")
+      assert.strictEqual(headers["x-frame-options"], "DENY")
+      assert.strictEqual(headers["x-content-type-options"], "nosniff")
+    })
+  )
+
+  it.effect("tells the page where the launch service is", () =>
+    Effect.gen(function* () {
+      const { bytes, headers } = yield* raw("/console/config.json")
+      assert.deepStrictEqual(JSON.parse(bytes.toString()), { launcherUrl: "https://launch.example.org" })
+      assert.strictEqual(headers["cache-control"], "no-store")
+    })
+  )
+
+  it.effect("sends assets compressed as the client likes, to be kept for ever", () =>
+    Effect.gen(function* () {
+      const path = "/console/assets/index-1a2b3c.js"
+      const brotli = yield* raw(path, { "accept-encoding": "gzip, deflate, br" })
+      assert.strictEqual(brotli.headers["content-encoding"], "br")
+      assert.strictEqual(brotliDecompressSync(brotli.bytes).toString(), SCRIPT)
+      assert.strictEqual(brotli.headers["cache-control"], "public, max-age=31536000, immutable")
+      assert.include(String(brotli.headers["vary"]), "Accept-Encoding")
+      assert.include(String(brotli.headers["vary"]), "Origin")
+      assert.strictEqual((yield* raw(path, { "accept-encoding": "gzip" })).headers["content-encoding"], "gzip")
+      const plain = yield* raw(path)
+      assert.isUndefined(plain.headers["content-encoding"])
+      assert.strictEqual(plain.bytes.toString(), SCRIPT)
+      const again = yield* raw(path, { "if-none-match": String(plain.headers["etag"]) })
+      assert.strictEqual(again.status, 304)
+      assert.lengthOf(again.bytes, 0)
+    })
+  )
+
+  it.effect("knows no file outside of its folder, and no asset that is not there", () =>
+    Effect.gen(function* () {
+      const missing = yield* raw("/console/assets/index-0000.js")
+      assert.strictEqual(missing.status, 404)
+      assert.deepInclude(JSON.parse(missing.bytes.toString()), { errorCode: "NOT_FOUND" })
+      for (const path of [
+        "/console/../package.json",
+        "/console/%2e%2e/%2e%2e/etc/passwd",
+        "/console/..%5c..%5csecret"
+      ]) {
+        const { bytes, status } = yield* raw(path)
+        assert.isTrue(status === 404 || bytes.toString() === PAGE, `${path}: ${status}`)
+      }
+    })
+  )
+})
+
+layer(layerTestService({ settings: { CONSOLE_DIR: folder, CONSOLE_ENABLED: "false" } }), { excludeTestServices: true })(
+  "without the web console",
+  (it) => {
+    it.effect("GET / has links for everybody, and nothing is below /console", () =>
+      Effect.gen(function* () {
+        const { body, status } = yield* call("GET", "/", { headers: { accept: "text/html" } })
+        assert.strictEqual(status, 200)
+        assert.notProperty(body.links, "console")
+        assert.strictEqual((yield* call("GET", "/console/")).status, 404)
+      })
+    )
+  }
+)
+
+describe("the encoding of an answer", () => {
+  const both = new Map([
+    ["br", 1],
+    ["gzip", 2]
+  ] as const)
+
+  it.each([
+    ["gzip, deflate, br, zstd", "br"],
+    ["gzip;q=1.0, br;q=0", "gzip"],
+    ["BR", "br"],
+    ["identity", undefined],
+    ["", undefined],
+    [undefined, undefined],
+    ["br;q=0.000,gzip;q=0", undefined]
+  ])("for %s is %s", (accepted, expected) => {
+    assert.strictEqual(chosenEncoding(accepted, both), expected)
+  })
+})

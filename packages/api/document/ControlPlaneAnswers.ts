@@ -13,8 +13,10 @@ import {
   rateLimitExceeded,
   runNotFound,
   runtimeFailure,
+  searchTooSlow,
   sessionAlreadyExists,
   unauthenticated,
+  unknownCursor,
   unknownRuntimeKind,
   unsupportedMediaType
 } from "../src/errors/Failures.ts"
@@ -67,6 +69,8 @@ export const controlPlaneAnswers = {
     "the run has no stored descriptor, as runs that were discovered",
     badRequest("run does not have an execution request in metadata")
   ),
+  UnknownCursor: errorAnswer("the cursor is of another list, or of another order", unknownCursor()),
+  SearchTooSlow: errorAnswer("the search took longer than searches may", searchTooSlow(["id", "status", "createdAt"])),
   InvalidWindow: errorAnswer("the window ends before it begins", badRequest("to must be after from")),
   RefusedTarget: errorAnswer(
     "the URL leads where deliveries may not go",

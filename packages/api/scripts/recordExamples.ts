@@ -181,6 +181,10 @@ await ask("cancelRun", "POST", `/runs/${waiting}/cancel`, { body: { reason: "ope
 // Reading a run.
 await ask("getRun", "GET", `/runs/${run}`)
 await ask("listRuns", "GET", "/runs?limit=2")
+await ask("listRuns", "GET", "/runs?q=status:(completed,failed)%20events:%3E10&sortBy=events&limit=1", {
+  name: "search",
+  summary: "A search, the runs with most events first"
+})
 await ask("getRunState", "GET", `/runs/${run}/state`)
 await ask("getRunMetrics", "GET", `/runs/${run}/metrics`)
 await ask("addArtifact", "POST", `/runs/${run}/artifacts`, {
@@ -199,6 +203,11 @@ await ask("listRunEvents", "GET", `/runs/${run}/events?type=proposal.created,dec
   summary: "With a filter"
 })
 await ask("listEvents", "GET", `/events?type=run.completed&limit=2`)
+await ask("listEvents", "GET", `/events?q=type:run.completed%20OR%20sender:impact-analyst&limit=2`, {
+  name: "search",
+  summary: "A search for what no index finds"
+})
+await ask("listSearchFields", "GET", "/query/fields?resource=audit")
 const [first, , third] = events
 const replay = { mode: "instant", fromSeq: first.seq, toSeq: third.seq }
 const { streamUrl } = await ask("prepareReplay", "POST", `/runs/${run}/replay`, { body: replay })

@@ -2,9 +2,12 @@ import { about, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
+import { BadRequest } from "../errors/ControlPlaneErrors.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
+import { auditQueryFields, searchText } from "./QueryFields.ts"
+import { cursorText } from "./RunRequests.ts"
 
 const optional = Schema.optionalKey
 
@@ -29,7 +32,8 @@ export const AuditPage = Schema.Struct({
   data: Schema.Array(AuditEntry).annotate({ description: "The entries of this page" }),
   total: Field.integer("All matches of the same filters"),
   limit: Field.integer("Most entries a page holds, as asked for"),
-  offset: Field.integer("Matches before this page")
+  offset: Field.integer("Matches before this page, as asked for"),
+  nextCursor: optional(Field.text("Only on a full page: to be given as cursor for the next one"))
 }).annotate({ identifier: "AuditPage", description: "One page of the audit log, the newest entry first" })
 export type AuditPage = typeof AuditPage.Type
 
@@ -53,18 +57,31 @@ export const auditQuery = querySchema({
     integer({ min: 1, max: MAX_AUDIT_PAGE }).annotate(about("Most entries of the page", DEFAULT_AUDIT_PAGE)),
     DEFAULT_AUDIT_PAGE
   ),
-  offset: withDefault(integer({ min: 0 }).annotate(about("Matches to leave out before the page", 0)), 0)
+  offset: withDefault(integer({ min: 0 }).annotate(about("Matches to leave out before the page", 0)), 0),
+  q: optional(
+    searchText(
+      auditQueryFields,
+      "Entries that this search finds, among those of the other filters; GET /query/fields lists its fields",
+      "action:(run.cancel,run.delete) createdAt:>=2026-07-01"
+    )
+  ),
+  cursor: optional(cursorText)
 })
 export type AuditQuery = typeof auditQuery.Type
 
 /** The audit log. */
 export class AuditGroup extends HttpApiGroup.make("audit")
   .add(
-    HttpApiEndpoint.get("list", "/audit", { query: auditQuery, success: AuditPage }).annotateMerge(
+    HttpApiEndpoint.get("list", "/audit", {
+      query: auditQuery,
+      success: AuditPage,
+      error: BadRequest
+    }).annotateMerge(
       operation({
         id: "listAuditEntries",
         summary: "Read the audit log",
-        description: "Who did what to which thing, the newest first. Filters are equality."
+        description: "Who did what to which thing, the newest first. Filters are equality.",
+        failures: ["UnknownCursor", "SearchTooSlow"]
       })
     )
   )

@@ -14,6 +14,7 @@ import { HealthGroup } from "./HealthGroup.ts"
 import { InsightsGroup } from "./InsightsGroup.ts"
 import { ManagementGroup } from "./ManagementGroup.ts"
 import { PoliciesGroup } from "./PoliciesGroup.ts"
+import { QueryGroup } from "./QueryGroup.ts"
 import { RemovedGroup } from "./RemovedGroup.ts"
 import { ReplayGroup } from "./ReplayGroup.ts"
 import { RunsGroup } from "./RunsGroup.ts"
@@ -37,6 +38,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(ManagementGroup)
   .add(BatchGroup)
   .add(InsightsGroup)
+  .add(QueryGroup)
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)

@@ -1,11 +1,12 @@
-import { about, Field } from "@runplane/domain"
+import { about, CanonicalEvent, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
+import { BadRequest } from "../errors/ControlPlaneErrors.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { commaSeparated, integer, isoDate, uuid, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
-import { EventPage } from "./EventsGroup.ts"
+import { eventQueryFields, searchText } from "./QueryFields.ts"
 
 const optional = Schema.optionalKey
 
@@ -29,9 +30,29 @@ export const crossRunEventsQuery = querySchema({
   limit: withDefault(
     integer({ min: 1 }).annotate(about("Most events of the page", DEFAULT_CROSS_RUN_PAGE)),
     DEFAULT_CROSS_RUN_PAGE
+  ),
+  q: optional(
+    searchText(
+      eventQueryFields,
+      "Events that this search finds, among those of the other filters; GET /query/fields lists its fields",
+      "type:(run.failed,policy.denied) ts:>=2026-07-01"
+    )
   )
 })
 export type CrossRunEventsQuery = typeof crossRunEventsQuery.Type
+
+/** A page of the log (docs/http.md#cross-run-events). */
+export const LogPage = Schema.Struct({
+  data: Schema.Array(CanonicalEvent).annotate({ description: "The events of this page, by seq" }),
+  total: optional(
+    Field.integer("Matches of all filters, afterSeq included; absent for a search that would have to read the log")
+  ),
+  limit: Field.integer("Most events a page holds, as asked for"),
+  nextCursor: optional(
+    Field.integer("Where to go on, as afterSeq: on a full page, and where a search has not come to the end of the log")
+  )
+}).annotate({ identifier: "LogPage", description: "One page of the events of all runs" })
+export type LogPage = typeof LogPage.Type
 
 /**
  * The events of all runs in one ascending order. A page ends early in front of events that are still being written, so
@@ -39,13 +60,19 @@ export type CrossRunEventsQuery = typeof crossRunEventsQuery.Type
  */
 export class CrossRunEventsGroup extends HttpApiGroup.make("crossRunEvents")
   .add(
-    HttpApiEndpoint.get("list", "/events", { query: crossRunEventsQuery, success: EventPage }).annotateMerge(
+    HttpApiEndpoint.get("list", "/events", {
+      query: crossRunEventsQuery,
+      success: LogPage,
+      error: BadRequest
+    }).annotateMerge(
       operation({
         id: "listEvents",
         summary: "Read events across runs",
         description:
           "Canonical events of all runs in one ascending order of `seq`. A page ends in front of events that are still being " +
-          "written, so paging by `nextCursor`, or by the last `seq` received, neither skips nor repeats one."
+          "written, so paging by `nextCursor`, or by the last `seq` received, neither skips nor repeats one. A search for what no index " +
+          "finds answers after about a second with what it has found, and `nextCursor` leads on.",
+        failures: ["SearchTooSlow"]
       })
     )
   )

@@ -54,7 +54,8 @@ export const RunPage = Schema.Struct({
   data: Schema.Array(Run).annotate({ description: "The runs of this page" }),
   total: Schema.Int.annotate({ description: "All matches of the same conditions, this page's included" }),
   limit: Field.integer("Most runs a page holds, as asked for"),
-  offset: Field.integer("Matches before this page")
+  offset: Field.integer("Matches before this page, as asked for"),
+  nextCursor: optional(Field.text("Only on a full page: to be given as cursor for the next one"))
 }).annotate({ identifier: "RunPage", description: "One page of runs" })
 export type RunPage = typeof RunPage.Type
 

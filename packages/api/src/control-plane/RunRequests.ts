@@ -2,6 +2,7 @@ import { about, Field, RunStatus } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { commaSeparated, integer, isoDate, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
+import { runQueryFields, searchText } from "./QueryFields.ts"
 
 const optional = Schema.optionalKey
 
@@ -13,6 +14,16 @@ export type Reason = typeof Reason.Type
 
 export const MAX_RUN_PAGE = 200
 export const DEFAULT_RUN_PAGE = 50
+
+/** What runs can be sorted by (docs/http.md#sorting). */
+export const runSortKeys = ["createdAt", "updatedAt", "duration", "cost", "tokens", "events"] as const
+export type RunSortKey = (typeof runSortKeys)[number]
+
+/** A cursor of a list, as its page before gave it (docs/http.md#cursors). */
+export const cursorText = Field.text(
+  "Goes on behind the page that gave this as nextCursor; for the same order and filters",
+  "WyJydW5zIGNyZWF0ZWRBdCBkZXNjIiwiMjAyNi0wNy0wMSJd"
+)
 
 /** The query of `GET /runs`. Dates are compared strictly: after is >, before is <. */
 export const runListQuery = querySchema({
@@ -26,11 +37,13 @@ export const runListQuery = querySchema({
   ),
   offset: withDefault(integer({ min: 0 }).annotate(about("Matches to leave out before the page", 0)), 0),
   sortBy: withDefault(
-    Schema.Literals(["createdAt", "updatedAt"]).annotate(about("The time that runs are sorted by", "createdAt")),
+    Schema.Literals(runSortKeys).annotate(about("What runs are sorted by", "createdAt")),
     "createdAt"
   ),
   sortOrder: withDefault(
-    Schema.Literals(["asc", "desc"]).annotate(about("asc lists the oldest first, desc the newest", "desc")),
+    Schema.Literals(["asc", "desc"]).annotate(
+      about("asc lists the oldest or least first, desc the newest or most", "desc")
+    ),
     "desc"
   ),
   includeArchived: withDefault(
@@ -44,7 +57,15 @@ export const runListQuery = querySchema({
   search: optional(
     Field.text("Runs that have this in id, a tag, scenario, environment, sourceRef or policy; case ignored", "failover")
   ),
-  includeSandbox: optional(Field.text("Accepted and ignored: sandbox runs are always listed", "true"))
+  includeSandbox: optional(Field.text("Accepted and ignored: sandbox runs are always listed", "true")),
+  q: optional(
+    searchText(
+      runQueryFields,
+      "Runs that this search finds, among those of the other filters; GET /query/fields lists its fields",
+      "status:(failed,cancelled) cost:>0.5 -metadata.team:payments"
+    )
+  ),
+  cursor: optional(cursorText)
 })
 export type RunListQuery = typeof runListQuery.Type
 

@@ -70,12 +70,17 @@ export class RunsGroup extends HttpApiGroup.make("runs")
           "a runtime that does not answer is a warning."
       })
     ),
-    HttpApiEndpoint.get("list", "/runs", { query: runListQuery, success: RunPage }).annotateMerge(
+    HttpApiEndpoint.get("list", "/runs", {
+      query: runListQuery,
+      success: RunPage,
+      error: BadRequest
+    }).annotateMerge(
       operation({
         id: "listRuns",
         summary: "List runs",
         description:
-          "A page of the runs that match all filters, sandbox runs included. Values out of range are refused, not clamped."
+          "A page of the runs that match all filters, sandbox runs included. Values out of range are refused, not clamped.",
+        failures: ["UnknownCursor", "SearchTooSlow"]
       })
     ),
     HttpApiEndpoint.get("get", "/runs/:id", { params: id, success: Run, error: NotFound }).annotateMerge(

@@ -66,6 +66,12 @@ export const routeNotFound = (method: string, path: string) =>
 export const badRequest = (message: string) =>
   new BadRequest({ errorCode: "VALIDATION_ERROR", message, error: reasonPhrases[400] })
 
+export const unknownCursor = () => badRequest("cursor is not one of this list in this order")
+
+/** A search that the database was not given enough time for; the fast fields are those that an index finds. */
+export const searchTooSlow = (fastFields: ReadonlyArray<string>) =>
+  badRequest(`q takes too long: add a condition on a field that an index finds, such as ${fastFields.join(", ")}`)
+
 export const payloadTooLarge = () =>
   new PayloadTooLarge({
     errorCode: "PAYLOAD_TOO_LARGE",

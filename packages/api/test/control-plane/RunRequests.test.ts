@@ -191,7 +191,10 @@ describe("the query of the run list", () => {
       ["limit must not be greater than 200", "limit must not be less than 1", "limit must be an integer number"]
     ],
     [{ offset: "-1" }, ["offset must not be less than 0"]],
-    [{ sortBy: "id" }, ["sortBy must be one of the following values: createdAt, updatedAt"]],
+    [
+      { sortBy: "id" },
+      ["sortBy must be one of the following values: createdAt, updatedAt, duration, cost, tokens, events"]
+    ],
     [{ sortOrder: "up" }, ["sortOrder must be one of the following values: asc, desc"]],
     [{ createdAfter: "yesterday" }, ["createdAfter must be a valid ISO 8601 date string"]],
     [

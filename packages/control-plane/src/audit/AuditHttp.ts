@@ -1,7 +1,8 @@
-import { ControlPlaneApi } from "@runplane/api"
+import { auditQueryFields, ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable } from "../edge/OutageAnswers.ts"
+import { orSearchRefused } from "../edge/SearchAnswers.ts"
 import { AuditLog } from "./AuditLog.ts"
 
 /** `GET /audit` (docs/http.md#audit). */
@@ -10,6 +11,6 @@ export const AuditHttp = HttpApiBuilder.group(
   "audit",
   Effect.fn(function* (handlers) {
     const log = yield* AuditLog
-    return handlers.handle("list", ({ query }) => orUnavailable(log.list(query)))
+    return handlers.handle("list", ({ query }) => orUnavailable(orSearchRefused(auditQueryFields)(log.list(query))))
   })
 )

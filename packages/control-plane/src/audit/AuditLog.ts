@@ -1,11 +1,18 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { AuditEntry, AuditPage, AuditQuery } from "@runplane/api"
-import { isJsonObject } from "@runplane/domain"
+import { type AuditEntry, type AuditPage, type AuditQuery, auditQueryFields, parseIsoDate } from "@runplane/api"
+import { isJsonObject, parseQuery, type Query } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { cursorOf, isPlaceValue, type Place, placeOf } from "../database/search/PageCursor.ts"
+import { conditionOf } from "../database/search/QueryConditions.ts"
+import { SearchBudget, type SearchTooSlow } from "../database/search/SearchBudget.ts"
+import { UnknownCursor } from "../database/search/UnknownCursor.ts"
+import { auditMeaning } from "./AuditSearch.ts"
+
+const ORDER = "audit createdAt desc"
 
 /** The names under which existing readers ask for two of our actions. */
 const aliases: ReadonlyMap<string, string> = new Map([
@@ -16,14 +23,16 @@ const aliases: ReadonlyMap<string, string> = new Map([
 /** Reads the audit log (docs/http.md#audit): what `AuditTrail` wrote, the newest entry first. */
 export class AuditLog extends Context.Service<
   AuditLog,
-  { readonly list: (query: AuditQuery) => Effect.Effect<AuditPage, SqlError> }
+  { readonly list: (query: AuditQuery) => Effect.Effect<AuditPage, SqlError | SearchTooSlow | UnknownCursor> }
 >()("runplane/control-plane/AuditLog") {
   static readonly layer = Layer.effect(
     AuditLog,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const budget = yield* SearchBudget
+      const meaning = auditMeaning(sql)
 
-      const matches = (query: AuditQuery) => {
+      const matches = (query: AuditQuery, search: Query | undefined) => {
         const action = query.action === undefined ? undefined : (aliases.get(query.action) ?? query.action)
         return sql.and([
           ...(query.actor === undefined ? [] : [sql`actor = ${query.actor}`]),
@@ -31,24 +40,46 @@ export class AuditLog extends Context.Service<
           ...(query.resource === undefined ? [] : [sql`resource = ${query.resource}`]),
           ...(query.resourceId === undefined ? [] : [sql`resource_id = ${query.resourceId}`]),
           ...(query.createdAfter === undefined ? [] : [sql`created_at > ${query.createdAfter}::timestamptz`]),
-          ...(query.createdBefore === undefined ? [] : [sql`created_at < ${query.createdBefore}::timestamptz`])
+          ...(query.createdBefore === undefined ? [] : [sql`created_at < ${query.createdBefore}::timestamptz`]),
+          ...(search === undefined ? [] : [conditionOf(sql, search, meaning)])
         ])
       }
 
       const list = Effect.fn("AuditLog.list")(function* (query: AuditQuery) {
-        const where = matches(query)
-        const [rows, counts] = yield* Effect.all(
+        const after = query.cursor === undefined ? undefined : placeOf(ORDER, query.cursor)
+        if (query.cursor !== undefined && !isPlace(after)) return yield* new UnknownCursor()
+        // The contract has read it once.
+        const search =
+          query.q === undefined
+            ? undefined
+            : yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, auditQueryFields)))
+        const where = matches(query, search)
+        const behind =
+          after === undefined
+            ? sql`true`
+            : sql`(created_at, ordinal) < (${after.value}::timestamptz, ${BigInt(after.id)})`
+        const read = Effect.all(
           [
             sql<AuditRow>`
               SELECT id::text AS id, actor, actor_type, action, resource, resource_id, details::text AS details, request_id,
-                     created_at
-              FROM audit_log WHERE ${where} ORDER BY created_at DESC, ordinal DESC
+                     created_at, ordinal::text AS place_id,
+                     to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS place
+              FROM audit_log WHERE ${where} AND ${behind} ORDER BY created_at DESC, ordinal DESC
               LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
             sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM audit_log WHERE ${where}`
           ],
-          { concurrency: 2 }
+          { concurrency: search === undefined ? 2 : 1 }
         )
-        return { data: rows.map(toEntry), total: counts[0]?.total ?? 0, limit: query.limit, offset: query.offset }
+        const [rows, counts] = yield* search === undefined ? read : budget.run(read)
+        const last = rows.at(-1)
+        return {
+          data: rows.map(toEntry),
+          total: counts[0]?.total ?? 0,
+          limit: query.limit,
+          offset: query.offset,
+          ...(last !== undefined &&
+            rows.length === query.limit && { nextCursor: cursorOf(ORDER, { value: last.place, id: last.place_id }) })
+        }
       })
       return AuditLog.of({ list })
     })
@@ -65,7 +96,15 @@ interface AuditRow {
   readonly details: string
   readonly request_id: string | null
   readonly created_at: Date
+  readonly place_id: string
+  readonly place: string
 }
+
+const isPlace = (place: Place | undefined): place is Place =>
+  place !== undefined &&
+  isPlaceValue.time(place.value) &&
+  parseIsoDate(place.value) !== undefined &&
+  isPlaceValue.bigint(place.id)
 
 const toEntry = (row: AuditRow): AuditEntry => ({
   id: row.id,

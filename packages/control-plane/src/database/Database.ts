@@ -11,6 +11,7 @@ import { makeDatabaseClient } from "./DatabaseClient.ts"
 import { checkSchema, migrate, type SchemaMismatch } from "./Migrations.ts"
 import { type PoolCounts, PoolUse, poolCounts } from "./PoolUse.ts"
 import { describeSqlError } from "./SqlFailures.ts"
+import { SearchBudget } from "./search/SearchBudget.ts"
 
 export interface DatabaseOptions {
   readonly url: string
@@ -88,13 +89,14 @@ const client = (asked: DatabaseOptions, use: PoolCounts) => {
 }
 
 /**
- * A PostgreSQL pool whose schema is up to date. Building it connects and migrates, or with `migrateOnStart: false` only
- * looks at the schema, and fails when either fails.
+ * A PostgreSQL pool whose schema is up to date, and what searches may use of it. Building it connects and migrates, or
+ * with `migrateOnStart: false` only looks at the schema, and fails when either fails.
  */
 export const layerDatabase = (options: DatabaseOptions) => {
   const use = poolCounts()
   const prepared = options.migrateOnStart === false ? checkSchema : migrate
   return Layer.effectDiscard(Effect.mapError(prepared, unavailable)).pipe(
+    Layer.merge(SearchBudget.layer),
     Layer.provideMerge(client(options, use)),
     Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error)))),
     Layer.merge(Layer.succeed(PoolUse, use))

@@ -26,6 +26,7 @@ import { DashboardHttp } from "../read/dashboard/DashboardHttp.ts"
 import { CrossRunEventsHttp } from "../read/events/CrossRunEventsHttp.ts"
 import { EventsHttp } from "../read/events/EventsHttp.ts"
 import { InsightsHttp } from "../read/insights/InsightsHttp.ts"
+import { QueryHttp } from "../read/query/QueryHttp.ts"
 import { ReplayHttp } from "../read/replay/ReplayHttp.ts"
 import { StreamHttp } from "../read/stream/StreamHttp.ts"
 import { ManagementHttp } from "../runs/ManagementHttp.ts"
@@ -50,6 +51,7 @@ const handlers = Layer.mergeAll(
   ManagementHttp,
   BatchHttp,
   InsightsHttp,
+  QueryHttp,
   RemovedHttp,
   HealthHttp,
   RuntimeHttp,

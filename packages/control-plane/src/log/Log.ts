@@ -10,6 +10,7 @@ import { ProjectionCache } from "./ProjectionCache.ts"
 import { RunStates } from "./RunStates.ts"
 import { ArtifactRepository } from "./runs/ArtifactRepository.ts"
 import { RunDocuments } from "./runs/RunDocuments.ts"
+import { RunList } from "./runs/RunList.ts"
 import { RunRepository } from "./runs/RunRepository.ts"
 import { RunTraces } from "./runs/RunTraces.ts"
 import { RunUpkeep } from "./runs/RunUpkeep.ts"
@@ -31,6 +32,7 @@ export const layer = Layer.mergeAll(EventLog.layer, RunStates.layer).pipe(
       Ids.layer,
       LiveEvents.layer,
       RunDocuments.layer,
+      RunList.layer,
       RunRepository.layer,
       RunTraces.layer,
       RunUpkeep.layer,

@@ -7,6 +7,7 @@ import { ExportRepository } from "./insights/ExportRepository.ts"
 import { Insights } from "./insights/Insights.ts"
 import { ProjectionRebuild } from "./insights/ProjectionRebuild.ts"
 import { RunExports } from "./insights/RunExports.ts"
+import { EventSearch } from "./query/EventSearch.ts"
 import { Replay } from "./replay/Replay.ts"
 import { ReplayStates } from "./replay/ReplayStates.ts"
 import { RunStream } from "./stream/RunStream.ts"
@@ -15,6 +16,7 @@ import { RunStream } from "./stream/RunStream.ts"
 export const layer = Layer.mergeAll(
   CrossRunEvents.layer,
   Dashboard.layer,
+  EventSearch.layer,
   Insights.layer,
   ProjectionRebuild.layer,
   Replay.layer,

@@ -7,7 +7,8 @@ import {
   type RunAccepted,
   type RunListQuery,
   type RunValidation,
-  runNotFound
+  runNotFound,
+  runQueryFields
 } from "@runplane/api"
 import type { RunDescriptor } from "@runplane/domain"
 import * as Context from "effect/Context"
@@ -16,6 +17,8 @@ import * as Layer from "effect/Layer"
 import type { Caller } from "../audit/AuditTrail.ts"
 import { type CapabilityFailure, withoutEdgeAnswers } from "../edge/EdgeAnswers.ts"
 import type { DatabaseFailure } from "../edge/OutageAnswers.ts"
+import { orSearchRefused } from "../edge/SearchAnswers.ts"
+import { RunList } from "../log/runs/RunList.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import { publicRun, type StoredRun } from "../log/runs/RunRow.ts"
 import { makeCancelRun } from "./CancelRun.ts"
@@ -40,7 +43,7 @@ export class Runs extends Context.Service<
     readonly validate: (descriptor: RunDescriptor) => Effect.Effect<RunValidation>
     readonly get: (reference: string) => Effect.Effect<Run, NotFound | DatabaseFailure>
     /** A `RunPage` as JSON text. */
-    readonly list: (query: RunListQuery) => Effect.Effect<string, DatabaseFailure>
+    readonly list: (query: RunListQuery) => Effect.Effect<string, BadRequest | DatabaseFailure>
     readonly cancel: ChangeRun
     readonly suspend: ChangeRun
     readonly resume: ChangeRun
@@ -49,6 +52,7 @@ export class Runs extends Context.Service<
   static readonly layer = Layer.effect(
     Runs,
     Effect.gen(function* () {
+      const lists = yield* RunList
       const repository = yield* RunRepository
       const create = yield* makeCreateRun
       const validate = yield* makeValidateRun
@@ -62,9 +66,10 @@ export class Runs extends Context.Service<
       const get = Effect.fn("Runs.get")((reference: string) => Effect.map(load(reference), publicRun))
 
       const list = Effect.fn("Runs.list")(function* (query: RunListQuery) {
-        const { data, total } = yield* repository.list(query)
-        return `{"data":[${data.join(",")}],"total":${total},"limit":${query.limit},"offset":${query.offset}}`
-      })
+        const { data, nextCursor, total } = yield* lists.list(query)
+        const next = nextCursor === undefined ? "" : `,"nextCursor":"${nextCursor}"`
+        return `{"data":[${data.join(",")}],"total":${total},"limit":${query.limit},"offset":${query.offset}${next}}`
+      }, orSearchRefused(runQueryFields))
 
       type Change = (
         run: StoredRun,

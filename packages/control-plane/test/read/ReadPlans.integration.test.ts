@@ -4,12 +4,14 @@ import type { RunListQuery } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { CurrentTransformer } from "effect/sql/Statement"
-import { RunRepository } from "../../src/log/runs/RunRepository.ts"
+import type { SearchTooSlow } from "../../src/database/search/SearchBudget.ts"
+import type { UnknownCursor } from "../../src/database/search/UnknownCursor.ts"
+import { RunList } from "../../src/log/runs/RunList.ts"
 import { DashboardRepository } from "../../src/read/dashboard/DashboardRepository.ts"
 import { CrossRunEventBlocks } from "../../src/read/events/CrossRunEventBlocks.ts"
 import { CrossRunEvents } from "../../src/read/events/CrossRunEvents.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
+import { scansOf } from "../support/Plans.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 const RUNS = 4_000
@@ -46,46 +48,6 @@ const fill = Effect.gen(function* () {
   yield* sql`VACUUM ANALYZE`.unprepared
 })
 
-interface Plan {
-  readonly "Node Type": string
-  readonly "Relation Name"?: string
-  readonly Plans?: ReadonlyArray<Plan>
-}
-
-const nodesOf = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-
-/** The tables that the statements of a read scan from end to end, be they prepared or fresh. */
-const scansOf = Effect.fnUntraced(function* <A, E, R>(read: Effect.Effect<A, E, R>) {
-  const sql = yield* PgClient.PgClient
-  const seen: Array<readonly [string, ReadonlyArray<unknown>]> = []
-  yield* Effect.provideService(read, CurrentTransformer, (statement) =>
-    Effect.sync(() => {
-      seen.push(statement.compile())
-      return statement
-    })
-  )
-  assert.isNotEmpty(seen)
-  const scanned = new Set<string>()
-  for (const [text, params] of seen.filter(([text]) => /^\s*(SELECT|WITH)/.test(text))) {
-    for (const mode of ["force_generic_plan", "force_custom_plan"]) {
-      const explain = Effect.gen(function* () {
-        yield* sql`SELECT set_config('plan_cache_mode', ${mode}, true)`
-        const [row] = yield* sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
-          `EXPLAIN (FORMAT JSON) ${text}`,
-          params
-        ).unprepared
-        for (const { Plan: plan } of row?.["QUERY PLAN"] ?? []) {
-          for (const node of nodesOf(plan)) {
-            if (node["Node Type"] === "Seq Scan") scanned.add(node["Relation Name"] ?? "")
-          }
-        }
-      })
-      yield* sql.withTransaction(explain)
-    }
-  }
-  return [...scanned]
-})
-
 const BIG_TABLES = ["runs", "run_heads", "canonical_events", "event_marks", "tallied_runs", "run_tallies"]
 
 layer(layerReads, { excludeTestServices: true })("documented-fast reads", (it) => {
@@ -100,7 +62,7 @@ layer(layerReads, { excludeTestServices: true })("documented-fast reads", (it) =
   const first: RunListQuery = { limit: 50, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: false }
   const listed = (query: Partial<RunListQuery>) =>
     Effect.gen(function* () {
-      const runs = yield* RunRepository
+      const runs = yield* RunList
       yield* runs.list({ ...first, ...query })
     })
   const events = (filter: { readonly types?: ReadonlyArray<string>; readonly afterTs?: string }, afterSeq: number) =>
@@ -116,8 +78,8 @@ layer(layerReads, { excludeTestServices: true })("documented-fast reads", (it) =
       yield* dashboard.overview({ from, to: undefined, bucket }, {})
     })
 
-  type Reads = CrossRunEvents | DashboardRepository | RunRepository
-  const reads: Readonly<Record<string, Effect.Effect<void, SqlError, Reads>>> = {
+  type Reads = CrossRunEvents | DashboardRepository | RunList
+  const reads: Readonly<Record<string, Effect.Effect<void, SqlError | SearchTooSlow | UnknownCursor, Reads>>> = {
     "GET /runs": listed({}),
     "GET /runs of a status, with offset": listed({ status: "completed", offset: 500 }),
     "GET /runs of a rare status": listed({ status: "running" }),

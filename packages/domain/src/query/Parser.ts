@@ -12,7 +12,7 @@ import {
   type Span
 } from "./Query.ts"
 import { type Token, tokensOf } from "./Tokens.ts"
-import { readValue, shown } from "./Values.ts"
+import { endOfDay, readValue, shown } from "./Values.ts"
 
 type Parsed<A> = Result.Result<A, QueryRefused>
 
@@ -50,6 +50,13 @@ const ORDERED = new Set(["number", "time"])
 interface Named extends Span {
   readonly field: QueryField
   readonly path: { readonly path?: string }
+}
+
+/** A value with its end in the text; `last` is the same value, or the last instant of a day. */
+interface ReadValue {
+  readonly value: QueryValue
+  readonly last: QueryValue
+  readonly end: number
 }
 
 class Parser {
@@ -128,7 +135,8 @@ class Parser {
     const token = this.#take()
     const { end, kind, start, text } = token
     if (kind === "(") return this.#group(depth, start)
-    if (kind !== "word" && kind !== "quoted") return refused(start, `${shown(text)} is no condition`, ["a condition"])
+    if (kind !== "word" && kind !== "quoted")
+      return refused(start, `${shown(text)} is not a condition`, ["a condition"])
     if (kind === "word" && this.#next.kind === ":") return this.#onField(token)
     return this.#counted(start, () => Result.succeed({ kind: "search", text, start, end }))
   }
@@ -189,15 +197,34 @@ class Parser {
     if (op !== undefined) {
       const sign = this.#take()
       if (!ORDERED.has(field.type)) return this.#unordered(field, sign)
-      return Result.map(this.#value(field), ({ end, value }) => ({ kind: "compare", op, value, ...head(end) }))
+      // A day is after or until its end, from or before its beginning.
+      return Result.map(this.#value(field), ({ end, last, value }) => ({
+        kind: "compare",
+        op,
+        value: op === "gt" || op === "lte" ? last : value,
+        ...head(end)
+      }))
     }
-    if (this.#next.kind === "(")
-      return Result.map(this.#list(field), ({ end, values }) => ({ kind: "in", values, ...head(end) }))
+    if (this.#next.kind === "(") {
+      return Result.map(this.#list(field), ({ end, values }): Query => {
+        if (values.every(({ last, value }) => last === value)) {
+          return { kind: "in", values: values.map(({ value }) => value), ...head(end) }
+        }
+        return {
+          kind: "or",
+          of: values.map(({ last, value }) => ({ kind: "range", from: value, to: last, ...head(end) }))
+        }
+      })
+    }
     if (this.#next.kind === "..") return this.#range(named, undefined)
     return Result.flatMap(this.#value(field), (first) =>
       this.#next.kind === ".." && !this.#next.isApart
         ? this.#range(named, first.value)
-        : Result.succeed({ kind: "compare", op: "eq", value: first.value, ...head(first.end) })
+        : Result.succeed(
+            first.last === first.value
+              ? { kind: "compare", op: "eq", value: first.value, ...head(first.end) }
+              : { kind: "range", from: first.value, to: first.last, ...head(first.end) }
+          )
     )
   }
 
@@ -210,13 +237,13 @@ class Parser {
     if (!ORDERED.has(field.type)) return this.#unordered(field, dots)
     const hasEnd = !this.#next.isApart && (this.#next.kind === "word" || this.#next.kind === "quoted")
     if (from === undefined && !hasEnd) return refused(dots.start, "a range has one end at least", ["a value"])
-    const to: Parsed<{ readonly value: QueryValue | undefined; readonly end: number }> = hasEnd
+    const to: Parsed<{ readonly last: QueryValue | undefined; readonly end: number }> = hasEnd
       ? this.#value(field)
-      : Result.succeed({ value: undefined, end: dots.end })
-    return Result.map(to, ({ end, value }) => ({
+      : Result.succeed({ last: undefined, end: dots.end })
+    return Result.map(to, ({ end, last }) => ({
       kind: "range",
       from,
-      to: value,
+      to: last,
       field: field.name,
       ...path,
       start,
@@ -224,24 +251,28 @@ class Parser {
     }))
   }
 
-  #list(field: QueryField): Parsed<{ readonly values: ReadonlyArray<QueryValue>; readonly end: number }> {
+  #list(field: QueryField): Parsed<{ readonly values: ReadonlyArray<ReadValue>; readonly end: number }> {
     this.#take()
-    const values: Array<QueryValue> = []
+    const values: Array<ReadValue> = []
     while (true) {
       const read = this.#counted(this.#next.start, () => this.#value(field))
       if (Result.isFailure(read)) return Result.fail(read.failure)
-      values.push(read.success.value)
+      values.push(read.success)
       const { end, kind, start, text } = this.#take()
       if (kind === ")") return Result.succeed({ values, end })
       if (kind !== ",") return refused(start, `${shown(text)} stands in a list of values`, [",", ")"])
     }
   }
 
-  #value(field: QueryField): Parsed<{ readonly value: QueryValue; readonly end: number }> {
+  #value(field: QueryField): Parsed<ReadValue> {
     const token = this.#take()
     if (token.kind !== "word" && token.kind !== "quoted") {
       return refused(token.start, `${field.name} asks for a value`, field.values ?? [`a ${field.type}`])
     }
-    return Result.map(readValue(field, token), (value) => ({ value, end: token.end }))
+    return Result.map(readValue(field, token), (value) => ({
+      value,
+      last: endOfDay(field, token) ?? value,
+      end: token.end
+    }))
   }
 }

@@ -1,7 +1,7 @@
 import * as Data from "effect/Data"
 
 /** What values of a field are. */
-export type FieldType = "text" | "keyword" | "number" | "time" | "flag"
+export type FieldType = "text" | "keyword" | "number" | "time" | "flag" | "uuid"
 
 /** A field that a query may name. */
 export interface QueryField {
@@ -16,7 +16,7 @@ export interface QueryField {
 /** The fields of one resource. */
 export type QueryFields = ReadonlyArray<QueryField>
 
-/** A value as its field's type reads it; a time is ISO text in UTC. */
+/** A value as its field's type reads it; a time is ISO text in UTC, a UUID is in lower case. */
 export type QueryValue = string | number | boolean
 
 export type Comparison = "eq" | "gt" | "gte" | "lt" | "lte"

@@ -1,4 +1,5 @@
 import * as Result from "effect/Result"
+import { isUuid } from "../Ids.ts"
 import { type QueryField, QueryRefused, type QueryValue } from "./Query.ts"
 import type { Token } from "./Tokens.ts"
 
@@ -10,7 +11,7 @@ export const readValue = (field: QueryField, token: Token): Result.Result<QueryV
   const { name, type, values } = field
   const { start, text } = token
   const refuse = (expected: ReadonlyArray<string>) =>
-    Result.fail(new QueryRefused({ why: `${shown(text)} is no value of ${name}`, position: start, expected }))
+    Result.fail(new QueryRefused({ why: `${shown(text)} is not a value of ${name}`, position: start, expected }))
   switch (type) {
     case "number":
       return NUMBER.test(text) && Number.isFinite(Number(text)) ? Result.succeed(Number(text)) : refuse(["a number"])
@@ -20,6 +21,8 @@ export const readValue = (field: QueryField, token: Token): Result.Result<QueryV
       const time = timeOf(text)
       return time === undefined ? refuse(["a time such as 2026-07-01 or 2026-07-01T10:00:00Z"]) : Result.succeed(time)
     }
+    case "uuid":
+      return isUuid(text) ? Result.succeed(text.toLowerCase()) : refuse(["a UUID"])
     case "keyword":
       return values === undefined || values.includes(text) ? Result.succeed(text) : refuse(values)
     case "text":
@@ -35,9 +38,18 @@ const timeOf = (text: string): string | undefined => {
   const time = new Date(hasZone ? text : `${text}Z`)
   if (Number.isNaN(time.getTime())) return undefined
   const iso = time.toISOString()
+  // Years beyond these four digits are nothing that a database stores.
+  if (!/^(?!0000)\d{4}-/.test(iso)) return undefined
   // Days that no month has would be counted on into the next one.
   return hasZone && !isDay && !text.endsWith("Z") ? iso : iso.startsWith(text.slice(0, 10)) ? iso : undefined
 }
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+const LAST_OF_DAY = "T23:59:59.999Z"
+
+/** The last instant of a time that is a whole day, undefined for any other value. */
+export const endOfDay = ({ type }: QueryField, { text }: Token): string | undefined =>
+  type === "time" && DAY.test(text) ? `${text}${LAST_OF_DAY}` : undefined
 
 const MAX_SHOWN = 40
 

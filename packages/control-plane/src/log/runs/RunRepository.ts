@@ -1,5 +1,4 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { RunListQuery } from "@runplane/api"
 import { isUuid, RunId, type RunStatus } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,7 +6,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { NewRun } from "./NewRun.ts"
-import { publicRunText, type RunRow, type StoredRun, toStoredRun } from "./RunRow.ts"
+import { type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
 
 /** `source` of runs that were made of a session which nobody had posted. */
 export const DISCOVERY_SOURCE = "session-discovery"
@@ -34,13 +33,6 @@ export class RunRepository extends Context.Service<
     /** The id behind a reference; undefined when there is no such run. */
     readonly resolve: (reference: string) => Effect.Effect<RunId | undefined, SqlError>
     readonly status: (runId: RunId) => Effect.Effect<RunStatus | undefined, SqlError>
-    /**
-     * All filters of a list (docs/http.md#list-runs): the records as answers show them, as JSON texts; `total` counts
-     * the matches of the same conditions.
-     */
-    readonly list: (
-      query: RunListQuery
-    ) => Effect.Effect<{ readonly data: ReadonlyArray<string>; readonly total: number }, SqlError>
   }
 >()("runplane/control-plane/RunRepository") {
   static readonly layer = Layer.effect(
@@ -48,12 +40,7 @@ export class RunRepository extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
-      const columns = sql`
-        r.id::text AS id, r.status, r.mode, r.mode_name, r.runtime_kind, r.runtime_version, r.runtime_session_id,
-        r.trace_id, r.idempotency_key, r.source_kind, r.source_ref, r.tags, r.metadata::text AS metadata, r.error_code,
-        r.error_message, r.created_at, r.updated_at, r.started_at, r.ended_at, r.archived_at, r.history_gap,
-        r.status_revision,
-        h.last_seq, h.last_index`
+      const columns = sql.literal(runColumns)
 
       const insert = Effect.fn("RunRepository.insert")((run: NewRun, at: string, earlier?: RunId) =>
         Effect.map(
@@ -138,51 +125,6 @@ export class RunRepository extends Context.Service<
         )
       )
 
-      const matches = (query: RunListQuery) =>
-        sql.and([
-          ...(query.includeArchived ? [] : [sql`r.archived_at IS NULL`]),
-          ...(query.status === undefined ? [] : [sql`r.status = ${query.status}`]),
-          ...(query.tags === undefined || query.tags.length === 0 ? [] : [sql`r.tags @> ${query.tags}::text[]`]),
-          ...(query.createdAfter === undefined ? [] : [sql`r.created_at > ${query.createdAfter}::timestamptz`]),
-          ...(query.createdBefore === undefined ? [] : [sql`r.created_at < ${query.createdBefore}::timestamptz`]),
-          ...(query.environment === undefined ? [] : [sql`r.environment = ${query.environment}`]),
-          ...(query.scenarioRef === undefined ? [] : [mentions(query.scenarioRef)]),
-          ...(query.search === undefined ? [] : [sql`r.search_text LIKE ${partOf(query.search.toLowerCase())}`])
-        ])
-
-      const mentions = (scenarioRef: string) =>
-        sql`(r.scenario_ref ILIKE ${partOf(scenarioRef)} OR r.source_ref ILIKE ${partOf(scenarioRef)})`
-
-      const order = {
-        "createdAt asc": sql`r.created_at ASC, r.id ASC`,
-        "createdAt desc": sql`r.created_at DESC, r.id DESC`,
-        "updatedAt asc": sql`r.updated_at ASC, r.id ASC`,
-        "updatedAt desc": sql`r.updated_at DESC, r.id DESC`
-      } as const
-
-      const list = Effect.fn("RunRepository.list")(function* (query: RunListQuery) {
-        const where = matches(query)
-        const sorted = order[`${query.sortBy} ${query.sortOrder}`]
-        const [rows, counts] = yield* Effect.all(
-          [
-            sql<RunRow>`
-              WITH page AS MATERIALIZED (
-                SELECT r.id FROM runs r WHERE ${where} ORDER BY ${sorted}
-                LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}
-              )
-              SELECT ${columns} FROM page
-              CROSS JOIN LATERAL (SELECT * FROM runs WHERE id = page.id LIMIT 1) AS r
-              CROSS JOIN LATERAL (SELECT last_seq, last_index FROM run_heads WHERE run_id = r.id LIMIT 1) AS h
-              ORDER BY ${sorted}`,
-            isTallied(query)
-              ? sql<Total>`SELECT count_runs(${query.status ?? null}::text, ${query.includeArchived})::int AS total`
-              : sql<Total>`SELECT count(*)::int AS total FROM runs r WHERE ${where}`
-          ],
-          { concurrency: 2 }
-        )
-        return { data: rows.map(publicRunText), total: counts[0]?.total ?? 0 }
-      })
-
       return RunRepository.of({
         insert,
         addMetadata,
@@ -191,22 +133,8 @@ export class RunRepository extends Context.Service<
         findByIdempotencyKey,
         findBySession,
         resolve,
-        status,
-        list
+        status
       })
     })
   )
 }
-
-interface Total {
-  readonly total: number
-}
-
-/** Whether nothing but status and archival is asked for: those runs are counted already (docs/events.md#tallies). */
-const isTallied = (query: RunListQuery): boolean =>
-  [query.createdAfter, query.createdBefore, query.environment, query.scenarioRef, query.search].every(
-    (filter) => filter === undefined
-  ) && (query.tags ?? []).length === 0
-
-/** A LIKE pattern for texts that contain this one, whose own `%`, `_` and `\` mean themselves. */
-export const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`

@@ -2,6 +2,13 @@ import type { Run } from "@runplane/api"
 import { isJsonObject, objectAt, RunId, type RunMode, type RunStatus } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 
+/** The columns of a `RunRow`, of `runs` as `r` and `run_heads` as `h`. */
+export const runColumns = `
+  r.id::text AS id, r.status, r.mode, r.mode_name, r.runtime_kind, r.runtime_version, r.runtime_session_id,
+  r.trace_id, r.idempotency_key, r.source_kind, r.source_ref, r.tags, r.metadata::text AS metadata, r.error_code,
+  r.error_message, r.created_at, r.updated_at, r.started_at, r.ended_at, r.archived_at, r.history_gap,
+  r.status_revision, h.last_seq, h.last_index`
+
 /** A row of `runs` joined with its `run_heads`; the JSON column as text. */
 export interface RunRow {
   readonly id: string

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { EventFilter, StoredEvent } from "../../log/EventRepository.ts"
-import { partOf } from "../../log/runs/RunRepository.ts"
+import { partOf } from "../../log/runs/RunSearch.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { CrossRunEventBlocks, type SeqRange } from "./CrossRunEventBlocks.ts"
 
@@ -79,13 +79,7 @@ export class CrossRunEvents extends Context.Service<
         return rows.map(toStored)
       })
 
-      const theRuns = ({ runId, scenarioRef }: CrossRunFilter) =>
-        sql.and([
-          ...(runId === undefined ? [] : [sql`r.id = ${runId}::uuid`]),
-          ...(scenarioRef === undefined
-            ? []
-            : [sql`(r.source_ref = ${scenarioRef} OR r.scenario_ref ILIKE ${partOf(scenarioRef)})`])
-        ])
+      const theRuns = (filter: CrossRunFilter) => ofRuns(sql, filter)
 
       /**
        * The events of some runs. A page of n events is spread over at most those n runs whose next events come first,
@@ -158,6 +152,15 @@ export class CrossRunEvents extends Context.Service<
     })
   )
 }
+
+/** The condition on a row of `runs` with the name `r`. */
+export const ofRuns = (sql: PgClient.PgClient, { runId, scenarioRef }: CrossRunFilter) =>
+  sql.and([
+    ...(runId === undefined ? [] : [sql`r.id = ${runId}::uuid`]),
+    ...(scenarioRef === undefined
+      ? []
+      : [sql`(r.source_ref = ${scenarioRef} OR r.scenario_ref ILIKE ${partOf(scenarioRef)})`])
+  ])
 
 /** The greatest value of the column. */
 const LAST_SEQ = 9_223_372_036_854_775_807n

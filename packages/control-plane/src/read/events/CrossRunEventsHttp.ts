@@ -1,26 +1,48 @@
-import { ControlPlaneApi, type CrossRunEventsQuery } from "@runplane/api"
-import { RunId } from "@runplane/domain"
+import { ControlPlaneApi, type CrossRunEventsQuery, eventQueryFields } from "@runplane/api"
+import { parseQuery, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { jsonPages } from "../../edge/JsonAnswer.ts"
+import { jsonPages, jsonText } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
+import { orSearchRefused } from "../../edge/SearchAnswers.ts"
+import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
+import { EventSearch } from "../query/EventSearch.ts"
 import { CrossRunEvents, type CrossRunFilter } from "./CrossRunEvents.ts"
 import { EVENTS_PER_READ, eventAnswer, eventEnvelope } from "./EventsHttp.ts"
 
-/** `GET /events` (docs/http.md#cross-run-events): always the envelope; the stored texts go out as they are. */
+/**
+ * `GET /events` (docs/http.md#cross-run-events): always the envelope; the stored texts go out as they are. A search
+ * that filters can say is one of them (docs/http.md#search-events).
+ */
 export const CrossRunEventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "crossRunEvents",
   Effect.fn(function* (handlers) {
     const events = yield* CrossRunEvents
+    const searches = yield* EventSearch
 
-    const list = Effect.fnUntraced(function* (query: CrossRunEventsQuery) {
-      const filter = filterOf(query)
-      const wanted = Math.min(query.limit, EVENTS_PER_READ)
+    const filtered = Effect.fnUntraced(function* (filter: CrossRunFilter, limit: number) {
+      const wanted = Math.min(limit, EVENTS_PER_READ)
       const first = yield* events.page(filter, wanted)
       // A page that is not full holds all that there is to be read.
       const total = first.length < wanted ? first.length : yield* events.count(filter)
-      return jsonPages(eventAnswer(eventEnvelope(total, query.limit), filter, query.limit, first, events.page))
+      return jsonPages(eventAnswer(eventEnvelope(total, limit), filter, limit, first, events.page))
+    })
+
+    const searched = Effect.fnUntraced(function* (search: EventQuery, limit: number) {
+      const { events: found, isEnd, upTo } = yield* searches.page(search, Math.min(limit, EVENTS_PER_READ))
+      const cursor = isEnd ? "" : `,"nextCursor":${upTo}`
+      return jsonText(`{"data":[${found.map(({ json }) => json).join(",")}],"limit":${limit}${cursor}}`)
+    }, orSearchRefused(eventQueryFields))
+
+    const list = Effect.fnUntraced(function* (query: CrossRunEventsQuery) {
+      const filter = filterOf(query)
+      if (query.q === undefined) return yield* filtered(filter, query.limit)
+      // The contract has read it once.
+      const parsed = yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, eventQueryFields)))
+      const search = eventQueryOf(filter, parsed)
+      const isFilter = search.rest === undefined && search.upToSeq === undefined
+      return yield* isFilter ? filtered(search.filter, query.limit) : searched(search, query.limit)
     })
 
     return handlers.handle("list", ({ query }) => orUnavailable(list(query)))

@@ -1,0 +1,120 @@
+import { CANONICAL_EVENT_TYPES, parseQuery, type QueryField, RunMode, RunStatus } from "@runplane/domain"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+/** A field of the search language, with what is said of it to readers (docs/http.md#query). */
+export interface DescribedField extends QueryField {
+  readonly description: string
+  /** Whether an index finds its values, so that a search by it costs the same however much is stored. */
+  readonly isFast: boolean
+}
+
+const fast = { isFast: true } as const
+const slow = { isFast: false } as const
+
+/** The fields of `GET /runs?q=`, by the names of the run record. */
+export const runQueryFields: ReadonlyArray<DescribedField> = [
+  { name: "id", type: "uuid", ...fast, description: "Id of the run" },
+  { name: "status", type: "keyword", values: RunStatus.literals, ...fast, description: "Status of the run" },
+  { name: "runtimeSessionId", type: "keyword", ...fast, description: "Id of its session" },
+  { name: "traceId", type: "keyword", ...fast, description: "W3C trace id" },
+  { name: "idempotencyKey", type: "keyword", ...fast, description: "Key that it was created with" },
+  { name: "sourceRef", type: "keyword", ...fast, description: "metadata.sourceRef" },
+  { name: "scenarioRef", type: "keyword", ...fast, description: "metadata.scenarioRef, case ignored" },
+  { name: "environment", type: "keyword", ...fast, description: "metadata.environment" },
+  { name: "policyVersion", type: "keyword", ...fast, description: "Governance policy" },
+  { name: "tags", type: "keyword", ...fast, description: "One of its tags" },
+  { name: "participant", type: "keyword", ...fast, description: "Who took part: sent a message or a signal" },
+  { name: "errorCode", type: "keyword", ...fast, description: "Why it failed" },
+  { name: "metadata", type: "text", dotted: true, ...fast, description: "A text, number or flag of the metadata" },
+  { name: "createdAt", type: "time", ...fast, description: "When it was created" },
+  { name: "updatedAt", type: "time", ...fast, description: "When its record last changed" },
+  { name: "endedAt", type: "time", ...fast, description: "When it ended" },
+  { name: "duration", type: "number", ...fast, description: "Milliseconds from its start to its end" },
+  { name: "cost", type: "number", ...fast, description: "Estimated cost in US dollars" },
+  { name: "tokens", type: "number", ...fast, description: "Prompt and completion tokens" },
+  { name: "events", type: "number", ...fast, description: "Number of its events" },
+  { name: "startedAt", type: "time", ...slow, description: "When it started running" },
+  { name: "archivedAt", type: "time", ...slow, description: "When it was archived" },
+  {
+    name: "archived",
+    type: "flag",
+    ...slow,
+    description: "Whether it is archived; named, it replaces includeArchived"
+  },
+  { name: "mode", type: "keyword", values: RunMode.literals, ...slow, description: "live or sandbox" },
+  { name: "modeName", type: "keyword", ...slow, description: "Mode of its session" },
+  { name: "runtimeKind", type: "keyword", ...slow, description: "Kind of the runtime" },
+  { name: "runtimeVersion", type: "keyword", ...slow, description: "Version of the runtime" },
+  { name: "sourceKind", type: "keyword", ...slow, description: "metadata.source" },
+  { name: "signals", type: "number", ...slow, description: "Number of its signals" },
+  { name: "decisions", type: "number", ...slow, description: "Number of its decisions" },
+  {
+    name: "outcome",
+    type: "keyword",
+    values: ["positive", "negative"],
+    ...slow,
+    description: "How its last decision came out"
+  },
+  {
+    name: "event",
+    type: "keyword",
+    values: CANONICAL_EVENT_TYPES,
+    ...slow,
+    description: "Type of an event that it has"
+  }
+]
+
+/** The fields of `GET /events?q=` and `GET /events/stream?q=`. */
+export const eventQueryFields: ReadonlyArray<DescribedField> = [
+  { name: "seq", type: "number", ...fast, description: "Place in the log" },
+  { name: "runId", type: "uuid", ...fast, description: "Id of the run" },
+  { name: "type", type: "keyword", values: CANONICAL_EVENT_TYPES, ...fast, description: "What happened" },
+  { name: "ts", type: "time", ...fast, description: "When it happened" },
+  { name: "index", type: "number", ...slow, description: "Place in the run: 1, 2, 3" },
+  { name: "subjectKind", type: "keyword", ...slow, description: "Kind of what it is about, such as participant" },
+  { name: "subjectId", type: "keyword", ...slow, description: "Id of what it is about" },
+  { name: "sourceKind", type: "keyword", ...slow, description: "Where it comes from: runtime or control-plane" },
+  { name: "sourceName", type: "keyword", ...slow, description: "Name of where it comes from" },
+  { name: "sender", type: "keyword", ...slow, description: "Who sent the message that it tells of" },
+  { name: "messageType", type: "keyword", ...slow, description: "Type of that message" },
+  { name: "data", type: "text", dotted: true, ...slow, description: "A text, number or flag of its data" },
+  { name: "scenarioRef", type: "keyword", ...slow, description: "metadata.scenarioRef of its run, case ignored" },
+  { name: "sourceRef", type: "keyword", ...slow, description: "metadata.sourceRef of its run" },
+  { name: "environment", type: "keyword", ...slow, description: "metadata.environment of its run" },
+  { name: "tags", type: "keyword", ...slow, description: "One of the tags of its run" }
+]
+
+/** The fields of `GET /audit?q=`, by the names of the entry. */
+export const auditQueryFields: ReadonlyArray<DescribedField> = [
+  { name: "actor", type: "keyword", ...fast, description: "Who did it" },
+  { name: "action", type: "keyword", ...fast, description: "What was done" },
+  { name: "resource", type: "keyword", ...fast, description: "Kind of the thing it was done to" },
+  { name: "resourceId", type: "keyword", ...fast, description: "Id of that thing" },
+  { name: "createdAt", type: "time", ...fast, description: "When it was done" },
+  { name: "id", type: "uuid", ...fast, description: "Id of the entry" },
+  { name: "actorType", type: "keyword", ...slow, description: "What the actor is: api-key or anonymous" },
+  { name: "requestId", type: "keyword", ...slow, description: "X-Request-Id of the request" },
+  {
+    name: "outcome",
+    type: "keyword",
+    values: ["succeeded", "accepted", "refused"],
+    ...slow,
+    description: "What became of it"
+  },
+  { name: "details", type: "text", dotted: true, ...slow, description: "A text, number or flag of the details" }
+]
+
+/** What can be searched, with its fields. */
+export const queryFields = { runs: runQueryFields, events: eventQueryFields, audit: auditQueryFields } as const
+export type QueryResource = keyof typeof queryFields
+
+export const queryResources: ReadonlyArray<QueryResource> = ["runs", "events", "audit"]
+
+/** A search over these fields: the text as it was given, once it is sure that it can be read. */
+export const searchText = (fields: ReadonlyArray<DescribedField>, description: string, example: string) =>
+  Schema.String.annotate({ description, examples: [example] }).check(
+    Schema.makeFilter((text) =>
+      Result.match(parseQuery(text, fields), { onSuccess: () => undefined, onFailure: ({ message }) => message })
+    )
+  )

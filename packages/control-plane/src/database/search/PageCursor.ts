@@ -1,0 +1,34 @@
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+
+/** A place in a sorted list: the sort value and the id of the entry that stands there. */
+export interface Place {
+  readonly value: string
+  readonly id: string
+}
+
+const Cursor = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String, Schema.String]))
+const decode = Schema.decodeUnknownOption(Cursor)
+
+/** The cursor behind an entry, for callers to give back as it is; `order` names the list and its order. */
+export const cursorOf = (order: string, { id, value }: Place): string =>
+  Buffer.from(JSON.stringify([order, value, id])).toString("base64url")
+
+/** The place that a cursor of this order stands for; undefined for any other text. */
+export const placeOf = (order: string, cursor: string): Place | undefined => {
+  const parts = decode(Buffer.from(cursor, "base64url").toString("utf8"))
+  if (Option.isNone(parts) || parts.value[0] !== order) return undefined
+  const [, value, id] = parts.value
+  return { value, id }
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/
+const NUMBER = /^(-?\d{1,400}(\.\d{1,400})?|NaN|-?Infinity)$/
+
+/** Whether a sort value can be a time with microseconds, a number, a whole number of 4 or of 8 bytes. */
+export const isPlaceValue = {
+  time: (text: string) => TIME.test(text) && !Number.isNaN(new Date(text).getTime()) && !text.startsWith("0000"),
+  number: (text: string) => NUMBER.test(text),
+  integer: (text: string) => /^\d{1,9}$/.test(text),
+  bigint: (text: string) => /^\d{1,18}$/.test(text)
+} as const

@@ -1,0 +1,128 @@
+import type * as PgClient from "@effect/sql-pg/PgClient"
+import type { Comparison, Query, QueryValue } from "@runplane/domain"
+import type { Fragment } from "effect/sql/Statement"
+
+/**
+ * How the values of a column are compared. `folded` ignores case, `label` is cut at `MAX_LABEL` characters, `among` is
+ * a list of texts that holds the value.
+ */
+export type ColumnType = "text" | "folded" | "label" | "uuid" | "numeric" | "integer" | "time" | "flag" | "among"
+
+/** Characters of a value in `run_labels` (migration 0012). */
+const MAX_LABEL = 400
+
+/** Where the values of a field are. */
+export interface QueryColumn {
+  readonly type: ColumnType
+  /** The condition on a row whose value passes the test: of its column, or in a table beside it. */
+  readonly where: (test: (value: Fragment) => Fragment) => Fragment
+  /** What `has:` means; that there is a value, unless said. */
+  readonly has?: (value: Fragment) => Fragment
+}
+
+/** What a query over a resource means for its rows. */
+export interface QueryMeaning {
+  readonly column: (field: string, path: string) => QueryColumn
+  /** A bare word. */
+  readonly search: (text: string) => Fragment
+}
+
+/**
+ * The condition of a query (docs/http.md#query). Names become columns that are written here, values become parameters:
+ * no text of the query gets into the statement. What is not known of a row, it does not match, and an exclusion of it
+ * does.
+ */
+export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: QueryMeaning): Fragment => {
+  const of = (part: Query): Fragment => {
+    switch (part.kind) {
+      case "and":
+        return sql.and(part.of.map(of))
+      case "or":
+        return sql.or(part.of.map(of))
+      case "not":
+        return sql`(${of(part.of)}) IS NOT TRUE`
+      case "search":
+        return meaning.search(part.text)
+      default: {
+        const column = meaning.column(part.field, part.path ?? "")
+        return column.where((value) => leaf(column, part, value))
+      }
+    }
+  }
+
+  const leaf = (column: QueryColumn, part: Extract<Query, { readonly field: string }>, value: Fragment): Fragment => {
+    switch (part.kind) {
+      case "has":
+        return column.has?.(value) ?? sql`${value} IS NOT NULL`
+      case "compare":
+        return compare(column.type, part.op, value, part.value)
+      case "in":
+        return oneOf(column.type, value, part.values)
+      case "range":
+        return sql.and([
+          ...(part.from === undefined ? [] : [compare(column.type, "gte", value, part.from)]),
+          ...(part.to === undefined ? [] : [compare(column.type, "lte", value, part.to)])
+        ])
+    }
+  }
+
+  const compare = (type: ColumnType, op: Comparison, value: Fragment, wanted: QueryValue): Fragment => {
+    switch (type) {
+      case "text":
+        return sql`${value} = ${String(wanted)}`
+      case "folded":
+        return sql`lower(${value}) = lower(${String(wanted)}::text)`
+      case "label":
+        return sql`${value} = left(${String(wanted)}::text, ${MAX_LABEL})`
+      case "uuid":
+        return sql`${value} = ${String(wanted)}::uuid`
+      case "among":
+        return sql`${value} @> ${[String(wanted)]}::text[]`
+      case "flag":
+        return wanted === true ? sql`${value}` : sql`NOT ${value}`
+      case "numeric":
+        return sql`${value} ${sign[op]} ${String(wanted)}::numeric`
+      case "integer": {
+        const bound = wholeBound(op, Number(wanted))
+        return bound === undefined ? sql`false` : sql`${value} ${sign[bound.op]} ${bound.value}`
+      }
+      case "time":
+        return sql`${value} ${sign[op]} ${String(wanted)}::timestamptz`
+    }
+  }
+
+  const oneOf = (type: ColumnType, value: Fragment, wanted: ReadonlyArray<QueryValue>): Fragment => {
+    switch (type) {
+      case "text":
+        return sql`${value} = ANY(${wanted.map(String)}::text[])`
+      case "uuid":
+        return sql`${value} = ANY(${wanted.map(String)}::text[]::uuid[])`
+      case "among":
+        return sql`${value} && ${wanted.map(String)}::text[]`
+      default:
+        return sql.or(wanted.map((each) => compare(type, "eq", value, each)))
+    }
+  }
+
+  const sign: Readonly<Record<Comparison, Fragment>> = {
+    eq: sql`=`,
+    gt: sql`>`,
+    gte: sql`>=`,
+    lt: sql`<`,
+    lte: sql`<=`
+  }
+  return of(query)
+}
+
+const LEAST = -(2n ** 63n)
+const GREATEST = 2n ** 63n - 1n
+
+/** A comparison of whole numbers that means the same, within what a bigint holds; undefined when nothing equals it. */
+const wholeBound = (op: Comparison, wanted: number) => {
+  if (op === "eq" && !Number.isInteger(wanted)) return undefined
+  const isUp = op === "gte" || op === "lt"
+  const whole = BigInt(isUp ? Math.ceil(wanted) : Math.floor(wanted))
+  if (whole > GREATEST) return op === "lt" || op === "lte" ? { op: "lte" as const, value: GREATEST } : undefined
+  if (whole < LEAST) return op === "gt" || op === "gte" ? { op: "gte" as const, value: LEAST } : undefined
+  return { op, value: whole }
+}

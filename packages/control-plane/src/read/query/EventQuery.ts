@@ -1,0 +1,118 @@
+import { type Query, RunId } from "@runplane/domain"
+import type { CrossRunFilter } from "../events/CrossRunEvents.ts"
+
+/** A search over events, taken apart: what indexes find stands in the filter, the rest is asked of each event. */
+export interface EventQuery {
+  readonly filter: CrossRunFilter
+  /** The last seq that matches; undefined for no bound. */
+  readonly upToSeq: number | undefined
+  /** Undefined when the filter says it all. */
+  readonly rest: Query | undefined
+}
+
+/** Matches nothing: there is no such type. */
+const NO_TYPE = ""
+
+const MILLISECOND = 1
+
+/** The filter and the conditions of the query that every match fulfils, as one. */
+export const eventQueryOf = (filter: CrossRunFilter, query: Query): EventQuery => {
+  const parts = query.kind === "and" ? query.of : [query]
+  let found: EventQuery = { filter, upToSeq: undefined, rest: undefined }
+  const others: Array<Query> = []
+  for (const part of parts) {
+    const narrowed = narrow(found, part)
+    if (narrowed === undefined) others.push(part)
+    else found = narrowed
+  }
+  return others.length === 0 ? found : { ...found, rest: { kind: "and", of: others } }
+}
+
+/** The search with this condition in its filter; undefined when a filter cannot say it. */
+const narrow = (search: EventQuery, part: Query): EventQuery | undefined => {
+  if (part.kind !== "compare" && part.kind !== "in" && part.kind !== "range") return undefined
+  switch (part.field) {
+    case "type": {
+      if (part.kind === "range") return undefined
+      const types = (part.kind === "in" ? part.values : [part.value]).map(String)
+      return withFilter(search, { types: both(search.filter.types, types) })
+    }
+    case "runId": {
+      if (part.kind !== "compare") return undefined
+      const runId = RunId.make(String(part.value))
+      const isOther = search.filter.runId !== undefined && search.filter.runId !== runId
+      return withFilter(search, isOther ? { types: [NO_TYPE] } : { runId })
+    }
+    case "ts":
+      return bounded(part, (from, to) => {
+        const { afterTs, beforeTs } = search.filter
+        return withFilter(search, {
+          ...(from !== undefined && { afterTs: latest(afterTs, timeAt(from)) }),
+          ...(to !== undefined && { beforeTs: earliest(beforeTs, timeAt(to + MILLISECOND)) })
+        })
+      })
+    case "seq":
+      return bounded(part, (from, to) => {
+        const afterSeq = from === undefined ? 0 : Math.min(Math.ceil(from) - 1, Number.MAX_SAFE_INTEGER)
+        const upToSeq = Math.min(search.upToSeq ?? Number.MAX_SAFE_INTEGER, Math.max(0, Math.floor(to ?? Infinity)))
+        return {
+          ...withFilter(search, { afterSeq: Math.max(search.filter.afterSeq, afterSeq) }),
+          upToSeq: upToSeq === Number.MAX_SAFE_INTEGER ? undefined : upToSeq
+        }
+      })
+    default:
+      return undefined
+  }
+}
+
+/** A comparison or range of whole numbers or milliseconds, with both ends included. */
+const bounded = (
+  part: Extract<Query, { readonly kind: "compare" | "in" | "range" }>,
+  use: (from: number | undefined, to: number | undefined) => EventQuery
+): EventQuery | undefined => {
+  const numberOf = (value: unknown) => (typeof value === "number" ? value : new Date(String(value)).getTime())
+  if (part.kind === "in") return undefined
+  if (part.kind === "range") {
+    return use(
+      part.from === undefined ? undefined : numberOf(part.from),
+      part.to === undefined ? undefined : numberOf(part.to)
+    )
+  }
+  const value = numberOf(part.value)
+  switch (part.op) {
+    case "eq":
+      return use(value, value)
+    case "gt":
+      return use(Math.floor(value) + 1, undefined)
+    case "gte":
+      return use(value, undefined)
+    case "lt":
+      return use(undefined, Math.ceil(value) - 1)
+    case "lte":
+      return use(undefined, value)
+  }
+}
+
+const withFilter = (search: EventQuery, more: Partial<CrossRunFilter>): EventQuery => ({
+  ...search,
+  filter: { ...search.filter, ...more }
+})
+
+/** Types that are in both lists, of which an empty one says nothing. */
+const both = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (left.length === 0) return right
+  const common = left.filter((type) => right.includes(type))
+  return common.length === 0 ? [NO_TYPE] : common
+}
+
+const FIRST_TIME = "0001-01-01T00:00:00.000Z"
+const LAST_TIME = "9999-12-31T23:59:59.999Z"
+
+/** ISO text of a time within the years that the database holds. */
+const timeAt = (millis: number): string => {
+  const time = Math.min(Math.max(millis, Date.parse(FIRST_TIME)), Date.parse(LAST_TIME))
+  return new Date(time).toISOString()
+}
+
+const latest = (left: string | undefined, right: string) => (left === undefined || left < right ? right : left)
+const earliest = (left: string | undefined, right: string) => (left === undefined || left > right ? right : left)

@@ -1,0 +1,158 @@
+import { randomUUID } from "node:crypto"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { QueryValue } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import type { Facts } from "./QueryModel.ts"
+
+export const SECRET = "a-secret-bearer"
+
+const at = (day: number, hour = 0) =>
+  `2026-07-${String(day).padStart(2, "0")}T${String(hour).padStart(2, "0")}:00:00.000Z`
+
+const STATUSES = ["running", "completed", "failed", "cancelled", "completed", "queued", "completed", "failed"]
+
+/** A run in the rows of all tables that a search over runs looks at. */
+const seedOf = (number: number) => {
+  const status = STATUSES[number % STATUSES.length] ?? ""
+  const isEnded = !["running", "queued"].includes(status)
+  const id = randomUUID()
+  return {
+    id,
+    status,
+    createdAt: at(1 + (number % 20), number % 3),
+    endedAt: isEnded ? at(1 + (number % 20), 3 + (number % 5)) : undefined,
+    startedAt: status === "queued" ? undefined : at(1 + (number % 20), number % 3),
+    archivedAt: number % 7 === 1 ? at(28) : undefined,
+    traceId: `trace-${number}`,
+    sourceRef: number % 2 === 0 ? `loans/source-${number % 4}` : undefined,
+    scenarioRef: number % 3 === 0 ? `Loans/Fast-${number % 6}` : undefined,
+    environment: number % 3 === 1 ? "staging" : undefined,
+    policyVersion: number % 4 === 0 ? "policy.strict" : undefined,
+    errorCode: status === "failed" ? "SESSION_EXPIRED" : undefined,
+    idempotencyKey: number % 5 === 0 ? `key-${number}` : undefined,
+    tags: number % 2 === 0 ? ["nightly", `t${number % 3}`] : [],
+    participants: number % 2 === 0 ? ["agent://lead", `agent://${number % 3}`] : [],
+    metadata: {
+      team: number % 2 === 0 ? "payments" : 'it\'s 100% "odd"',
+      size: number,
+      flags: ["a", true],
+      inner: { deep: { er: `v${number % 3}` } },
+      long: `${"x".repeat(450)}${number}`,
+      nothing: null,
+      cancelCallback: { url: "https://example.org", bearer: SECRET },
+      executionRequest: { session: { metadata: { cancelCallback: { bearer: SECRET } } } }
+    },
+    tokens: number * 10,
+    cost: (number % 4) * 0.25,
+    events: 1 + (number % 6),
+    signals: number % 3,
+    decisions: number % 2,
+    outcome: status === "completed" && number % 2 === 0 ? number % 4 === 0 : undefined
+  }
+}
+
+export type Seed = ReturnType<typeof seedOf>
+
+/** Runs in all tables: most of those that have ended are folded into the sums, some were changed afterwards. */
+export const seedRuns = Effect.fnUntraced(function* (count: number) {
+  const sql = yield* PgClient.PgClient
+  const seeds = Array.from({ length: count }, (_, number) => seedOf(number))
+  for (const [number, seed] of seeds.entries()) {
+    const search = [seed.id, seed.scenarioRef, seed.environment, seed.sourceRef, seed.policyVersion, ...seed.tags]
+    yield* sql`
+      INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, idempotency_key,
+                        source_ref, scenario_ref, environment, policy_version, error_code, tags, metadata, search_text,
+                        created_at, updated_at, started_at, ended_at, archived_at)
+      VALUES (${seed.id}::uuid, ${seed.status}, 'live', 'macp.mode.decision.v1', 'rust', ${seed.id}, ${seed.traceId}, 's',
+              ${seed.idempotencyKey ?? null}, ${seed.sourceRef ?? null}, ${seed.scenarioRef ?? null},
+              ${seed.environment ?? null}, ${seed.policyVersion ?? null}, ${seed.errorCode ?? null}, ${seed.tags}::text[],
+              ${JSON.stringify(seed.metadata)}::text::json,
+              ${search
+                .filter((part) => part !== undefined)
+                .join("\n")
+                .toLowerCase()},
+              ${seed.createdAt}::timestamptz, ${seed.createdAt}::timestamptz, ${seed.startedAt ?? null}::timestamptz,
+              ${seed.endedAt ?? null}::timestamptz, ${seed.archivedAt ?? null}::timestamptz)`
+    yield* sql`INSERT INTO run_heads (run_id, last_index) VALUES (${seed.id}::uuid, ${seed.events})`
+    yield* sql`
+      INSERT INTO run_metrics (run_id, metrics, prompt_tokens, completion_tokens, total_tokens, estimated_cost_usd,
+                               signal_count, decision_count)
+      VALUES (${seed.id}::uuid, '{}', 0, 0, ${BigInt(seed.tokens)}, ${String(seed.cost)}::float8, ${seed.signals}, ${seed.decisions})`
+    for (const participant of seed.participants) {
+      yield* sql`INSERT INTO run_participants VALUES (${seed.id}::uuid, ${participant}, 1, 0, 0, 0)`
+    }
+    if (seed.outcome !== undefined) {
+      yield* sql`
+        INSERT INTO event_marks (run_id, seq, ts, type, positive)
+        VALUES (${seed.id}::uuid, ${BigInt(-2 * number - 2)}, now(), 'decision.finalized', NOT ${seed.outcome}::boolean),
+               (${seed.id}::uuid, ${BigInt(-2 * number - 1)}, now(), 'decision.finalized', ${seed.outcome}::boolean)`
+    }
+  }
+  yield* sql`SELECT fold_tallies(100000)`
+  // What a late event changes: the figures of an ended run, and a note that they are not those of the sums any more.
+  const late = seeds.filter(({ endedAt }, number) => endedAt !== undefined && number % 4 === 1)
+  const ids = late.map(({ id }) => id)
+  yield* sql`UPDATE run_metrics SET total_tokens = total_tokens + 5 WHERE run_id = ANY(${ids}::text[]::uuid[])`
+  yield* sql`INSERT INTO tally_changes SELECT unnest(${ids}::text[]::uuid[])`
+  return seeds.map((seed) => (ids.includes(seed.id) ? { ...seed, tokens: seed.tokens + 5 } : seed))
+})
+
+const some = (...values: ReadonlyArray<QueryValue | undefined>) => values.filter((value) => value !== undefined)
+
+const LABELS: Readonly<Record<string, (seed: Seed) => ReadonlyArray<QueryValue>>> = {
+  team: ({ metadata }) => [metadata.team],
+  size: ({ metadata }) => [String(metadata.size)],
+  flags: () => ["a", "true"],
+  "inner.deep.er": ({ metadata }) => [metadata.inner.deep.er],
+  // Texts are told apart by their first 400 characters.
+  long: () => ["x".repeat(400)]
+}
+
+/** Names that stand after `metadata.`; those of secrets match nothing. */
+export const LABEL_PATHS = [...Object.keys(LABELS), "nothing", "cancelCallback.bearer", "executionRequest", "no.such"]
+
+/** What a search over runs may know of a seed. */
+export const factsOf = (seed: Seed): Facts => {
+  const known: Readonly<Record<string, ReadonlyArray<QueryValue>>> = {
+    id: [seed.id],
+    status: [seed.status],
+    runtimeSessionId: [seed.id],
+    traceId: [seed.traceId],
+    idempotencyKey: some(seed.idempotencyKey),
+    sourceRef: some(seed.sourceRef),
+    scenarioRef: some(seed.scenarioRef),
+    environment: some(seed.environment),
+    policyVersion: some(seed.policyVersion),
+    tags: seed.tags,
+    participant: seed.participants,
+    errorCode: some(seed.errorCode),
+    createdAt: [seed.createdAt],
+    updatedAt: [seed.createdAt],
+    startedAt: some(seed.startedAt),
+    endedAt: some(seed.endedAt),
+    archivedAt: some(seed.archivedAt),
+    archived: [seed.archivedAt !== undefined],
+    duration: durationOf(seed) === -1 ? [] : [durationOf(seed)],
+    cost: [seed.cost],
+    tokens: [seed.tokens],
+    events: [seed.events],
+    signals: [seed.signals],
+    decisions: [seed.decisions],
+    mode: ["live"],
+    modeName: ["macp.mode.decision.v1"],
+    runtimeKind: ["rust"],
+    runtimeVersion: [],
+    sourceKind: [],
+    outcome: seed.outcome === undefined ? [] : [seed.outcome ? "positive" : "negative"],
+    event: []
+  }
+  const text = [seed.id, seed.scenarioRef, seed.environment, seed.sourceRef, seed.policyVersion, ...seed.tags]
+  return {
+    values: (field, path) => (field === "metadata" ? (LABELS[path ?? ""]?.(seed) ?? []) : (known[field] ?? [])),
+    text: text.filter((part) => part !== undefined).join("\n")
+  }
+}
+
+/** Milliseconds; -1 without, as lists sort them. */
+export const durationOf = ({ endedAt, startedAt }: Seed): number =>
+  endedAt === undefined || startedAt === undefined ? -1 : Date.parse(endedAt) - Date.parse(startedAt)

@@ -86,6 +86,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/runs/{id}/events", "limit=3")
       yield* get("/runs/{id}/events", "type=proposal.created,decision.finalized&limit=1")
       yield* get("/events", "limit=1000")
+      yield* get("/events", "limit=10&q=sender:*")
+      yield* get("/query/fields", "resource=runs")
       yield* get("/runs/{id}/export", "includeRaw=true")
       yield* get("/runs/{id}/export", "includeRaw=true&format=jsonl")
       yield* post("/runs/{id}/replay", { mode: "instant", fromSeq: 1 })

@@ -1,41 +1,16 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { asksForSettings, checkSettings, layerLogging, printSettings, SettingsRefused } from "@runplane/server"
+import { asksForSettings, printSettings } from "@runplane/server"
 import * as Cause from "effect/Cause"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import { Launcher } from "./Launcher.ts"
-import { listenSettings } from "./LauncherSettings.ts"
+import { environment, layerFromSettings } from "./FromSettings.ts"
 
-const announce = Layer.effectDiscard(
-  Effect.flatMap(Launcher, ({ url }) => Effect.logInfo(`the launch service listens on ${url}`))
-)
+const program = asksForSettings(process.argv)
+  ? Effect.provide(printSettings("launcher"), environment)
+  : Layer.launch(layerFromSettings)
 
-const service = Layer.unwrap(
-  Effect.gen(function* () {
-    yield* checkSettings("launcher")
-    return Layer.provide(announce, Launcher.layerConfig(yield* listenSettings))
-  })
-)
-
-// What stops the start is one line that says why; a defect keeps its whole story. The check of the settings logs by
-// itself.
-const complain = (cause: Cause.Cause<{ readonly message: string }>) => {
-  const failure = Cause.findErrorOption(cause)
-  if (Cause.hasInterruptsOnly(cause) || Cause.squash(cause) instanceof SettingsRefused) return Effect.void
-  return failure._tag === "Some" ? Effect.logError(failure.value.message) : Effect.logError("unexpected failure", cause)
-}
-
-// An empty PROTO_CANCEL_CALLBACK_HOST says something else than an absent one, so empty values must come through.
-const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true }))
-
-const program = asksForSettings(process.argv) ? printSettings("launcher") : Layer.launch(service)
-
-NodeRuntime.runMain(
-  Effect.tapCause(program, complain).pipe(Effect.provide(layerLogging), Effect.provide(environment)),
-  {
-    disableErrorReporting: true,
-    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
-  }
-)
+NodeRuntime.runMain(program, {
+  disableErrorReporting: true,
+  teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+})

@@ -24,6 +24,30 @@ Settings (environment):
 
 ${settingsHelp("stack")}`
 
+/** What `npm start` and `runplane dev` may be asked for. */
+export const modeFlags = {
+  demo: Flag.Boolean("demo").pipe(
+    Flag.withDescription("Run the example after the start; --no-demo only starts and serves"),
+    Flag.withDefault(true)
+  ),
+  only: Flag.Boolean("demo-only").pipe(
+    Flag.withDescription("Start, run the example, stop; exit code 0 when it was decided"),
+    Flag.withDefault(false)
+  )
+}
+
+/** The mode that the flags ask for. */
+export const modeOf = ({
+  demo,
+  only
+}: {
+  readonly demo: boolean
+  readonly only: boolean
+}): Effect.Effect<Mode, UsageProblem> =>
+  demo || !only
+    ? Effect.succeed(only ? "demo-only" : demo ? "demo" : "serve")
+    : Effect.fail(new UsageProblem({ reason: "--no-demo and --demo-only exclude each other" }))
+
 /**
  * `npm start`: understands the arguments after `npm start --` and hands what they ask for on to `run`. Fails with
  * `UsageProblem`, one line, when something in them is not understood.
@@ -31,20 +55,8 @@ ${settingsHelp("stack")}`
 export const runCommandLine = <E, R>(args: ReadonlyArray<string>, run: (mode: Mode) => Effect.Effect<void, E, R>) => {
   const command = Command.make(
     "npm start --",
-    {
-      demo: Flag.Boolean("demo").pipe(
-        Flag.withDescription("Run the example after the start; --no-demo only starts and serves"),
-        Flag.withDefault(true)
-      ),
-      only: Flag.Boolean("demo-only").pipe(
-        Flag.withDescription("Start, run the example, stop; exit code 0 when it was decided"),
-        Flag.withDefault(false)
-      )
-    },
-    ({ demo, only }): Effect.Effect<void, E | UsageProblem, R> =>
-      demo || !only
-        ? run(only ? "demo-only" : demo ? "demo" : "serve")
-        : Effect.fail(new UsageProblem({ reason: "--no-demo and --demo-only exclude each other" }))
+    modeFlags,
+    ({ demo, only }): Effect.Effect<void, E | UsageProblem, R> => Effect.flatMap(modeOf({ demo, only }), run)
   ).pipe(Command.withDescription(DESCRIPTION))
   return Command.runWith(command, { version: VERSION, renderErrors: false })(args).pipe(
     Effect.provideService(CliOutput.Presenter, ONLY_WHAT_WAS_ASKED_FOR),

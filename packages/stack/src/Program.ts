@@ -1,4 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { makeEventPrinter, oneLine, outcomeText, type Style, styleFor } from "@runplane/cli"
 import { LogLevelSwitch, switched } from "@runplane/server"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -8,7 +9,6 @@ import * as References from "effect/References"
 import { type Mode, runCommandLine } from "./CommandLine.ts"
 import { runDemo } from "./demo/Demo.ts"
 import * as Screen from "./demo/Screen.ts"
-import { oneLine } from "./OneLine.ts"
 import { type Addresses, Stack } from "./Stack.ts"
 import { readStackSettings, type StackSettings } from "./StackSettings.ts"
 
@@ -16,7 +16,8 @@ import { readStackSettings, type StackSettings } from "./StackSettings.ts"
 export const program = (args: ReadonlyArray<string>) =>
   runCommandLine(args, start).pipe(Effect.provide(NodeServices.layer))
 
-const start = Effect.fn("Program.start")(function* (mode: Mode) {
+/** Starts everything and serves, or shows the example and ends, as the mode says. */
+export const start = Effect.fn("Program.start")(function* (mode: Mode) {
   const settings = yield* readStackSettings
   yield* serve(mode).pipe(
     Effect.provide(Layer.provideMerge(Stack.layerClients(settings), Stack.layer(settings))),
@@ -26,7 +27,7 @@ const start = Effect.fn("Program.start")(function* (mode: Mode) {
 
 const serve = Effect.fnUntraced(function* (mode: Mode) {
   const addresses = yield* Stack
-  const style = Screen.styleFor(process.stdout, process.env)
+  const style = styleFor(process.stdout, process.env)
   yield* Screen.showAddresses(addresses, style)
   if (mode === "demo-only") return yield* showDemo(addresses, style)
   if (mode === "demo") {
@@ -38,10 +39,10 @@ const serve = Effect.fnUntraced(function* (mode: Mode) {
   return yield* Effect.never
 })
 
-const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: Screen.Style) {
+const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: Style) {
   yield* Screen.showDemoStart(style)
-  const result = yield* runDemo(Screen.makeEventPrinter(style), policies)
-  yield* Screen.showOutcome(result.state, result.metrics, style)
+  const result = yield* runDemo(makeEventPrinter(style), policies)
+  yield* Console.log(`\n${outcomeText(result.state, result.metrics, style)}`)
   return result
 })
 

@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import { lookByCommandLine } from "./support/CommandLineLook.ts"
 import { descendants, isRunning } from "./support/Processes.ts"
 import { type StackProcess, startStack } from "./support/StackProcess.ts"
 import { untilGone } from "./support/StackRuns.ts"
@@ -64,6 +65,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
       const again = yield* startStack({ args: ["--no-demo"], env })
       assert.isDefined(yield* again.line("Serving"))
       const { data } = yield* listRuns.pipe(Effect.provide(clientOf(again)))
+      yield* lookByCommandLine(again.ports, runId)
       assert.deepStrictEqual(
         data.map(({ id, status }) => [String(id), status]),
         [[runId, "completed"]]

@@ -1,4 +1,5 @@
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
+import { isDecided, oneLine, plainText } from "@runplane/cli"
 import { type CanonicalEvent, DEFAULT_POLICY_ID, type RunMetrics, type RunState } from "@runplane/domain"
 import type { PolicyOutcome } from "@runplane/launcher"
 import * as Data from "effect/Data"
@@ -10,9 +11,6 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { oneLine } from "../OneLine.ts"
-import { isDecided } from "./Outcome.ts"
-import { plainText } from "./PlainText.ts"
 
 /** The example did not come to its end; the message is one line. */
 export class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly reason: string }> {

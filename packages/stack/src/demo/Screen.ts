@@ -1,31 +1,7 @@
-import type { CanonicalEvent, RunMetrics, RunState } from "@runplane/domain"
+import { plainText, row, type Style } from "@runplane/cli"
 import * as Console from "effect/Console"
-import * as Effect from "effect/Effect"
 import type { Addresses } from "../Stack.ts"
 import { DEMO_SCENARIO, type DemoResult } from "./Demo.ts"
-import { narrate } from "./Narration.ts"
-import { describeOutcome, seconds } from "./Outcome.ts"
-import { plainText } from "./PlainText.ts"
-
-/** How text is drawn: with colours on a terminal, without them into a file or a pipe. */
-export interface Style {
-  readonly bold: (text: string) => string
-  readonly dim: (text: string) => string
-}
-
-const escaped = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`
-const same = (text: string) => text
-
-/** https://no-color.org is respected. */
-export const styleFor = (stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Style =>
-  stream.isTTY === true && (env["NO_COLOR"] ?? "") === ""
-    ? { bold: escaped(1, 22), dim: escaped(2, 22) }
-    : { bold: same, dim: same }
-
-const HEADING_WIDTH = 16
-const WHO_WIDTH = 20
-
-const row = (heading: string, text: string) => `  ${heading.padEnd(HEADING_WIDTH)} ${text}`
 
 /** Where everything listens. */
 export const showAddresses = (addresses: Addresses, { bold }: Style) =>
@@ -53,26 +29,6 @@ const policyRows = ({ policies }: Addresses) => {
 }
 
 export const showDemoStart = ({ bold }: Style) => Console.log(`\n${bold(`Example run of ${DEMO_SCENARIO}`)}`)
-
-/** Prints an event as a line, with the seconds since the first one. */
-export const makeEventPrinter = ({ bold, dim }: Style) => {
-  let first: number | undefined
-  return (event: CanonicalEvent) =>
-    Effect.suspend(() => {
-      const at = Date.parse(event.ts)
-      first ??= at
-      const line = narrate(event)
-      if (line === undefined) return Effect.void
-      const draw = { high: bold, normal: same, low: dim }[line.weight]
-      const time = `${seconds(at - first).padStart(6)} s`
-      return Console.log(`${dim(time)}  ${line.who.padEnd(WHO_WIDTH)} ${draw(line.what)}`)
-    })
-}
-
-export const showOutcome = (state: RunState, metrics: RunMetrics, { bold }: Style) => {
-  const rows = describeOutcome(state, metrics).map(([heading, text]) => row(heading, text))
-  return Console.log(`\n${bold("Outcome")}\n${rows.join("\n")}`)
-}
 
 /** Scenario and inputs with which the bridge stops the failover: the veto is worth a look, too. */
 const VETO_SCENARIO = "incident/region-failover@1.1.0"

@@ -32,7 +32,7 @@ export const ARROWS: Readonly<Record<string, ReadonlyArray<string>>> = {
   launcher: ["api", "domain", "runtime", "server", "agents"],
   cli: ["api", "domain"],
   console: ["api", "domain"],
-  stack: ["api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher"],
+  stack: ["cli", "api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher"],
   bench: ["api", "domain", "postgres", "runtime", "server", "agents", "sandbox", "control-plane", "launcher", "stack"]
 }
 

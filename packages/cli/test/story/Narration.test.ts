@@ -8,8 +8,8 @@ import {
   RunId
 } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import { narrate } from "../../src/demo/Narration.ts"
-import { plainText } from "../../src/demo/PlainText.ts"
+import { narrate } from "../../src/story/Narration.ts"
+import { plainText } from "../../src/story/PlainText.ts"
 
 const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
 

@@ -1,0 +1,66 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { ControlPlaneClient, LauncherClient } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { failureOf, usageProblem } from "./CliFailure.ts"
+import { output } from "./Output.ts"
+import { readProfile } from "./Profiles.ts"
+import { root } from "./Root.ts"
+
+const DEFAULT_URL = "http://127.0.0.1:3001"
+const DEFAULT_LAUNCHER_URL = "http://127.0.0.1:3000"
+
+/** An empty variable counts as none. */
+const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
+
+/** Where the services are, and with which key (docs/cli.md#profiles). */
+const connection = Effect.gen(function* () {
+  // Flags that contradict each other are said before anybody is asked.
+  yield* output
+  const flags = yield* root
+  const env = process.env
+  const name = Option.getOrUndefined(flags.profile) ?? given(env["RUNPLANE_PROFILE"])
+  const profile = yield* readProfile(name, env)
+  const url = Option.getOrUndefined(flags.url) ?? given(env["RUNPLANE_URL"]) ?? profile.url ?? DEFAULT_URL
+  const launcherUrl =
+    Option.getOrUndefined(flags.launcherUrl) ??
+    given(env["RUNPLANE_LAUNCHER_URL"]) ??
+    profile.launcherUrl ??
+    DEFAULT_LAUNCHER_URL
+  const apiKey = given(env["RUNPLANE_API_KEY"]) ?? profile.apiKey
+  if (apiKey !== undefined && !/^[\x20-\x7e]+$/.test(apiKey)) {
+    return yield* usageProblem("the API key must consist of printable ASCII characters")
+  }
+  const key = apiKey === undefined ? {} : { apiKey: Redacted.make(apiKey) }
+  return {
+    controlPlane: { baseUrl: yield* address(url), ...key },
+    launcher: { baseUrl: yield* address(launcherUrl), ...key }
+  }
+})
+
+const address = (text: string) =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+    ? Effect.succeed(text.replace(/\/+$/, ""))
+    : Effect.fail(usageProblem(`"${text}" is not an address such as ${DEFAULT_URL}`))
+
+/** Runs what needs the control plane; its errors become failures of the command line. */
+export const withControlPlane = <A, E, R>(use: (client: ControlPlaneClient["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { controlPlane } = yield* connection
+    return yield* ControlPlaneClient.use(use).pipe(
+      Effect.provide(ControlPlaneClient.layer(controlPlane).pipe(Layer.provide(NodeHttpClient.layerNodeHttp))),
+      Effect.mapError(failureOf(controlPlane.baseUrl))
+    )
+  })
+
+/** Runs what needs the launch service; its errors become failures of the command line. */
+export const withLauncher = <A, E, R>(use: (client: LauncherClient["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { launcher } = yield* connection
+    return yield* LauncherClient.use(use).pipe(
+      Effect.provide(LauncherClient.layer(launcher).pipe(Layer.provide(NodeHttpClient.layerNodeHttp))),
+      Effect.mapError(failureOf(launcher.baseUrl))
+    )
+  })

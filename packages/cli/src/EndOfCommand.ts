@@ -1,0 +1,33 @@
+import * as Cause from "effect/Cause"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import { EXIT_CODES, exitCodeOf } from "./CliFailure.ts"
+import { oneLine } from "./story/OneLine.ts"
+
+const isSaid = (error: unknown): error is { readonly message: string } =>
+  typeof error === "object" && error !== null && "message" in error && typeof error.message === "string"
+
+/** What a failure says on stderr: one line, and of a fault of the program its whole story; undefined: nothing. */
+const complaint = (cause: Cause.Cause<unknown>): string | undefined =>
+  Option.match(Cause.findErrorOption(cause), {
+    onSome: (error) => {
+      const text = isSaid(error) ? error.message && oneLine(error) : String(error)
+      return text === "" ? undefined : `runplane: ${text}`
+    },
+    onNone: () => `runplane: unexpected failure\n${Cause.pretty(cause)}`
+  })
+
+/**
+ * How a command ends: its complaint on stderr, and its exit code (docs/cli.md#exit-codes). A signal is the ordinary end
+ * of what would go on for ever.
+ */
+export const endOfCommand = {
+  disableErrorReporting: true,
+  teardown: <E, A>(exit: Exit.Exit<A, E>, onExit: (code: number) => void) => {
+    if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(EXIT_CODES.ok)
+    const code = exitCodeOf(Option.getOrUndefined(Cause.findErrorOption(exit.cause)))
+    const text = complaint(exit.cause)
+    if (text === undefined) return onExit(code)
+    process.stderr.write(`${text}\n`, () => onExit(code))
+  }
+}

@@ -1,0 +1,38 @@
+import { RUNPLANE_VERSION } from "@runplane/api"
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliError from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import type * as Command from "effect/cli/Command"
+import { runWith } from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Effect from "effect/Effect"
+import { usageProblem } from "./CliFailure.ts"
+import { WholeCommand } from "./commands/Completions.ts"
+import { plainText } from "./story/PlainText.ts"
+
+/**
+ * Runs a command over the arguments. What is not understood fails with one line and the code for usage; help and
+ * version are printed only when asked for.
+ */
+export const runCli = <const Name extends string, Input, E, R, ContextInput>(
+  command: Command.Command<Name, Input, ContextInput, E, R>,
+  args: ReadonlyArray<string>
+) =>
+  runWith(command, { version: RUNPLANE_VERSION, renderErrors: false })(args.length === 0 ? ["--help"] : args).pipe(
+    Effect.provideService(CliOutput.Presenter, onlyWhatWasAskedFor),
+    Effect.catchIf(CliError.isCliError, (error) => {
+      const reason = plainText(reasonOf(error)) || "a command is missing"
+      return Effect.fail(usageProblem(`${reason}; --help lists what there is`))
+    }),
+    Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version] })),
+    Effect.provideService(WholeCommand, command)
+  )
+
+/** The help is long: who mistypes a flag gets one line instead. */
+const onlyWhatWasAskedFor: CliOutput.Presenter = {
+  present: (event) =>
+    event._tag === "Help" && event.reason === "Implicit" ? Effect.void : CliOutput.defaultPresenter.present(event)
+}
+
+const reasonOf = (error: CliError.CliError): string =>
+  error._tag === "ShowHelp" ? error.errors.map(reasonOf).join("; ") : error.message

@@ -1,0 +1,9 @@
+import { completions } from "./Completions.ts"
+import { events } from "./Events.ts"
+import { launch } from "./Launch.ts"
+import { policies } from "./Policies.ts"
+import { runs } from "./Runs.ts"
+import { webhooks } from "./Webhooks.ts"
+
+/** The commands that need nothing but the services' addresses. */
+export const clientCommands = [runs, launch, events, policies, webhooks, completions] as const

@@ -1,0 +1,25 @@
+import * as Console from "effect/Console"
+import * as Context from "effect/Context"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Completions from "effect/cli/Completions"
+import * as Effect from "effect/Effect"
+
+/** The whole command, which the completions are of; `runCli` says it. */
+export const WholeCommand = Context.Reference<Command.Command.Any | undefined>("runplane/cli/WholeCommand", {
+  defaultValue: () => undefined
+})
+
+/** `runplane completions zsh > _runplane` */
+export const completions = Command.make(
+  "completions",
+  {
+    shell: Argument.Literals("shell", ["bash", "zsh", "fish"]).pipe(Argument.withDescription("The shell to write for"))
+  },
+  ({ shell }) =>
+    Effect.gen(function* () {
+      const whole = yield* WholeCommand
+      if (whole === undefined) return
+      yield* Console.log(Completions.generate("runplane", shell, Completions.fromCommand(whole)))
+    })
+).pipe(Command.withDescription("Print the completion script of a shell"))

@@ -1,0 +1,233 @@
+import type { RunListQuery } from "@runplane/api"
+import { RunDescriptor, RunStatus } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { usageProblem } from "../CliFailure.ts"
+import { withControlPlane } from "../Connection.ts"
+import { output, printDone, printedAsJson, printFacts, printRows } from "../Output.ts"
+import { outcomeText } from "../story/Story.ts"
+import { readJson } from "./Input.ts"
+import { runColumns } from "./RunRows.ts"
+import { watchRun } from "./Watch.ts"
+
+const run = Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session"))
+const reason = Flag.String("reason").pipe(Flag.withDescription("Why; it stands in the log of the run"), Flag.optional)
+
+/** The keys whose values are there. */
+const present = <A extends Readonly<Record<string, Option.Option<unknown>>>>(options: A) =>
+  Object.fromEntries(
+    Object.entries(options).flatMap(([key, value]) => (Option.isSome(value) ? [[key, value.value]] : []))
+  ) as {
+    readonly [K in keyof A]?: Option.Option.Value<A[K]>
+  }
+
+const list = Command.make(
+  "list",
+  {
+    status: Flag.Literals("status", RunStatus.literals).pipe(
+      Flag.withDescription("Only of this status"),
+      Flag.optional
+    ),
+    tag: Flag.String("tag").pipe(Flag.withDescription("Only with this tag; may be repeated"), Flag.atLeast(0)),
+    scenario: Flag.String("scenario").pipe(Flag.withDescription("Only of scenarios with this text"), Flag.optional),
+    search: Flag.String("search").pipe(Flag.withDescription("Only with this text in id, tag or policy"), Flag.optional),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("Most runs, 1 to 200"), Flag.withDefault(20)),
+    offset: Flag.Int("offset").pipe(Flag.withDescription("Runs to leave out before them"), Flag.withDefault(0)),
+    archived: Flag.Boolean("archived").pipe(Flag.withDescription("Archived runs as well"), Flag.withDefault(false))
+  },
+  ({ archived, limit, offset, scenario, search, status, tag }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const query: RunListQuery = {
+          limit,
+          offset,
+          sortBy: "createdAt",
+          sortOrder: "desc",
+          includeArchived: archived,
+          ...(tag.length > 0 && { tags: tag }),
+          ...present({ status, scenarioRef: scenario, search })
+        }
+        const page = yield* api.runs.list({ query })
+        yield* printRows(runColumns(yield* Clock.currentTimeMillis), page.data, page)
+        const { format } = yield* output
+        const shown = offset + page.data.length
+        if (format === "text" && shown < page.total) {
+          yield* Console.error(`${shown} of ${page.total} runs; --offset ${shown} shows the next`)
+        }
+      })
+    )
+).pipe(Command.withDescription("List runs, the newest first"))
+
+const show = Command.make("show", { run }, ({ run }) =>
+  withControlPlane(({ api }) =>
+    Effect.gen(function* () {
+      const params = { id: run }
+      const record = yield* api.runs.get({ params })
+      const state = yield* api.runs.state({ params })
+      const metrics = yield* api.runs.metrics({ params })
+      if (yield* printedAsJson({ run: record, state, metrics })) return
+      const { style } = yield* output
+      yield* printFacts(
+        [
+          ["Run", record.id],
+          ["Status", `${record.status}${record.errorMessage === undefined ? "" : `: ${record.errorMessage}`}`],
+          ["Scenario", record.sourceRef],
+          ["Session", record.runtimeSessionId],
+          ["Mode", state.run.modeName],
+          ["Participants", state.participants.map(({ participantId }) => participantId).join(", ")],
+          ["Tags", record.tags.join(", ")],
+          ["Created", record.createdAt],
+          ["Ended", record.endedAt],
+          ["Complete", record.historyGap === true ? "no: messages are known to be missing" : "yes"]
+        ],
+        record
+      )
+      yield* Console.log(`\n${outcomeText(state, metrics, style)}`)
+    })
+  )
+).pipe(Command.withDescription("Show one run: what it is and how it ended"))
+
+const watch = Command.make(
+  "watch",
+  {
+    run,
+    exitStatus: Flag.Boolean("exit-status").pipe(
+      Flag.withDescription("Exit code 1 when the run does not complete"),
+      Flag.withDefault(false)
+    )
+  },
+  ({ exitStatus, run }) => withControlPlane((client) => watchRun(client, run, { exitStatus }))
+).pipe(Command.withDescription("Tell a run from its beginning to its end, live or afterwards"))
+
+const create = Command.make(
+  "create",
+  { file: Argument.String("file").pipe(Argument.withDescription("The run descriptor as JSON; - for standard input")) },
+  ({ file }) =>
+    Effect.gen(function* () {
+      const given = yield* readJson(file)
+      const descriptor = yield* Schema.decodeUnknownEffect(RunDescriptor)(given).pipe(
+        Effect.mapError((error) => usageProblem(`${file} is not a run descriptor: ${error.message}`))
+      )
+      yield* withControlPlane(({ api }) =>
+        Effect.gen(function* () {
+          const accepted = yield* api.runs.create({ payload: descriptor })
+          yield* printFacts(
+            [
+              ["Run", accepted.runId],
+              ["Session", accepted.sessionId],
+              ["Status", accepted.status],
+              ["Watch it", `runplane runs watch ${accepted.runId}`]
+            ],
+            accepted
+          )
+        })
+      )
+    })
+).pipe(Command.withDescription("Create a run for a session that somebody opens"))
+
+const action = (name: "cancel" | "suspend" | "resume", description: string) =>
+  Command.make(name, { run, reason }, ({ reason, run }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const changed = yield* api.runs[name]({ params: { id: run }, payload: present({ reason }) })
+        yield* printDone(`run ${changed.id} is ${changed.status}`, changed)
+      })
+    )
+  ).pipe(Command.withDescription(description))
+
+const exported = Command.make(
+  "export",
+  {
+    run,
+    format: Flag.Literals("format", ["json", "jsonl"]).pipe(
+      Flag.withDescription("One document, or one JSON object a line for runs of any length"),
+      Flag.withDefault("json" as const)
+    ),
+    raw: Flag.Boolean("raw").pipe(Flag.withDescription("The runtime's frames as well"), Flag.withDefault(false)),
+    events: Flag.Int("events").pipe(Flag.withDescription("Most events, 1 to 50000"), Flag.withDefault(50_000)),
+    file: Flag.String("output").pipe(
+      Flag.withAlias("o"),
+      Flag.withDescription("Write to this file; standard output without it"),
+      Flag.optional
+    )
+  },
+  ({ events, file, format, raw, run }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const query = { includeCanonical: true, includeRaw: raw, eventLimit: events, format }
+        const bundle = yield* api.insights.export({ params: { id: run }, query })
+        const text = typeof bundle === "string" ? bundle.trimEnd() : JSON.stringify(bundle, null, 2)
+        if (Option.isNone(file)) return yield* Console.log(text)
+        const fs = yield* FileSystem.FileSystem
+        yield* Effect.mapError(fs.writeFileString(file.value, `${text}\n`), ({ reason }) =>
+          usageProblem(`${file.value} cannot be written (${reason._tag})`)
+        )
+        yield* Console.error(`wrote ${file.value}, ${text.length + 1} characters`)
+      })
+    )
+).pipe(Command.withDescription("Export a run with its events"))
+
+const compare = Command.make(
+  "compare",
+  { left: Argument.String("left"), right: Argument.String("right") },
+  ({ left, right }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const found = yield* api.insights.compare({ payload: { leftRunId: left, rightRunId: right } })
+        const { added, common, removed } = found.participantsDiff
+        yield* printFacts(
+          [
+            ["Left", `${found.left.runId}, ${found.left.status}`],
+            ["Right", `${found.right.runId}, ${found.right.status}`],
+            ["Status", found.statusMatch ? "the same" : "different"],
+            ["Duration", delta(found.durationDeltaMs, " ms")],
+            ["Confidence", delta(found.confidenceDelta, "")],
+            ["Participants", `${common.length} in both, ${list_(added)} only right, ${list_(removed)} only left`]
+          ],
+          found
+        )
+      })
+    )
+).pipe(Command.withDescription("Compare two runs"))
+
+const list_ = (names: ReadonlyArray<string>) => (names.length === 0 ? "none" : names.join(", "))
+const delta = (value: number | undefined, unit: string) =>
+  value === undefined ? undefined : `${value > 0 ? "+" : ""}${value}${unit} on the right`
+
+const remove = Command.make(
+  "delete",
+  {
+    run,
+    yes: Flag.Boolean("yes").pipe(Flag.withDescription("Really: nothing brings it back"), Flag.withDefault(false))
+  },
+  ({ run, yes }) =>
+    Effect.gen(function* () {
+      if (!yes) return yield* usageProblem(`deleting ${run} cannot be undone; say --yes`)
+      yield* withControlPlane(({ api }) => api.management.remove({ params: { id: run } }))
+      yield* printDone(`run ${run} is deleted`, { deleted: run })
+    })
+).pipe(Command.withDescription("Delete an ended run with everything of it"))
+
+/** `runplane runs ...` */
+export const runs = Command.make("runs").pipe(
+  Command.withDescription("Look at runs and steer them"),
+  Command.withSubcommands([
+    list,
+    show,
+    watch,
+    create,
+    action("cancel", "Cancel a run"),
+    action("suspend", "Suspend a run"),
+    action("resume", "Resume a suspended run"),
+    exported,
+    compare,
+    remove
+  ])
+)

@@ -1,0 +1,40 @@
+import type { ControlPlaneClient } from "@runplane/api"
+import { isTerminal } from "@runplane/domain"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { failed } from "../CliFailure.ts"
+import { output } from "../Output.ts"
+import { makeEventPrinter, outcomeText } from "../story/Story.ts"
+
+/**
+ * Tells a run from its beginning to its end, live or afterwards: the story for people, its events for programs. With
+ * `exitStatus` a run that did not complete fails the command.
+ */
+export const watchRun = Effect.fnUntraced(function* (
+  { api, streamRun }: ControlPlaneClient["Service"],
+  runId: string,
+  { exitStatus }: { readonly exitStatus: boolean }
+) {
+  const { format, style } = yield* output
+  const tell = makeEventPrinter(style)
+  // An unknown run is said before anything is printed.
+  const { id } = yield* api.runs.get({ params: { id: runId } })
+  const events: Array<unknown> = []
+  yield* streamRun(id, { afterSeq: 0, snapshots: "first" }).pipe(
+    Stream.runForEach((frame) => {
+      if (frame.event !== "canonical_event") return Effect.void
+      if (format === "jsonl") return Console.log(JSON.stringify(frame.data))
+      if (format === "json") return Effect.sync(() => void events.push(frame.data))
+      return tell(frame.data)
+    })
+  )
+  if (format === "json") yield* Console.log(JSON.stringify(events, null, 2))
+  const state = yield* api.runs.state({ params: { id } })
+  if (format === "text") {
+    const metrics = yield* api.runs.metrics({ params: { id } })
+    yield* Console.log(`\n${outcomeText(state, metrics, style)}`)
+  }
+  const { status } = state.run
+  if (exitStatus && isTerminal(status) && status !== "completed") return yield* failed(`the run is ${status}`)
+})

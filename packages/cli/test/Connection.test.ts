@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { runNotFound, unauthenticated } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { EXIT_CODES, failureOf } from "../src/CliFailure.ts"
+import { parseInput } from "../src/commands/Input.ts"
+import { readProfile } from "../src/Profiles.ts"
+
+const URL = "http://127.0.0.1:3001"
+
+const inFolder = <A, E>(text: string | undefined, use: (env: Record<string, string>) => Effect.Effect<A, E>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "runplane-cli-"))),
+    (folder) =>
+      Effect.suspend(() => {
+        mkdirSync(join(folder, "runplane"))
+        if (text !== undefined) writeFileSync(join(folder, "runplane", "profiles.json"), text)
+        return use({ XDG_CONFIG_HOME: folder })
+      }),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+  )
+
+const profile = (text: string | undefined, name: string | undefined) =>
+  inFolder(text, (env) => Effect.provide(Effect.result(readProfile(name, env)), NodeServices.layer))
+
+describe("profiles", () => {
+  const file = JSON.stringify({ default: { url: "http://a" }, team: { url: "https://b", apiKey: "k" } })
+
+  it.live("are read by name, and default without one", () =>
+    Effect.gen(function* () {
+      assert.deepInclude(yield* profile(file, undefined), { success: { url: "http://a" } })
+      assert.deepInclude(yield* profile(file, "team"), { success: { url: "https://b", apiKey: "k" } })
+      assert.deepInclude(yield* profile(undefined, undefined), { success: {} })
+    })
+  )
+
+  it.live("say what is wrong with them", () =>
+    Effect.gen(function* () {
+      for (const [text, name, words] of [
+        [file, "none", "it has default, team"],
+        [file, "toString", "no profile"],
+        [undefined, "team", "cannot be read"],
+        ["[1]", undefined, "not a JSON object"],
+        ['{"default":{"url":1}}', undefined, "not a JSON object"]
+      ] as const) {
+        const read = yield* profile(text, name)
+        assert.strictEqual(read._tag, "Failure")
+        if (read._tag !== "Failure") return
+        assert.include(read.failure.message, words)
+        assert.strictEqual(read.failure.code, EXIT_CODES.usage)
+      }
+    })
+  )
+})
+
+describe("an input", () => {
+  for (const [text, expected] of [
+    ["lag=5", ["lag", 5]],
+    ["name=north-2", ["name", "north-2"]],
+    ["a=b=c", ["a", "b=c"]],
+    ['standby={"warm":false}', ["standby", { warm: false }]],
+    ["empty=", ["empty", ""]],
+    ["=x", undefined],
+    ["nothing", undefined]
+  ] as const) {
+    it(`${text} is ${JSON.stringify(expected)}`, () => assert.deepStrictEqual(parseInput(text), expected))
+  }
+})
+
+describe("a failure", () => {
+  const failure = failureOf(URL)
+
+  it("names the next step and has a code of its own", () => {
+    const unknown = failure(runNotFound("x"))
+    assert.strictEqual(unknown.code, EXIT_CODES.notFound)
+    assert.include(unknown.message, "`runplane runs list`")
+    const key = failure(unauthenticated("Invalid authorization token"))
+    assert.strictEqual(key.code, EXIT_CODES.refused)
+    assert.include(key.message, "RUNPLANE_API_KEY")
+    assert.strictEqual(failure({ message: "a\nb", statusCode: 500 }).code, EXIT_CODES.failed)
+    assert.notInclude(failure({ message: "a\nb\u001b[0m", statusCode: 500 }).message, "\n")
+  })
+})

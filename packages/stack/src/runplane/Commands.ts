@@ -1,0 +1,68 @@
+import { clientCommands, failed, failedAndSaid, oneLine, root, usageProblem } from "@runplane/cli"
+import { databaseSettings, layerFromSettings as layerControlPlane, migrateDatabase } from "@runplane/control-plane"
+import { layerFromSettings as layerLauncher, packsCommand } from "@runplane/launcher"
+import { layerFromSettings as layerSandbox } from "@runplane/sandbox"
+import { printSettings } from "@runplane/server"
+import * as Console from "effect/Console"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { modeFlags, modeOf } from "../CommandLine.ts"
+import { start } from "../Program.ts"
+
+/** What a start says of itself in one line. */
+const inOneLine = <A, E extends { readonly message: string | ReadonlyArray<string> }, R>(
+  effect: Effect.Effect<A, E, R>
+) => Effect.mapError(effect, (error) => failed(oneLine(error)))
+
+const dev = Command.make("dev", modeFlags, (flags) =>
+  modeOf(flags).pipe(
+    Effect.mapError(({ reason }) => usageProblem(reason)),
+    Effect.flatMap((mode) => inOneLine(start(mode)))
+  )
+).pipe(Command.withDescription("Start everything on this machine and show one example run"))
+
+/** A service that does not start has said why in its log. */
+const served = <E>(layer: Layer.Layer<never, E>) => Effect.mapError(Layer.launch(layer), () => failedAndSaid)
+
+const serve = Command.make("serve").pipe(
+  Command.withDescription("Run one service until a signal; docs/settings.md lists its settings"),
+  Command.withSubcommands([
+    Command.make("control-plane", {}, () => served(layerControlPlane)).pipe(
+      Command.withDescription("The run control plane")
+    ),
+    Command.make("launcher", {}, () => served(layerLauncher)).pipe(
+      Command.withDescription("The scenario launch service")
+    ),
+    Command.make("sandbox", {}, () => inOneLine(Layer.launch(layerSandbox))).pipe(
+      Command.withDescription("The development runtime")
+    ),
+    Command.make("all", {}, () => inOneLine(start("serve"))).pipe(
+      Command.withDescription("All of them with a database of their own, on this machine")
+    )
+  ])
+)
+
+const migrate = Command.make("migrate", {}, () =>
+  Effect.gen(function* () {
+    const applied = yield* inOneLine(Effect.flatMap(databaseSettings, migrateDatabase))
+    for (const [id, name] of applied) yield* Console.log(`applied ${id} ${name}`)
+    if (applied.length === 0) yield* Console.log("the schema is up to date")
+  })
+).pipe(Command.withDescription("Bring the schema of DATABASE_URL up to date"))
+
+const settings = Command.make(
+  "settings",
+  {
+    program: Argument.Literals("program", ["control-plane", "launcher", "stack", "sandbox", "agents"]).pipe(
+      Argument.withDescription("Whose settings")
+    )
+  },
+  ({ program }) => inOneLine(printSettings(program))
+).pipe(Command.withDescription("Print the settings that a program would start with; secrets are masked"))
+
+const packs = packsCommand.pipe(Command.withDescription("Check and make scenario packs"))
+
+/** `runplane` with everything in it: the client, and the programs it speaks to. */
+export const runplane = root.pipe(Command.withSubcommands([...clientCommands, dev, serve, migrate, settings, packs]))

@@ -1,0 +1,83 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert } from "@effect/vitest"
+import { exitCodeOf, runCli } from "@runplane/cli"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import { runplane } from "../../src/runplane/Commands.ts"
+
+interface Ended {
+  readonly code: number
+  readonly stdout: ReadonlyArray<string>
+  /** What it ends with on stderr; empty when it went well. */
+  readonly complaint: string
+}
+
+/** One `runplane` command, in this process. */
+const command = (args: ReadonlyArray<string>): Effect.Effect<Ended> => {
+  const stdout: Array<string> = []
+  const console = { ...globalThis.console, log: (text: string) => void stdout.push(text), error: () => {} }
+  return runCli(runplane, args).pipe(
+    Effect.match({
+      onSuccess: () => ({ code: 0, stdout, complaint: "" }),
+      onFailure: (error) => ({ code: exitCodeOf(error), stdout, complaint: String(error.message) })
+    }),
+    Effect.provideService(Console.Console, console),
+    Effect.provide(NodeServices.layer)
+  )
+}
+
+const UNKNOWN = "00000000-0000-4000-8000-000000000000"
+
+/** Every command that reads, against a running stack with that run, and each exit code. */
+export const lookByCommandLine = Effect.fnUntraced(function* (
+  ports: { readonly controlPlane: number; readonly launcher: number },
+  runId: string
+) {
+  const at = ["--url", `http://127.0.0.1:${ports.controlPlane}`, "--launcher-url", `http://127.0.0.1:${ports.launcher}`]
+  const ask = (...args: ReadonlyArray<string>) => command([...args, ...at])
+  for (const args of [
+    ["runs", "list"],
+    ["runs", "show", runId],
+    ["runs", "watch", runId, "--exit-status"],
+    ["runs", "export", runId],
+    ["runs", "compare", runId, runId],
+    ["policies", "list"],
+    ["policies", "show", "policy.incident.balanced"],
+    ["webhooks", "list"]
+  ]) {
+    const words = args.join(" ")
+    const told = yield* ask(...args)
+    assert.deepStrictEqual([told.code, told.complaint], [0, ""], words)
+    assert.isNotEmpty(told.stdout, words)
+    const json = yield* ask(...args, "--json")
+    assert.strictEqual(json.code, 0, words)
+    assert.doesNotThrow(() => JSON.parse(json.stdout.join("\n")), words)
+  }
+  const story = (yield* ask("runs", "watch", runId)).stdout.join("\n")
+  assert.include(story, "commits decision.selected (positive)")
+  assert.include(story, "Outcome\n  Decision         decision.selected, positive, by incident-commander")
+  const events = yield* ask("runs", "watch", runId, "--jsonl")
+  assert.strictEqual(JSON.parse(events.stdout[0] ?? "").type, "run.created")
+  const tail = yield* ask("events", "tail", "--after", "0", "--once", "--jsonl")
+  assert.isAtLeast(tail.stdout.length, events.stdout.length)
+
+  for (const [args, code, words] of [
+    [["runs", "show", UNKNOWN], 3, "`runplane runs list`"],
+    [["runs", "cancel", runId], 4, "completed"],
+    [["runs", "delete", runId], 2, "--yes"],
+    [["runs", "lst"], 2, "--help"],
+    [["runs", "list", "--limit", "x"], 2, "--limit"],
+    [["runs", "list", "--limit", "0"], 4, "limit"],
+    [["launch", "nowhere/none@1.0.0"], 3, "nowhere"],
+    [["launch", "incident/region-failover@1.0.0", "-i", "x"], 2, "name=value"]
+  ] as const) {
+    const ended = yield* ask(...args)
+    assert.strictEqual(ended.code, code, `${args.join(" ")}: ${ended.complaint}`)
+    assert.include(ended.complaint, words)
+    assert.notInclude(ended.complaint, "\n")
+    assert.deepStrictEqual(ended.stdout, [])
+  }
+  const nobody = yield* command(["runs", "list", "--url", "http://127.0.0.1:1"])
+  assert.strictEqual(nobody.code, 5)
+  assert.include(nobody.complaint, "`runplane dev`")
+})

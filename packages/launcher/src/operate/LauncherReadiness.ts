@@ -33,6 +33,8 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
       )
       const neighbour = (url: string) =>
         client.get(`${url}/livez`).pipe(
+          // An answer that is not read keeps its connection.
+          Effect.tap(({ text }) => text),
           Effect.map(({ status }) =>
             // One without this endpoint answers as well.
             status < 500 ? { ok: true, detail: `${url} answers` } : { ok: false, detail: `${url} answers ${status}` }

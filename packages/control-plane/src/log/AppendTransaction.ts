@@ -1,22 +1,34 @@
-import { enrichMetadata, isTerminal } from "@runplane/domain"
+import { enrichMetadata, isTerminal, type KnownEvent } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
 import {
   type AppendRefusal,
   type Changed,
   type ChangeRequest,
   type CommittedEvent,
+  type RebuildRequest,
   RunAlreadyExists,
   RunNotFound
 } from "./AppendRequest.ts"
 import { isCheckpointDue, NO_CHECKPOINT } from "./Checkpoint.ts"
-import { type Decision, decide, fold, messageRows, type RunInProgress, startRun } from "./EventFold.ts"
+import {
+  type Decision,
+  decide,
+  fold,
+  isWorthSending,
+  messageRows,
+  partsOf,
+  type RunInProgress,
+  startRun
+} from "./EventFold.ts"
 import { Ids } from "./Ids.ts"
 import { LiveEvents, makeLiveBatch } from "./LiveEvents.ts"
-import { emptyBatch, type LockedHead, LogRows } from "./LogRows.ts"
-import { type CacheKey, ProjectionCache } from "./ProjectionCache.ts"
+import { type EventRows, type LockedHead, LogRows, noEventRows, noRunRows, type RunRows } from "./LogRows.ts"
+import { type CacheKey, ProjectionCache, participantsOf } from "./ProjectionCache.ts"
 import { ProjectionSettings } from "./ProjectionSettings.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
@@ -42,6 +54,10 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const heads = yield* rows.lock(asked)
     const missing = asked.filter((id) => !heads.has(id))
     const elsewhere = missing.length === 0 ? new Set<string>() : yield* rows.existing(missing)
+    const refolded = Effect.fnUntraced(function* ({ lastSeq }: LockedHead, refold: RebuildRequest["refold"]) {
+      const projected = yield* refold(lastSeq)
+      return { projected, checkpoint: NO_CHECKPOINT, stateBytes: 0, participants: participantsOf(projected.state) }
+    })
     const refolds = new Map(
       group.flatMap(({ request }) => (request._tag === "Rebuild" ? [[request.runId, request.refold]] : []))
     )
@@ -52,10 +68,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const runs = new Map<string, RunInProgress>()
     for (const [id, head] of heads) {
       const refold = refolds.get(head.run.id)
-      const known =
-        refold === undefined
-          ? (cache.get(keyOf(head)) ?? loaded?.get(id))
-          : { projected: yield* refold(head.lastSeq), checkpoint: NO_CHECKPOINT, stateBytes: 0 }
+      const known = refold === undefined ? (cache.get(keyOf(head)) ?? loaded?.get(id)) : yield* refolded(head, refold)
       runs.set(id, startRun(head, known))
     }
     return { runs, elsewhere }
@@ -111,8 +124,28 @@ export const makeAppendTransaction = Effect.gen(function* () {
     })
   })
 
+  /**
+   * Sends events to the database while the next ones are folded, one statement at a time. What has been sent is over
+   * before the effect goes on or fails, so nothing of a transaction outlives it, and its first failure is the one told.
+   */
+  const sendingEvents = <A, E>(use: (sending: Sending) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
+    Effect.suspend(() => {
+      let last: Fiber.Fiber<unknown, SqlError> | undefined
+      const sent = Effect.suspend(() => (last === undefined ? Effect.void : Effect.asVoid(Fiber.join(last))))
+      const send = (batch: EventRows) =>
+        Effect.flatMap(sent, () =>
+          Effect.map(Effect.forkChild(rows.writeEvents(batch), { startImmediately: true }), (fiber) => {
+            last = fiber
+          })
+        )
+      const over = Effect.suspend(() => (last === undefined ? Effect.void : Fiber.await(last)))
+      return Effect.ensuring(use({ send, sent }), over)
+    })
+
   /** Writes everything; to be called inside a transaction, whose commit makes it true. */
-  const write = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>) {
+  const write = (group: ReadonlyArray<QueuedAppend>) => sendingEvents((sending) => writeSending(group, sending))
+
+  const writeSending = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, sending: Sending) {
     const settled: Array<Settled> = []
     const refuse = (append: QueuedAppend, refusal: AppendRefusal) => {
       settled.push({ append, outcome: Exit.fail(refusal) })
@@ -144,13 +177,23 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
     const places = { seqs: count === 0 ? [] : yield* rows.allocate(count), ids: yield* ids.uuids(count), next: 0 }
 
-    const batch = emptyBatch()
     const committed: Array<Changed> = []
     const appends: Array<WrittenAppend> = []
+    let batch = noEventRows()
     for (const decision of decisions) {
       const { append, change, run } = decision
       const { request } = append
-      const { committed: texts, events } = fold(decision, places, batch)
+      const events: Array<KnownEvent> = []
+      const texts: Array<CommittedEvent> = []
+      for (const part of partsOf(decision)) {
+        const folded = fold(part, places, batch)
+        events.push(...folded.events)
+        texts.push(...folded.committed)
+        if (isWorthSending(batch)) {
+          yield* sending.send(batch)
+          batch = noEventRows()
+        }
+      }
       appends.push({
         runId: request.runId,
         askedAt: append.askedAt,
@@ -173,11 +216,14 @@ export const makeAppendTransaction = Effect.gen(function* () {
       settled.push({ append, outcome: Exit.succeed(done) })
     }
     const dirty = [...runs.values()].filter((run) => run.dirty)
+    const ends = noRunRows()
     for (const run of dirty) {
-      addHead(batch, run)
-      if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(batch, run, now)
+      addHead(ends, run)
+      if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(ends, run, now)
     }
-    if (dirty.length > 0) yield* rows.write(batch, reactions.inTransaction(appends))
+    const further = reactions.inTransaction(appends)
+    yield* sending.sent
+    if (dirty.length > 0) yield* rows.write(batch, ends, further)
     yield* Effect.forEach(decisions, writeConsequences, { discard: true })
     const [witness] = committed.flatMap(({ events }) => events)
     return {
@@ -223,6 +269,14 @@ export const makeAppendTransaction = Effect.gen(function* () {
   return { write, publish } as const
 })
 
+/** Events on their way to the database. */
+interface Sending {
+  /** Waits for what was sent before, and fails as that did. */
+  readonly send: (batch: EventRows) => Effect.Effect<void, SqlError>
+  /** Waits for all that was sent. */
+  readonly sent: Effect.Effect<void, SqlError>
+}
+
 /** What a transaction has written, and what to say of it once it has committed. */
 export interface Written {
   readonly appends: ReadonlyArray<WrittenAppend>
@@ -255,7 +309,7 @@ const appliedChange = ({ append: { request }, at, change }: Decision) =>
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
 
 /** Adds the run's projection to the batch. */
-const addCheckpoint = ({ projections }: ReturnType<typeof emptyBatch>, run: RunInProgress, now: number) => {
+const addCheckpoint = ({ projections }: RunRows, run: RunInProgress, now: number) => {
   const state = JSON.stringify(run.projected.state)
   projections.runId.push(run.head.run.id)
   projections.lastSeq.push(BigInt(run.lastSeq))
@@ -265,7 +319,7 @@ const addCheckpoint = ({ projections }: ReturnType<typeof emptyBatch>, run: RunI
 }
 
 /** Adds the run's head and metrics to the batch. */
-const addHead = ({ heads }: ReturnType<typeof emptyBatch>, run: RunInProgress) => {
+const addHead = ({ heads }: RunRows, run: RunInProgress) => {
   const { metrics } = run.projected
   heads.runId.push(run.head.run.id)
   heads.lastSeq.push(BigInt(run.lastSeq))

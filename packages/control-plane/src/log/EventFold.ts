@@ -17,10 +17,10 @@ import {
 } from "./AppendRequest.ts"
 import { type Checkpoint, NO_CHECKPOINT } from "./Checkpoint.ts"
 import { emptyProjected, projectAndMeasure } from "./LogFold.ts"
-import type { LockedHead, LogBatch, MessageRows } from "./LogRows.ts"
+import type { EventRows, LockedHead, MessageRows } from "./LogRows.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"
 import type { Projected } from "./Projected.ts"
-import type { RememberedRun } from "./ProjectionCache.ts"
+import { participantsOf, type RememberedRun } from "./ProjectionCache.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 
 /** A run in the middle of an append: everything here is what will be committed. */
@@ -62,7 +62,7 @@ export const startRun = (head: LockedHead, known: RememberedRun | undefined): Ru
     checkpoint: known?.checkpoint ?? NO_CHECKPOINT,
     mustCheckpoint: false,
     stateBytes: known?.stateBytes ?? 0,
-    participants: new Set(projected.state.participants.map((participant) => participant.participantId)),
+    participants: participantsOf(projected.state),
     startedAt: head.run.startedAt,
     endedAt: head.run.endedAt,
     dirty: false
@@ -181,11 +181,31 @@ const outcomeOf = ({ revision, to }: ChangeRequest, run: RunInProgress): ChangeO
   return revision === undefined || revision === run.statusRevision ? "applied" : "superseded"
 }
 
+/** Events that are folded and sent to the database at a time. */
+const EVENTS_AT_A_TIME = 400
+const CHARACTERS_AT_A_TIME = 524_288
+
+/** The parts in which a decision is folded: a long one is written while the rest of it is being folded. */
+export const partsOf = (decision: Decision): ReadonlyArray<Decision> => {
+  const { drafts, frames } = decision
+  const rows = Math.max(drafts.length, frames.length)
+  if (rows <= EVENTS_AT_A_TIME) return [decision]
+  return Array.from({ length: Math.ceil(rows / EVENTS_AT_A_TIME) }, (_, place) => {
+    const from = place * EVENTS_AT_A_TIME
+    const to = from + EVENTS_AT_A_TIME
+    return { ...decision, drafts: drafts.slice(from, to), frames: frames.slice(from, to) }
+  })
+}
+
+/** Whether so much is folded that the database can begin with it. */
+export const isWorthSending = ({ characters, events }: EventRows): boolean =>
+  events.seq.length >= EVENTS_AT_A_TIME || characters >= CHARACTERS_AT_A_TIME
+
 /** Gives the drafts of a decision their places, folds them into the run, and adds their rows to the batch. */
 export const fold = (
   decision: Decision,
   places: { readonly seqs: ReadonlyArray<number>; readonly ids: ReadonlyArray<string>; next: number },
-  batch: LogBatch
+  batch: EventRows
 ): { readonly events: ReadonlyArray<KnownEvent>; readonly committed: ReadonlyArray<CommittedEvent> } => {
   const { append, drafts, frames, run } = decision
   const { runId } = append.request
@@ -209,6 +229,7 @@ export const fold = (
     batch.events.ts.push(event.ts)
     batch.events.type.push(event.type)
     batch.events.json.push(json)
+    batch.characters += json.length
     events.push(event)
     committed.push({ seq, index: event.index, type: event.type, json })
   }
@@ -220,7 +241,9 @@ export const fold = (
     batch.raw.ts.push(frame.receivedAt)
     batch.raw.kind.push(frame.raw.kind)
     batch.raw.sourceName.push(frame.raw.sourceName)
-    batch.raw.json.push(JSON.stringify(frame.raw.payload))
+    const json = JSON.stringify(frame.raw.payload)
+    batch.raw.json.push(json)
+    batch.characters += json.length
   }
   if (decision.change === "applied") run.dirty = true
   return { events, committed }

@@ -17,12 +17,10 @@ import {
   type StreamCursorMoved
 } from "./AppendRequest.ts"
 import { partsOfBytes } from "./FrameBytes.ts"
-import { FrameNormaliser } from "./FrameNormaliser.ts"
+import { FramePreparation } from "./FramePreparation.ts"
 import { makeGroupCommit } from "./GroupCommit.ts"
 import { inTurn } from "./InTurn.ts"
 import { LogSettings } from "./LogSettings.ts"
-import { prepareFrames } from "./PreparedFrame.ts"
-import { ProjectionCache } from "./ProjectionCache.ts"
 
 /**
  * The one way into the log. An append is atomic: raw and canonical events, projection, metrics, messages, status and
@@ -53,8 +51,7 @@ export class EventLog extends Context.Service<
   static readonly layer = Layer.effect(
     EventLog,
     Effect.gen(function* () {
-      const normaliser = yield* FrameNormaliser
-      const cache = yield* ProjectionCache
+      const preparation = yield* FramePreparation
       const queue = yield* AppendQueue
       const { appendBytes } = yield* LogSettings
       const commit = yield* makeGroupCommit
@@ -64,12 +61,7 @@ export class EventLog extends Context.Service<
       /** Frames are prepared on the way into the queue: a transaction that is made again finds them ready. */
       const append = (request: AppendRequest) =>
         Effect.suspend(() =>
-          queue.append(
-            request,
-            request._tag === "Observe"
-              ? prepareFrames(normaliser, cache.participants(request.runId), request.frames)
-              : []
-          )
+          queue.append(request, request._tag === "Observe" ? preparation.now(request.runId, request.frames) : [])
         )
       // Which refusals an append can meet follows from its kind; any other is a fault of the log itself.
       const { Change, Create, Observe, Rebuild, Record } = AppendRequest

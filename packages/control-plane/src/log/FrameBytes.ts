@@ -4,8 +4,15 @@ import type { ObservedFrame } from "./AppendRequest.ts"
 /** What a frame of no content at all costs beside it: objects, ids, times. */
 const OVERHEAD_BYTES = 512
 
-/** Size of a frame as the bounds of the log count it: its texts and payload, and what it costs beside them. */
-export const frameBytes = ({ frame }: ObservedFrame): number => OVERHEAD_BYTES + contentBytes(frame)
+/**
+ * A frame with its size as the bounds of the log count it: its texts and payload, and what it costs beside them.
+ * `receivedAt` is the time of its reception, ISO-8601.
+ */
+export const observed = (frame: RawFrame, receivedAt: string): ObservedFrame => ({
+  frame,
+  receivedAt,
+  bytes: OVERHEAD_BYTES + contentBytes(frame)
+})
 
 const contentBytes = (frame: RawFrame): number => {
   switch (frame.kind) {
@@ -25,7 +32,7 @@ const contentBytes = (frame: RawFrame): number => {
 }
 
 export const totalBytes = (frames: ReadonlyArray<ObservedFrame>): number =>
-  frames.reduce((sum, frame) => sum + frameBytes(frame), 0)
+  frames.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /** Parts in their order, each of at most so many bytes; a frame that is larger is a part of its own. */
 export const partsOfBytes = <A extends ObservedFrame>(
@@ -35,7 +42,7 @@ export const partsOfBytes = <A extends ObservedFrame>(
   const parts: Array<Array<A>> = []
   let room = 0
   for (const frame of frames) {
-    const bytes = frameBytes(frame)
+    const { bytes } = frame
     const part = parts.at(-1)
     if (part === undefined || bytes > room) {
       parts.push([frame])

@@ -3,6 +3,7 @@ import { AppendQueue } from "./AppendQueue.ts"
 import { EventLog } from "./EventLog.ts"
 import { EventRepository } from "./EventRepository.ts"
 import { FrameBudget } from "./FrameBudget.ts"
+import { FramePreparation } from "./FramePreparation.ts"
 import { Ids } from "./Ids.ts"
 import { LiveEvents } from "./LiveEvents.ts"
 import { LogRows } from "./LogRows.ts"
@@ -21,6 +22,7 @@ import { Watermark } from "./Watermark.ts"
  * surroundings.
  */
 export const layer = Layer.mergeAll(EventLog.layer, RunStates.layer).pipe(
+  Layer.provideMerge(FramePreparation.layer),
   Layer.provide(ProjectionCache.layer),
   Layer.provide(LogRows.layer),
   Layer.provideMerge(

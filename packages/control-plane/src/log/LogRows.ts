@@ -8,8 +8,8 @@ import { isBadArgument } from "../database/SqlFailures.ts"
 import type { CommittedEvent, LockedRun } from "./AppendRequest.ts"
 import { MAX_CHECKPOINT_BYTES } from "./Checkpoint.ts"
 
-/** The rows that the log writes, column by column: each array is one parameter of one `unnest`. */
-export interface LogBatch {
+/** Events and frames to be written, column by column: each array is one parameter of one `unnest`. */
+export interface EventRows {
   readonly events: {
     readonly seq: Array<bigint>
     readonly runId: Array<string>
@@ -26,6 +26,12 @@ export interface LogBatch {
     readonly sourceName: Array<string>
     readonly json: Array<string>
   }
+  /** Of the texts in it. */
+  characters: number
+}
+
+/** What is written once for each run of a transaction, column by column. */
+export interface RunRows {
   readonly heads: {
     readonly runId: Array<string>
     readonly lastSeq: Array<bigint>
@@ -48,9 +54,13 @@ export interface LogBatch {
   }
 }
 
-export const emptyBatch = (): LogBatch => ({
+export const noEventRows = (): EventRows => ({
   events: { seq: [], runId: [], index: [], ts: [], type: [], json: [] },
   raw: { runId: [], seq: [], ts: [], kind: [], sourceName: [], json: [] },
+  characters: 0
+})
+
+export const noRunRows = (): RunRows => ({
   heads: {
     runId: [],
     lastSeq: [],
@@ -181,17 +191,22 @@ const make = Effect.gen(function* () {
       (rows[0]?.seqs ?? []).map(Number)
     )
 
-  /** Writes the batch, and with the same statement what the reactors add to it. */
-  const write = ({ events, heads, projections, raw }: LogBatch, reactions: ReadonlyArray<Statement.Fragment>) => sql`
-    WITH new_events AS (
-      INSERT INTO canonical_events (seq, run_id, index, ts, type, event)
-      SELECT * FROM unnest(${events.seq}::bigint[], ${events.runId}::text[]::uuid[], ${events.index}::int[],
-                  ${events.ts}::text[]::timestamptz[], ${events.type}::text[], ${events.json}::text[]::json[])
-    ), new_raw AS (
-      INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload)
-      SELECT * FROM unnest(${raw.runId}::text[]::uuid[], ${raw.seq}::int[], ${raw.ts}::text[]::timestamptz[],
-                           ${raw.kind}::text[], ${raw.sourceName}::text[], ${raw.json}::text[]::json[])
-    )${joined(reactions.map((reaction, place) => sql`, ${sql.literal(`reaction_${place}`)} AS (${reaction})`))}, head AS (
+  const insertEvents = ({ events }: EventRows) => sql`
+    INSERT INTO canonical_events (seq, run_id, index, ts, type, event)
+    SELECT * FROM unnest(${events.seq}::bigint[], ${events.runId}::text[]::uuid[], ${events.index}::int[],
+                         ${events.ts}::text[]::timestamptz[], ${events.type}::text[], ${events.json}::text[]::json[])`
+
+  const insertRaw = ({ raw }: EventRows) => sql`
+    INSERT INTO raw_events (run_id, seq, ts, kind, source_name, payload)
+    SELECT * FROM unnest(${raw.runId}::text[]::uuid[], ${raw.seq}::int[], ${raw.ts}::text[]::timestamptz[],
+                         ${raw.kind}::text[], ${raw.sourceName}::text[], ${raw.json}::text[]::json[])`
+
+  /** Writes a part of the events and frames of a transaction, before `write` ends it. */
+  const writeEvents = (rows: EventRows) => sql`WITH new_events AS (${insertEvents(rows)}) ${insertRaw(rows)}`
+
+  /** Writes the rest, and with the same statement what the reactors add to it. */
+  const write = (rows: EventRows, { heads, projections }: RunRows, reactions: ReadonlyArray<Statement.Fragment>) => sql`
+    WITH new_events AS (${insertEvents(rows)}), new_raw AS (${insertRaw(rows)})${joined(reactions.map((reaction, place) => sql`, ${sql.literal(`reaction_${place}`)} AS (${reaction})`))}, head AS (
       SELECT * FROM unnest(
         ${heads.runId}::text[]::uuid[], ${heads.lastSeq}::bigint[], ${heads.lastIndex}::int[], ${heads.lastRawSeq}::int[],
         ${heads.cursor}::bigint[], ${heads.metrics}::text[]::json[],
@@ -277,6 +292,7 @@ const make = Effect.gen(function* () {
     insertMessages,
     forgetMessages,
     allocate,
+    writeEvents,
     write,
     readMetadata,
     updateStatus,

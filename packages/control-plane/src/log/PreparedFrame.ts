@@ -5,6 +5,8 @@ import { ambientKeyOf, messageKeyOf } from "./MessageKey.ts"
 /** A frame with what it says: the costly part of an append, done once, before any transaction begins. */
 export interface PreparedFrame extends NormalisedFrame {
   readonly receivedAt: string
+  /** How many participants of its run were known when it was prepared. */
+  readonly knownParticipants: number
   /** An accepted envelope of the session's history: it has an ordinal and is deduplicated by its message id. */
   readonly ordinal: boolean
   /**
@@ -17,23 +19,23 @@ export interface PreparedFrame extends NormalisedFrame {
 }
 
 /**
- * Normalises frames. `participants` are those of the run as far as this process remembers them; who is really new is
+ * Normalises a frame. `participants` are those of the run as far as this process remembers them; who is really new is
  * only certain under the run's lock, where `decide` looks again.
  */
-export const prepareFrames = (
+export const prepareFrame = (
   normaliser: Normaliser,
   participants: ReadonlySet<string>,
-  frames: ReadonlyArray<ObservedFrame>
-): ReadonlyArray<PreparedFrame> =>
-  frames.map(({ frame, receivedAt }) => {
-    const normalised = normaliser.normalise(participants, frame, receivedAt)
-    const ambient = frame.kind === "stream-envelope" && frame.ambient
-    const messageId = normalised.message?.messageId ?? ""
-    return {
-      ...normalised,
-      receivedAt,
-      ordinal: frame.kind === "stream-envelope" && !frame.ambient,
-      ambient,
-      messageKey: messageId === "" ? undefined : ambient ? ambientKeyOf(frame.envelope) : messageKeyOf(messageId)
-    }
-  })
+  { frame, receivedAt }: ObservedFrame
+): PreparedFrame => {
+  const normalised = normaliser.normalise(participants, frame, receivedAt)
+  const ambient = frame.kind === "stream-envelope" && frame.ambient
+  const messageId = normalised.message?.messageId ?? ""
+  return {
+    ...normalised,
+    receivedAt,
+    knownParticipants: participants.size,
+    ordinal: frame.kind === "stream-envelope" && !frame.ambient,
+    ambient,
+    messageKey: messageId === "" ? undefined : ambient ? ambientKeyOf(frame.envelope) : messageKeyOf(messageId)
+  }
+}

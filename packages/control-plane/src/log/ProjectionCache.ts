@@ -1,4 +1,4 @@
-import { emptyRunMetrics, emptyRunState, measure, project, type RunId } from "@runplane/domain"
+import { emptyRunMetrics, emptyRunState, measure, project, type RunId, type RunState } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -16,6 +16,12 @@ import { ProjectionSettings } from "./ProjectionSettings.ts"
 const BYTES_PER_TEXT_BYTE = 3
 const ENTRY_BYTES = 2_000
 
+const NOBODY: ReadonlySet<string> = new Set()
+
+/** Who is declared or seen in a state. */
+export const participantsOf = (state: RunState): Set<string> =>
+  new Set(state.participants.map(({ participantId }) => participantId))
+
 /** The place of a projection: the run, its last event, and how often the projection has been rebuilt. */
 export interface CacheKey {
   readonly runId: RunId
@@ -29,6 +35,8 @@ export interface RememberedRun {
   readonly checkpoint: Checkpoint
   /** About how long the state is as text. */
   readonly stateBytes: number
+  /** Declared or seen. */
+  readonly participants: ReadonlySet<string>
 }
 
 /**
@@ -64,8 +72,7 @@ export class ProjectionCache extends Context.Service<
         const entry = entries.get(runId)
         return entry?.at.lastSeq === lastSeq && entry.at.revision === revision ? entry.run : undefined
       }
-      const participants = (runId: RunId) =>
-        new Set(entries.get(runId)?.run.projected.state.participants.map((participant) => participant.participantId))
+      const participants = (runId: RunId) => entries.get(runId)?.run.participants ?? NOBODY
       const put = (at: CacheKey, run: RememberedRun) =>
         entries.put(at.runId, { at, run }, run.stateBytes * BYTES_PER_TEXT_BYTE + ENTRY_BYTES)
 
@@ -82,7 +89,12 @@ export class ProjectionCache extends Context.Service<
         const metrics = Option.isSome(counted)
           ? counted.value
           : (yield* foldOn(events, id, beginning(emptyRunMetrics(id)), measure, lastSeq)).folded
-        return { projected: { state, metrics }, checkpoint: NO_CHECKPOINT, stateBytes: row.state?.length ?? 0 }
+        return {
+          projected: { state, metrics },
+          checkpoint: NO_CHECKPOINT,
+          stateBytes: row.state?.length ?? 0,
+          participants: participantsOf(state)
+        }
       })
 
       const load = Effect.fnUntraced(function* (heads: ReadonlyArray<LockedHead>) {

@@ -1,7 +1,7 @@
 import { type Normaliser, type RawFrame, streamOpened } from "@runplane/domain"
 import type { ObservedFrame } from "./AppendRequest.ts"
-import { frameBytes } from "./FrameBytes.ts"
-import { type PreparedFrame, prepareFrames } from "./PreparedFrame.ts"
+import { observed } from "./FrameBytes.ts"
+import { type PreparedFrame, prepareFrame } from "./PreparedFrame.ts"
 
 /** Characters that are kept of a text of the frame, and of the reason. */
 const KEPT_CHARACTERS = 256
@@ -16,14 +16,13 @@ const shorten = (text: string) => text.slice(0, KEPT_CHARACTERS)
 export const standInFor = (
   normaliser: Normaliser,
   prepared: PreparedFrame,
-  observed: ObservedFrame,
+  refused: ObservedFrame,
   reason: string
 ): PreparedFrame | undefined => {
-  const { receivedAt } = observed
-  const frame = withoutContent(observed.frame, { unstorable: shorten(reason), frameBytes: frameBytes(observed) })
+  const { bytes, receivedAt } = refused
+  const frame = withoutContent(refused.frame, { unstorable: shorten(reason), frameBytes: bytes })
   if (frame === undefined) return undefined
-  const [stored] = prepareFrames(normaliser, new Set(), [{ frame, receivedAt }])
-  if (stored === undefined) return undefined
+  const stored = prepareFrame(normaliser, new Set(), observed(frame, receivedAt))
   const gap =
     frame.kind === "stream-envelope" && !frame.ambient
       ? [

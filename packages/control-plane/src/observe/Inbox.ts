@@ -46,11 +46,20 @@ interface Taken {
   readonly others: number
 }
 
-/** An inbox on the run's share of the budget, whose batches have so many bytes at most. */
-export const makeInbox = Effect.fnUntraced(function* (
-  budget: BudgetShare,
-  appendBytes: number
-): Effect.fn.Return<Inbox> {
+export interface InboxOptions {
+  /** The run's share of the budget. */
+  readonly budget: BudgetShare
+  /** Most bytes of a batch. */
+  readonly appendBytes: number
+  /** What is done with frames that are about to wait. */
+  readonly prepare: (frames: ReadonlyArray<ObservedFrame>) => ReadonlyArray<ObservedFrame>
+}
+
+export const makeInbox = Effect.fnUntraced(function* ({
+  appendBytes,
+  budget,
+  prepare
+}: InboxOptions): Effect.fn.Return<Inbox> {
   const others = new Permits(OTHERS_WAITING)
   const queue = yield* Queue.unbounded<Frame | Happening>()
   const replies: Array<Happening> = []
@@ -82,7 +91,7 @@ export const makeInbox = Effect.fnUntraced(function* (
         partsOfBytes(frames, appendBytes),
         (part) =>
           budget.hold(totalBytes(part), () => {
-            for (const frame of part) Queue.offerUnsafe(queue, { _tag: "Frame", subscription, frame })
+            for (const frame of prepare(part)) Queue.offerUnsafe(queue, { _tag: "Frame", subscription, frame })
           }),
         { discard: true }
       ),

@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type { AppendFailed, RunNotFound } from "../log/AppendRequest.ts"
 import { FrameBudget } from "../log/FrameBudget.ts"
+import { FramePreparation } from "../log/FramePreparation.ts"
 import { LogSettings } from "../log/LogSettings.ts"
 import type { Input } from "./decide/Input.ts"
 import { type Adoption, decide, observing, takeUp } from "./decide.ts"
@@ -54,6 +55,7 @@ export class RunObserver extends Context.Service<
       const recovery = yield* RecoveryMeter
       const makePerformer = yield* makePerform
       const budget = yield* FrameBudget
+      const preparation = yield* FramePreparation
       const { appendBytes } = yield* LogSettings
 
       /**
@@ -87,7 +89,11 @@ export class RunObserver extends Context.Service<
           )
           yield* placed
           if (run === undefined) return
-          const inbox = yield* makeInbox(yield* budget.share, appendBytes)
+          const inbox = yield* makeInbox({
+            budget: yield* budget.share,
+            appendBytes,
+            prepare: (frames) => preparation.ahead(runId, frames)
+          })
           const perform = yield* makePerformer(run, inbox)
           const heard = yield* updates.subscribe(new Set([run.sessionId, runId]))
           yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(heard), inbox.put)))

@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../log/AppendRequest.ts"
+import { observed } from "../log/FrameBytes.ts"
 
 /** A subscription as the log takes it: what came together, with the time at which it came. */
 export const observedFrames = (
@@ -14,14 +15,13 @@ export const observedFrames = (
     Stream.mapEffect((chunk) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const receivedAt = new Date(now).toISOString()
-        return chunk.map(
-          (item): ObservedFrame => ({
-            receivedAt,
-            frame:
-              item._tag === "Envelope"
-                ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
-                : { kind: "stream-inline-error", error: item.error }
-          })
+        return chunk.map((item) =>
+          observed(
+            item._tag === "Envelope"
+              ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
+              : { kind: "stream-inline-error", error: item.error },
+            receivedAt
+          )
         )
       })
     )

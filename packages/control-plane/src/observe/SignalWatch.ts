@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../log/AppendRequest.ts"
+import { observed } from "../log/FrameBytes.ts"
 import { keepOpen } from "./KeepOpen.ts"
 import { makeLanes } from "./Lanes.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
@@ -63,7 +64,7 @@ export const SignalWatch = {
           if (heard.size < REMEMBERED_SESSIONS) heard.add(sessionId)
           const frame = { kind: "stream-envelope", envelope, ambient: true } as const
           const bytes = envelope.payload.length + OVERHEAD_BYTES
-          if (!(yield* lanes.put(sessionId, { receivedAt, frame }, bytes))) yield* overflow(sessionId)
+          if (!(yield* lanes.put(sessionId, observed(frame, receivedAt), bytes))) yield* overflow(sessionId)
         }
       })
 

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import type { RawEnvelope, RawFrame, RunId, SendAck } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/log/EventLog.ts"
+import { observed } from "../../src/log/FrameBytes.ts"
 import { call, layerTestService } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
@@ -11,7 +12,7 @@ import { LEAD, MODE } from "./World.ts"
 const receivedAt = "2026-07-01T10:00:01.000Z"
 
 const append = (runId: RunId, frames: ReadonlyArray<RawFrame>) =>
-  EventLog.use((log) => log.observe({ runId, frames: frames.map((frame) => ({ frame, receivedAt })) }))
+  EventLog.use((log) => log.observe({ runId, frames: frames.map((frame) => observed(frame, receivedAt)) }))
 
 let messages = 0
 const envelope = (

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { layerDatabase } from "../../src/database/Database.ts"
 import type { ObservedFrame } from "../../src/log/AppendRequest.ts"
+import { observed } from "../../src/log/FrameBytes.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { type CuttingProxy, cuttingProxy } from "./CuttingProxy.ts"
 
@@ -24,23 +25,24 @@ export const layerFaultyDatabase = Layer.unwrap(
 export const layerFaultyLog = layerTestLog.pipe(Layer.provideMerge(layerFaultyDatabase))
 
 /** A vote as it comes from the runtime, of the session's history or ambient. */
-export const vote = (runId: RunId, number: number, ambient = false): ObservedFrame => ({
-  receivedAt: "2026-07-01T10:00:01.000Z",
-  frame: {
-    kind: "stream-envelope",
-    ambient,
-    envelope: {
-      macpVersion: "1.0",
-      mode: "macp.mode.decision.v1",
-      messageType: "Vote",
-      messageId: `m${number}`,
-      sessionId: runId,
-      sender: "agent://a",
-      timestampUnixMs: 1,
-      payload: toBinary(
-        DecisionMode.VotePayloadSchema,
-        create(DecisionMode.VotePayloadSchema, { proposalId: "p1", vote: "APPROVE", reason: `vote ${number}` })
-      )
-    }
-  }
-})
+export const vote = (runId: RunId, number: number, ambient = false): ObservedFrame =>
+  observed(
+    {
+      kind: "stream-envelope",
+      ambient,
+      envelope: {
+        macpVersion: "1.0",
+        mode: "macp.mode.decision.v1",
+        messageType: "Vote",
+        messageId: `m${number}`,
+        sessionId: runId,
+        sender: "agent://a",
+        timestampUnixMs: 1,
+        payload: toBinary(
+          DecisionMode.VotePayloadSchema,
+          create(DecisionMode.VotePayloadSchema, { proposalId: "p1", vote: "APPROVE", reason: `vote ${number}` })
+        )
+      }
+    },
+    "2026-07-01T10:00:01.000Z"
+  )

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
 import { AppendQueue, GROUP_REQUESTS } from "../../src/log/AppendQueue.ts"
 import { AppendRequest, RunNotFound } from "../../src/log/AppendRequest.ts"
+import { observed } from "../../src/log/FrameBytes.ts"
 import { LogSettings } from "../../src/log/LogSettings.ts"
 import type { QueuedAppend } from "../../src/log/QueuedAppend.ts"
 
@@ -25,13 +26,14 @@ const layer = AppendQueue.layer.pipe(
   )
 )
 
-const frame = (bytes: number) => ({
-  receivedAt: "",
-  frame: {
-    kind: "stream-inline-error",
-    error: { code: "", message: "", sessionId: "", messageId: "", details: new Uint8Array(bytes) }
-  } as const
-})
+const frame = (bytes: number) =>
+  observed(
+    {
+      kind: "stream-inline-error",
+      error: { code: "", message: "", sessionId: "", messageId: "", details: new Uint8Array(bytes) }
+    } as const,
+    ""
+  )
 
 const ask = Effect.fnUntraced(function* (runId: RunId, ...bytes: ReadonlyArray<number>) {
   const queue = yield* AppendQueue

@@ -10,6 +10,7 @@ import * as Queue from "effect/Queue"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import type { LockedRun, ObservedFrame } from "../../src/log/AppendRequest.ts"
 import { EventLog } from "../../src/log/EventLog.ts"
+import { observed } from "../../src/log/FrameBytes.ts"
 import { LiveEvents } from "../../src/log/LiveEvents.ts"
 import { LogSettings } from "../../src/log/LogSettings.ts"
 import { messageDraft } from "../support/Appends.ts"
@@ -24,26 +25,27 @@ const vote = (
   runId: RunId,
   number: number,
   more: { readonly ambient?: boolean; readonly sender?: string } = {}
-): ObservedFrame => ({
-  receivedAt: RECEIVED_AT,
-  frame: {
-    kind: "stream-envelope",
-    ambient: more.ambient ?? false,
-    envelope: {
-      macpVersion: "1.0",
-      mode: "macp.mode.decision.v1",
-      messageType: "Vote",
-      messageId: `m${number}`,
-      sessionId: runId,
-      sender: more.sender ?? "agent://a",
-      timestampUnixMs: 1,
-      payload: toBinary(
-        DecisionMode.VotePayloadSchema,
-        create(DecisionMode.VotePayloadSchema, { proposalId: "p1", vote: "APPROVE", reason: `vote ${number}` })
-      )
-    }
-  } satisfies RawFrame
-})
+): ObservedFrame =>
+  observed(
+    {
+      kind: "stream-envelope",
+      ambient: more.ambient ?? false,
+      envelope: {
+        macpVersion: "1.0",
+        mode: "macp.mode.decision.v1",
+        messageType: "Vote",
+        messageId: `m${number}`,
+        sessionId: runId,
+        sender: more.sender ?? "agent://a",
+        timestampUnixMs: 1,
+        payload: toBinary(
+          DecisionMode.VotePayloadSchema,
+          create(DecisionMode.VotePayloadSchema, { proposalId: "p1", vote: "APPROVE", reason: `vote ${number}` })
+        )
+      }
+    } satisfies RawFrame,
+    RECEIVED_AT
+  )
 
 const started = (run: LockedRun, at: string) => [
   runStarted({
@@ -100,10 +102,10 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("EventLog", (it)
       const runId = yield* createRun()
       const long = (number: number): ObservedFrame => {
         const { frame, receivedAt } = vote(runId, number)
-        if (frame.kind !== "stream-envelope") return { frame, receivedAt }
+        if (frame.kind !== "stream-envelope") return observed(frame, receivedAt)
         // Random digits: text that repeats itself would be compressed below the limit of an index.
         const messageId = `${Array.from({ length: 400 }, (_, place) => createHash("sha1").update(`${place}`).digest("hex")).join("")}${number}`
-        return { receivedAt, frame: { ...frame, envelope: { ...frame.envelope, messageId } } }
+        return observed({ ...frame, envelope: { ...frame.envelope, messageId } }, receivedAt)
       }
       const first = yield* log.observe({ runId, cursor: 0, frames: [long(1), long(2)] })
       assert.strictEqual(first.cursor, 2)

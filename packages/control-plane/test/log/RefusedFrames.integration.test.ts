@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import type { ObservedFrame } from "../../src/log/AppendRequest.ts"
 import { EventLog } from "../../src/log/EventLog.ts"
+import { observed } from "../../src/log/FrameBytes.ts"
 import { messageDraft } from "../support/Appends.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
@@ -14,23 +15,24 @@ import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 const POISON = "poisonous payload"
 
-const message = (runId: RunId, number: number, text = "harmless", ambient = false): ObservedFrame => ({
-  receivedAt: "2026-07-01T10:00:01.000Z",
-  frame: {
-    kind: "stream-envelope",
-    ambient,
-    envelope: {
-      macpVersion: "1.0",
-      mode: "macp.mode.decision.v1",
-      messageType: "Contribute",
-      messageId: `m${number}`,
-      sessionId: runId,
-      sender: "agent://a",
-      timestampUnixMs: 1,
-      payload: new TextEncoder().encode(JSON.stringify({ text }))
-    }
-  }
-})
+const message = (runId: RunId, number: number, text = "harmless", ambient = false): ObservedFrame =>
+  observed(
+    {
+      kind: "stream-envelope",
+      ambient,
+      envelope: {
+        macpVersion: "1.0",
+        mode: "macp.mode.decision.v1",
+        messageType: "Contribute",
+        messageId: `m${number}`,
+        sessionId: runId,
+        sender: "agent://a",
+        timestampUnixMs: 1,
+        payload: new TextEncoder().encode(JSON.stringify({ text }))
+      }
+    },
+    "2026-07-01T10:00:01.000Z"
+  )
 
 /** The database refuses whatever says so. */
 const refusePoison = Effect.gen(function* () {
@@ -90,6 +92,29 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         // Delivered again it is known again.
         const again = yield* log.observe({ runId, cursor: 9, frames: frames.slice(4) })
         assert.deepStrictEqual([again.cursor, again.events.length], [9, 0])
+      })
+    )
+
+    it.effect("is found in an append that is written in parts, in the first of them and in the last", () =>
+      Effect.gen(function* () {
+        yield* refusePoison
+        const log = yield* EventLog
+        for (const bad of [3, 900]) {
+          const runId = yield* createRun()
+          const frames = Array.from({ length: 900 }, (_, place) =>
+            message(runId, place + 1, place + 1 === bad ? POISON : "text")
+          )
+          const appended = yield* log.observe({ runId, cursor: 0, frames })
+          assert.strictEqual(appended.cursor, 900)
+          // The word of the first failure, not of the statements that an aborted transaction refuses after it.
+          assert.deepStrictEqual(appended.refusals, ["refused on purpose"])
+          const { messages } = yield* messagesOf(runId)
+          assert.deepStrictEqual(
+            messages.map(({ messageId }) => messageId),
+            frames.map((_, place) => `m${place + 1}`)
+          )
+          assert.deepInclude(messages[bad - 1]?.["payload"], { unstorable: "refused on purpose" })
+        }
       })
     )
 

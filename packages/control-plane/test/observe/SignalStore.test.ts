@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { type Appended, AppendFailed, type ObservedFrame, RunNotFound } from "../../src/log/AppendRequest.ts"
 import { EventLog } from "../../src/log/EventLog.ts"
+import { observed } from "../../src/log/FrameBytes.ts"
 import { ObservedRuns, type RunOfSession } from "../../src/observe/ObservedRuns.ts"
 import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { SignalMeter } from "../../src/observe/SignalMeter.ts"
@@ -18,14 +19,15 @@ const runs = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-0
 )
 const [FIRST = RunId.make(""), SECOND = RunId.make("")] = runs
 
-const frame = (messageId: string): ObservedFrame => ({
-  receivedAt: "2026-07-01T10:00:00.000Z",
-  frame: {
-    kind: "stream-envelope",
-    ambient: true,
-    envelope: { ...signal(SESSION), macpVersion: "1.0", messageId, timestampUnixMs: 0 }
-  }
-})
+const frame = (messageId: string): ObservedFrame =>
+  observed(
+    {
+      kind: "stream-envelope",
+      ambient: true,
+      envelope: { ...signal(SESSION), macpVersion: "1.0", messageId, timestampUnixMs: 0 }
+    },
+    "2026-07-01T10:00:00.000Z"
+  )
 
 const idOf = ({ frame }: ObservedFrame) => (frame.kind === "stream-envelope" ? frame.envelope.messageId : "")
 

@@ -1,25 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ObservedFrame } from "../../../src/log/AppendRequest.ts"
+import { observed } from "../../../src/log/FrameBytes.ts"
 import { open, passed, readAgain, streamPlace } from "../../../src/observe/decide/StreamPlace.ts"
 
 const frames = (...ids: ReadonlyArray<number>): ReadonlyArray<ObservedFrame> =>
-  ids.map((id) => ({
-    receivedAt: "2026-07-01T10:00:00.000Z",
-    frame: {
-      kind: "stream-envelope",
-      ambient: false,
-      envelope: {
-        macpVersion: "1.0",
-        mode: "macp.mode.decision.v1",
-        messageType: "Vote",
-        messageId: `m${id}`,
-        sessionId: "s",
-        sender: "agent://a",
-        timestampUnixMs: 0,
-        payload: new Uint8Array()
-      }
-    }
-  }))
+  ids.map((id) =>
+    observed(
+      {
+        kind: "stream-envelope",
+        ambient: false,
+        envelope: {
+          macpVersion: "1.0",
+          mode: "macp.mode.decision.v1",
+          messageType: "Vote",
+          messageId: `m${id}`,
+          sessionId: "s",
+          sender: "agent://a",
+          timestampUnixMs: 0,
+          payload: new Uint8Array()
+        }
+      },
+      "2026-07-01T10:00:00.000Z"
+    )
+  )
 
 /** The ordinals that subscriptions begin after; before each, the frames that the one before it brought into the log. */
 const places = (...subscriptions: ReadonlyArray<readonly [brought: ReadonlyArray<number>, stored: number]>) => {

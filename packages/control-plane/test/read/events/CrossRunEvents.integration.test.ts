@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { layerDatabase } from "../../../src/database/Database.ts"
 import { EventLog } from "../../../src/log/EventLog.ts"
-import { emptyBatch, LogRows } from "../../../src/log/LogRows.ts"
+import { LogRows, noEventRows } from "../../../src/log/LogRows.ts"
 import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
 import { Watermark } from "../../../src/log/Watermark.ts"
 import { CrossRunEventBlocks } from "../../../src/read/events/CrossRunEventBlocks.ts"
@@ -64,14 +64,14 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
           const [seq = 0] = yield* rows.allocate(1)
           yield* Deferred.succeed(held, seq)
           yield* Deferred.await(release)
-          const batch = emptyBatch()
+          const batch = noEventRows()
           batch.events.seq.push(BigInt(seq))
           batch.events.runId.push(slow)
           batch.events.index.push(2)
           batch.events.ts.push("2026-07-01T10:00:00.000Z")
           batch.events.type.push("message.received")
           batch.events.json.push("{}")
-          yield* rows.write(batch, [])
+          yield* rows.writeEvents(batch)
         })
       )
       const writing = yield* Effect.forkChild(writer)

@@ -8,6 +8,7 @@ import {
 import { RuntimeError, type RuntimeErrorReason } from "@runplane/runtime"
 import * as Result from "effect/Result"
 import type { ObservedFrame } from "../../../../src/log/AppendRequest.ts"
+import { observed } from "../../../../src/log/FrameBytes.ts"
 import type { Action, SessionQuestion, Write } from "../../../../src/observe/decide/Action.ts"
 import type { Happening, Moment } from "../../../../src/observe/decide/Input.ts"
 import { decide, type ObserverState, observing } from "../../../../src/observe/decide.ts"
@@ -54,7 +55,7 @@ export const session = (
   ...more
 })
 
-const frameOf = (frame: ObservedFrame["frame"]): ObservedFrame => ({ receivedAt: "2026-07-01T10:00:00.000Z", frame })
+const frameOf = (frame: ObservedFrame["frame"]): ObservedFrame => observed(frame, "2026-07-01T10:00:00.000Z")
 
 /**
  * `m2` is a Vote; `m3=Commitment` has another type; `m4@other` belongs to another session; `m5*9` has a payload of 9

@@ -75,8 +75,9 @@ export class ReplayStates extends Context.Service<
 
       const stateAt = Effect.fn("ReplayStates.stateAt")(function* (runId: RunId, seq: number | undefined) {
         const [row] = yield* sql<{ readonly first_seq: bigint | null; readonly last_seq: bigint }>`
-          SELECT e.seq AS first_seq, h.last_seq
-          FROM run_heads h LEFT JOIN canonical_events e ON e.run_id = h.run_id AND e.index = 1
+          SELECT (SELECT e.seq FROM canonical_events e WHERE e.run_id = h.run_id ORDER BY e.seq LIMIT 1) AS first_seq,
+                 h.last_seq
+          FROM run_heads h
           WHERE h.run_id = ${runId}::uuid`
         if (row === undefined) return undefined
         if (seq === undefined || seq >= Number(row.last_seq)) return (yield* states.current(runId))?.state

@@ -5,12 +5,12 @@ import { Redirect, Route, Router, Switch } from "wouter"
 import type { Config } from "./client/Config.ts"
 import { CallFailed, isPassing } from "./client/Problem.ts"
 import { session } from "./client/Session.ts"
-import { RunsPage } from "./pages/runs/RunsPage.tsx"
 import { type Place, Shell } from "./shell/Shell.tsx"
 import { SignIn } from "./shell/SignIn.tsx"
 import { useStore } from "./ui/hooks.ts"
 import { Empty, Failure, Skeleton } from "./ui/States.tsx"
 
+const RunsPage = lazy(() => import("./pages/runs/RunsPage.tsx"))
 const RunPage = lazy(() => import("./pages/run/RunPage.tsx"))
 
 const RETRIES = 4

@@ -24,6 +24,8 @@ export interface FollowOptions {
   readonly heartbeatMs?: number
   /** `first`: no snapshots after the one at the beginning, for callers that fold the events themselves. */
   readonly snapshots?: "all" | "first"
+  /** Told of each break of the connection before it is made again: what a screen shows of it. */
+  readonly onInterruption?: (failure: RunStreamFailure) => Effect.Effect<void>
 }
 
 /**
@@ -56,7 +58,7 @@ const reconnect = Schedule.min([Schedule.exponential("200 millis", 2), Schedule.
 export const followRun = (
   api: ControlPlaneCalls,
   runId: string,
-  { afterSeq, heartbeatMs, snapshots }: FollowOptions = {}
+  { afterSeq, heartbeatMs, onInterruption, snapshots }: FollowOptions = {}
 ): Stream.Stream<RunStreamEvent, RunStreamFailure> =>
   Stream.unwrap(
     Effect.map(Ref.make<StreamPosition>({ lastSeq: afterSeq, endSeq: undefined }), (position) => {
@@ -82,6 +84,7 @@ export const followRun = (
           )
         ),
         Stream.concat(Stream.fail(new RunStreamBroken({ why: "ended before the run" }))),
+        Stream.tapError((failure) => onInterruption?.(failure) ?? Effect.void),
         Stream.retry(reconnect),
         Stream.takeUntil(({ after, event }) => isComplete(after) || (snapshots === "first" && endsRun(event))),
         Stream.map(({ event }) => event)

@@ -58,3 +58,15 @@ export const useTitle = (title: string): void => {
     document.title = title === "" ? "Runplane" : `${title} · Runplane`
   }, [title])
 }
+
+/** Whether a media query fits the screen, now and when that changes. */
+export const useMedia = (query: string): boolean => {
+  const media = useMemo(() => window.matchMedia(query), [query])
+  return useSyncExternalStore(
+    (listener) => {
+      media.addEventListener("change", listener)
+      return () => media.removeEventListener("change", listener)
+    },
+    () => media.matches
+  )
+}

@@ -41,8 +41,9 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     database: { meaning: "the connection pool, migrations, what its failures mean", knows: [] }
   },
   console: {
-    pages: { meaning: "one folder a page", knows: ["ui", "client", "view"] },
+    pages: { meaning: "one folder a page", knows: ["live", "ui", "client", "view"] },
     shell: { meaning: "what stands around every page", knows: ["ui", "client", "view"] },
+    live: { meaning: "a run's events, as they come", knows: ["client", "view"] },
     ui: { meaning: "what pages are put together from", knows: ["client", "view"] },
     client: { meaning: "calls, the session, the connection", knows: ["view"] },
     view: { meaning: "what a page shows, as pure functions", knows: [] }

@@ -1,3 +1,181 @@
+import type { Run } from "@runplane/api"
+import { isTerminal } from "@runplane/domain"
+import { useQuery } from "@tanstack/react-query"
+import { Columns2, MessageSquareText, Rows4, Scale, Wallet } from "lucide-react"
+import { lazy, Suspense, useMemo } from "react"
+import { call } from "../../client/Client.ts"
+import type { RunView } from "../../live/RunFollower.ts"
+import type { RunLog } from "../../live/RunLog.ts"
+import { useRun } from "../../live/useRun.ts"
+import { useTitle, useUrlState } from "../../ui/hooks.ts"
+import { useShortcuts } from "../../ui/Keys.ts"
+import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
+import { runFacts } from "../../view/RunFacts.ts"
+import type { Shown } from "./Facts.ts"
+import { Header } from "./Header.tsx"
+import { Participants } from "./Participants.tsx"
+import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.ts"
+import { Scrubber } from "./Scrubber.tsx"
+import { StoryView } from "./StoryView.tsx"
+
+const Inspector = lazy(() => import("./Inspector.tsx"))
+const DecisionView = lazy(() => import("./DecisionView.tsx"))
+const TimelineView = lazy(() => import("./TimelineView.tsx"))
+const EventsView = lazy(() => import("./EventsView.tsx"))
+const CostView = lazy(() => import("./CostView.tsx"))
+
+const VIEWS = [
+  { id: "story", title: "Story", icon: MessageSquareText, key: "1" },
+  { id: "decision", title: "Decision", icon: Scale, key: "2" },
+  { id: "timeline", title: "Timeline", icon: Columns2, key: "3" },
+  { id: "events", title: "Events", icon: Rows4, key: "4" },
+  { id: "cost", title: "Cost", icon: Wallet, key: "5" }
+] as const
+
+const REFRESH_MS = 5_000
+
+/** One run, live or ended. */
 export default function RunPage({ runId }: { readonly runId: string }) {
-  return <p>{runId}</p>
+  const record = useQuery({
+    queryKey: ["run", runId],
+    queryFn: ({ signal }) => call((api) => api.runs.get({ params: { id: runId } }), signal),
+    refetchInterval: ({ state }) => (state.data !== undefined && isTerminal(state.data.status) ? false : REFRESH_MS)
+  })
+  const { again, log, view } = useRun(runId)
+  if (record.data === undefined) {
+    return record.isError ? (
+      <Failure what="The run cannot be read" error={record.error} retry={() => void record.refetch()} />
+    ) : (
+      <Skeleton rows={12} height={44} />
+    )
+  }
+  return (
+    <div className="flex h-full flex-col">
+      {record.isError ? <Stale since={record.dataUpdatedAt} error={record.error} /> : null}
+      {view.error === undefined ? null : (
+        <Failure what="The events of the run cannot be followed" error={view.error} retry={again} />
+      )}
+      <Loaded run={record.data} log={log} view={view} />
+    </div>
+  )
+}
+
+interface LoadedProps {
+  readonly run: Run
+  readonly log: RunLog | undefined
+  readonly view: RunView
+}
+
+const Loaded = ({ log, run, view }: LoadedProps) => {
+  const [page, set] = useUrlState(runPageParams)
+  useTitle(runFacts(run).title)
+  useShortcuts([
+    ...VIEWS.map(({ id, key, title }) => ({
+      keys: key,
+      says: title,
+      group: "Views",
+      run: () => set({ view: id }, { push: true })
+    })),
+    { keys: "Escape", says: "Close the event", group: "Run", run: () => set({ event: undefined }) }
+  ])
+  const shown = useShown(run, log, view, page.at)
+  if (shown === undefined) return <Skeleton rows={10} height={44} />
+  const selected = page.event === undefined ? undefined : log?.events[page.event - 1]
+  return (
+    <>
+      <Header shown={shown} />
+      <div className="flex min-h-0 flex-1">
+        <aside className="hidden w-[216px] shrink-0 overflow-auto border-r border-line bg-panel xl:block">
+          <Participants shown={shown} />
+        </aside>
+        <section className="flex min-w-0 flex-1 flex-col">
+          <Tabs page={page} set={set} />
+          <div
+            role="tabpanel"
+            aria-label={VIEWS.find(({ id }) => id === page.view)?.title}
+            className="min-h-0 flex-1 overflow-hidden"
+          >
+            <Suspense fallback={<Skeleton rows={8} height={48} />}>
+              <View page={page} set={set} shown={shown} />
+            </Suspense>
+          </div>
+          <Scrubber log={log} count={view.count} page={page} set={set} isLive={!isTerminal(run.status)} />
+        </section>
+        {selected === undefined ? null : (
+          <Suspense fallback={null}>
+            <Inspector event={selected} onClose={() => set({ event: undefined })} />
+          </Suspense>
+        )}
+      </div>
+    </>
+  )
+}
+
+const Tabs = ({ page, set }: { readonly page: RunPageState; readonly set: SetRunPage }) => (
+  <div
+    role="tablist"
+    aria-label="Views of the run"
+    className="flex shrink-0 overflow-x-auto border-b border-line bg-panel px-2"
+  >
+    {VIEWS.map(({ icon: Icon, id, title }) => (
+      <button
+        key={id}
+        type="button"
+        role="tab"
+        aria-selected={page.view === id}
+        className={`-mb-px flex h-9 items-center gap-1.5 border-b-2 px-3 font-medium whitespace-nowrap ${
+          page.view === id ? "border-accent text-text" : "border-transparent text-muted hover:text-text"
+        }`}
+        onClick={() => set({ view: id }, { push: true })}
+      >
+        <Icon size={14} aria-hidden /> {title}
+      </button>
+    ))}
+  </div>
+)
+
+interface ViewProps {
+  readonly page: RunPageState
+  readonly set: SetRunPage
+  readonly shown: Shown
+}
+
+const View = (props: ViewProps) => {
+  if (props.shown.all.length === 0 && props.shown.state.timeline.totalEvents === 0) {
+    return <Empty title="Nothing has happened yet">The run waits for its session. Its first event appears here.</Empty>
+  }
+  switch (props.page.view) {
+    case "story":
+      return <StoryView {...props} />
+    case "decision":
+      return <DecisionView {...props} />
+    case "timeline":
+      return <TimelineView {...props} />
+    case "events":
+      return <EventsView {...props} />
+    case "cost":
+      return <CostView {...props} />
+  }
+}
+
+/** The run at its place: as it is now, until more events are here than the service's own state knew. */
+const useShown = (run: Run, log: RunLog | undefined, view: RunView, at: number | undefined): Shown | undefined => {
+  const { count, snapshot } = view
+  return useMemo(() => {
+    if (log === undefined) return undefined
+    const isNow = at === undefined || at >= count
+    const isBehind = snapshot !== undefined && count < snapshot.timeline.latestIndex
+    const state = isNow ? (isBehind ? snapshot : log.stateAt(count)) : log.stateAt(at)
+    const places = new Map(state.participants.map(({ participantId }, place) => [participantId, place]))
+    // The list grows in place: the copy is of what there is now.
+    const all = log.events.slice(0, count)
+    return {
+      run,
+      state,
+      all,
+      events: isNow ? all : all.slice(0, at),
+      isNow,
+      placeOf: (id) => places.get(id) ?? 0
+    }
+  }, [run, log, count, snapshot, at])
 }

@@ -34,7 +34,7 @@ const tracks = (columns: ReadonlyArray<Column>, narrowest: ReadonlyArray<Column[
     .join(" ")
 
 /** The list of all runs. */
-export const RunsPage = () => {
+export default function RunsPage() {
   const [filters, set] = useUrlState(runParams)
   const { list, runs, showNewer, total, waiting } = useRuns(filters)
   const [chosen, setChosen] = useState(-1)

@@ -1,0 +1,119 @@
+import { ControlPlaneClient, type RunStreamEvent } from "@runplane/api"
+import type { RunState } from "@runplane/domain"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import { runtime } from "../client/Client.ts"
+import { sawStream } from "../client/Connection.ts"
+import { CallFailed, problemOf } from "../client/Problem.ts"
+import { makeStore, type Store } from "../view/Store.ts"
+import { RunLog } from "./RunLog.ts"
+
+/** What is known of a run that is followed; a new object for each change. */
+export interface RunView {
+  /** Events that are here, without a gap. */
+  readonly count: number
+  /** Events that the run is known to have. */
+  readonly head: number
+  /** The state that the service sent at the beginning: shown until as many events are here. */
+  readonly snapshot: RunState | undefined
+  readonly phase: "connecting" | "following" | "reconnecting" | "done" | "failed"
+  readonly error: CallFailed | undefined
+}
+
+const NOTHING: RunView = { count: 0, head: 0, snapshot: undefined, phase: "connecting", error: undefined }
+
+/** Events that are asked for at a time after the stream has ended. */
+const REST_PAGE = 1_000
+
+export interface RunFollower {
+  readonly log: RunLog
+  readonly view: Store<RunView>
+  readonly stop: () => void
+}
+
+/**
+ * Follows a run from its first event to its last: a snapshot to begin with, then every event, folded here. A broken
+ * stream goes on where it stopped. Tells at most once a frame of the screen, however many events come.
+ */
+export const followRun = (runId: string): RunFollower => {
+  const log = new RunLog(runId)
+  const view = makeStore(NOTHING)
+  let next = NOTHING
+  let frame = 0
+  const tell = (change: Partial<RunView>) => {
+    next = { ...next, ...change, count: log.count, head: Math.max(next.head, change.head ?? 0, log.count) }
+    light(next)
+    if (frame !== 0) return
+    frame = requestAnimationFrame(() => {
+      frame = 0
+      view.set(next)
+    })
+  }
+
+  const take = (received: RunStreamEvent) => {
+    const phase = "following"
+    switch (received.event) {
+      case "snapshot":
+        return tell({ phase, snapshot: received.data, head: received.data.timeline.latestIndex })
+      case "canonical_event":
+        log.append(received.data)
+        return tell({ phase, head: received.data.index })
+      case "heartbeat":
+        return tell({ phase, head: received.data.index })
+    }
+  }
+
+  const program = Effect.gen(function* () {
+    const { api, streamRun } = yield* ControlPlaneClient
+    yield* streamRun(runId, {
+      afterSeq: 0,
+      snapshots: "first",
+      onInterruption: () => Effect.sync(() => tell({ phase: "reconnecting" }))
+    }).pipe(Stream.runForEach((received) => Effect.sync(() => take(received))))
+    // Signals may still come in after the end of the run, when its stream is closed already.
+    const { lastEventIndex } = yield* api.runs.get({ params: { id: runId } })
+    tell({ head: lastEventIndex })
+    while (log.count < lastEventIndex) {
+      const query = { afterSeq: log.lastSeq, limit: REST_PAGE }
+      const answer = yield* api.events.list({ params: { id: runId }, query })
+      const events = "data" in answer ? answer.data : answer
+      for (const event of events) log.append(event)
+      tell({})
+      if (events.length === 0) break
+    }
+    tell({ phase: "done" })
+  })
+
+  const fiber = runtime.runFork(program)
+  fiber.addObserver((exit) => {
+    if (Exit.isSuccess(exit) || Exit.hasInterrupts(exit)) return
+    tell({ phase: "failed", error: new CallFailed(problemOf(Cause.squash(exit.cause), "")) })
+  })
+  return {
+    log,
+    view,
+    stop: () => {
+      cancelAnimationFrame(frame)
+      sawStream(undefined)
+      Effect.runFork(Fiber.interrupt(fiber))
+    }
+  }
+}
+
+const light = ({ count, head, phase }: RunView) => {
+  switch (phase) {
+    case "connecting":
+      return sawStream({ state: "catching-up", behind: head - count })
+    case "reconnecting":
+      return sawStream({ state: "reconnecting" })
+    case "failed":
+      return sawStream(undefined)
+    case "done":
+    case "following":
+      if (count < head) return sawStream({ state: "catching-up", behind: head - count })
+      return sawStream({ state: phase === "done" ? "complete" : "live", complete: count })
+  }
+}

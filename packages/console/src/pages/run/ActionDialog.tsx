@@ -1,0 +1,120 @@
+import type { Run } from "@runplane/api"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { call } from "../../client/Client.ts"
+import { session } from "../../client/Session.ts"
+import { Id } from "../../ui/basics.tsx"
+import { useStore } from "../../ui/hooks.ts"
+import { Overlay } from "../../ui/Overlay.tsx"
+import { Failure } from "../../ui/States.tsx"
+
+export type RunAction = "cancel" | "suspend" | "resume" | "archive"
+
+interface ActionText {
+  readonly title: string
+  readonly says: string
+  readonly button: string
+  readonly takesReason: boolean
+}
+
+const texts: Readonly<Record<RunAction, ActionText>> = {
+  cancel: {
+    title: "Cancel this run?",
+    says: "The session ends for all of its participants, and no decision can be made in it any more.",
+    button: "Cancel the run",
+    takesReason: true
+  },
+  suspend: {
+    title: "Suspend this run?",
+    says: "The participants wait. What is left of the session's time is kept until the run is resumed.",
+    button: "Suspend the run",
+    takesReason: true
+  },
+  resume: {
+    title: "Resume this run?",
+    says: "The participants go on, with the time that was left.",
+    button: "Resume the run",
+    takesReason: true
+  },
+  archive: {
+    title: "Archive this run?",
+    says: "Lists leave it out from now on, unless they are asked for archived runs. Nothing of it is deleted.",
+    button: "Archive the run",
+    takesReason: false
+  }
+}
+
+interface ActionDialogProps {
+  readonly action: RunAction
+  readonly run: Run
+  readonly onClose: () => void
+}
+
+/** Asks before a run is changed: what will happen, why, and who does it. */
+export default function ActionDialog({ action, onClose, run }: ActionDialogProps) {
+  const [reason, setReason] = useState("")
+  const queries = useQueryClient()
+  const { key } = useStore(session)
+  const { button, says, takesReason, title } = texts[action]
+  const change = useMutation({
+    mutationFn: () => {
+      const params = { id: run.id }
+      const payload = reason.trim() === "" ? {} : { reason: reason.trim() }
+      return call((api) =>
+        action === "archive" ? api.management.archive({ params }) : api.runs[action]({ params, payload })
+      )
+    },
+    onSuccess: (changed) => {
+      queries.setQueryData(["run", run.id], changed)
+      void queries.invalidateQueries({ queryKey: ["runs"] })
+      onClose()
+    }
+  })
+  const needsReason = action === "cancel" && reason.trim() === ""
+  return (
+    <Overlay open onClose={onClose} title={title}>
+      <form
+        className="flex flex-col gap-3 p-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!needsReason) change.mutate()
+        }}
+      >
+        <p className="text-soft">{says}</p>
+        {takesReason ? (
+          <label className="block">
+            <span className="label">Reason{action === "cancel" ? "" : " (may be empty)"}</span>
+            <textarea
+              autoFocus
+              rows={3}
+              maxLength={2_000}
+              className="field mt-1 w-full"
+              value={reason}
+              onChange={({ target }) => setReason(target.value)}
+            />
+          </label>
+        ) : null}
+        <p className="text-muted">
+          Run <Id id={run.id} label="run id" />, as{" "}
+          {key === undefined ? "anonymous: no key is in use" : "the key of this tab"}
+        </p>
+        {change.isError ? <Failure what={`The run could not be ${pastOf[action]}`} error={change.error} /> : null}
+        <div className="flex justify-end gap-2">
+          <button type="button" className="btn" onClick={onClose}>
+            Leave it
+          </button>
+          <button type="submit" className="btn btn-main" disabled={change.isPending || needsReason}>
+            {change.isPending ? "Working…" : button}
+          </button>
+        </div>
+      </form>
+    </Overlay>
+  )
+}
+
+const pastOf: Readonly<Record<RunAction, string>> = {
+  cancel: "cancelled",
+  suspend: "suspended",
+  resume: "resumed",
+  archive: "archived"
+}

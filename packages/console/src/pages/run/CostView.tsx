@@ -1,0 +1,123 @@
+import { useMemo } from "react"
+import { Avatar, hue, Said } from "../../ui/basics.tsx"
+import { Empty } from "../../ui/States.tsx"
+import { callsOf, spendersOf } from "../../view/Cost.ts"
+import { clockTime, dollars, duration, whole } from "../../view/Format.ts"
+import type { Shown } from "./Facts.ts"
+import type { SetRunPage } from "./RunParams.ts"
+
+interface CostViewProps {
+  readonly set: SetRunPage
+  readonly shown: Shown
+}
+
+/** Calls of the table: of a very long run the latest. */
+const MOST = 500
+
+/** What the language models cost, by participant and by call. */
+export default function CostView({ set, shown }: CostViewProps) {
+  const calls = useMemo(() => callsOf(shown.events), [shown.events])
+  const spenders = useMemo(() => spendersOf(calls), [calls])
+  const { callCount, completionTokens, estimatedCostUsd, promptTokens, totalTokens } = shown.state.llm.totals
+  if (callCount === 0) {
+    return <Empty title="No call of a language model was reported">Agents report their calls as signals.</Empty>
+  }
+  const most = Math.max(1, ...spenders.map((spender) => spender.promptTokens + spender.completionTokens))
+  return (
+    <div tabIndex={0} className="h-full overflow-auto">
+      <div className="mx-auto flex max-w-[1000px] flex-col gap-5 p-4">
+        <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-4">
+          <Figure title="Cost, estimated" value={dollars(estimatedCostUsd)} />
+          <Figure title="Calls" value={whole(callCount)} />
+          <Figure title="Tokens" value={whole(totalTokens)} />
+          <Figure title="Input + output" value={`${whole(promptTokens)} + ${whole(completionTokens)}`} />
+        </dl>
+        <section className="panel p-4">
+          <h2 className="font-semibold">By participant</h2>
+          <ul className="mt-3 flex flex-col gap-3">
+            {spenders.map((spender) => {
+              const place = shown.placeOf(spender.who)
+              return (
+                <li key={spender.who} className="grid grid-cols-[minmax(110px,200px)_1fr_auto] items-center gap-3">
+                  <span className="flex min-w-0 items-center gap-2">
+                    <Avatar name={spender.who} place={place} size={22} />
+                    <Said text={spender.who} className="truncate font-medium" />
+                  </span>
+                  <span
+                    className="flex h-3 overflow-hidden rounded-sm bg-sunken"
+                    title={`${whole(spender.promptTokens)} input and ${whole(spender.completionTokens)} output tokens`}
+                  >
+                    <span style={{ width: `${(spender.promptTokens / most) * 100}%`, background: hue(place) }} />
+                    <span
+                      className="opacity-50"
+                      style={{ width: `${(spender.completionTokens / most) * 100}%`, background: hue(place) }}
+                    />
+                  </span>
+                  <span className="num text-right whitespace-nowrap">
+                    <span className="font-medium">{dollars(spender.costUsd)}</span>{" "}
+                    <span className="text-muted">{whole(spender.promptTokens + spender.completionTokens)} tokens</span>
+                  </span>
+                </li>
+              )
+            })}
+          </ul>
+          <p className="mt-3 text-[12px] text-muted">Full colour is input, pale is output.</p>
+        </section>
+        <section className="panel overflow-x-auto" tabIndex={0} aria-label="Calls">
+          <table className="w-full border-collapse text-left">
+            <caption className="sr-only">Calls of language models, the latest last</caption>
+            <thead>
+              <tr className="border-b border-line">
+                {["Event", "When", "Participant", "Model", "Input", "Output", "Took", "Cost"].map((title, column) => (
+                  <th key={title} scope="col" className={`label px-3 py-2 ${column > 3 ? "text-right" : ""}`}>
+                    {title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {calls.slice(-MOST).map((call) => (
+                <tr key={call.index} className="border-b border-line last:border-0 hover:bg-sunken">
+                  <td className="px-3 py-1.5">
+                    <button
+                      type="button"
+                      className="num text-accent underline"
+                      onClick={() => set({ event: call.index })}
+                    >
+                      {call.index}
+                    </button>
+                  </td>
+                  <td className="num px-3 whitespace-nowrap text-soft">{clockTime(call.at)}</td>
+                  <td className="px-3">
+                    <Said text={call.who} />
+                  </td>
+                  <td className="px-3 font-mono text-[12px]">
+                    <Said text={call.model || "not said"} />
+                  </td>
+                  <td className="num px-3 text-right">{whole(call.promptTokens)}</td>
+                  <td className="num px-3 text-right">{whole(call.completionTokens)}</td>
+                  <td className="num px-3 text-right whitespace-nowrap">
+                    {call.latencyMs === undefined ? "–" : duration(call.latencyMs)}
+                  </td>
+                  <td className="num px-3 text-right">{call.costUsd === undefined ? "–" : dollars(call.costUsd)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+        {calls.length < callCount ? (
+          <p className="text-muted">
+            {whole(callCount - calls.length)} calls are not here yet: their events are on their way.
+          </p>
+        ) : null}
+      </div>
+    </div>
+  )
+}
+
+const Figure = ({ title, value }: { readonly title: string; readonly value: string }) => (
+  <div className="bg-panel p-3">
+    <dt className="label">{title}</dt>
+    <dd className="num mt-0.5 text-[17px] font-semibold tracking-tight">{value}</dd>
+  </div>
+)

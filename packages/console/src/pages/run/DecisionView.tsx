@@ -1,0 +1,189 @@
+import { Check, CircleDot, type LucideIcon, Minus, TriangleAlert, X } from "lucide-react"
+import { useMemo } from "react"
+import { Avatar, Chip, Said, Time, toneText } from "../../ui/basics.tsx"
+import { Empty } from "../../ui/States.tsx"
+import { type ProposalRow, proposalsOf, type Stance } from "../../view/Decision.ts"
+import { percent } from "../../view/Format.ts"
+import type { Shown } from "./Facts.ts"
+import type { RunPageState, SetRunPage } from "./RunParams.ts"
+
+interface DecisionViewProps {
+  readonly page: RunPageState
+  readonly set: SetRunPage
+  readonly shown: Shown
+}
+
+/** Columns of the matrix: in a very large session the rest is in the list of events. */
+const MOST_PARTICIPANTS = 40
+const MOST_PROPOSALS = 50
+
+/** The proposals, who holds what of each, and what was decided. */
+export default function DecisionView({ page, set, shown }: DecisionViewProps) {
+  const rows = useMemo(() => proposalsOf(shown.events), [shown.events])
+  const { decision, participants, policy } = shown.state
+  const tally = new Map((policy.voteTally ?? []).map((entry) => [entry.commitmentId, entry]))
+  if (rows.length === 0) return <Empty title="Nothing has been proposed yet" />
+  const { current } = decision
+  const columns = participants.slice(0, MOST_PARTICIPANTS)
+  return (
+    <div tabIndex={0} className="h-full overflow-auto">
+      <div className="mx-auto flex max-w-[1100px] flex-col gap-4 p-4">
+        {current?.finalized === true ? (
+          <section className="panel flex flex-wrap items-baseline gap-x-4 gap-y-1 p-4">
+            <h2 className="text-[15px] font-semibold">
+              <Said text={current.action ?? "Decided"} />
+            </h2>
+            {current.confidence === undefined ? null : (
+              <span className="num text-soft">{percent(current.confidence)} confidence</span>
+            )}
+            {current.resolvedBy === undefined ? null : (
+              <span className="text-soft">
+                by <Said text={current.resolvedBy} />
+              </span>
+            )}
+            {current.resolvedAt === undefined ? null : <Time at={current.resolvedAt} className="text-muted" />}
+            <ul className="w-full text-soft">
+              {current.reasons.map((reason) => (
+                <li key={reason}>
+                  <Said text={reason} />
+                </li>
+              ))}
+            </ul>
+          </section>
+        ) : (
+          <p className="text-muted">No commitment yet: the decision is open.</p>
+        )}
+        <section className="panel overflow-x-auto" aria-label="Votes" tabIndex={0}>
+          <table className="w-full border-collapse">
+            <caption className="sr-only">Proposals by participants: what each holds of each</caption>
+            <thead>
+              <tr className="border-b border-line">
+                <th scope="col" className="label sticky left-0 bg-panel px-4 py-2 text-left">
+                  Proposal
+                </th>
+                <th scope="col" className="label px-3 py-2 text-left">
+                  Votes
+                </th>
+                {columns.map(({ participantId }) => (
+                  <th key={participantId} scope="col" className="px-2 py-2 font-normal" title={participantId}>
+                    <span className="flex flex-col items-center gap-1">
+                      <Avatar name={participantId} place={shown.placeOf(participantId)} />
+                      <Said
+                        text={participantId}
+                        className="line-clamp-2 max-w-[104px] text-[11px] leading-tight text-soft"
+                      />
+                    </span>
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.slice(0, MOST_PROPOSALS).map((row) => (
+                <tr key={row.id} className="border-b border-line align-top last:border-0">
+                  <th
+                    scope="row"
+                    className="sticky left-0 max-w-[340px] min-w-[200px] bg-panel px-4 py-3 text-left font-normal"
+                  >
+                    <button type="button" className="text-left" onClick={() => set({ event: row.index })}>
+                      <Said text={row.title} className="font-semibold hover:underline" />
+                    </button>
+                    <p className="text-[12px] text-muted">
+                      by <Said text={row.by} />
+                      {current?.proposalId === row.id || current?.action === row.title ? (
+                        <Chip tone="good">decided</Chip>
+                      ) : null}
+                    </p>
+                    {row.text === undefined ? null : (
+                      <p className="mt-0.5 line-clamp-3 text-soft">
+                        <Said text={row.text} />
+                      </p>
+                    )}
+                  </th>
+                  <td className="num px-3 py-3">
+                    <Votes row={row} required={tally.get(row.id)?.quorum.required} />
+                  </td>
+                  {columns.map(({ participantId }) => (
+                    <td key={participantId} className="px-2 py-3 text-center">
+                      <Cell
+                        stance={row.stances.get(participantId)}
+                        isProposer={row.by === participantId}
+                        isSelected={page.event !== undefined && row.stances.get(participantId)?.index === page.event}
+                        onSelect={(index) => set({ event: index })}
+                      />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+        {participants.length > MOST_PARTICIPANTS || rows.length > MOST_PROPOSALS ? (
+          <p className="text-muted">
+            Shown are {Math.min(rows.length, MOST_PROPOSALS)} of {rows.length} proposals and {columns.length} of{" "}
+            {participants.length} participants; the view Events has all.
+          </p>
+        ) : null}
+        <Legend />
+      </div>
+    </div>
+  )
+}
+
+const Votes = ({ required, row }: { readonly row: ProposalRow; readonly required: number | undefined }) => (
+  <span className="flex flex-col gap-0.5 whitespace-nowrap">
+    <span className="text-good">{row.votesFor} for</span>
+    <span className={row.votesAgainst === 0 ? "text-muted" : "text-bad"}>{row.votesAgainst} against</span>
+    {row.abstained === 0 ? null : <span className="text-muted">{row.abstained} abstained</span>}
+    {required === undefined ? null : <span className="text-muted">{required} may vote</span>}
+  </span>
+)
+
+const iconOf = ({ kind, tone }: Stance): LucideIcon => {
+  if (kind === "objection") return TriangleAlert
+  if (tone === "good") return Check
+  if (tone === "bad") return X
+  return kind === "vote" ? Minus : CircleDot
+}
+
+interface CellProps {
+  readonly stance: Stance | undefined
+  readonly isProposer: boolean
+  readonly isSelected: boolean
+  readonly onSelect: (index: number) => void
+}
+
+const Cell = ({ isProposer, isSelected, onSelect, stance }: CellProps) => {
+  if (stance === undefined) return <span className="text-muted">{isProposer ? "proposer" : "–"}</span>
+  const Icon = iconOf(stance)
+  return (
+    <button
+      type="button"
+      title={stance.reason ?? ""}
+      className={`inline-flex flex-col items-center gap-0.5 rounded-md px-2 py-1 ${
+        isSelected ? "bg-accent-soft" : "hover:bg-sunken"
+      }`}
+      onClick={() => onSelect(stance.index)}
+    >
+      <span
+        className={`inline-flex items-center gap-1 font-semibold ${toneText[stance.tone]} ${
+          stance.kind === "vote" ? "" : "opacity-90"
+        }`}
+      >
+        <Icon size={15} aria-hidden strokeWidth={stance.kind === "vote" ? 2.6 : 1.8} />
+        <Said text={stance.word} className="max-w-[96px] truncate text-[11px]" />
+      </span>
+      <span className="text-[11px] text-muted">
+        {stance.kind}
+        {stance.confidence === undefined ? "" : ` · ${percent(stance.confidence)}`}
+      </span>
+      {stance.before.length === 0 ? null : <Chip tone="warn">was {stance.before.at(-1)}</Chip>}
+    </button>
+  )
+}
+
+const Legend = () => (
+  <p className="text-[12px] text-muted">
+    A bold sign is a vote, a thin one an opinion or an answer. A vote outweighs what was said before or after it. Choose
+    a cell to see the message.
+  </p>
+)

@@ -1,0 +1,43 @@
+import { useMutation } from "@tanstack/react-query"
+import { Download } from "lucide-react"
+import { call } from "../../client/Client.ts"
+import { Overlay } from "../../ui/Overlay.tsx"
+import { Failure } from "../../ui/States.tsx"
+
+/** Events of the file; a longer run is exported by the API as lines of JSON. */
+const MOST_EVENTS = 50_000
+
+const query = { includeCanonical: true, includeRaw: false, eventLimit: MOST_EVENTS, format: "json" } as const
+
+/** Saves the run with its events as a file. By the client, since a link has no key. */
+export const ExportButton = ({ runId }: { readonly runId: string }) => {
+  const save = useMutation({
+    mutationFn: () => call((api) => api.insights.export({ params: { id: runId }, query })),
+    onSuccess: (bundle) => {
+      const text = typeof bundle === "string" ? bundle : JSON.stringify(bundle, undefined, 2)
+      const address = URL.createObjectURL(new Blob([text], { type: "application/json" }))
+      const link = document.createElement("a")
+      link.href = address
+      link.download = `run-${runId}.json`
+      link.click()
+      URL.revokeObjectURL(address)
+    }
+  })
+  return (
+    <>
+      <button
+        type="button"
+        className="btn px-2"
+        title="Save the run with its events as JSON"
+        disabled={save.isPending}
+        onClick={() => save.mutate()}
+      >
+        <Download size={14} aria-hidden />
+        <span className="max-md:sr-only">{save.isPending ? "Exporting…" : "Export"}</span>
+      </button>
+      <Overlay open={save.isError} onClose={() => save.reset()} title="Export">
+        <Failure what="The run could not be exported" error={save.error} />
+      </Overlay>
+    </>
+  )
+}

@@ -1,0 +1,16 @@
+import type { Run } from "@runplane/api"
+import type { CanonicalEvent, RunState } from "@runplane/domain"
+
+/** Everything that the views of a run look at: the run as it was at one place. */
+export interface Shown {
+  readonly run: Run
+  readonly state: RunState
+  /** The events up to the place. */
+  readonly events: ReadonlyArray<CanonicalEvent>
+  /** All that are here, for what shows the whole run. */
+  readonly all: ReadonlyArray<CanonicalEvent>
+  /** Whether it is the latest there is. */
+  readonly isNow: boolean
+  /** Place of each participant, which gives it its colour. */
+  readonly placeOf: (participantId: string) => number
+}

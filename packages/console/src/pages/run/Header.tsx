@@ -1,0 +1,167 @@
+import { isTerminal } from "@runplane/domain"
+import { Archive, ArrowLeft, Ban, type LucideIcon, Pause, Play } from "lucide-react"
+import { lazy, Suspense, useState } from "react"
+import { Link } from "wouter"
+import { Chip, Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
+import { useNow } from "../../ui/hooks.ts"
+import { dollars, duration, modeLabel, percent, whole } from "../../view/Format.ts"
+import { elapsedOf, runFacts } from "../../view/RunFacts.ts"
+import type { RunAction } from "./ActionDialog.tsx"
+import { ExportButton } from "./ExportButton.tsx"
+import type { Shown } from "./Facts.ts"
+
+const ActionDialog = lazy(() => import("./ActionDialog.tsx"))
+
+interface Offer {
+  readonly action: RunAction
+  readonly title: string
+  readonly icon: LucideIcon
+  /** Why it cannot be done now; undefined when it can. */
+  readonly not: string | undefined
+}
+
+/** What can be done with a run in its status, and why the rest cannot: as the table of transitions has it. */
+const offersFor = ({ run, state }: Shown): ReadonlyArray<Offer> => {
+  const { status } = state.run
+  const ended = isTerminal(status) ? `The run is ${status}: nothing of it can change any more` : undefined
+  return [
+    status === "suspended"
+      ? { action: "resume", title: "Resume", icon: Play, not: undefined }
+      : {
+          action: "suspend",
+          title: "Suspend",
+          icon: Pause,
+          not: ended ?? (status === "running" ? undefined : "Only a running run can be suspended")
+        },
+    { action: "cancel", title: "Cancel", icon: Ban, not: ended },
+    {
+      action: "archive",
+      title: "Archive",
+      icon: Archive,
+      not: run.archivedAt === null ? undefined : "The run is archived already"
+    }
+  ]
+}
+
+/** When the session runs out of time, as the runtime last said; undefined when it never did. */
+const deadlineOf = ({ events }: Shown): number | undefined => {
+  for (let at = events.length - 1; at >= 0; at--) {
+    const event = events[at]
+    if (event?.type === "session.state.changed") {
+      const { expiresAtUnixMs } = event.data
+      if (expiresAtUnixMs !== undefined) return expiresAtUnixMs
+    }
+  }
+  return undefined
+}
+
+/** What the run is, how it stands, what it cost, and what can be done with it. */
+export const Header = ({ shown }: { readonly shown: Shown }) => {
+  const { isNow, run, state } = shown
+  const [action, setAction] = useState<RunAction>()
+  const now = useNow(1_000)
+  const facts = runFacts(run)
+  const current = state.decision.current
+  const elapsed = elapsedOf(run, now)
+  const deadline = isTerminal(state.run.status) ? undefined : deadlineOf(shown)
+  const mode = state.run.modeName ?? facts.modeName
+  const { callCount, estimatedCostUsd, totalTokens } = state.llm.totals
+  return (
+    <header className="shrink-0 border-b border-line bg-panel px-4 pt-2.5 pb-2">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <Link href="/runs" aria-label="All runs" className="no-print btn btn-quiet -ml-2 px-1.5 text-soft">
+          <ArrowLeft size={16} aria-hidden />
+        </Link>
+        <h1 className="min-w-0 truncate text-[16px] font-semibold tracking-tight">
+          <Said text={facts.title} />
+        </h1>
+        <span aria-live="polite">
+          <StatusBadge status={state.run.status} chip />
+        </span>
+        {current?.finalized === true ? (
+          <Chip tone={current.outcomePositive === false ? "bad" : current.outcomePositive === true ? "good" : "calm"}>
+            <Said text={current.action ?? "decided"} className="truncate" />
+            {current.confidence === undefined ? null : <span className="num">{percent(current.confidence)}</span>}
+          </Chip>
+        ) : null}
+        {isNow ? null : <Chip tone="warn">as it was then</Chip>}
+        <span className="no-print ml-auto flex gap-1">
+          {offersFor(shown).map(({ action: offered, icon: Icon, not, title }) => (
+            <button
+              key={offered}
+              type="button"
+              aria-disabled={not !== undefined}
+              title={not ?? title}
+              className={`btn px-2 ${not === undefined ? "" : "cursor-not-allowed text-muted"} ${
+                offered === "cancel" && not === undefined ? "btn-bad" : ""
+              }`}
+              onClick={() => (not === undefined ? setAction(offered) : undefined)}
+            >
+              <Icon size={14} aria-hidden />
+              <span className="max-md:sr-only">{title}</span>
+            </button>
+          ))}
+          <ExportButton runId={run.id} />
+        </span>
+      </div>
+      <dl className="mt-1.5 flex flex-wrap items-baseline gap-x-5 gap-y-0.5">
+        <Fact title="Run">
+          <Id id={run.id} label="run id" />
+        </Fact>
+        {mode === undefined ? null : <Fact title="Mode">{modeLabel(mode)}</Fact>}
+        {state.policy.policyVersion === "" ? null : (
+          <Fact title="Policy">
+            <Said text={state.policy.policyVersion} />
+          </Fact>
+        )}
+        <Fact title="Started">
+          <Time at={run.startedAt ?? run.createdAt} />
+        </Fact>
+        {elapsed === undefined ? null : (
+          <Fact title={isTerminal(run.status) ? "Took" : "Elapsed"}>
+            <span className="num">{duration(elapsed)}</span>
+          </Fact>
+        )}
+        {deadline === undefined ? null : (
+          <Fact title="Time left">
+            <span className={`num ${deadline - now < 30_000 ? "text-warn" : ""}`}>
+              {state.run.status === "suspended" ? "banked while suspended" : duration(Math.max(0, deadline - now))}
+            </span>
+          </Fact>
+        )}
+        <Fact title="Events">
+          <span className="num">{whole(state.timeline.totalEvents)}</span>
+        </Fact>
+        {callCount === 0 ? null : (
+          <Fact title="Spent">
+            <span className="num">
+              {dollars(estimatedCostUsd)} · {whole(totalTokens)} tokens
+            </span>
+          </Fact>
+        )}
+      </dl>
+      {run.errorMessage === undefined ? null : (
+        <p className="mt-1.5 text-bad">
+          <code className="font-mono text-[12px]">{run.errorCode}</code> <Said text={run.errorMessage} />
+        </p>
+      )}
+      {run.historyGap === true ? (
+        <p className="mt-1.5 text-warn">
+          Messages are known to be missing: the runtime had dropped them before they were read.
+        </p>
+      ) : null}
+      {action === undefined ? null : (
+        <Suspense fallback={null}>
+          <ActionDialog action={action} run={run} onClose={() => setAction(undefined)} />
+        </Suspense>
+      )}
+    </header>
+  )
+}
+
+const Fact = ({ children, title }: { readonly title: string; readonly children: React.ReactNode }) => (
+  <div className="flex min-w-0 items-baseline gap-1.5">
+    <dt className="label">{title}</dt>
+    <dd className="min-w-0 truncate">{children}</dd>
+  </div>
+)

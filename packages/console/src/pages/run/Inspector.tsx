@@ -1,0 +1,105 @@
+import type { CanonicalEvent } from "@runplane/domain"
+import { X } from "lucide-react"
+import { useMemo } from "react"
+import { Id, Said, Time } from "../../ui/basics.tsx"
+import { useMedia } from "../../ui/hooks.ts"
+import { JsonTree } from "../../ui/JsonTree.tsx"
+import { Overlay } from "../../ui/Overlay.tsx"
+import { readableBytes } from "../../view/Bytes.ts"
+import { clockTime } from "../../view/Format.ts"
+
+interface InspectorProps {
+  readonly event: CanonicalEvent
+  readonly onClose: () => void
+}
+
+/** What is known of the event that was chosen: beside the view on wide screens, over it on narrow ones. */
+export default function Inspector({ event, onClose }: InspectorProps) {
+  const isWide = useMedia("(min-width: 1024px)")
+  if (!isWide) {
+    return (
+      <Overlay open form="side" onClose={onClose} title={`Event ${event.index}`}>
+        <Details event={event} />
+      </Overlay>
+    )
+  }
+  return (
+    <aside aria-label="Event" className="w-[360px] shrink-0 overflow-auto border-l border-line bg-panel">
+      <div className="sticky top-0 z-10 flex items-center justify-between border-b border-line bg-panel px-4 py-2">
+        <h2 className="font-semibold">Event {event.index}</h2>
+        <button type="button" className="btn btn-quiet -mr-2 px-1.5" aria-label="Close the event" onClick={onClose}>
+          <X size={16} aria-hidden />
+        </button>
+      </div>
+      <Details event={event} />
+    </aside>
+  )
+}
+
+const Details = ({ event }: { readonly event: CanonicalEvent }) => {
+  const { id, index, recorded, seq, source, subject, trace, ts } = event
+  const bytes = useMemo(() => readableBytes(recorded.data), [recorded])
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      <dl className="grid grid-cols-[72px_1fr] gap-x-3 gap-y-1">
+        <Row title="Type">
+          <code className="font-mono text-[12px]">
+            <Said text={recorded.type} />
+          </code>
+        </Row>
+        <Row title="When">
+          <span className="num">{clockTime(Date.parse(ts))}</span>{" "}
+          <span className="text-muted">
+            (<Time at={ts} />)
+          </span>
+        </Row>
+        <Row title="Place">
+          <span className="num">
+            {index} in the run, seq {seq}
+          </span>
+        </Row>
+        {subject === undefined ? null : (
+          <Row title={subject.kind}>
+            <Id id={subject.id} label={subject.kind} edge={12} />
+          </Row>
+        )}
+        {source === undefined ? null : (
+          <Row title="Source">
+            <Said text={source.rawType === undefined ? source.name : `${source.name}, ${source.rawType}`} />
+          </Row>
+        )}
+        {trace?.traceId === undefined ? null : (
+          <Row title="Trace">
+            <Id id={trace.traceId} label="trace id" edge={8} />
+          </Row>
+        )}
+        <Row title="Id">
+          <Id id={id} label="event id" edge={8} />
+        </Row>
+      </dl>
+      <section>
+        <h3 className="label mb-1">What it says</h3>
+        <JsonTree value={recorded.data} />
+      </section>
+      {bytes === undefined ? null : (
+        <section>
+          <h3 className="label mb-1">Its bytes, read as {bytes.form}</h3>
+          {bytes.form === "JSON" ? (
+            <JsonTree value={bytes.value} />
+          ) : (
+            <pre className="overflow-auto font-mono text-[12px] whitespace-pre-wrap">
+              <Said text={bytes.text} />
+            </pre>
+          )}
+        </section>
+      )}
+    </div>
+  )
+}
+
+const Row = ({ children, title }: { readonly title: string; readonly children: React.ReactNode }) => (
+  <>
+    <dt className="label pt-px">{title}</dt>
+    <dd className="min-w-0 wrap-anywhere">{children}</dd>
+  </>
+)

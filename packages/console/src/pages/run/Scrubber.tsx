@@ -1,0 +1,203 @@
+import { ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Pause, Play, Radio } from "lucide-react"
+import { useEffect, useMemo, useRef, useState } from "react"
+import type { RunLog } from "../../live/RunLog.ts"
+import { useShortcuts } from "../../ui/Keys.ts"
+import { clockTime, whole } from "../../view/Format.ts"
+import { densityOf, type Mark, marksOf } from "../../view/Strip.ts"
+import type { RunPageState, SetRunPage } from "./RunParams.ts"
+
+interface ScrubberProps {
+  readonly log: RunLog | undefined
+  readonly count: number
+  readonly page: RunPageState
+  readonly set: SetRunPage
+  readonly isLive: boolean
+}
+
+const SPEEDS = [1, 2, 4, 8, 16] as const
+/** Longest pause between two events when a run is played, before the speed divides it. */
+const LONGEST_STEP_MS = 1_500
+const SHORTEST_STEP_MS = 16
+
+/** The place in time of everything above it: drag, step by event or mark, play, or go back to now. */
+export const Scrubber = ({ count, isLive, log, page, set }: ScrubberProps) => {
+  const at = page.at === undefined ? count : Math.min(page.at, count)
+  const isNow = page.at === undefined || page.at >= count
+  const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(1)
+  const [isPlaying, setPlaying] = useState(false)
+  const marks = useMemo(() => marksOf(log?.events ?? []), [log, count])
+
+  const goTo = (index: number) => set({ at: index >= count ? undefined : Math.max(1, index) })
+  const stepMark = (by: 1 | -1) => {
+    const next = by > 0 ? marks.find(({ index }) => index > at) : marks.findLast(({ index }) => index < at)
+    goTo(next?.index ?? (by > 0 ? count : 1))
+  }
+  useShortcuts([
+    { keys: "ArrowLeft", says: "One event back", group: "Time", run: () => goTo(at - 1) },
+    { keys: "ArrowRight", says: "One event on", group: "Time", run: () => goTo(at + 1) },
+    { keys: "[", says: "Back to the mark before", group: "Time", run: () => stepMark(-1) },
+    { keys: "]", says: "On to the next mark", group: "Time", run: () => stepMark(1) },
+    { keys: "p", says: "Play, pause", group: "Time", run: () => setPlaying(!isPlaying) },
+    { keys: "l", says: "Back to now", group: "Time", run: () => set({ at: undefined }) }
+  ])
+
+  const latest = useRef({ goTo, count })
+  latest.current = { goTo, count }
+  useEffect(() => {
+    if (!isPlaying) return
+    const from = at >= count ? 0 : at
+    const here = log?.events[from - 1]
+    const next = log?.events[from]
+    if (next === undefined) {
+      setPlaying(false)
+      return
+    }
+    const gap = here === undefined ? 0 : Date.parse(next.ts) - Date.parse(here.ts)
+    const pause = Math.max(SHORTEST_STEP_MS, Math.min(LONGEST_STEP_MS, gap) / speed)
+    const timer = setTimeout(() => {
+      if (from + 1 >= latest.current.count) setPlaying(false)
+      latest.current.goTo(from + 1)
+    }, pause)
+    return () => clearTimeout(timer)
+  }, [isPlaying, at, count, speed, log])
+
+  const event = log?.events[at - 1]
+  const label =
+    event === undefined
+      ? "before the first event"
+      : `${isNow ? "" : "as of "}event ${whole(at)}, ${clockTime(Date.parse(event.ts))}`
+  return (
+    <footer className="no-print shrink-0 border-t border-line bg-panel px-3 py-1.5">
+      <div className="flex flex-wrap items-center gap-x-1 gap-y-1">
+        <Button label="Mark before" onClick={() => stepMark(-1)} icon={<ChevronFirst size={15} aria-hidden />} />
+        <Button label="Event before" onClick={() => goTo(at - 1)} icon={<ChevronLeft size={15} aria-hidden />} />
+        <Button
+          label={isPlaying ? "Pause" : "Play"}
+          onClick={() => setPlaying(!isPlaying)}
+          icon={isPlaying ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
+        />
+        <Button label="Next event" onClick={() => goTo(at + 1)} icon={<ChevronRight size={15} aria-hidden />} />
+        <Button label="Next mark" onClick={() => stepMark(1)} icon={<ChevronLast size={15} aria-hidden />} />
+        <button
+          type="button"
+          className="btn btn-quiet num px-1.5 text-soft"
+          title="Speed of playing"
+          onClick={() => setSpeed(SPEEDS[(SPEEDS.indexOf(speed) + 1) % SPEEDS.length] ?? 1)}
+        >
+          {speed}×
+        </button>
+        <span className={`num min-w-0 truncate ${isNow ? "text-muted" : "font-medium text-warn"}`}>{label}</span>
+        <button
+          type="button"
+          className={`btn ml-auto px-2 ${isNow ? "btn-quiet text-muted" : ""}`}
+          aria-pressed={isNow}
+          onClick={() => set({ at: undefined })}
+        >
+          <Radio size={14} aria-hidden /> {isLive ? "Now" : "End"}
+        </button>
+      </div>
+      <div className="relative mt-1 h-8">
+        <Strip log={log} count={count} marks={marks} at={at} />
+        <input
+          type="range"
+          aria-label="Place in the run"
+          aria-valuetext={label}
+          min={count === 0 ? 0 : 1}
+          max={count}
+          value={at}
+          className="absolute inset-0 h-full w-full cursor-ew-resize opacity-0"
+          onChange={({ target }) => goTo(Number(target.value))}
+        />
+      </div>
+    </footer>
+  )
+}
+
+interface ButtonProps {
+  readonly label: string
+  readonly onClick: () => void
+  readonly icon: React.ReactNode
+}
+
+const Button = ({ icon, label, onClick }: ButtonProps) => (
+  <button type="button" className="btn btn-quiet px-1 text-soft" title={label} aria-label={label} onClick={onClick}>
+    {icon}
+  </button>
+)
+
+/** Width of a bar of the density, pixels. */
+const BAR = 3
+
+interface StripProps {
+  readonly log: RunLog | undefined
+  readonly count: number
+  readonly marks: ReadonlyArray<Mark>
+  readonly at: number
+}
+
+/** How busy the run was along its events, which are equally far apart; its marks, and the place that is shown. */
+const Strip = ({ at, count, log, marks }: StripProps) => {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const element = canvas.current
+    if (element === null) return
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  const bars = Math.max(1, Math.floor(width / BAR))
+  const density = useMemo(() => busyness(log, bars), [log, count, bars])
+  useEffect(() => {
+    const element = canvas.current
+    const context = element?.getContext("2d")
+    if (!element || !context || width === 0) return
+    const ratio = window.devicePixelRatio
+    const height = element.clientHeight
+    element.width = width * ratio
+    element.height = height * ratio
+    context.scale(ratio, ratio)
+    const colours = getComputedStyle(element)
+    const colour = (name: string) => colours.getPropertyValue(`--c-${name}`)
+    context.clearRect(0, 0, width, height)
+    const x = (index: number) => (count <= 1 ? 0 : ((index - 1) / (count - 1)) * (width - 2)) + 1
+    const most = density.reduce((most, value) => Math.max(most, value), 1)
+    density.forEach((value, bar) => {
+      const tall = value === 0 ? 0 : 2 + (value / most) * (height - 14)
+      context.fillStyle = colour((bar + 0.5) * BAR <= x(at) ? "line-strong" : "line")
+      context.fillRect(bar * BAR, height - 4 - tall, BAR - 1, tall)
+    })
+    for (const { index, tone } of marks) {
+      context.fillStyle = colour(tone === "calm" ? "muted" : tone)
+      context.beginPath()
+      context.arc(x(index), 5, 2.6, 0, 2 * Math.PI)
+      context.fill()
+    }
+    context.fillStyle = colour("accent")
+    context.fillRect(Math.min(width - 2, Math.max(0, x(at) - 1)), 0, 2, height)
+    context.fillRect(0, height - 2, x(at), 2)
+  })
+  return <canvas ref={canvas} aria-hidden className="h-full w-full" />
+}
+
+/**
+ * How fast events came around each stretch of the strip. Along the strip every event is equally far from the next, so
+ * what differs is the time between them: high bars are busy moments.
+ */
+const busyness = (log: RunLog | undefined, bars: number): ReadonlyArray<number> => {
+  const events = log?.events ?? []
+  const times = events.map(({ ts }) => Date.parse(ts))
+  const perTime = densityOf(times, bars)
+  if (times.length === 0) return perTime
+  let start = Number.POSITIVE_INFINITY
+  let end = Number.NEGATIVE_INFINITY
+  for (const time of times) {
+    start = Math.min(start, time)
+    end = Math.max(end, time)
+  }
+  const span = Math.max(1, end - start)
+  return Array.from({ length: bars }, (_, bar) => {
+    const time = times[Math.min(times.length - 1, Math.floor((bar / bars) * times.length))] ?? start
+    return perTime[Math.min(bars - 1, Math.floor(((time - start) / span) * bars))] ?? 0
+  })
+}

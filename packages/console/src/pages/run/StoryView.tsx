@@ -1,0 +1,141 @@
+import { lazy, Suspense, useMemo } from "react"
+import { Avatar, Chip, Said, toneText } from "../../ui/basics.tsx"
+import { clockTime, compact, dollars, duration, exactTime, percent } from "../../view/Format.ts"
+import { type StoryItem, storyOf } from "../../view/Story.ts"
+import type { Shown } from "./Facts.ts"
+import type { RunPageState, SetRunPage } from "./RunParams.ts"
+
+const WhyCard = lazy(() => import("./WhyCard.tsx"))
+
+interface StoryViewProps {
+  readonly page: RunPageState
+  readonly set: SetRunPage
+  readonly shown: Shown
+}
+
+/** Of a very long run the last so many; the list of events has all. */
+const MOST = 400
+
+/** What was asked, what each participant said, and why it ended so. */
+export const StoryView = ({ page, set, shown }: StoryViewProps) => {
+  const items = useMemo(() => storyOf(shown.events), [shown.events])
+  const first = shown.events[0]
+  const start = first === undefined ? 0 : Date.parse(first.ts)
+  const { current } = shown.state.decision
+  const drawn = items.slice(-MOST)
+  return (
+    <div tabIndex={0} className="h-full overflow-auto">
+      <div className="mx-auto flex max-w-[860px] flex-col gap-4 px-4 py-5">
+        {current?.prompt === undefined ? null : (
+          <section>
+            <h2 className="label">The question</h2>
+            <p className="mt-0.5 text-[17px] leading-snug font-semibold tracking-tight">
+              <Said text={current.prompt} />
+            </p>
+          </section>
+        )}
+        <Suspense fallback={<div className="skeleton h-24" />}>
+          <WhyCard shown={shown} onSelect={(index) => set({ event: index })} />
+        </Suspense>
+        <section aria-label="What was said">
+          <h2 className="label mb-2">What was said</h2>
+          {items.length > MOST ? (
+            <p className="mb-2 text-muted">
+              The latest {MOST} of {items.length}; the view Events has all.
+            </p>
+          ) : null}
+          {drawn.length === 0 ? <p className="text-muted">Nobody has said anything yet.</p> : null}
+          <ol className="flex flex-col">
+            {drawn.map((item) => (
+              <Item
+                key={item.index}
+                item={item}
+                start={start}
+                place={shown.placeOf(item.who)}
+                isSelected={page.event === item.index}
+                onSelect={() => set({ event: item.index })}
+              />
+            ))}
+          </ol>
+        </section>
+      </div>
+    </div>
+  )
+}
+
+interface ItemProps {
+  readonly item: StoryItem
+  readonly start: number
+  readonly place: number
+  readonly isSelected: boolean
+  readonly onSelect: () => void
+}
+
+const Item = ({ isSelected, item, onSelect, place, start }: ItemProps) => {
+  const at = Date.parse(item.ts)
+  const isOurs = item.who === ""
+  return (
+    <li
+      data-index={item.index}
+      className={`group relative flex cursor-pointer gap-3 rounded-lg px-2 py-2 ${
+        isSelected ? "bg-accent-soft" : "hover:bg-sunken"
+      }`}
+      onClick={onSelect}
+    >
+      <button
+        type="button"
+        aria-label={`Look at event ${item.index}`}
+        title={exactTime(at)}
+        className="num w-[54px] shrink-0 pt-0.5 text-right text-[12px] text-muted"
+        onClick={(event) => {
+          event.stopPropagation()
+          onSelect()
+        }}
+      >
+        {at >= start ? `+${duration(at - start)}` : clockTime(at)}
+      </button>
+      {isOurs ? (
+        <span aria-hidden className="flex size-6 shrink-0 items-center justify-center">
+          <span className="size-2 rounded-full bg-line-strong" />
+        </span>
+      ) : (
+        <Avatar name={item.who} place={place} />
+      )}
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-baseline gap-x-1.5">
+          {isOurs ? null : <Said text={item.who} className="font-semibold" />}
+          <span className={isOurs ? `font-medium ${toneText[item.tone]}` : "text-soft"}>{item.verb}</span>
+          {item.object === undefined ? null : (
+            <Said text={item.object} className={`font-semibold ${item.tone === "calm" ? "" : toneText[item.tone]}`} />
+          )}
+          {item.confidence === undefined ? null : <Confidence value={item.confidence} />}
+          {item.changedFrom === undefined ? null : <Chip tone="warn">changed its mind from {item.changedFrom}</Chip>}
+        </p>
+        {item.words === undefined ? null : (
+          <p className="mt-0.5 max-w-[68ch] text-[13.5px] leading-relaxed text-text">
+            <Said text={item.words.length > 2_000 ? `${item.words.slice(0, 2_000)}…` : item.words} />
+          </p>
+        )}
+        {item.spent === undefined ? null : (
+          <p className="mt-1 text-[12px] text-muted">
+            <Said text={item.spent.models.join(", ") || "a language model"} /> · {compact(item.spent.tokens)} tokens ·{" "}
+            {dollars(item.spent.costUsd)}
+          </p>
+        )}
+      </div>
+    </li>
+  )
+}
+
+/** A share as a short bar and a number. */
+const Confidence = ({ value }: { readonly value: number }) => (
+  <span className="inline-flex items-center gap-1.5 text-[12px] text-muted" title={`confidence ${value}`}>
+    <span aria-hidden className="h-1 w-9 overflow-hidden rounded-full bg-calm-soft">
+      <span
+        className="block h-full rounded-full bg-accent"
+        style={{ width: `${Math.min(100, Math.max(0, value * 100))}%` }}
+      />
+    </span>
+    <span className="num">{percent(value)} sure</span>
+  </span>
+)

@@ -1,0 +1,212 @@
+import type { CanonicalEvent } from "@runplane/domain"
+import { useEffect, useMemo, useRef, useState } from "react"
+import { Avatar, hue, Said } from "../../ui/basics.tsx"
+import { Empty } from "../../ui/States.tsx"
+import { duration } from "../../view/Format.ts"
+import { LANE_KINDS, type LaneKind, laneEventsOf } from "../../view/Lanes.ts"
+import { timeScale } from "../../view/Strip.ts"
+import type { Shown } from "./Facts.ts"
+import type { RunPageState, SetRunPage } from "./RunParams.ts"
+
+interface TimelineViewProps {
+  readonly page: RunPageState
+  readonly set: SetRunPage
+  readonly shown: Shown
+}
+
+const LANE = 40
+/** How near the pointer has to be to a dot, pixels. */
+const REACH = 9
+const MOST_LANES = 300
+
+/** A lane for each participant, with what it said and what it asked language models; long pauses are drawn short. */
+export default function TimelineView({ page, set, shown }: TimelineViewProps) {
+  const { participants } = shown.state
+  const lanes = participants.slice(0, MOST_LANES)
+  const placeOf = useMemo(() => new Map(lanes.map(({ participantId }, lane) => [participantId, lane])), [lanes])
+  const dots = useMemo(() => laneEventsOf(shown.all), [shown.all])
+  const scale = useMemo(() => timeScale(dots.map(({ at }) => at)), [dots])
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [width, setWidth] = useState(0)
+  const [hovered, setHovered] = useState<CanonicalEvent>()
+  const until = shown.isNow ? Number.POSITIVE_INFINITY : shown.events.length
+
+  useEffect(() => {
+    const element = canvas.current
+    if (element === null) return
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  const x = (dot: number) => 14 + (scale.places[dot] ?? 0) * Math.max(1, width - 28)
+  useEffect(() => {
+    const element = canvas.current
+    const context = element?.getContext("2d")
+    if (!element || !context || width === 0) return
+    const ratio = window.devicePixelRatio
+    const height = lanes.length * LANE
+    element.width = width * ratio
+    element.height = height * ratio
+    context.scale(ratio, ratio)
+    const styles = getComputedStyle(element)
+    const colour = (name: string) => styles.getPropertyValue(name)
+    context.clearRect(0, 0, width, height)
+    for (const { from, to } of scale.idle) {
+      context.fillStyle = colour("--c-sunken")
+      const left = 14 + from * (width - 28)
+      context.fillRect(left, 0, Math.max(2, (to - from) * (width - 28)), height)
+    }
+    context.fillStyle = colour("--c-line")
+    lanes.forEach((_, lane) => {
+      context.fillRect(0, lane * LANE + LANE / 2, width, 1)
+    })
+    dots.forEach(({ event, kind, lastedMs, who }, dot) => {
+      const lane = placeOf.get(who)
+      if (lane === undefined) return
+      const left = x(dot)
+      const middle = lane * LANE + LANE / 2
+      context.globalAlpha = event.index > until ? 0.22 : 1
+      context.fillStyle = colour(`--p-${lane % 8}`)
+      context.strokeStyle = context.fillStyle
+      draw(context, kind, left, middle, lastedMs === undefined ? 0 : Math.min(left - 4, Math.max(6, lastedMs / 40)))
+      if (event.index === page.event) {
+        context.strokeStyle = colour("--c-text")
+        context.lineWidth = 1.5
+        context.beginPath()
+        context.arc(left, middle, 10, 0, 2 * Math.PI)
+        context.stroke()
+      }
+    })
+    context.globalAlpha = 1
+  })
+
+  const nearest = (offsetX: number, offsetY: number): CanonicalEvent | undefined => {
+    const lane = Math.floor(offsetY / LANE)
+    let best: { readonly event: CanonicalEvent; readonly away: number } | undefined
+    dots.forEach(({ event, who }, dot) => {
+      if (placeOf.get(who) !== lane) return
+      const away = Math.abs(x(dot) - offsetX)
+      if (away <= REACH && (best === undefined || away < best.away)) best = { event, away }
+    })
+    return best?.event
+  }
+
+  if (lanes.length === 0) return <Empty title="Nobody takes part yet" />
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line bg-panel px-4 py-2 text-[12px] text-soft">
+        {LANE_KINDS.map(({ kind, title }) => (
+          <span key={kind} className="inline-flex items-center gap-1.5">
+            <Sign kind={kind} /> {title}
+          </span>
+        ))}
+        <span className="text-muted">
+          {scale.idle.length === 0
+            ? ""
+            : `${duration(scale.idle.reduce((sum, { ms }) => sum + ms, 0))} of waiting drawn short (grey)`}
+        </span>
+      </div>
+      <div className="relative min-h-0 flex-1 overflow-auto bg-panel" tabIndex={0}>
+        <div className="flex">
+          <ul className="sticky left-0 z-10 w-[132px] shrink-0 border-r border-line bg-panel sm:w-[176px]">
+            {lanes.map(({ participantId }) => (
+              <li key={participantId} className="flex items-center gap-2 px-3" style={{ height: LANE }}>
+                <Avatar name={participantId} place={shown.placeOf(participantId)} size={22} />
+                <Said text={participantId} className="truncate font-medium" />
+              </li>
+            ))}
+          </ul>
+          <div className="relative min-w-0 flex-1">
+            <canvas
+              ref={canvas}
+              aria-label="Messages by participant over time; the view Events lists the same"
+              role="img"
+              className={`block w-full ${hovered === undefined ? "" : "cursor-pointer"}`}
+              style={{ height: lanes.length * LANE }}
+              onMouseMove={({ nativeEvent }) => setHovered(nearest(nativeEvent.offsetX, nativeEvent.offsetY))}
+              onMouseLeave={() => setHovered(undefined)}
+              onClick={({ nativeEvent }) => {
+                const found = nearest(nativeEvent.offsetX, nativeEvent.offsetY)
+                if (found !== undefined) set({ event: found.index })
+              }}
+            />
+          </div>
+        </div>
+      </div>
+      <p className="num h-8 shrink-0 truncate border-t border-line bg-panel px-4 leading-8 text-soft">
+        {hovered === undefined ? (
+          <span className="text-muted">Point at a sign to read it, choose it to see the message.</span>
+        ) : (
+          <Said text={`event ${hovered.index}: ${laneText(hovered)}`} />
+        )}
+      </p>
+    </div>
+  )
+}
+
+const laneText = (event: CanonicalEvent): string => {
+  const told = laneEventsOf([event])[0]
+  return told === undefined ? event.recorded.type : `${told.who} · ${told.text}`
+}
+
+/** The sign of a kind at a place: its form says the kind, its colour the participant. */
+const draw = (context: CanvasRenderingContext2D, kind: LaneKind, x: number, y: number, length: number): void => {
+  context.lineWidth = 2
+  context.beginPath()
+  switch (kind) {
+    case "model":
+      context.globalAlpha *= 0.55
+      context.roundRect(x - length, y + 7, length, 5, 2)
+      context.fill()
+      context.globalAlpha /= 0.55
+      return
+    case "proposal":
+      context.rect(x - 5.5, y - 5.5, 11, 11)
+      context.fill()
+      return
+    case "vote":
+      context.arc(x, y, 5.5, 0, 2 * Math.PI)
+      context.fill()
+      return
+    case "opinion":
+      context.arc(x, y, 4.8, 0, 2 * Math.PI)
+      context.stroke()
+      return
+    case "objection":
+      context.moveTo(x - 5, y - 5)
+      context.lineTo(x + 5, y + 5)
+      context.moveTo(x + 5, y - 5)
+      context.lineTo(x - 5, y + 5)
+      context.stroke()
+      return
+    case "commitment":
+      context.moveTo(x, y - 8)
+      context.lineTo(x + 8, y)
+      context.lineTo(x, y + 8)
+      context.lineTo(x - 8, y)
+      context.closePath()
+      context.fill()
+      return
+    case "other":
+      context.arc(x, y, 2, 0, 2 * Math.PI)
+      context.fill()
+  }
+}
+
+const Sign = ({ kind }: { readonly kind: LaneKind }) => {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  useEffect(() => {
+    const context = canvas.current?.getContext("2d")
+    if (!canvas.current || !context) return
+    const ratio = window.devicePixelRatio
+    canvas.current.width = 18 * ratio
+    canvas.current.height = 18 * ratio
+    context.scale(ratio, ratio)
+    const colour = getComputedStyle(canvas.current).getPropertyValue("--c-soft")
+    context.fillStyle = colour
+    context.strokeStyle = colour
+    draw(context, kind, kind === "model" ? 16 : 9, kind === "model" ? 0 : 9, 14)
+  })
+  return <canvas ref={canvas} aria-hidden style={{ width: 18, height: 18, color: hue(0) }} />
+}

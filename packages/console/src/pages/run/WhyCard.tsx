@@ -1,0 +1,141 @@
+import { decisionRecord, type Governing, governing, isTerminal, type PolicyText, why } from "@runplane/domain"
+import { useQuery } from "@tanstack/react-query"
+import { CheckCircle2, CircleDashed, CircleHelp, XCircle } from "lucide-react"
+import { useMemo } from "react"
+import { call } from "../../client/Client.ts"
+import { Said } from "../../ui/basics.tsx"
+import { counted, duration } from "../../view/Format.ts"
+import type { Shown } from "./Facts.ts"
+
+interface WhyCardProps {
+  readonly shown: Shown
+  readonly onSelect: (index: number) => void
+}
+
+/** The policy as the registry has it now: asked for only when the log does not hold its rules. */
+const usePolicy = (policyId: string, isWanted: boolean): PolicyText | undefined =>
+  useQuery({
+    queryKey: ["policy", policyId],
+    enabled: isWanted && policyId !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => call((api) => api.policies.get({ params: { policyId } }), signal),
+    select: ({ mode, policyId: id, rules, schemaVersion }): PolicyText => ({
+      policyId: id,
+      mode,
+      schemaVersion,
+      rules: JSON.stringify(rules)
+    })
+  }).data
+
+/** Why the run ended as it did, or what is missing: computed here from the events, by the same code as the service. */
+export default function WhyCard({ onSelect, shown }: WhyCardProps) {
+  const run = useMemo(() => decisionRecord(shown.events), [shown.events])
+  const recorded = useMemo(() => governing(run), [run])
+  const policy = usePolicy(recorded.policyVersion, recorded.ruled === undefined)
+  const by: Governing = useMemo(
+    () =>
+      recorded.ruled === undefined ? governing(run, (id) => (policy?.policyId === id ? policy : undefined)) : recorded,
+    [run, recorded, policy]
+  )
+  const answer = useMemo(() => why(run, by), [run, by])
+  const indexOf = useMemo(() => new Map(shown.events.map(({ index, seq }) => [seq, index])), [shown.events])
+  const { counterfactuals, decidedAt, missing, outcome, rules, summary } = answer
+  const look = outcomeLook(outcome?.positive, outcome !== null, isTerminal(shown.state.run.status))
+  const Icon = look.icon
+  const pivotal = counterfactuals.filter(({ stillAllowed }) => !stillAllowed)
+  return (
+    <section className={`panel overflow-hidden border-l-4 ${look.border}`} aria-label="Why">
+      <div className="flex gap-3 p-4">
+        <Icon size={22} aria-hidden className={`mt-0.5 shrink-0 ${look.text}`} />
+        <div className="min-w-0 flex-1">
+          <h2 className="text-[15px] font-semibold tracking-tight">
+            {outcome === null ? look.title : <Said text={outcome.action} />}
+            {outcome === null ? null : <span className="font-normal text-muted"> · {look.title}</span>}
+          </h2>
+          {outcome?.reason === undefined ? null : (
+            <p className="mt-0.5 text-soft">
+              <Said text={outcome.reason} />
+            </p>
+          )}
+          <p className="mt-1 text-soft">
+            <Said text={summary} />
+          </p>
+          {missing.length === 0 ? null : (
+            <ul className="mt-1.5 list-disc pl-5 text-soft">
+              {missing.map((text) => (
+                <li key={text}>
+                  <Said text={text} />
+                </li>
+              ))}
+            </ul>
+          )}
+          {decidedAt === undefined || decidedAt.msBeforeCommitment <= 0 ? null : (
+            <p className="mt-1 text-muted">
+              Settled at{" "}
+              <button type="button" className="text-accent underline" onClick={() => onSelect(decidedAt.index)}>
+                event {decidedAt.index}
+              </button>
+              , {duration(decidedAt.msBeforeCommitment)} before it was committed.
+            </p>
+          )}
+        </div>
+      </div>
+      {rules.length === 0 ? null : (
+        <ul className="border-t border-line px-4 py-2.5">
+          {rules.map(({ rule, satisfied, seqs, text }) => (
+            <li key={rule} className="flex items-baseline gap-2 py-0.5">
+              {satisfied ? (
+                <CheckCircle2 size={13} aria-hidden className="shrink-0 translate-y-0.5 text-good" />
+              ) : (
+                <XCircle size={13} aria-hidden className="shrink-0 translate-y-0.5 text-bad" />
+              )}
+              <span className="min-w-0">
+                <span className="sr-only">{satisfied ? "satisfied: " : "not satisfied: "}</span>
+                <Said text={text} />
+                {seqs.length === 0 ? null : (
+                  <span className="ml-2 text-[12px] text-muted">
+                    {seqs.slice(-6).map((seq) => {
+                      const index = indexOf.get(seq)
+                      return index === undefined ? null : (
+                        <button
+                          key={seq}
+                          type="button"
+                          className="num mr-1.5 text-accent underline"
+                          onClick={() => onSelect(index)}
+                        >
+                          {index}
+                        </button>
+                      )
+                    })}
+                  </span>
+                )}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {pivotal.length === 0 ? null : (
+        <p className="border-t border-line px-4 py-2.5 text-soft">
+          {counted(pivotal.length, "vote was", "votes were each")} needed:{" "}
+          <Said text={pivotal.map(({ participantId }) => participantId).join(", ")} />.
+        </p>
+      )}
+      {answer.notes.length === 0 ? null : (
+        <p className="border-t border-line px-4 py-2 text-[12px] text-muted">
+          <Said text={answer.notes.join("; ")} />
+        </p>
+      )}
+    </section>
+  )
+}
+
+const outcomeLook = (positive: boolean | null | undefined, isDecided: boolean, hasEnded: boolean) => {
+  if (!isDecided) {
+    return hasEnded
+      ? { icon: XCircle, text: "text-bad", border: "border-l-bad", title: "Ended without a decision" }
+      : { icon: CircleDashed, text: "text-accent", border: "border-l-accent", title: "No decision yet" }
+  }
+  if (positive === true) return { icon: CheckCircle2, text: "text-good", border: "border-l-good", title: "a yes" }
+  if (positive === false) return { icon: XCircle, text: "text-bad", border: "border-l-bad", title: "a no" }
+  return { icon: CircleHelp, text: "text-calm", border: "border-l-line-strong", title: "neither a yes nor a no" }
+}

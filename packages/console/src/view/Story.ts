@@ -1,0 +1,342 @@
+import type { CanonicalEvent, EventData, KnownEvent } from "@runplane/domain"
+import type { Tone } from "./Status.ts"
+
+/** What participants spent on language models before they said something. */
+export interface Spent {
+  readonly calls: number
+  readonly tokens: number
+  readonly costUsd: number
+  readonly models: ReadonlyArray<string>
+}
+
+/** One thing that happened, as it is told. */
+export interface StoryItem {
+  /** Index of the event that says it. */
+  readonly index: number
+  readonly ts: string
+  /** Who did it; empty for the service and the runtime. */
+  readonly who: string
+  readonly kind: "opening" | "proposal" | "opinion" | "objection" | "vote" | "answer" | "commitment" | "denial" | "run"
+  readonly tone: Tone
+  /** The second half of a sentence that begins with `who`. */
+  readonly verb: string
+  /** What it is about, where that is more than a word: an option, an action. */
+  readonly object: string | undefined
+  /** In its sender's own words. */
+  readonly words: string | undefined
+  /** 0 to 1. */
+  readonly confidence: number | undefined
+  readonly proposalId: string | undefined
+  /** What the same participant had said before about the same, when this is something else. */
+  readonly changedFrom: string | undefined
+  readonly spent: Spent | undefined
+}
+
+type Contribution = EventData<"proposal.created" | "proposal.updated">
+
+interface Told {
+  readonly kind: StoryItem["kind"]
+  readonly verb: string
+  readonly tone?: Tone
+  readonly object?: string | undefined
+  readonly words?: string | undefined
+}
+
+const POSITIVE = new Set(["APPROVE", "ACCEPT", "ALLOW", "YES", "GO"])
+const NEGATIVE = new Set(["REJECT", "DENY", "BLOCK", "NO", "DECLINE"])
+
+/** How a vote or a recommendation counts to a reader. */
+export const toneOfWord = (word: string | undefined): Tone => {
+  const upper = (word ?? "").toUpperCase()
+  return POSITIVE.has(upper) ? "good" : NEGATIVE.has(upper) ? "bad" : "calm"
+}
+
+const plainly =
+  (kind: StoryItem["kind"], verb: string, tone: Tone = "calm") =>
+  ({ reason }: Contribution): Told => ({ kind, verb, tone, words: reason })
+
+const percentOf = (progress: number | undefined) =>
+  progress === undefined ? "" : ` (${Math.round(progress <= 1 ? progress * 100 : progress)} %)`
+
+/** By message type, which means the same in every mode that has it. */
+const telling: ReadonlyMap<string, (said: Contribution) => Told> = new Map<string, (said: Contribution) => Told>([
+  [
+    "Proposal",
+    ({ action, proposalId, rationale, summary, title }) => ({
+      kind: "proposal",
+      verb: "proposes",
+      tone: "accent",
+      object: action ?? title ?? proposalId,
+      words: rationale ?? summary
+    })
+  ],
+  [
+    "CounterProposal",
+    ({ action, summary, title }) => ({
+      kind: "proposal",
+      verb: "proposes instead",
+      tone: "accent",
+      object: action ?? title,
+      words: summary
+    })
+  ],
+  [
+    "Evaluation",
+    ({ reason, recommendation }) => ({
+      kind: "opinion",
+      verb: "recommends",
+      tone: toneOfWord(recommendation),
+      object: recommendation ?? "nothing in particular",
+      words: reason
+    })
+  ],
+  [
+    "Objection",
+    ({ reason, severity }) => ({
+      kind: "objection",
+      verb: severity === undefined ? "objects" : `objects (${severity})`,
+      tone: "bad",
+      words: reason
+    })
+  ],
+  [
+    "Vote",
+    ({ reason, vote }) => ({
+      kind: "vote",
+      verb: "votes",
+      tone: toneOfWord(vote),
+      object: vote ?? "without saying what",
+      words: reason
+    })
+  ],
+  ["Accept", plainly("answer", "accepts the offer", "good")],
+  [
+    "Reject",
+    ({ reason, terminal }) => ({
+      kind: "answer",
+      verb: terminal === true ? "rejects the offer for good" : "rejects the offer",
+      tone: "bad",
+      words: reason
+    })
+  ],
+  ["Withdraw", plainly("answer", "withdraws the offer", "warn")],
+  [
+    "ApprovalRequest",
+    ({ action, requiredApprovals, summary }) => ({
+      kind: "proposal",
+      verb: requiredApprovals === undefined ? "asks for approval of" : `asks for ${requiredApprovals} approvals of`,
+      tone: "accent",
+      object: action,
+      words: summary
+    })
+  ],
+  ["Approve", plainly("vote", "approves", "good")],
+  ["Abstain", plainly("vote", "abstains")],
+  [
+    "TaskRequest",
+    ({ task, title }) => ({
+      kind: "proposal",
+      verb:
+        task?.requestedAssignee === undefined ? "requests a task" : `requests a task from ${task.requestedAssignee}`,
+      tone: "accent",
+      object: title,
+      words: task?.instructions
+    })
+  ],
+  ["TaskAccept", plainly("answer", "takes the task", "good")],
+  ["TaskReject", plainly("answer", "declines the task", "bad")],
+  [
+    "TaskUpdate",
+    ({ task }) => ({
+      kind: "answer",
+      verb: `works on the task${percentOf(task?.progress)}`,
+      words: task?.message ?? task?.status
+    })
+  ],
+  ["TaskComplete", ({ summary }) => ({ kind: "answer", verb: "completes the task", tone: "good", words: summary })],
+  [
+    "TaskFail",
+    ({ reason, task }) => ({
+      kind: "answer",
+      verb: task?.errorCode === undefined ? "gives the task up" : `gives the task up (${task.errorCode})`,
+      tone: "bad",
+      words: reason
+    })
+  ],
+  [
+    "HandoffOffer",
+    ({ handoff, reason }) => ({
+      kind: "proposal",
+      verb: `offers ${handoff?.targetParticipant ?? "somebody"} to take over`,
+      tone: "accent",
+      object: handoff?.scope,
+      words: reason
+    })
+  ],
+  ["HandoffContext", plainly("answer", "passes on what is known")],
+  [
+    "HandoffAccept",
+    ({ implicit, reason }) => ({
+      kind: "answer",
+      verb: implicit === true ? "takes over by not answering in time" : "takes over",
+      tone: implicit === true ? "warn" : "good",
+      words: reason
+    })
+  ],
+  ["HandoffDecline", plainly("answer", "declines to take over", "bad")]
+])
+
+const toldOf = (said: Contribution): Told =>
+  telling.get(said.messageType)?.(said) ?? { kind: "answer", verb: `says ${said.messageType}`, words: said.reason }
+
+/** What a contribution stands for, to tell whether a participant changed its mind. */
+const stanceOf = ({ action, messageType, recommendation, vote }: Contribution): string =>
+  vote ?? recommendation ?? action ?? messageType
+
+interface Teller {
+  readonly items: Array<StoryItem>
+  readonly spent: Map<string, Spent>
+  readonly stances: Map<string, string>
+}
+
+const item = (event: CanonicalEvent, over: Partial<StoryItem> & Pick<StoryItem, "kind" | "verb">): StoryItem => ({
+  index: event.index,
+  ts: event.ts,
+  who: "",
+  tone: "calm",
+  object: undefined,
+  words: undefined,
+  confidence: undefined,
+  proposalId: undefined,
+  changedFrom: undefined,
+  spent: undefined,
+  ...over
+})
+
+/**
+ * A run as a story: who asked for what, what each participant said, and how it ended. Every item is one event; signals,
+ * progress and acknowledgements are left to the list of events. Pure and total: an event that nobody knows tells
+ * nothing.
+ */
+export const storyOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<StoryItem> => {
+  const teller: Teller = { items: [], spent: new Map(), stances: new Map() }
+  for (const event of events) if (event.type !== "unknown") tell(teller, event)
+  return teller.items
+}
+
+const tell = (teller: Teller, event: KnownEvent): void => {
+  switch (event.type) {
+    case "message.received": {
+      const { messageType, payload, sender } = event.data
+      if (messageType !== "SessionStart") return
+      const intent = payload["intent"]
+      const words = typeof intent === "string" && intent !== "" ? intent : undefined
+      teller.items.push(item(event, { kind: "opening", who: sender, verb: "opens the session", tone: "accent", words }))
+      return
+    }
+    case "proposal.created":
+    case "proposal.updated":
+      tellContribution(teller, event)
+      return
+    case "llm.call.completed": {
+      const { estimatedCostUsd = 0, model, sender, totalTokens } = event.data
+      const before = teller.spent.get(sender)
+      teller.spent.set(sender, {
+        calls: (before?.calls ?? 0) + 1,
+        tokens: (before?.tokens ?? 0) + totalTokens,
+        costUsd: (before?.costUsd ?? 0) + estimatedCostUsd,
+        models: [...new Set([...(before?.models ?? []), ...(model === undefined ? [] : [model])])]
+      })
+      return
+    }
+    case "decision.finalized": {
+      const { action, confidence, outcomePositive, proposalId, reason, reasons, sender } = event.data
+      teller.items.push(
+        item(event, {
+          kind: "commitment",
+          who: sender,
+          verb: "commits",
+          tone: outcomePositive === true ? "good" : outcomePositive === false ? "bad" : "calm",
+          object: action,
+          words: reason ?? reasons[0],
+          confidence,
+          proposalId,
+          spent: spentBy(teller, sender)
+        })
+      )
+      return
+    }
+    case "policy.denied": {
+      const { errorMessage, reasons, sender } = event.data
+      const words = errorMessage ?? (reasons.length === 0 ? undefined : reasons.join("; "))
+      teller.items.push(
+        item(event, {
+          kind: "denial",
+          verb: `The policy refuses a message of ${sender || "an agent"}`,
+          tone: "bad",
+          words
+        })
+      )
+      return
+    }
+    case "run.suspended":
+      teller.items.push(
+        item(event, { kind: "run", verb: "The run is suspended", tone: "warn", words: event.data.reason })
+      )
+      return
+    case "run.resumed":
+      teller.items.push(item(event, { kind: "run", verb: "The run goes on", tone: "accent", words: event.data.reason }))
+      return
+    case "run.completed":
+      teller.items.push(item(event, { kind: "run", verb: "The run is completed", tone: "good" }))
+      return
+    case "run.failed": {
+      const { error, errorCode } = event.data
+      teller.items.push(
+        item(event, { kind: "run", verb: "The run fails", tone: "bad", object: errorCode, words: error })
+      )
+      return
+    }
+    case "run.cancelled":
+      teller.items.push(
+        item(event, { kind: "run", verb: "The run is cancelled", tone: "warn", words: event.data.reason })
+      )
+      return
+    default:
+  }
+}
+
+const tellContribution = (
+  teller: Teller,
+  event: Extract<KnownEvent, { type: "proposal.created" | "proposal.updated" }>
+) => {
+  const said = event.data
+  const { kind, object, tone = "calm", verb, words } = toldOf(said)
+  const proposalId = said.proposalId === "" ? undefined : said.proposalId
+  const subject = JSON.stringify([said.sender, said.proposalId, kind])
+  const stance = stanceOf(said)
+  const before = teller.stances.get(subject)
+  teller.stances.set(subject, stance)
+  const changedFrom = (kind === "vote" || kind === "opinion") && before !== stance ? before : undefined
+  teller.items.push(
+    item(event, {
+      kind,
+      who: said.sender,
+      verb,
+      tone,
+      object,
+      words,
+      confidence: said.confidence,
+      proposalId,
+      changedFrom,
+      spent: spentBy(teller, said.sender)
+    })
+  )
+}
+
+/** What the participant spent since it last said something; counted once. */
+const spentBy = ({ spent }: Teller, who: string): Spent | undefined => {
+  const found = spent.get(who)
+  spent.delete(who)
+  return found
+}

@@ -1,0 +1,112 @@
+import type { CanonicalEvent } from "@runplane/domain"
+import type { Tone } from "./Status.ts"
+
+/** A place in a run that readers look for. */
+export interface Mark {
+  readonly index: number
+  readonly kind: "proposal" | "vote" | "objection" | "decision" | "denial" | "end" | "failure"
+  readonly tone: Tone
+}
+
+/** The places of a run that are marked on its strip. */
+export const marksOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Mark> => {
+  const marks: Array<Mark> = []
+  for (const event of events) {
+    const mark = markOf(event)
+    if (mark !== undefined) marks.push({ index: event.index, ...mark })
+  }
+  return marks
+}
+
+const markOf = (event: CanonicalEvent): Omit<Mark, "index"> | undefined => {
+  switch (event.type) {
+    case "proposal.created":
+      return { kind: "proposal", tone: "accent" }
+    case "proposal.updated":
+      if (event.data.messageType === "Objection") return { kind: "objection", tone: "bad" }
+      return event.data.messageType === "Vote" || event.data.messageType === "Approve"
+        ? { kind: "vote", tone: "calm" }
+        : undefined
+    case "decision.finalized":
+      return { kind: "decision", tone: event.data.outcomePositive === false ? "bad" : "good" }
+    case "policy.denied":
+      return { kind: "denial", tone: "bad" }
+    case "message.send_failed":
+    case "run.failed":
+      return { kind: "failure", tone: "bad" }
+    case "run.completed":
+    case "run.cancelled":
+      return { kind: "end", tone: "calm" }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * How many events come in each of so many equal stretches of the run's time, from its first event to its last. Events
+ * are counted where they happened, so a stretch without any is empty.
+ */
+export const densityOf = (times: ReadonlyArray<number>, buckets: number): ReadonlyArray<number> => {
+  const counts = Array.from({ length: buckets }, () => 0)
+  const span = spanOf(times)
+  if (span === undefined) return counts
+  for (const time of times) {
+    const share = span.length === 0 ? 0 : (time - span.start) / span.length
+    const bucket = Math.min(buckets - 1, Math.max(0, Math.floor(share * buckets)))
+    counts[bucket] = (counts[bucket] ?? 0) + 1
+  }
+  return counts
+}
+
+const spanOf = (times: ReadonlyArray<number>) => {
+  let start = Number.POSITIVE_INFINITY
+  let end = Number.NEGATIVE_INFINITY
+  for (const time of times) {
+    if (time < start) start = time
+    if (time > end) end = time
+  }
+  return start <= end ? { start, length: end - start } : undefined
+}
+
+/** A stretch of time in which nothing happened, drawn shorter than it was. */
+export interface Idle {
+  /** 0 to 1 along the drawing. */
+  readonly from: number
+  readonly to: number
+  readonly ms: number
+}
+
+export interface TimeScale {
+  /** Where each time stands, 0 to 1, in the order of `times`. */
+  readonly places: ReadonlyArray<number>
+  readonly idle: ReadonlyArray<Idle>
+}
+
+/** A pause longer than this share of the time that is left without such pauses is drawn as long as this share. */
+const LONGEST_PAUSE = 0.06
+const IDLE_MS = 2_000
+
+/**
+ * Places of the times of a run along a line on which long pauses are shortened: a decision of three seconds after a
+ * wait of an hour is still to be seen. Times may come in any order.
+ */
+export const timeScale = (times: ReadonlyArray<number>): TimeScale => {
+  const order = times.map((_, at) => at).toSorted((one, other) => (times[one] ?? 0) - (times[other] ?? 0))
+  const gaps = order.map((at, rank) => (rank === 0 ? 0 : (times[at] ?? 0) - (times[order[rank - 1] ?? 0] ?? 0)))
+  const busy = gaps.filter((gap) => gap < IDLE_MS).reduce((sum, gap) => sum + gap, 0)
+  const most = Math.max(IDLE_MS / 4, busy * LONGEST_PAUSE)
+  const drawn = gaps.map((gap) => (gap < IDLE_MS ? gap : Math.min(gap, most)))
+  const whole = drawn.reduce((sum, gap) => sum + gap, 0)
+  const places = times.map(() => 0)
+  const idle: Array<Idle> = []
+  let at = 0
+  order.forEach((event, rank) => {
+    const from = whole === 0 ? 0 : at / whole
+    at += drawn[rank] ?? 0
+    const to = whole === 0 ? 0 : at / whole
+    places[event] = to
+    const gap = gaps[rank] ?? 0
+    if (gap > (drawn[rank] ?? 0)) idle.push({ from, to, ms: gap })
+  })
+  return { places, idle }
+}

@@ -1,0 +1,172 @@
+import { assert, describe, it } from "@effect/vitest"
+import { callsOf, spendersOf } from "../../src/view/Cost.ts"
+import { proposalsOf } from "../../src/view/Decision.ts"
+import { countTypes, type EventFilter, filterEvents, gistOf, whoOf } from "../../src/view/Events.ts"
+import { laneEventsOf } from "../../src/view/Lanes.ts"
+import { storyOf } from "../../src/view/Story.ts"
+import { densityOf, marksOf, timeScale } from "../../src/view/Strip.ts"
+import { DECISION, eventsOf, said } from "../support.ts"
+
+const decision = eventsOf(DECISION)
+
+describe("the story of a run", () => {
+  it("tells who asked for what, what each said, and how it ended", () => {
+    assert.deepStrictEqual(
+      storyOf(decision).map(({ index, object, verb, who }) => [index, who, verb, object ?? ""]),
+      [
+        [2, "lead", "opens the session", ""],
+        [3, "lead", "proposes", "go"],
+        [5, "ana", "recommends", "APPROVE"],
+        [6, "ana", "votes", "REJECT"],
+        [7, "bob", "objects (high)", ""],
+        [8, "ana", "votes", "APPROVE"],
+        [9, "", "The policy refuses a message of an agent", ""],
+        [10, "bob", "votes", "APPROVE"],
+        [11, "lead", "commits", "decision.selected"],
+        [12, "", "The run is completed", ""]
+      ]
+    )
+  })
+
+  it("keeps the words of the senders, and what they spent before they spoke", () => {
+    const [opening, , opinion, vote] = storyOf(decision)
+    assert.strictEqual(opening?.words, "decide about X")
+    assert.strictEqual(opinion?.words, "looks right")
+    assert.deepStrictEqual(opinion?.spent, { calls: 1, tokens: 15, costUsd: 0.001, models: ["m-1"] })
+    assert.isUndefined(vote?.spent)
+  })
+
+  it("marks a changed mind, but not an opinion that a vote follows", () => {
+    const changed = storyOf(decision).filter(({ changedFrom }) => changedFrom !== undefined)
+    assert.deepStrictEqual(
+      changed.map(({ changedFrom, index }) => [index, changedFrom]),
+      [[8, "REJECT"]]
+    )
+  })
+
+  it("is told of messages that nobody knows, and of names that objects have by themselves", () => {
+    const events = eventsOf([
+      said("proposal.updated", "constructor", "ana", { proposalId: "p1" }),
+      said("proposal.created", "Proposal", "", {}),
+      { type: "of.tomorrow", data: { anything: 1 } }
+    ])
+    assert.deepStrictEqual(
+      storyOf(events).map(({ verb }) => verb),
+      ["says constructor", "proposes"]
+    )
+  })
+})
+
+describe("the matrix of a decision", () => {
+  it("has the last vote of each, and what it had been", () => {
+    const [row] = proposalsOf(decision)
+    assert.include(row, { id: "p1", by: "lead", title: "go", text: "it is time", votesFor: 2, votesAgainst: 0 })
+    assert.deepInclude(row?.stances.get("ana"), { kind: "vote", word: "APPROVE", before: ["REJECT"], index: 8 })
+    assert.deepInclude(row?.stances.get("bob"), { kind: "vote", word: "APPROVE", before: [] })
+  })
+
+  it("shows the decision as it stood at an earlier place", () => {
+    const [row] = proposalsOf(decision.slice(0, 7))
+    assert.include(row, { votesFor: 0, votesAgainst: 1 })
+    assert.deepInclude(row?.stances.get("bob"), { kind: "objection", word: "OBJECTS" })
+    assert.lengthOf(proposalsOf(decision.slice(0, 2)), 0)
+  })
+
+  it("puts the proposal with most votes first", () => {
+    const events = eventsOf([
+      said("proposal.created", "Proposal", "lead", { proposalId: "a", option: "first" }),
+      said("proposal.created", "Proposal", "lead", { proposalId: "b", option: "second" }),
+      said("proposal.updated", "Vote", "ana", { proposalId: "b", vote: "APPROVE" }),
+      said("proposal.updated", "Vote", "bob", { proposalId: "unheard of", vote: "APPROVE" })
+    ])
+    assert.deepStrictEqual(
+      proposalsOf(events).map(({ title, votesFor }) => [title, votesFor]),
+      [
+        ["second", 1],
+        ["first", 0]
+      ]
+    )
+  })
+})
+
+describe("the list of events", () => {
+  it("is filtered by words in payloads, by types, and without types", () => {
+    const all: EventFilter = { words: "", types: [], without: [] }
+    const places = (filter: Partial<EventFilter>) =>
+      filterEvents(decision, { ...all, ...filter }).map(({ index }) => index)
+    assert.strictEqual(filterEvents(decision, all), decision)
+    assert.deepStrictEqual(places({ words: "EARLY vote" }), [6])
+    assert.deepStrictEqual(places({ types: ["decision.finalized", "run.completed"] }), [11, 12])
+    assert.deepStrictEqual(places({ types: ["run.completed"], without: ["run.completed"] }), [])
+    assert.notInclude(places({ without: ["proposal.updated"] }), 6)
+  })
+
+  it("counts types, and says each event in a line", () => {
+    assert.deepStrictEqual(countTypes(decision)[0], ["proposal.updated", 5])
+    const line = decision.find(({ type }) => type === "llm.call.completed")
+    assert.strictEqual(line && gistOf(line), "m-1 · 10 + 5 tokens · $0.001")
+    assert.strictEqual(line && whoOf(line), "ana")
+    const [long] = eventsOf([said("decision.finalized", "Commitment", "lead", { action: `a\n${"x".repeat(10_000)}` })])
+    assert.isBelow(long === undefined ? 0 : gistOf(long).length, 300)
+  })
+})
+
+describe("the strip and the lanes", () => {
+  it("mark proposals, votes, refusals, the decision and the end", () => {
+    assert.deepStrictEqual(
+      marksOf(decision).map(({ index, kind }) => `${index} ${kind}`),
+      ["3 proposal", "6 vote", "7 objection", "8 vote", "9 denial", "10 vote", "11 decision", "12 end"]
+    )
+  })
+
+  it("count events where they happened", () => {
+    assert.deepStrictEqual(densityOf([0, 1, 2, 100], 4), [3, 0, 0, 1])
+    assert.deepStrictEqual(densityOf([], 2), [0, 0])
+    assert.deepStrictEqual(densityOf([5, 5], 2), [2, 0])
+  })
+
+  it("draw long pauses short, and keep the order of time", () => {
+    const hour = 3_600_000
+    const { idle, places } = timeScale([0, 500, 1_000, hour, hour + 500, hour + 1_000])
+    assert.lengthOf(idle, 1)
+    assert.strictEqual(idle[0]?.ms, hour - 1_000)
+    assert.strictEqual(places[0], 0)
+    assert.strictEqual(places[5], 1)
+    assert.isBelow((places[3] ?? 1) - (places[2] ?? 0), 0.25)
+    assert.deepStrictEqual(
+      places,
+      places.toSorted((one, other) => one - other)
+    )
+    assert.deepStrictEqual(timeScale([7]).places, [0])
+  })
+
+  it("have one sign for each message, and none for a stranger's", () => {
+    assert.deepStrictEqual(
+      laneEventsOf(decision).map(({ kind, who }) => `${who} ${kind}`),
+      [
+        "lead proposal",
+        "ana model",
+        "ana opinion",
+        "ana vote",
+        "bob objection",
+        "ana vote",
+        "bob vote",
+        "lead commitment"
+      ]
+    )
+  })
+})
+
+describe("what was spent", () => {
+  it("is counted from every call", () => {
+    const calls = callsOf([...decision, ...eventsOf([said("llm.call.completed", "Signal", "bob", { model: "m-2" })])])
+    assert.lengthOf(calls, 2)
+    assert.deepStrictEqual(
+      spendersOf(calls).map(({ costUsd, who }) => [who, costUsd]),
+      [
+        ["ana", 0.001],
+        ["bob", 0]
+      ]
+    )
+  })
+})

@@ -24,6 +24,21 @@ const againstRuntime =
         }
       ]
 
+/** In the Chromium that `npm run test:console` finds; it starts a stack of its own. */
+const inBrowser =
+  process.env["CONSOLE_CHROMIUM"] === undefined
+    ? []
+    : [
+        {
+          test: {
+            name: "console",
+            include: ["packages/*/test/**/*.browser.test.ts"],
+            testTimeout: 600_000,
+            hookTimeout: 180_000
+          }
+        }
+      ]
+
 export default defineConfig({
   test: {
     // Most of what a test against servers does is waiting, so two cores carry more than two of them.
@@ -39,7 +54,7 @@ export default defineConfig({
           // Far above what any of them takes: a machine with other work may stand still for seconds.
           testTimeout: 60_000,
           include: ["packages/*/test/**/*.test.ts"],
-          exclude: ["**/*.integration.test.ts", "**/*.fault.test.ts", "**/*.runtime.test.ts"]
+          exclude: ["**/*.integration.test.ts", "**/*.fault.test.ts", "**/*.runtime.test.ts", "**/*.browser.test.ts"]
         }
       },
       {
@@ -50,6 +65,7 @@ export default defineConfig({
         }
       },
       ...againstRuntime,
+      ...inBrowser,
       {
         // Servers that are killed and streams that are cut, hundreds of times: too long for `npm test`.
         test: {

@@ -108,7 +108,7 @@ const ensureInstall = () => {
 const CONSOLE_SOURCES = ["packages/console", "packages/api", "packages/domain"]
 const NOT_SOURCES = new Set(["node_modules", "dist", "test", "openapi", "screenshots"])
 /** Scripts that serve the console. */
-const SERVES_CONSOLE = new Set(["start:app"])
+const SERVES_CONSOLE = new Set(["start:app", "console:all"])
 
 const filesIn = (folder) =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

@@ -55,7 +55,7 @@ export const App = ({ config }: { readonly config: Config }) => {
                 </Route>
                 <Route path="/runs/:id">{({ id }) => <RunPage key={id} runId={id} />}</Route>
                 <Route>
-                  <Empty title="There is no such page">
+                  <Empty isPage title="There is no such page">
                     <a className="text-accent underline" href={import.meta.env.BASE_URL}>
                       Go to the runs
                     </a>
@@ -88,6 +88,8 @@ class PageGuard extends Component<{ readonly children: ReactNode }, { readonly e
       requestId: "",
       metadata: undefined
     })
-    return <Failure what="This page has a fault" error={shown} retry={() => this.setState({ error: undefined })} />
+    return (
+      <Failure isPage what="This page has a fault" error={shown} retry={() => this.setState({ error: undefined })} />
+    )
   }
 }

@@ -6,10 +6,19 @@ import { Id, Said } from "./basics.tsx"
 import { useNow } from "./hooks.ts"
 
 /** Nothing is there, why, and what can be done about it. */
-export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+export const Empty = ({
+  title,
+  children,
+  isPage = false
+}: {
+  readonly title: string
+  readonly children?: ReactNode
+  /** It is all that the page has to say. */
+  readonly isPage?: boolean
+}) => (
   <div className="flex flex-col items-center justify-center gap-2 px-6 py-14 text-center">
     <Inbox size={22} aria-hidden className="text-muted" />
-    <p className="font-medium text-soft">{title}</p>
+    {isPage ? <h1 className="font-medium text-soft">{title}</h1> : <p className="font-medium text-soft">{title}</p>}
     {children === undefined ? null : <div className="max-w-md text-muted">{children}</div>}
   </div>
 )
@@ -27,20 +36,24 @@ const advice = ({ code, status }: Problem): string => {
 /** What went wrong: code, message, request id, and a way to try again. */
 export const Failure = ({
   error,
+  isPage = false,
   retry,
   what
 }: {
   readonly error: unknown
+  /** It is all that the page has to say. */
+  readonly isPage?: boolean
   readonly retry?: () => void
   readonly what: string
 }) => {
   const problem = problemOf(error, "")
   const help = advice(problem)
+  const Title = isPage ? "h1" : "p"
   return (
     <div role="alert" className="m-4 flex gap-3 rounded-lg border border-bad/40 bg-bad-soft p-4">
       <AlertTriangle size={18} aria-hidden className="mt-0.5 shrink-0 text-bad" />
       <div className="min-w-0 flex-1">
-        <p className="font-semibold text-text">{what}</p>
+        <Title className="font-semibold text-text">{what}</Title>
         <ul className="mt-1 text-soft">
           {problem.messages.map((message) => (
             <li key={message}>

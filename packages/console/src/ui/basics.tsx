@@ -111,7 +111,6 @@ export const Id = ({
     <button
       type="button"
       title={`${id}\nClick to copy`}
-      aria-label={`Copy ${label} ${id}`}
       className="group inline-flex max-w-full items-center gap-1 rounded font-mono text-[12px] text-soft hover:text-text"
       onClick={(event) => {
         event.stopPropagation()
@@ -122,6 +121,7 @@ export const Id = ({
       }}
     >
       <span className="truncate">{middleCut(id, edge)}</span>
+      <span className="sr-only">, copy {label}</span>
       {isCopied ? (
         <Check size={12} aria-hidden className="shrink-0 text-good" />
       ) : (

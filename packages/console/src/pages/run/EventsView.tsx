@@ -82,7 +82,10 @@ export default function EventsView({ page, set, shown }: EventsViewProps) {
             value={typed}
             onChange={({ target }) => setTyped(target.value)}
             onKeyDown={(event) => {
-              if (event.key === "Escape") event.currentTarget.blur()
+              if (event.key !== "Escape") return
+              // By itself a search field would be emptied.
+              event.preventDefault()
+              event.currentTarget.blur()
             }}
           />
         </label>

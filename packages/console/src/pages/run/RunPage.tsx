@@ -44,7 +44,7 @@ export default function RunPage({ runId }: { readonly runId: string }) {
   const { again, log, view } = useRun(runId)
   if (record.data === undefined) {
     return record.isError ? (
-      <Failure what="The run cannot be read" error={record.error} retry={() => void record.refetch()} />
+      <Failure isPage what="The run cannot be read" error={record.error} retry={() => void record.refetch()} />
     ) : (
       <Skeleton rows={12} height={44} />
     )

@@ -58,7 +58,10 @@ export const Filters = ({ filters, searchRef, set }: FiltersProps) => {
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
             onKeyDown={(event) => {
-              if (event.key === "Escape") event.currentTarget.blur()
+              if (event.key !== "Escape") return
+              // By itself a search field would be emptied.
+              event.preventDefault()
+              event.currentTarget.blur()
             }}
           />
         </label>

@@ -1,0 +1,271 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import {
+  ask,
+  CONTROL_PLANE,
+  go,
+  KEY,
+  launchExample,
+  openPage,
+  PATIENCE_MS,
+  picture,
+  startStack,
+  stopStack,
+  tearDown,
+  violationsOf
+} from "./Stage.ts"
+
+let decided = ""
+
+beforeAll(startStack)
+afterAll(tearDown)
+
+const light = (page: Page, state: string) =>
+  page.locator(`[data-light="${state}"]`).locator("visible=true").first().waitFor()
+
+const lightSays = (page: Page, words: string) =>
+  page.locator("[data-light]").getByText(words).locator("visible=true").first().waitFor()
+
+const stateOf = async (id: string) => (await ask("GET", `${CONTROL_PLANE}/runs/${id}/state`)).body
+
+describe("the console in a browser", () => {
+  it("asks for a key, says when it is wrong, and lets in who has one", async () => {
+    const { context, misdeeds, page } = await openPage({ signedIn: false })
+    await go(page, "/runs")
+    await page.getByText("Sign in to Runplane").waitFor()
+    await picture(page, "sign-in-1280-light")
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await page.getByLabel("API key").fill("wrong")
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").getByText("Invalid authorization token").waitFor()
+    await page.getByLabel("API key").fill(KEY)
+    await page.keyboard.press("Enter")
+    await page.getByText("There are no runs yet").waitFor()
+    await page.reload()
+    await page.getByText("There are no runs yet").waitFor()
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it("shows a run live from its first event to its decision, and proves that it has every event", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/runs")
+    await page.getByText("There are no runs yet").waitFor()
+    const launched = launchExample()
+    // It comes by itself, and is watched while its agents are talking.
+    await page.locator("[data-row='0'] a").click()
+    await page.locator("[data-index]").first().waitFor()
+    decided = await launched
+    await light(page, "complete")
+    const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${decided}`)).body
+    await lightSays(page, `Complete · ${lastEventIndex} events`)
+    const { decision, llm, participants } = await stateOf(decided)
+    await page.getByText(decision.current.reasons[0]).first().waitFor()
+    await page.getByText(decision.current.prompt).first().waitFor()
+    await page.locator("header [data-status='completed']").waitFor()
+    for (const { participantId } of participants) await page.getByText(participantId).first().waitFor()
+    const tokens = llm.totals.totalTokens.toLocaleString("en-US")
+    await page.getByText(new RegExp(`· ${tokens} tokens`)).waitFor()
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it("lists the runs as the API has them", async () => {
+    const { context, page } = await openPage()
+    await go(page, "/runs")
+    const [run] = (await ask("GET", `${CONTROL_PLANE}/runs?limit=1`)).body.data
+    const row = page.locator("[data-row='0']")
+    await row.waitFor()
+    const text = await row.textContent()
+    assert.include(text ?? "", run.sourceRef)
+    assert.include(text ?? "", String(run.lastEventIndex))
+    assert.include(text ?? "", run.metadata.finalAction)
+    assert.strictEqual(await row.locator("[data-status]").getAttribute("data-status"), run.status)
+    await context.close()
+  })
+
+  it("shows the run at any place of it, as the API replays it there", async () => {
+    const { context, page } = await openPage()
+    for (const place of [1, 20, 60]) {
+      await go(page, `/runs/${decided}?at=${place}`)
+      await light(page, "complete")
+      await page.getByText(`as of event ${place},`).waitFor()
+      const events = (await ask("GET", `${CONTROL_PLANE}/runs/${decided}/events?limit=${place}`)).body
+      const replayed = await ask("GET", `${CONTROL_PLANE}/runs/${decided}/replay/state?seq=${events.at(-1).seq}`)
+      assert.strictEqual(replayed.status, 200)
+      const status = await page.locator("header [data-status]").getAttribute("data-status")
+      assert.strictEqual(status, replayed.body.run.status)
+      assert.include((await page.locator("header dl").textContent()) ?? "", String(replayed.body.timeline.totalEvents))
+    }
+    await page.keyboard.press("ArrowRight")
+    await page.getByText("as of event 61,").waitFor()
+    await page.keyboard.press("ArrowLeft")
+    await page.getByText("as of event 60,").waitFor()
+    assert.include(page.url(), "at=60")
+    await page.keyboard.press("l")
+    await page.getByText("as of event").waitFor({ state: "detached" })
+    await context.close()
+  })
+
+  it("finds an event by a word in its payload, and shows the whole of it", async () => {
+    const { context, page } = await openPage()
+    await go(page, `/runs/${decided}?view=events`)
+    await light(page, "complete")
+    await page.keyboard.press("/")
+    await page.keyboard.type("sessionstart")
+    await page.waitForURL(/q=sessionstart/)
+    await page.getByRole("option").first().click()
+    const details = page.getByLabel("Event", { exact: true })
+    await details.getByText("SessionStart").first().waitFor()
+    assert.include(page.url(), "q=sessionstart")
+    await page.keyboard.press("Escape")
+    await context.close()
+  })
+
+  it("is used by keys alone: find a run, open it, cancel it with a reason", async () => {
+    const descriptor = {
+      mode: "live",
+      runtime: { kind: "rust" },
+      session: {
+        modeName: "macp.mode.decision.v1",
+        modeVersion: "1.0.0",
+        configurationVersion: "config.default",
+        ttlMs: 600_000,
+        participants: [{ id: "ana" }, { id: "bob" }],
+        metadata: { runLabel: "waits for nobody", cancellationDelegated: true }
+      }
+    }
+    const created = await ask("POST", `${CONTROL_PLANE}/runs`, descriptor)
+    assert.strictEqual(created.status, 202, created.text)
+    const { context, page } = await openPage()
+    await go(page, `/runs/${decided}`)
+    await page.keyboard.press("g")
+    await page.keyboard.press("r")
+    await page.locator("[data-row='0']").waitFor()
+    await page.keyboard.press("/")
+    await page.keyboard.type(created.body.runId)
+    await page.keyboard.press("Escape")
+    await page.getByText("1 run", { exact: true }).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    await page.locator("h1").getByText("waits for nobody").waitFor()
+    await page.getByRole("button", { name: "Cancel" }).focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").waitFor()
+    const confirm = page.getByRole("button", { name: "Cancel the run" })
+    assert.isTrue(await confirm.isDisabled())
+    await page.getByLabel("Reason").fill("nobody comes")
+    await picture(page, "cancel-1280-light")
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await confirm.focus()
+    await page.keyboard.press("Enter")
+    await page.locator("header [data-status='cancelled']").waitFor()
+    assert.strictEqual((await stateOf(created.body.runId)).run.status, "cancelled")
+    await context.close()
+  })
+
+  it("takes hostile texts for texts", async () => {
+    const hostile = `<img src=x onerror="window.harmed=1"><script>window.harmed=1</script> \u202egnirts\u202c 🎈 ${"W".repeat(10_000)}`
+    const created = await ask("POST", `${CONTROL_PLANE}/runs`, {
+      mode: "live",
+      runtime: { kind: "rust" },
+      session: {
+        modeName: "macp.mode.decision.v1",
+        modeVersion: "1.0.0",
+        configurationVersion: "config.default",
+        ttlMs: 600_000,
+        participants: [{ id: "<b>bold</b>" }],
+        metadata: { runLabel: hostile, cancellationDelegated: true }
+      }
+    })
+    assert.strictEqual(created.status, 202, created.text)
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/runs")
+    await page.locator("[data-row='0']").getByText("<img src=x").waitFor()
+    await picture(page, "hostile-runs-1280-light")
+    await go(page, `/runs/${created.body.runId}`)
+    await page.locator("h1").getByText("<img src=x").waitFor()
+    await picture(page, "hostile-run-1280-light")
+    assert.isFalse(await page.evaluate(() => "harmed" in window))
+    assert.isTrue(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth))
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await ask("POST", `${CONTROL_PLANE}/runs/${created.body.runId}/cancel`, { reason: "seen" })
+    await context.close()
+  })
+
+  it("says what is wrong with a link, with the id of the request", async () => {
+    const { context, page } = await openPage()
+    await go(page, "/runs/00000000-0000-4000-8000-000000000000")
+    const alert = page.getByRole("alert").first()
+    await alert.getByText("RUN_NOT_FOUND").waitFor()
+    await alert.getByText("copy request id").waitFor()
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await picture(page, "not-found-1280-light")
+    await go(page, "/nowhere")
+    await page.getByText("There is no such page").waitFor()
+    await context.close()
+  })
+
+  it("has no violation that axe finds, on every page and view, in both themes, on wide and narrow screens", async () => {
+    const views = ["story", "decision", "timeline", "events", "cost"]
+    for (const theme of ["light", "dark"] as const) {
+      for (const width of [1280, 390]) {
+        const { context, page } = await openPage({ theme, width })
+        await go(page, "/runs")
+        await page.locator("[data-row='0']").waitFor()
+        await picture(page, `runs-${width}-${theme}`)
+        assert.deepStrictEqual(await violationsOf(page), [], `runs ${theme} ${width}`)
+        for (const view of views) {
+          await go(page, `/runs/${decided}?view=${view}`)
+          await light(page, "complete")
+          await page.locator(".skeleton").first().waitFor({ state: "detached" })
+          await picture(page, `${view}-${width}-${theme}`)
+          assert.deepStrictEqual(await violationsOf(page), [], `${view} ${theme} ${width}`)
+          assert.isTrue(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), view)
+        }
+        await context.close()
+      }
+    }
+  })
+
+  // Last: it stops what the others need.
+  it(
+    "goes on by itself when the control plane was gone",
+    async () => {
+      const waiting = await ask("POST", `${CONTROL_PLANE}/runs`, {
+        mode: "live",
+        runtime: { kind: "rust" },
+        session: {
+          modeName: "macp.mode.decision.v1",
+          modeVersion: "1.0.0",
+          configurationVersion: "config.default",
+          ttlMs: 600_000,
+          participants: [{ id: "ana" }],
+          metadata: { cancellationDelegated: true }
+        }
+      })
+      const list = await openPage()
+      const run = await openPage()
+      await go(list.page, "/runs")
+      await list.page.locator("[data-row='0']").waitFor()
+      await go(run.page, `/runs/${waiting.body.runId}`)
+      await light(run.page, "live")
+      await stopStack()
+      await light(list.page, "unreachable")
+      await light(run.page, "reconnecting")
+      await list.page.locator("[data-row='0']").waitFor()
+      await picture(list.page, "gone-1280-light")
+      await picture(run.page, "gone-run-1280-light")
+      await startStack()
+      await light(list.page, "polling")
+      await ask("POST", `${CONTROL_PLANE}/runs/${waiting.body.runId}/cancel`, { reason: "enough" })
+      await run.page.locator("header [data-status='cancelled'], header [data-status='failed']").first().waitFor()
+      await light(run.page, "complete")
+      const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${waiting.body.runId}`)).body
+      await lightSays(run.page, `Complete · ${lastEventIndex} events`)
+      await list.context.close()
+      await run.context.close()
+    },
+    4 * PATIENCE_MS
+  )
+})

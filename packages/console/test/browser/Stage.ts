@@ -1,0 +1,153 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { freePorts, type Program, request, startProgram } from "@runplane/testing"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+
+const STACK = fileURLToPath(new URL("../../../stack/src/main.ts", import.meta.url))
+const SCREENSHOTS = fileURLToPath(new URL("../../screenshots/", import.meta.url))
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** The key that the services of the tests ask for. */
+export const KEY = "key-of-the-tests"
+
+/** Everything takes this long at most, on a machine with other work. */
+export const PATIENCE_MS = 60_000
+
+const [launcher = 0, controlPlane = 0, sandbox = 0, auth = 0, postgres = 0] = await Effect.runPromise(freePorts(5))
+
+export const CONTROL_PLANE = `http://127.0.0.1:${controlPlane}`
+export const LAUNCHER = `http://127.0.0.1:${launcher}`
+
+const dataFolder = mkdtempSync(join(tmpdir(), "runplane-console-stack-"))
+const scope = Scope.makeUnsafe()
+let stack: Program | undefined
+let browser: Browser | undefined
+
+/** Starts the stack, or starts it again on the same ports and the same data. */
+export const startStack = async (): Promise<void> => {
+  const env = {
+    ...process.env,
+    LAUNCHER_PORT: String(launcher),
+    CONTROL_PLANE_PORT: String(controlPlane),
+    SANDBOX_PORT: String(sandbox),
+    AUTH_PORT: String(auth),
+    RUNPLANE_POSTGRES_PORT: String(postgres),
+    RUNPLANE_DATA_DIR: dataFolder,
+    AUTH_API_KEYS: KEY,
+    THROTTLE_LIMIT: "1000000"
+  }
+  stack = await Effect.runPromise(Scope.provide(startProgram(STACK, { args: ["--no-demo"], env }), scope))
+  const serving = await Effect.runPromise(stack.line("Serving"))
+  if (serving === undefined) throw new Error(`the stack did not start: ${stack.output()}`)
+}
+
+/** Ends the stack as Ctrl-C does. */
+export const stopStack = async (): Promise<void> => {
+  if (stack !== undefined) await Effect.runPromise(stack.kill("SIGTERM"))
+  stack = undefined
+}
+
+/** What a page did that it must not do. */
+export interface Misdeeds {
+  readonly errors: Array<string>
+  readonly foreign: Array<string>
+}
+
+export interface Stage {
+  readonly context: BrowserContext
+  readonly page: Page
+  readonly misdeeds: Misdeeds
+}
+
+interface StageOptions {
+  readonly width?: number
+  readonly theme?: "light" | "dark"
+  /** Whether the key is there already. */
+  readonly signedIn?: boolean
+}
+
+/** A page of its own, on a screen and in a theme. */
+export const openPage = async ({
+  signedIn = true,
+  theme = "light",
+  width = 1280
+}: StageOptions = {}): Promise<Stage> => {
+  browser ??= await chromium.launch({
+    executablePath: process.env["CONSOLE_CHROMIUM"] ?? "",
+    // The tests may run as root, who has no sandbox, and where /dev/shm is small.
+    args: ["--no-sandbox", "--disable-dev-shm-usage"]
+  })
+  const context = await browser.newContext({
+    viewport: { width, height: width < 500 ? 844 : 800 },
+    colorScheme: theme,
+    reducedMotion: "reduce"
+  })
+  context.setDefaultTimeout(PATIENCE_MS)
+  if (signedIn) await context.addInitScript((key) => sessionStorage.setItem("runplane.key", key), KEY)
+  const page = await context.newPage()
+  const misdeeds: Misdeeds = { errors: [], foreign: [] }
+  page.on("pageerror", (error) => misdeeds.errors.push(error.message))
+  page.on("console", (message) => {
+    if (/Content Security Policy/i.test(message.text())) misdeeds.errors.push(message.text())
+  })
+  page.on("request", (sent) => {
+    const { origin, protocol } = new URL(sent.url())
+    const isOurs = origin === CONTROL_PLANE || origin === LAUNCHER || protocol === "data:" || protocol === "blob:"
+    if (!isOurs) misdeeds.foreign.push(sent.url())
+  })
+  return { context, page, misdeeds }
+}
+
+export const go = (page: Page, path: string) => page.goto(`${CONTROL_PLANE}/console${path}`)
+
+const readFindings = Schema.decodeUnknownSync(
+  Schema.Struct({
+    violations: Schema.Array(
+      Schema.Struct({ id: Schema.String, nodes: Schema.Array(Schema.Struct({ html: Schema.String })) })
+    )
+  })
+)
+
+/** What axe finds wrong with a page. */
+export const violationsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(AXE)
+  const { violations } = readFindings(await page.evaluate("axe.run(document, { resultTypes: ['violations'] })"))
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 300)}`))
+}
+
+/** Keeps a picture for whoever wants to look. */
+export const picture = async (page: Page, name: string): Promise<void> => {
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
+}
+
+/** What the API says, as any client hears it. */
+export const ask = (method: string, url: string, body?: unknown) =>
+  Effect.runPromise(
+    request(method, url, {
+      headers: url.startsWith(LAUNCHER) ? { "x-api-key": KEY } : { authorization: `Bearer ${KEY}` },
+      ...(body === undefined ? {} : { body })
+    })
+  )
+
+/** Launches the example; answers its run. */
+export const launchExample = async (): Promise<string> => {
+  const body = { scenarioRef: "incident/region-failover@1.0.0", inputs: {}, bootstrapAgents: true }
+  const { body: answer, status, text } = await ask("POST", `${LAUNCHER}/examples/run`, body)
+  if (status !== 201) throw new Error(`the example was not launched: ${status} ${text}`)
+  return String(answer.controlPlaneRun.runId)
+}
+
+export const tearDown = async (): Promise<void> => {
+  await browser?.close()
+  await stopStack()
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+  rmSync(dataFolder, { recursive: true, force: true })
+}

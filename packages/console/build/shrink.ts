@@ -16,7 +16,8 @@ const brotli = (bytes: Uint8Array) =>
 
 /**
  * Writes the compressed forms of every text file beside it, and holds the budget of the first load: the build fails
- * when the entry and the largest page that it leads to are larger than that together.
+ * when the entry and the largest page that it leads to are larger than that together. `CONSOLE_BUDGET=told` only tells:
+ * nobody's start should fail for some bytes.
  */
 export const shrink = (): Plugin => {
   let folder = ""
@@ -42,7 +43,9 @@ export const shrink = (): Plugin => {
       const heaviest = firstLoads(chunks, sizes)[0]
       if (heaviest === undefined) return
       const told = `first load ${heaviest.bytes} bytes of compressed script (${heaviest.page}), budget ${FIRST_LOAD_BYTES}`
-      if (heaviest.bytes > FIRST_LOAD_BYTES) throw new Error(`${told}: too large`)
+      if (heaviest.bytes > FIRST_LOAD_BYTES && process.env["CONSOLE_BUDGET"] !== "told") {
+        throw new Error(`${told}: too large`)
+      }
       process.stdout.write(`${told}\n`)
     }
   }

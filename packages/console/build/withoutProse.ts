@@ -4,6 +4,9 @@ import type { ESTree, Plugin } from "vite"
 const DESCRIBED = /\/packages\/(api|domain)\/src\//
 const PROSE = new Set(["description", "summary"])
 
+/** Functions whose first argument says what a field is. */
+const DESCRIBES = new Set(["about", "uuid", "isoDate", "commaSeparated", "textParam"])
+
 type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>
 
 /**
@@ -15,32 +18,41 @@ export const withoutProse = (): Plugin => ({
   apply: "build",
   transform(code, id) {
     if (!DESCRIBED.test(id)) return null
-    const cuts: Array<readonly [start: number, end: number]> = []
+    const cuts: Array<readonly [start: number, end: number, instead: string]> = []
     const program: ESTree.Program = this.parse(code)
     walk(program, (node) => {
-      const text = proseOf(node)
-      if (text !== undefined) cuts.push([text.start, text.end])
+      for (const { start, end, instead } of proseOf(node)) cuts.push([start, end, instead])
     })
     if (cuts.length === 0) return null
     let shorter = code
-    for (const [start, end] of cuts.toSorted(([one], [other]) => other - one)) {
-      shorter = `${shorter.slice(0, start)}""${shorter.slice(end)}`
+    for (const [start, end, instead] of cuts.toSorted(([one], [other]) => other - one)) {
+      shorter = `${shorter.slice(0, start)}${instead}${shorter.slice(end)}`
     }
     return { code: shorter, map: null }
   }
 })
 
-/** The text within a node that is prose; only texts that stand there as they are, so that nothing is lost with them. */
-const proseOf = (node: Node): Node | undefined => {
+interface Cut {
+  readonly start: number
+  readonly end: number
+  readonly instead: string
+}
+
+/** The prose of a node and its examples; only texts that stand there as they are, so that nothing is lost with them. */
+const proseOf = (node: Node): ReadonlyArray<Cut> => {
   if (node.type === "Property" && isNode(node["key"]) && isNode(node["value"])) {
     const { key, value } = { key: node["key"], value: node["value"] }
-    return typeof key["name"] === "string" && PROSE.has(key["name"]) && isText(value) ? value : undefined
+    return typeof key["name"] === "string" && PROSE.has(key["name"]) && isText(value) ? [cut(value, '""')] : []
   }
-  if (node.type !== "CallExpression" || !isNode(node["callee"]) || !Array.isArray(node["arguments"])) return undefined
-  const object = node["callee"]["object"]
-  const first: unknown = node["arguments"][0]
-  return isNode(object) && object["name"] === "Field" && isNode(first) && isText(first) ? first : undefined
+  if (node.type !== "CallExpression" || !isNode(node["callee"]) || !Array.isArray(node["arguments"])) return []
+  const { name, object } = node["callee"]
+  const describes = (typeof name === "string" && DESCRIBES.has(name)) || (isNode(object) && object["name"] === "Field")
+  const [prose, example]: ReadonlyArray<unknown> = node["arguments"]
+  if (!describes || !isNode(prose) || !isText(prose)) return []
+  return isNode(example) && isText(example) ? [cut(prose, '""'), cut(example, "void 0")] : [cut(prose, '""')]
 }
+
+const cut = ({ end, start }: Node, instead: string): Cut => ({ start, end, instead })
 
 /** A text, or texts put together. */
 const isText = (node: Node): boolean => {

@@ -15,10 +15,10 @@ import type { Shown } from "./Facts.ts"
 import { Header } from "./Header.tsx"
 import { Participants } from "./Participants.tsx"
 import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.ts"
-import { Scrubber } from "./Scrubber.tsx"
 import { StoryView } from "./StoryView.tsx"
 
 const Inspector = lazy(() => import("./Inspector.tsx"))
+const Scrubber = lazy(() => import("./Scrubber.tsx"))
 const DecisionView = lazy(() => import("./DecisionView.tsx"))
 const TimelineView = lazy(() => import("./TimelineView.tsx"))
 const EventsView = lazy(() => import("./EventsView.tsx"))
@@ -99,7 +99,9 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
               <View page={page} set={set} shown={shown} />
             </Suspense>
           </div>
-          <Scrubber log={log} count={view.count} page={page} set={set} isLive={!isTerminal(run.status)} />
+          <Suspense fallback={<div className="h-[76px] shrink-0 border-t border-line bg-panel" />}>
+            <Scrubber log={log} count={view.count} page={page} set={set} isLive={!isTerminal(run.status)} />
+          </Suspense>
         </section>
         {selected === undefined ? null : (
           <Suspense fallback={null}>

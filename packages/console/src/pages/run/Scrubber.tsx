@@ -20,7 +20,7 @@ const LONGEST_STEP_MS = 1_500
 const SHORTEST_STEP_MS = 16
 
 /** The place in time of everything above it: drag, step by event or mark, play, or go back to now. */
-export const Scrubber = ({ count, isLive, log, page, set }: ScrubberProps) => {
+export default function Scrubber({ count, isLive, log, page, set }: ScrubberProps) {
   const at = page.at === undefined ? count : Math.min(page.at, count)
   const isNow = page.at === undefined || page.at >= count
   const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(1)

@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
-import { ListTree } from "lucide-react"
+import { ListTree, Rocket } from "lucide-react"
 import { Component, lazy, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Router, Switch } from "wouter"
 import type { Config } from "./client/Config.ts"
@@ -11,6 +11,7 @@ import { useStore } from "./ui/hooks.ts"
 import { Empty, Failure, Skeleton } from "./ui/States.tsx"
 
 const RunsPage = lazy(() => import("./pages/runs/RunsPage.tsx"))
+const LaunchPage = lazy(() => import("./pages/launch/LaunchPage.tsx"))
 const RunPage = lazy(() => import("./pages/run/RunPage.tsx"))
 
 const RETRIES = 4
@@ -35,7 +36,11 @@ session.subscribe(() => {
   if (!session.get().isRefused) queries.clear()
 })
 
-const placesOf = (_: Config): ReadonlyArray<Place> => [{ path: "/runs", title: "Runs", icon: ListTree, key: "r" }]
+/** Without a launch service there is nothing to launch with. */
+const placesOf = ({ launcherUrl }: Config): ReadonlyArray<Place> => [
+  { path: "/runs", title: "Runs", icon: ListTree, key: "r" },
+  ...(launcherUrl === undefined ? [] : [{ path: "/launch", title: "Launch", icon: Rocket, key: "l" }])
+]
 
 export const App = ({ config }: { readonly config: Config }) => {
   const { isRefused } = useStore(session)
@@ -54,6 +59,11 @@ export const App = ({ config }: { readonly config: Config }) => {
                   <RunsPage />
                 </Route>
                 <Route path="/runs/:id">{({ id }) => <RunPage key={id} runId={id} />}</Route>
+                {config.launcherUrl === undefined ? null : (
+                  <Route path="/launch">
+                    <LaunchPage launcherUrl={config.launcherUrl} />
+                  </Route>
+                )}
                 <Route>
                   <Empty isPage title="There is no such page">
                     <a className="text-accent underline" href={import.meta.env.BASE_URL}>

@@ -1,9 +1,11 @@
 import { ControlPlaneClient, type RunStreamEvent } from "@runplane/api"
 import type { RunState } from "@runplane/domain"
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { runtime } from "../client/Client.ts"
 import { sawStream } from "../client/Connection.ts"
@@ -27,6 +29,10 @@ const NOTHING: RunView = { count: 0, head: 0, snapshot: undefined, phase: "conne
 
 /** Events that are asked for at a time after the stream has ended. */
 const REST_PAGE = 1_000
+
+/** What came late is looked for a few times, ever more rarely: for about a minute. */
+const FIRST_LOOK = Duration.seconds(1)
+const AFTERWARDS = Schedule.exponential("1 second", 2).pipe(Schedule.upTo({ times: 5 }))
 
 export interface RunFollower {
   readonly log: RunLog
@@ -74,17 +80,21 @@ export const followRun = (runId: string): RunFollower => {
       onInterruption: () => Effect.sync(() => tell({ phase: "reconnecting" }))
     }).pipe(Stream.runForEach((received) => Effect.sync(() => take(received))))
     // Signals may still come in after the end of the run, when its stream is closed already.
-    const { lastEventIndex } = yield* api.runs.get({ params: { id: runId } })
-    tell({ head: lastEventIndex })
-    while (log.count < lastEventIndex) {
-      const query = { afterSeq: log.lastSeq, limit: REST_PAGE }
-      const answer = yield* api.events.list({ params: { id: runId }, query })
-      const events = "data" in answer ? answer.data : answer
-      for (const event of events) log.append(event)
-      tell({})
-      if (events.length === 0) break
-    }
-    tell({ phase: "done" })
+    const readRest = Effect.gen(function* () {
+      const { lastEventIndex } = yield* api.runs.get({ params: { id: runId } })
+      tell({ head: lastEventIndex })
+      while (log.count < lastEventIndex) {
+        const query = { afterSeq: log.lastSeq, limit: REST_PAGE }
+        const answer = yield* api.events.list({ params: { id: runId }, query })
+        const events = "data" in answer ? answer.data : answer
+        for (const event of events) log.append(event)
+        tell({})
+        if (events.length === 0) break
+      }
+      tell({ phase: "done" })
+    })
+    yield* readRest
+    yield* Effect.repeat(Effect.delay(readRest, FIRST_LOOK), AFTERWARDS)
   })
 
   const fiber = runtime.runFork(program)

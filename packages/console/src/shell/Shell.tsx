@@ -64,7 +64,10 @@ export const Shell = ({
           <ConnectionLight />
         </span>
       </header>
-      <aside className="no-print hidden w-[204px] shrink-0 flex-col border-r border-line bg-panel lg:flex">
+      <aside
+        aria-label="Sidebar"
+        className="no-print hidden w-[204px] shrink-0 flex-col border-r border-line bg-panel lg:flex"
+      >
         <Sidebar places={places} onHelp={() => setHelpOpen(true)} />
       </aside>
       <Overlay open={isMenuOpen} onClose={() => setMenuOpen(false)} title="Menu" form="left">

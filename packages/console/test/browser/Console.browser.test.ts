@@ -206,6 +206,30 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("launches a scenario from its form, with the faults of the service beside the fields", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/launch?scenario=incident%2Fregion-failover&version=1.0.0")
+    const launch = page.getByRole("button", { name: "Launch" })
+    await launch.waitFor()
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await picture(page, "launch-1280-light")
+    await page.getByRole("button", { name: "As JSON" }).click()
+    const json = page.getByLabel("Inputs as JSON")
+    const inputs = JSON.parse(await json.inputValue())
+    await json.fill(JSON.stringify({ ...inputs, errorRatePercent: 500 }))
+    await page.getByRole("button", { name: "As a form" }).click()
+    await launch.click()
+    await page.getByText("must be <= 100").waitFor()
+    await picture(page, "launch-refused-1280-light")
+    await page.getByRole("button", { name: "As JSON" }).click()
+    await json.fill(JSON.stringify(inputs))
+    await launch.click()
+    await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/)
+    await light(page, "complete")
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
   it("has no violation that axe finds, on every page and view, in both themes, on wide and narrow screens", async () => {
     const views = ["story", "decision", "timeline", "events", "cost"]
     for (const theme of ["light", "dark"] as const) {
@@ -215,10 +239,17 @@ describe("the console in a browser", () => {
         await page.locator("[data-row='0']").waitFor()
         await picture(page, `runs-${width}-${theme}`)
         assert.deepStrictEqual(await violationsOf(page), [], `runs ${theme} ${width}`)
+        await go(page, "/launch")
+        await page
+          .getByRole("button", { name: /region-failover/ })
+          .first()
+          .waitFor()
+        await picture(page, `launch-${width}-${theme}`)
+        assert.deepStrictEqual(await violationsOf(page), [], `launch ${theme} ${width}`)
         for (const view of views) {
           await go(page, `/runs/${decided}?view=${view}`)
           await light(page, "complete")
-          await page.locator(".skeleton").first().waitFor({ state: "detached" })
+          await page.waitForFunction(() => document.querySelector(".skeleton") === null)
           await picture(page, `${view}-${width}-${theme}`)
           assert.deepStrictEqual(await violationsOf(page), [], `${view} ${theme} ${width}`)
           assert.isTrue(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), view)

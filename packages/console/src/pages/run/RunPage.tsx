@@ -85,7 +85,10 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
     <>
       <Header shown={shown} />
       <div className="flex min-h-0 flex-1">
-        <aside className="hidden w-[216px] shrink-0 overflow-auto border-r border-line bg-panel xl:block">
+        <aside
+          aria-label="Participants"
+          className="hidden w-[216px] shrink-0 overflow-auto border-r border-line bg-panel xl:block"
+        >
           <Participants shown={shown} />
         </aside>
         <section className="flex min-w-0 flex-1 flex-col">

@@ -84,7 +84,6 @@ const Item = ({ isSelected, item, onSelect, place, start }: ItemProps) => {
     >
       <button
         type="button"
-        aria-label={`Look at event ${item.index}`}
         title={exactTime(at)}
         className="num w-[54px] shrink-0 pt-0.5 text-right text-[12px] text-muted"
         onClick={(event) => {
@@ -93,6 +92,7 @@ const Item = ({ isSelected, item, onSelect, place, start }: ItemProps) => {
         }}
       >
         {at >= start ? `+${duration(at - start)}` : clockTime(at)}
+        <span className="sr-only">, look at event {item.index}</span>
       </button>
       {isOurs ? (
         <span aria-hidden className="flex size-6 shrink-0 items-center justify-center">

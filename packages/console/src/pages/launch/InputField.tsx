@@ -1,0 +1,213 @@
+import type * as Schema from "effect/Schema"
+import { Plus, Trash2 } from "lucide-react"
+import { useEffect, useId, useState } from "react"
+import { blankOf, type FieldSpec, type InputFaults } from "../../view/FormSchema.ts"
+
+interface InputFieldProps {
+  readonly spec: FieldSpec
+  /** Undefined: not given. */
+  readonly value: Schema.Json | undefined
+  readonly place: string
+  readonly faults: InputFaults
+  readonly isRequired?: boolean
+  readonly onChange: (value: Schema.Json | undefined) => void
+}
+
+const membersOf = (value: Schema.Json | undefined): Schema.JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema.JsonObject) : {}
+
+/** One field of a form and all that is within it, with what the service says is wrong beside it. */
+export const InputField = (props: InputFieldProps) => {
+  const { faults, isRequired = false, onChange, place, spec, value } = props
+  const id = useId()
+  const wrong = faults.get(place) ?? []
+  if (spec.kind === "object") {
+    const given = membersOf(value)
+    return (
+      <fieldset className={place === "" ? "flex flex-col gap-3" : "flex flex-col gap-3 border-l-2 border-line pl-3"}>
+        {place === "" ? null : <legend className="mb-2 font-medium">{spec.title}</legend>}
+        {spec.members.map((member) => (
+          <InputField
+            key={member.name}
+            spec={member.spec}
+            value={given[member.name]}
+            place={`${place}/${member.name}`}
+            faults={faults}
+            isRequired={member.isRequired}
+            onChange={(next) => {
+              const { [member.name]: _, ...rest } = given
+              onChange(next === undefined ? rest : { ...given, [member.name]: next })
+            }}
+          />
+        ))}
+        <Faults id={id} wrong={wrong} />
+      </fieldset>
+    )
+  }
+  if (spec.kind === "list") {
+    const items = Array.isArray(value) ? (value as ReadonlyArray<Schema.Json>) : []
+    return (
+      <fieldset className="flex flex-col gap-2">
+        <legend className="mb-1 font-medium">{spec.title}</legend>
+        {items.map((item, at) => (
+          <div key={at} className="flex items-start gap-2">
+            <div className="min-w-0 flex-1">
+              <InputField
+                spec={{ ...spec.item, title: `${spec.item.title || "Item"} ${at + 1}` }}
+                value={item}
+                place={`${place}/${at}`}
+                faults={faults}
+                onChange={(next) => onChange(items.with(at, next ?? blankOf(spec.item)))}
+              />
+            </div>
+            <button
+              type="button"
+              className="btn btn-quiet mt-5 px-1.5 text-soft"
+              aria-label={`Remove item ${at + 1}`}
+              onClick={() => onChange(items.toSpliced(at, 1))}
+            >
+              <Trash2 size={14} aria-hidden />
+            </button>
+          </div>
+        ))}
+        <button type="button" className="btn self-start" onClick={() => onChange([...items, blankOf(spec.item)])}>
+          <Plus size={14} aria-hidden /> Add
+        </button>
+        <Faults id={id} wrong={wrong} />
+      </fieldset>
+    )
+  }
+  const described = { "aria-invalid": wrong.length > 0, "aria-describedby": `${id}-about` }
+  return (
+    <div>
+      <label htmlFor={id} className="flex items-baseline gap-1.5 font-medium">
+        {spec.kind === "flag" ? (
+          <input
+            id={id}
+            type="checkbox"
+            checked={value === true}
+            onChange={({ target }) => onChange(target.checked)}
+            {...described}
+          />
+        ) : null}
+        {spec.title}
+        {isRequired ? <span className="label">required</span> : null}
+      </label>
+      {spec.kind === "flag" ? null : <Entry {...props} id={id} described={described} />}
+      <p id={`${id}-about`} className="text-[12px] text-muted">
+        {spec.description}
+      </p>
+      <Faults id={id} wrong={wrong} />
+    </div>
+  )
+}
+
+interface EntryProps extends InputFieldProps {
+  readonly id: string
+  readonly described: { readonly "aria-invalid": boolean; readonly "aria-describedby"?: string }
+}
+
+const Entry = ({ described, id, onChange, spec, value }: EntryProps) => {
+  switch (spec.kind) {
+    case "choice": {
+      const chosen = value === undefined ? -1 : spec.options.indexOf(value)
+      return (
+        <select
+          id={id}
+          className="field mt-0.5 w-full max-w-[420px]"
+          value={chosen}
+          onChange={({ target }) => onChange(spec.options[Number(target.value)])}
+          {...described}
+        >
+          {chosen < 0 ? <option value={-1}>Choose</option> : null}
+          {spec.options.map((option, at) => (
+            <option key={JSON.stringify(option)} value={at}>
+              {typeof option === "string" ? option : JSON.stringify(option)}
+            </option>
+          ))}
+        </select>
+      )
+    }
+    case "number":
+      return (
+        <input
+          id={id}
+          type="number"
+          className="field num mt-0.5 w-full max-w-[220px]"
+          step={spec.isWhole ? 1 : "any"}
+          min={spec.min}
+          max={spec.max}
+          value={typeof value === "number" ? value : ""}
+          onChange={({ target }) => onChange(target.value === "" ? undefined : Number(target.value))}
+          {...described}
+        />
+      )
+    case "text":
+      return (
+        <input
+          id={id}
+          type={spec.format === "uri" ? "url" : "text"}
+          className="field mt-0.5 w-full"
+          maxLength={spec.maxLength}
+          value={typeof value === "string" ? value : ""}
+          onChange={({ target }) => onChange(target.value === "" ? undefined : target.value)}
+          {...described}
+        />
+      )
+    default:
+      return <JsonEntry id={id} value={value} onChange={onChange} described={described} />
+  }
+}
+
+type JsonEntryProps = Pick<EntryProps, "id" | "value" | "onChange" | "described"> & { readonly label?: string }
+
+/** A value as JSON: taken over as soon as it can be read. */
+export const JsonEntry = ({ described, id, label, onChange, value }: JsonEntryProps) => {
+  const [typed, setTyped] = useState(() => JSON.stringify(value, undefined, 2) ?? "")
+  const [why, setWhy] = useState("")
+  const current = JSON.stringify(value)
+  useEffect(() => {
+    // What was changed elsewhere is shown here; what is being typed here stays as it is.
+    setTyped((before) => (sameJson(before, current) ? before : (JSON.stringify(value, undefined, 2) ?? "")))
+  }, [current, value])
+  return (
+    <>
+      <textarea
+        id={id}
+        aria-label={label}
+        rows={Math.min(18, Math.max(3, typed.split("\n").length))}
+        spellCheck={false}
+        className="field mt-0.5 w-full font-mono text-[12px]"
+        value={typed}
+        onChange={({ target }) => {
+          setTyped(target.value)
+          try {
+            onChange(target.value.trim() === "" ? undefined : JSON.parse(target.value))
+            setWhy("")
+          } catch (error) {
+            setWhy(error instanceof Error ? error.message : String(error))
+          }
+        }}
+        {...described}
+      />
+      {why === "" ? null : <p className="text-bad">is not JSON: {why}</p>}
+    </>
+  )
+}
+
+const sameJson = (text: string, json: string | undefined): boolean => {
+  try {
+    return JSON.stringify(JSON.parse(text)) === json
+  } catch {
+    return true
+  }
+}
+
+const Faults = ({ id, wrong }: { readonly id: string; readonly wrong: ReadonlyArray<string> }) =>
+  wrong.length === 0 ? null : (
+    <ul id={`${id}-wrong`} className="text-bad" role="alert">
+      {wrong.map((words) => (
+        <li key={words}>{words}</li>
+      ))}
+    </ul>
+  )

@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+
+const ROOT = join(import.meta.dirname, "../../../..")
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
+const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].flatMap(([, found]) => found ?? [])
+
+const METRIC_SOURCES = [
+  "packages/control-plane/src/react/metrics/Metrics.ts",
+  "packages/server/src/metrics/ServiceRegistry.ts"
+]
+const served = new Set(METRIC_SOURCES.flatMap((path) => all(read(path), /"([a-z]+(?:_[a-z]+)+)"/g)))
+const settings = new Set(all(read("docs/settings.md"), /^\| `([A-Z][A-Z0-9_]*)`/gm))
+
+/** Of a histogram, PromQL names the series; of the process, prom-client brings the metrics; `up` is Prometheus' own. */
+const isServed = (metric: string) =>
+  metric === "up" || /^(process|nodejs)_/.test(metric) || served.has(metric.replace(/_(bucket|sum|count)$/, ""))
+
+const FUNCTIONS = new Set(["histogram_quantile", "label_values"])
+const metricsOf = (expression: string) =>
+  all(
+    expression.replaceAll(/"[^"]*"|\{[^}]*\}|\b(?:by|on)\s*\([^)]*\)/g, " "),
+    /\b([a-z]+(?:_[a-z0-9]+)+|up)\b/g
+  ).filter((name) => !FUNCTIONS.has(name))
+
+describe("docker/monitoring", () => {
+  const rules = read("docker/monitoring/rules.yml")
+
+  it("alerts on metrics that the services have", () => {
+    const expressions = all(rules, /expr: (?:\|\n)?((?:.*\n)(?: {10,}.*\n)*)/g)
+    assert.isAbove(expressions.length, 8)
+    const named = expressions.flatMap(metricsOf)
+    assert.isAbove(named.length, 8)
+    assert.deepStrictEqual(
+      named.filter((metric) => !isServed(metric)),
+      []
+    )
+  })
+
+  it("names a section of the operations guide for each alert", () => {
+    const sections = new Set(all(read("docs/operations.md"), /^### (\S+)$/gm).map((title) => title.toLowerCase()))
+    const alerts = all(rules, /alert: (\S+)/g)
+    assert.deepStrictEqual(
+      all(rules, /runbook: "#(\S+)"/g),
+      alerts.map((alert) => alert.toLowerCase())
+    )
+    assert.deepStrictEqual(
+      alerts.filter((alert) => !sections.has(alert.toLowerCase())),
+      []
+    )
+  })
+
+  it("tries each alert", () => {
+    const tried = new Set(all(read("docker/monitoring/rules.test.yml"), /alertname: (\S+)/g))
+    assert.deepStrictEqual(
+      all(rules, /alert: (\S+)/g).filter((alert) => !tried.has(alert)),
+      []
+    )
+  })
+
+  for (const file of readdirSync(join(ROOT, "docker/monitoring/dashboards"))) {
+    it(`draws metrics that the services have: ${file}`, () => {
+      const dashboard: unknown = JSON.parse(read(`docker/monitoring/dashboards/${file}`))
+      const expressions = all(JSON.stringify(dashboard), /"expr":"((?:[^"\\]|\\.)*)"/g).map((text) =>
+        text.replaceAll('\\"', '"')
+      )
+      assert.isAbove(expressions.length, 5)
+      const named = expressions.flatMap(metricsOf)
+      assert.isAbove(named.length, 5)
+      assert.deepStrictEqual(
+        named.filter((metric) => !isServed(metric)),
+        []
+      )
+    })
+  }
+})
+
+describe("docker", () => {
+  const compose = read("docker/compose.yaml") + read("docker/compose.monitoring.yaml")
+  const chart = readdirSync(join(ROOT, "docker/helm/runplane/templates")).map((file) =>
+    read(`docker/helm/runplane/templates/${file}`)
+  )
+  /** Of the PostgreSQL image, not ours. */
+  const foreign = new Set(["POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"])
+
+  it("sets settings that exist", () => {
+    const named = [
+      ...all(compose, /^ {4,6}([A-Z][A-Z0-9_]*):/gm),
+      ...all(chart.join("\n"), /- name: ([A-Z][A-Z0-9_]*)/g)
+    ]
+    assert.isAbove(named.length, 20)
+    assert.deepStrictEqual(
+      named.filter((name) => !settings.has(name) && !foreign.has(name)),
+      []
+    )
+  })
+
+  it("knows the commands that compose and the chart give", () => {
+    const commands = all(read("docker/entrypoint"), /^ {2}([a-z| -]+)\)/gm).flatMap((list) => list.split(" | "))
+    const given = [...all(compose, /command: \[([a-z-]+)\]/g), ...all(chart.join("\n"), /args: \[([a-z-]+)\]/g)]
+    assert.isAbove(given.length, 4)
+    assert.deepStrictEqual(
+      given.filter((command) => !commands.includes(command)),
+      []
+    )
+  })
+
+  it("mounts files that are there", () => {
+    const mounted = all(compose, /"?\.\/([\w./-]+):\//g)
+    assert.isAbove(mounted.length, 4)
+    for (const path of mounted) assert.isNotEmpty(readdirSync(join(ROOT, "docker", path, "..")))
+  })
+})

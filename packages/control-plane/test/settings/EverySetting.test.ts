@@ -98,6 +98,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   WEBHOOK_RETRY_MAX_MS: ["-1", 'must be a whole number of at least 1, got "-1"'],
   WEBHOOK_RETRY_WINDOW_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   WEBHOOK_CONCURRENCY: ["1.5", 'must be a whole number of at least 1, got "1.5"'],
+  WEBHOOK_TOTAL_CONCURRENCY: ["0", 'must be a whole number of at least 1, got "0"'],
   WEBHOOK_POLL_MS: ["0", 'must be a whole number of at least 1, got "0"']
 }
 

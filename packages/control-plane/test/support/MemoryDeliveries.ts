@@ -71,19 +71,22 @@ export class MemoryDeliveries {
     })
 
   readonly #queue = DeliveryQueue.of({
-    claim: (limit, leaseMs) =>
+    claim: ({ leaseMs, limit }) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const due = this.rows.filter(
           ({ claimedUntil, nextAttemptAt, status }) =>
             status === "pending" && nextAttemptAt <= now && claimedUntil <= now
         )
-        return due.slice(0, limit).map((row): ClaimedDelivery => {
+        const next = this.rows.filter(({ nextAttemptAt, status }) => status === "pending" && nextAttemptAt > now)
+        const nextDueMs = next.length === 0 ? undefined : Math.min(...next.map((row) => row.nextAttemptAt - now))
+        const deliveries = due.slice(0, limit).map((row): ClaimedDelivery => {
           row.attempts += 1
           row.claimedUntil = now + leaseMs
           const delivery = { url: "http://receiver.test/", secret: "s", event: "run.started", body: "{}" }
           const { attempts, id, queuedAt } = row
           return { ...delivery, id, webhookId: id, attempts, tries: attempts, ageMs: now - queuedAt }
         })
+        return { deliveries, nextDueMs, more: false }
       }),
     delivered: (delivery) =>
       this.#end(delivery, (row) => {

@@ -158,8 +158,13 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   WEBHOOK_RETRY_BASE_MS: row(ms(1), 1_000, "Pause after the first failed attempt; it doubles."),
   WEBHOOK_RETRY_MAX_MS: row(ms(1), 3_600_000, "Longest pause between two attempts."),
   WEBHOOK_RETRY_WINDOW_MS: row(ms(), DAY, "How long a delivery is tried before it is given up."),
-  WEBHOOK_CONCURRENCY: row(lenient("attempts", 1), 64, "Attempts under way at the same time in one process."),
-  WEBHOOK_POLL_MS: row(ms(1), 1_000, "How often a process looks for due deliveries by itself."),
+  WEBHOOK_CONCURRENCY: row(
+    lenient("attempts", 1),
+    4,
+    "Attempts under way at the same time for one subscription, each of another run."
+  ),
+  WEBHOOK_TOTAL_CONCURRENCY: row(lenient("attempts", 1), 64, "Attempts under way at the same time in one process."),
+  WEBHOOK_POLL_MS: row(ms(1), 1_000, "How often a process looks for deliveries that others have left."),
   WEBHOOK_ALLOW_PRIVATE_TARGETS: developmentRow(flag, "Whether webhooks may go to loopback and private addresses."),
 
   // A guess here would delete data, so nothing is lenient.

@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { makeDeliveryClaims } from "./DeliveryClaims.ts"
 
 /** A delivery that this process may attempt, and what the attempt needs. */
 export interface ClaimedDelivery {
@@ -26,16 +27,32 @@ export interface FailedAnswer {
   readonly errorMessage: string
 }
 
+export interface ClaimLimits {
+  readonly limit: number
+  /** Attempts of a subscription that may be under way in all processes. */
+  readonly perSubscription: number
+  /** A claim that is not ended runs out after this time. Milliseconds. */
+  readonly leaseMs: number
+}
+
+export interface Claims {
+  readonly deliveries: ReadonlyArray<ClaimedDelivery>
+  /** Time until the next delivery is due that is not due yet. Milliseconds. */
+  readonly nextDueMs: number | undefined
+  /** There may be more to claim at once. */
+  readonly more: boolean
+}
+
 /**
- * The outbox of webhook deliveries as the workers of all processes share it. Only the first pending delivery of a
- * subscription can be claimed: a subscription gets its deliveries one after the other, in order, and a receiver that is
- * down delays nobody but itself. Times are the database's, so that the clocks of the processes do not matter.
+ * The outbox of webhook deliveries as the workers of all processes share it. Of a run only the first pending delivery
+ * to a subscription can be claimed: the deliveries of a run arrive in order, and one that its receiver refuses delays
+ * its own run alone. Times are the database's, so that the clocks of the processes do not matter.
  */
 export class DeliveryQueue extends Context.Service<
   DeliveryQueue,
   {
-    /** Claims due deliveries, at most one of each subscription. A claim that is not ended runs out after `leaseMs`. */
-    readonly claim: (limit: number, leaseMs: number) => Effect.Effect<ReadonlyArray<ClaimedDelivery>, SqlError>
+    /** Claims due deliveries, those of the subscriptions that have waited longest first. */
+    readonly claim: (limits: ClaimLimits) => Effect.Effect<Claims, SqlError>
     readonly delivered: (delivery: ClaimedDelivery, responseStatus: number) => Effect.Effect<void, SqlError>
     readonly retry: (delivery: ClaimedDelivery, answer: FailedAnswer, delayMs: number) => Effect.Effect<void, SqlError>
     /** Gives the delivery up, and the whole subscription when `deactivate` says so. */
@@ -52,57 +69,44 @@ export class DeliveryQueue extends Context.Service<
     DeliveryQueue,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-
-      // Another claim can come between the look at the heads and the lock: the lock looks at the row again.
-      const claim = Effect.fn("DeliveryQueue.claim")((limit: number, leaseMs: number) =>
-        Effect.map(
-          sql<ClaimedRow>`
-            WITH heads AS (
-              SELECT head.id FROM webhooks w CROSS JOIN LATERAL (
-                SELECT d.id, d.next_attempt_at, d.claimed_until FROM webhook_deliveries d
-                WHERE d.webhook_id = w.id AND d.status = 'pending' ORDER BY d.ordinal LIMIT 1
-              ) head
-              WHERE w.active AND head.next_attempt_at <= now() AND coalesce(head.claimed_until <= now(), true)
-              ORDER BY head.next_attempt_at LIMIT ${limit}
-            ), free AS (
-              SELECT d.id FROM webhook_deliveries d JOIN heads USING (id)
-              WHERE d.status = 'pending' AND d.next_attempt_at <= now() AND coalesce(d.claimed_until <= now(), true)
-              FOR UPDATE OF d SKIP LOCKED
-            )
-            UPDATE webhook_deliveries d
-            SET attempts = d.attempts + 1, tries = d.tries + 1, last_attempt_at = now(),
-                claimed_until = now() + make_interval(secs => ${leaseMs / 1_000}::float8)
-            FROM free, webhooks w WHERE d.id = free.id AND w.id = d.webhook_id
-            RETURNING d.id::text AS id, d.webhook_id::text AS webhook_id, w.url, w.secret, d.event,
-                      d.payload::text AS body, d.attempts, d.tries,
-                      (extract(epoch FROM now() - d.queued_at) * 1000)::float8 AS age_ms`,
-          (rows) => rows.map(toClaimed)
-        )
-      )
+      const claim = yield* makeDeliveryClaims
 
       /**
        * The subscription is locked before its delivery, as its removal does it: neither can wait for the other in a
-       * circle.
+       * circle. By a statement of its own, so that what follows sees what the last claim has put off.
        */
-      const end = (delivery: ClaimedDelivery, status: "delivered" | "failed", answer: EndAnswer, deactivate: boolean) =>
-        Effect.asVoid(sql`
-          WITH owner AS (
-            SELECT id FROM webhooks WHERE id = ${delivery.webhookId}::uuid FOR NO KEY UPDATE
-          ), ended AS (
+      const end = Effect.fnUntraced(function* (
+        delivery: ClaimedDelivery,
+        status: "delivered" | "failed",
+        answer: EndAnswer,
+        deactivate: boolean
+      ) {
+        yield* sql`SELECT id FROM webhooks WHERE id = ${delivery.webhookId}::uuid FOR NO KEY UPDATE`
+        yield* sql`
+          WITH ended AS (
             UPDATE webhook_deliveries d
             SET status = ${status}, response_status = ${answer.responseStatus ?? null}::int,
                 error_message = ${answer.errorMessage}, claimed_until = NULL, next_attempt_at = NULL,
                 delivered_at = CASE WHEN ${status === "delivered"}::boolean THEN now() END
-            FROM owner WHERE d.webhook_id = owner.id AND d.id = ${delivery.id}::uuid
-              AND d.attempts = ${delivery.attempts} AND d.status = 'pending'
-            RETURNING d.webhook_id, d.status, d.delivered_at
+            WHERE d.id = ${delivery.id}::uuid AND d.attempts = ${delivery.attempts} AND d.status = 'pending'
+            RETURNING d.id, d.webhook_id, d.run_id, d.status, d.delivered_at
+          ), next AS (
+            UPDATE webhook_deliveries d SET next_attempt_at = now()
+            FROM ended CROSS JOIN LATERAL (
+              SELECT n.id FROM webhook_deliveries n
+              WHERE n.webhook_id = ended.webhook_id AND n.run_id = ended.run_id AND n.status = 'pending'
+                AND n.id <> ended.id
+              ORDER BY n.ordinal LIMIT 1
+            ) following
+            WHERE d.id = following.id AND d.next_attempt_at > now()
           )
           UPDATE webhooks w
           SET succeeded = w.succeeded + (ended.status = 'delivered')::int, failed = w.failed + (ended.status = 'failed')::int,
               last_delivered_at = coalesce(ended.delivered_at, w.last_delivered_at),
               active = w.active AND NOT ${deactivate}::boolean,
               updated_at = CASE WHEN ${deactivate}::boolean THEN now() ELSE w.updated_at END
-          FROM ended WHERE w.id = ended.webhook_id`)
+          FROM ended WHERE w.id = ended.webhook_id`
+      }, sql.withTransaction)
 
       const delivered = Effect.fn("DeliveryQueue.delivered")((delivery: ClaimedDelivery, responseStatus: number) =>
         end(delivery, "delivered", { responseStatus, errorMessage: null }, false)
@@ -136,21 +140,3 @@ interface EndAnswer {
   readonly responseStatus: number | undefined
   readonly errorMessage: string | null
 }
-
-interface ClaimedRow {
-  readonly id: string
-  readonly webhook_id: string
-  readonly url: string
-  readonly secret: string
-  readonly event: string
-  readonly body: string
-  readonly attempts: number
-  readonly tries: number
-  readonly age_ms: number
-}
-
-const toClaimed = ({ age_ms, webhook_id, ...row }: ClaimedRow): ClaimedDelivery => ({
-  ...row,
-  webhookId: webhook_id,
-  ageMs: age_ms
-})

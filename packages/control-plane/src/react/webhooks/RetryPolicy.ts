@@ -1,3 +1,8 @@
+import { jitteredBackoff } from "@runplane/runtime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import * as Schedule from "effect/Schedule"
 import type { WebhookOptions } from "./WebhookSettings.ts"
 
 /** How a failed attempt stands in the life of its delivery. */
@@ -8,31 +13,36 @@ export interface FailedAttempt {
   readonly ageMs: number
   /** What the receiver asked for. Milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** A random number from 0 to 1. */
-  readonly random: number
 }
-
-/** Pauses vary by this part of them to either side, so that receivers do not meet all their deliveries at once. */
-const JITTER = 0.2
 
 type Policy = Pick<WebhookOptions, "retryBaseMs" | "retryMaxMs" | "retryWindowMs">
 
+/** After so many doublings the pause of any setting is the longest. */
+const STEPS = 53
+
 /**
  * The pause before the next attempt in milliseconds, undefined when the delivery is to be given up
- * (docs/http.md#webhook-delivery): exponential with jitter, never less than the receiver asked for. The last attempt
+ * (docs/http.md#webhook-delivery): the back-off of the policy, never less than the receiver asked for. The last attempt
  * falls on the end of the window; a receiver that asks for more than the window holds gives the delivery up itself.
  */
-export const retryDelayMs = (attempt: FailedAttempt, policy: Policy): number | undefined => {
+export const retryDelayMs = Effect.fnUntraced(function* (attempt: FailedAttempt, policy: Policy) {
   const leftMs = policy.retryWindowMs - attempt.ageMs
   const askedMs = attempt.retryAfterMs ?? 0
   if (leftMs <= 0 || askedMs > leftMs) return undefined
-  const doubled = policy.retryBaseMs * 2 ** Math.min(attempt.tries - 1, MAX_DOUBLINGS)
-  const jittered = Math.min(doubled, policy.retryMaxMs) * (1 + JITTER * (2 * attempt.random - 1))
-  return Math.round(Math.max(askedMs, Math.min(jittered, leftMs)))
-}
+  const pauseMs = yield* pauseOf(jitteredBackoff(policy.retryBaseMs, policy.retryMaxMs), attempt.tries)
+  return Math.round(Math.max(askedMs, Math.min(pauseMs, leftMs)))
+})
 
-// Far beyond any window, and still an exact number.
-const MAX_DOUBLINGS = 32
+/** The schedule's pause after that attempt, milliseconds: an outbox keeps the number of attempts, and no schedule. */
+const pauseOf = Effect.fnUntraced(function* (schedule: ReturnType<typeof jitteredBackoff>, tries: number) {
+  const step = yield* Schedule.toStep(schedule)
+  let pause = Duration.zero
+  for (let taken = 0; taken < Math.min(tries, STEPS); taken++) {
+    const [, next] = yield* Pull.catchDone(step(0, undefined), () => Effect.succeed([undefined, pause] as const))
+    pause = next
+  }
+  return Duration.toMillis(pause)
+})
 
 /** Reads a `Retry-After` header, which holds seconds or a date; undefined when it holds neither. Milliseconds. */
 export const retryAfterMs = (header: string | undefined, nowMs: number): number | undefined => {

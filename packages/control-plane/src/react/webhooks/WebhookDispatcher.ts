@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
-import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../database/SqlFailures.ts"
@@ -30,10 +29,10 @@ const records = Schedule.min([Schedule.exponential("50 millis", 2), Schedule.spa
 const GONE = 410
 
 /**
- * Delivers what the outbox holds, in every process: woken by the commits of its own, and by the clock for retries and
- * for what other processes left behind (docs/http.md#webhook-delivery). A process that dies in the middle of an attempt
- * leaves a claim that runs out, so a receiver gets each event at least once; `webhook-id` tells it which it has
- * already.
+ * Delivers what the outbox holds, in every process: woken by the commits of its own, by the clock when the next retry
+ * is due, and now and then for what other processes left behind (docs/http.md#webhook-delivery). A process that dies in
+ * the middle of an attempt leaves a claim that runs out, so a receiver gets each event at least once; `webhook-id`
+ * tells it which it has already.
  */
 export class WebhookDispatcher extends Context.Service<
   WebhookDispatcher,
@@ -57,7 +56,7 @@ export class WebhookDispatcher extends Context.Service<
 
       const start = (delivery: ClaimedDelivery) => {
         underWay += 1
-        // The next delivery of the same subscription may be due.
+        // The next delivery of the run or of the subscription may be due.
         const ended = Effect.sync(() => {
           underWay -= 1
           wake()
@@ -65,18 +64,30 @@ export class WebhookDispatcher extends Context.Service<
         return FiberSet.run(fibers, Effect.ensuring(deliver(delivery), ended))
       }
 
-      const round = Effect.gen(function* () {
-        const free = settings.concurrency - underWay
-        if (free <= 0) return
+      const limits = { perSubscription: settings.concurrency, leaseMs: settings.timeoutMs + CLAIM_MARGIN_MS }
+      /** Starts what is due and answers how long to wait for more. Milliseconds. */
+      const look = Effect.gen(function* () {
+        const limit = settings.totalConcurrency - underWay
+        if (limit <= 0) return settings.pollMs
         // A look every second would fill every trace.
-        const claimed = yield* Effect.withTracerEnabled(queue.claim(free, settings.timeoutMs + CLAIM_MARGIN_MS), false)
-        for (const delivery of claimed) yield* start(delivery)
-      }).pipe(
+        const claims = yield* Effect.withTracerEnabled(queue.claim({ ...limits, limit }), false)
+        for (const delivery of claims.deliveries) yield* start(delivery)
+        if (claims.more) return 0
+        return Math.min(settings.pollMs, Math.ceil(claims.nextDueMs ?? settings.pollMs))
+      })
+      const round = look.pipe(
         Effect.uninterruptible,
-        Effect.catch((error) => Effect.logWarning(`cannot look for webhook deliveries: ${describeSqlError(error)}`)),
+        Effect.catch((error) =>
+          Effect.as(
+            Effect.logWarning(`cannot look for webhook deliveries: ${describeSqlError(error)}`),
+            settings.pollMs
+          )
+        ),
         // Whatever it was, the next look may go well: the worker must not end before its process.
-        Effect.catchDefect((defect) => Effect.logError("the look for webhook deliveries failed unexpectedly", defect)),
-        Effect.andThen(Effect.timeoutOption(Queue.take(signal), settings.pollMs))
+        Effect.catchDefect((defect) =>
+          Effect.as(Effect.logError("the look for webhook deliveries failed unexpectedly", defect), settings.pollMs)
+        ),
+        Effect.flatMap((waitMs) => (waitMs === 0 ? Effect.yieldNow : Effect.timeoutOption(Queue.take(signal), waitMs)))
       )
       yield* Effect.forkScoped(Effect.forever(round))
 
@@ -111,16 +122,10 @@ const makeDeliver = Effect.gen(function* () {
   const retryLater = Effect.fnUntraced(function* (
     delivery: ClaimedDelivery,
     answer: FailedAnswer,
-    retryAfter: string | undefined
+    header: string | undefined
   ) {
-    const delayMs = retryDelayMs(
-      {
-        ...delivery,
-        retryAfterMs: retryAfterMs(retryAfter, yield* Clock.currentTimeMillis),
-        random: yield* Random.next
-      },
-      settings
-    )
+    const retryAfter = retryAfterMs(header, yield* Clock.currentTimeMillis)
+    const delayMs = yield* retryDelayMs({ ...delivery, retryAfterMs: retryAfter }, settings)
     if (delayMs === undefined) return yield* giveUp(delivery, answer, false)
     yield* queue.retry(delivery, answer, delayMs)
   })

@@ -12,9 +12,11 @@ const settings = {
   retryMaxMs: ControlPlaneSettings.WEBHOOK_RETRY_MAX_MS,
   /** How long a delivery is tried before it is given up. */
   retryWindowMs: ControlPlaneSettings.WEBHOOK_RETRY_WINDOW_MS,
-  /** Attempts under way at the same time in one process; a subscription never has more than one. */
+  /** Attempts of one subscription under way at the same time, in all processes, each of another run. */
   concurrency: ControlPlaneSettings.WEBHOOK_CONCURRENCY,
-  /** How often a process looks for due deliveries by itself: retries, and what other processes left. */
+  /** Attempts under way at the same time in one process. */
+  totalConcurrency: ControlPlaneSettings.WEBHOOK_TOTAL_CONCURRENCY,
+  /** How often a process looks for due deliveries by itself: for what other processes left. */
   pollMs: ControlPlaneSettings.WEBHOOK_POLL_MS,
   /** Whether loopback and private addresses may be delivered to; link-local ones never may. */
   allowPrivateTargets: ControlPlaneSettings.WEBHOOK_ALLOW_PRIVATE_TARGETS

@@ -7,7 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { EventLog } from "../../../src/log/EventLog.ts"
-import { type ClaimedDelivery, DeliveryQueue } from "../../../src/react/webhooks/DeliveryQueue.ts"
+import { LOOKED_AT } from "../../../src/react/webhooks/DeliveryClaims.ts"
+import { type ClaimedDelivery, type ClaimLimits, DeliveryQueue } from "../../../src/react/webhooks/DeliveryQueue.ts"
 import { WebhookRepository } from "../../../src/react/webhooks/WebhookRepository.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
 import { createRun } from "../../support/Runs.ts"
@@ -30,11 +31,28 @@ const deliveriesOf = Effect.fnUntraced(function* (id: string) {
   return data
 })
 
-/** Claims until nothing is due, of one subscription only. */
-const claimOf = Effect.fnUntraced(function* (id: string, leaseMs = 60_000) {
-  const claimed = yield* (yield* DeliveryQueue).claim(100, leaseMs)
-  return claimed.filter(({ webhookId }) => webhookId === id)
+const claim = Effect.fnUntraced(function* (over: Partial<ClaimLimits> = {}) {
+  return yield* (yield* DeliveryQueue).claim({ limit: 100, perSubscription: 4, leaseMs: 60_000, ...over })
 })
+
+/** Claims what is due, and answers what is of one subscription. */
+const claimOf = Effect.fnUntraced(function* (id: string, leaseMs = 60_000) {
+  const { deliveries } = yield* claim({ leaseMs })
+  return deliveries.filter(({ webhookId }) => webhookId === id)
+})
+
+/** Puts the deliveries of so many runs into the outbox, those of a run in their order; the number is in the body. */
+const put = Effect.fnUntraced(function* (id: string, runs: number, events: ReadonlyArray<string>, from = 1) {
+  const sql = yield* PgClient.PgClient
+  for (const event of events) {
+    yield* sql`
+      INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
+      SELECT ${id}::uuid, md5(${id} || run)::uuid, ${event}, json_build_object('run', run), now(), now()
+      FROM generate_series(${from}::int, ${from + runs - 1}::int) AS run ORDER BY run`
+  }
+})
+
+const runOf = (body: string): unknown => JSON.parse(body).run
 
 const only = (claimed: ReadonlyArray<ClaimedDelivery>) => {
   assert.lengthOf(claimed, 1)
@@ -55,10 +73,10 @@ layer(
       const runId = yield* startRun
       yield* change(runId, "completed")
       const queue = yield* DeliveryQueue
-      const claims = yield* Effect.forEach(Array.from({ length: 20 }), () => queue.claim(3, 60_000), {
+      const claims = yield* Effect.forEach(Array.from({ length: 20 }), () => claim({ limit: 3 }), {
         concurrency: "unbounded"
       })
-      const claimed = claims.flat()
+      const claimed = claims.flatMap(({ deliveries }) => deliveries)
       assert.lengthOf(claimed, 5)
       assert.sameMembers(
         claimed.map(({ webhookId }) => webhookId),
@@ -67,15 +85,114 @@ layer(
       for (const { attempts, event, tries } of claimed) {
         assert.deepStrictEqual({ event, attempts, tries }, { event: "run.started", attempts: 1, tries: 1 })
       }
-      assert.lengthOf(yield* queue.claim(100, 60_000), 0)
+      assert.lengthOf((yield* claim()).deliveries, 0)
       for (const delivery of claimed) yield* queue.delivered(delivery, 200)
-      const next = yield* queue.claim(100, 60_000)
+      const { deliveries: next } = yield* claim()
       assert.deepStrictEqual(
         next.map(({ event }) => event),
         ids.map(() => "run.completed")
       )
       for (const id of ids) yield* (yield* WebhookRepository).remove(id)
     })
+  )
+
+  it.effect(
+    "hands out deliveries of several runs at once, of each run the first, and no more than a subscription may have",
+    () =>
+      Effect.gen(function* () {
+        const id = yield* subscribe()
+        yield* put(id, 6, ["run.started", "run.completed"])
+        const claims = yield* Effect.forEach(Array.from({ length: 8 }), () => claim({ perSubscription: 3 }), {
+          concurrency: "unbounded"
+        })
+        const claimed = claims.flatMap(({ deliveries }) => deliveries)
+        assert.deepStrictEqual(
+          claimed.map(({ body, event }) => `${event} of ${runOf(body)}`),
+          [1, 2, 3].map((run) => `run.started of ${run}`)
+        )
+        const [first] = claimed
+        if (first === undefined) throw new Error("nothing claimed")
+        yield* (yield* DeliveryQueue).delivered(first, 200)
+        // The fourth run has waited longer than the second delivery of the first.
+        const next = only((yield* claim({ perSubscription: 3 })).deliveries)
+        assert.strictEqual(`${next.event} of ${runOf(next.body)}`, "run.started of 4")
+        yield* (yield* WebhookRepository).remove(id)
+      })
+  )
+
+  it.effect("lets a delivery that is refused hold up its own run alone, and goes on with that run afterwards", () =>
+    Effect.gen(function* () {
+      const id = yield* subscribe()
+      yield* put(id, 3, ["run.started", "run.completed"])
+      const queue = yield* DeliveryQueue
+      const [refused] = (yield* claim({ perSubscription: 1 })).deliveries
+      if (refused === undefined) throw new Error("nothing claimed")
+      assert.strictEqual(runOf(refused.body), 1)
+      yield* queue.retry(refused, { responseStatus: 400, errorMessage: "webhook returned 400" }, 3_600_000)
+      const order: Array<string> = []
+      for (let step = 0; step < 4; step++) {
+        const delivery = only((yield* claim({ perSubscription: 1 })).deliveries)
+        order.push(`${delivery.event} of ${runOf(delivery.body)}`)
+        yield* queue.delivered(delivery, 200)
+      }
+      assert.sameMembers(order, ["run.started of 2", "run.completed of 2", "run.started of 3", "run.completed of 3"])
+      const { deliveries, nextDueMs } = yield* claim()
+      assert.lengthOf(deliveries, 0)
+      assert.isAbove(nextDueMs ?? 0, 50_000)
+      yield* (yield* WebhookRepository).requeue(id, refused.id)
+      const again = only(yield* claimOf(id))
+      assert.strictEqual(again.id, refused.id)
+      assert.lengthOf(yield* claimOf(id), 0)
+      yield* queue.giveUp(again, { responseStatus: 400, errorMessage: "webhook returned 400" }, { deactivate: false })
+      const last = only(yield* claimOf(id))
+      assert.strictEqual(`${last.event} of ${runOf(last.body)}`, "run.completed of 1")
+      yield* (yield* WebhookRepository).remove(id)
+    })
+  )
+
+  it.effect("serves a subscription with one delivery beside one that has a thousand waiting", () =>
+    Effect.gen(function* () {
+      const fat = yield* subscribe()
+      yield* put(fat, 1_000, ["run.started"])
+      const lean = yield* subscribe()
+      yield* put(lean, 1, ["run.started"])
+      // There is never room for both.
+      const queue = yield* DeliveryQueue
+      const served: Array<string> = []
+      for (let step = 0; step < 3; step++) {
+        const delivery = only((yield* claim({ limit: 1 })).deliveries)
+        served.push(delivery.webhookId)
+        yield* queue.delivered(delivery, 200)
+      }
+      assert.strictEqual(served.filter((id) => id === lean).length, 1)
+      for (const id of [fat, lean]) yield* (yield* WebhookRepository).remove(id)
+    })
+  )
+
+  it.effect(
+    "puts off what waits behind refused deliveries, a bounded part a claim, and finds what stands behind it",
+    () =>
+      Effect.gen(function* () {
+        const id = yield* subscribe()
+        yield* put(id, 100, ["run.started", "run.completed"])
+        const sql = yield* PgClient.PgClient
+        yield* sql`
+        UPDATE webhook_deliveries SET next_attempt_at = now() + interval '1 hour'
+        WHERE webhook_id = ${id}::uuid AND event = 'run.started'`
+        yield* put(id, 1, ["run.failed"], 101)
+        const found: Array<string> = []
+        let claims = 0
+        for (let more = true; more; claims++) {
+          const claimed = yield* claim()
+          more = claimed.more
+          found.push(...claimed.deliveries.map(({ event }) => event))
+        }
+        assert.deepStrictEqual(found, ["run.failed"])
+        // The last one finds nothing any more.
+        assert.strictEqual(claims, Math.ceil(101 / LOOKED_AT) + 1)
+        assert.isFalse((yield* claim()).more)
+        yield* (yield* WebhookRepository).remove(id)
+      })
   )
 
   it.effect("gives a claim that ran out to another, whose outcome alone counts", () =>

@@ -1,9 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { retryAfterMs, retryDelayMs } from "../../../src/react/webhooks/RetryPolicy.ts"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import { type FailedAttempt, retryAfterMs, retryDelayMs } from "../../../src/react/webhooks/RetryPolicy.ts"
 import { defaultWebhookOptions as policy } from "../../../src/react/webhooks/WebhookSettings.ts"
 
 const HOUR_MS = 3_600_000
-const failed = { tries: 1, ageMs: 0, retryAfterMs: undefined, random: 0.5 }
+const failed: FailedAttempt = { tries: 1, ageMs: 0, retryAfterMs: undefined }
+
+/** The pause when every die shows this number, from 0 to 1. */
+const pause = (attempt: FailedAttempt, die = 0.5) =>
+  Effect.runSync(
+    Effect.provideService(retryDelayMs(attempt, policy), Random.Random, {
+      nextDoubleUnsafe: () => die,
+      nextIntUnsafe: () => 0
+    })
+  )
 
 describe("the pause after a failed attempt", () => {
   for (const [tries, expected] of [
@@ -15,38 +26,38 @@ describe("the pause after a failed attempt", () => {
     [5_000, HOUR_MS]
   ] as const) {
     it(`is ${expected} ms after attempt ${tries}`, () => {
-      assert.strictEqual(retryDelayMs({ ...failed, tries }, policy), expected)
+      assert.strictEqual(pause({ ...failed, tries }), expected)
     })
   }
 
   it("varies by a fifth to either side", () => {
-    assert.strictEqual(retryDelayMs({ ...failed, random: 0 }, policy), 800)
-    assert.strictEqual(retryDelayMs({ ...failed, random: 1 }, policy), 1_200)
+    assert.strictEqual(pause(failed, 0), 800)
+    assert.strictEqual(pause(failed, 1), 1_200)
   })
 
   it("is as long as the receiver asked for, when that is longer", () => {
-    assert.strictEqual(retryDelayMs({ ...failed, retryAfterMs: 120_000 }, policy), 120_000)
-    assert.strictEqual(retryDelayMs({ ...failed, retryAfterMs: 10 }, policy), 1_000)
+    assert.strictEqual(pause({ ...failed, retryAfterMs: 120_000 }), 120_000)
+    assert.strictEqual(pause({ ...failed, retryAfterMs: 10 }), 1_000)
   })
 
   it("gives up when the receiver asks for more than is left", () => {
-    assert.isUndefined(retryDelayMs({ ...failed, retryAfterMs: 25 * HOUR_MS }, policy))
-    assert.isUndefined(retryDelayMs({ ...failed, ageMs: 23 * HOUR_MS, retryAfterMs: 2 * HOUR_MS }, policy))
+    assert.isUndefined(pause({ ...failed, retryAfterMs: 25 * HOUR_MS }))
+    assert.isUndefined(pause({ ...failed, ageMs: 23 * HOUR_MS, retryAfterMs: 2 * HOUR_MS }))
   })
 
   it("ends with an attempt at the end of the window, and with no other", () => {
     const ageMs = policy.retryWindowMs - 60_000
-    assert.strictEqual(retryDelayMs({ ...failed, tries: 30, ageMs }, policy), 60_000)
-    assert.isUndefined(retryDelayMs({ ...failed, tries: 31, ageMs: policy.retryWindowMs }, policy))
+    assert.strictEqual(pause({ ...failed, tries: 30, ageMs }), 60_000)
+    assert.isUndefined(pause({ ...failed, tries: 31, ageMs: policy.retryWindowMs }))
   })
 
   for (const random of [0, 0.5, 0.999]) {
     it(`makes some dozens of attempts within about a day when the dice say ${random}`, () => {
       let ageMs = 0
       let tries = 1
-      for (let delay = retryDelayMs({ ...failed, random }, policy); delay !== undefined; tries++) {
+      for (let delay = pause(failed, random); delay !== undefined; tries++) {
         ageMs += delay
-        delay = retryDelayMs({ ...failed, tries: tries + 1, ageMs, random }, policy)
+        delay = pause({ ...failed, tries: tries + 1, ageMs }, random)
       }
       assert.strictEqual(ageMs, policy.retryWindowMs)
       assert.isAbove(tries, 20)

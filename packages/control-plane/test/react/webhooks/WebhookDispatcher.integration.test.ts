@@ -23,6 +23,7 @@ const options = {
   retryMaxMs: 20,
   retryWindowMs: 60_000,
   concurrency: 4,
+  totalConcurrency: 64,
   pollMs: 10,
   allowPrivateTargets: true
 }
@@ -93,7 +94,7 @@ layer(
         )
       }
       assert.strictEqual(place.size, 60)
-      for (const { open } of receivers) assert.strictEqual(open.most, 1)
+      for (const { open } of receivers) assert.isAtMost(open.most, options.concurrency)
     })
   )
 
@@ -103,7 +104,9 @@ layer(
       const id = yield* subscribe(url)
       yield* startRun
       const queue = yield* DeliveryQueue
-      const claimed = (yield* queue.claim(100, 100)).filter(({ webhookId }) => webhookId === id)
+      const claimed = (yield* queue.claim({ limit: 100, perSubscription: 4, leaseMs: 100 })).deliveries.filter(
+        ({ webhookId }) => webhookId === id
+      )
       assert.lengthOf(claimed, 1)
       yield* Effect.provide(awaitNonePending, worker())
       const [first] = yield* Queue.takeAll(requests)
@@ -131,9 +134,36 @@ layer(
       const { open, requests, url } = yield* webhookReceiver()
       for (let index = 0; index < 12; index++) yield* subscribe(url)
       yield* startRun
-      yield* Effect.provide(awaitNonePending, worker({ concurrency: 2, pollMs: 60_000 }))
+      yield* Effect.provide(awaitNonePending, worker({ totalConcurrency: 2, pollMs: 60_000 }))
       assert.strictEqual(yield* Queue.size(requests), 12)
       assert.isAtMost(open.most, 2)
+    })
+  )
+
+  it.effect("deliver the events of all runs but the one that is refused, several at a time", () =>
+    Effect.gen(function* () {
+      const refusals = new Set<string>()
+      const { open, requests, url } = yield* webhookReceiver((_, { body }) =>
+        refusals.has(JSON.parse(body).runId) ? { status: 400, headers: { "retry-after": "50" } } : { status: 204 }
+      )
+      const id = yield* subscribe(url)
+      const runs = yield* Effect.replicateEffect(startRun, 12)
+      refusals.add(runs[0] ?? "")
+      for (const runId of runs) yield* change(runId, "completed")
+      const waiting = until(pending, (count) => count === 2)
+      yield* Effect.provide(waiting, worker())
+      const received = yield* Queue.takeAll(requests)
+      const ofRun = Map.groupBy(received, ({ body }) => JSON.parse(body).runId)
+      for (const [place, runId] of runs.entries()) {
+        const events = ofRun.get(runId)?.map(({ body }) => JSON.parse(body).event)
+        assert.deepStrictEqual(events, place === 0 ? ["run.started"] : ["run.started", "run.completed"])
+      }
+      assert.isAtMost(open.most, options.concurrency)
+      const { data } = yield* (yield* WebhookRepository).deliveries(id, { limit: 200, offset: 0, status: "pending" })
+      assert.deepStrictEqual(
+        data.map(({ event, runId }) => ({ event, runId })),
+        ["run.completed", "run.started"].map((event) => ({ event, runId: runs[0] }))
+      )
     })
   )
 

@@ -1,0 +1,133 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import type { ClaimedDelivery, ClaimLimits, Claims } from "./DeliveryQueue.ts"
+
+/** Due deliveries of a subscription that a claim looks at. */
+export const LOOKED_AT = 32
+/** Subscriptions that a look names; more are found by the next. */
+const NAMED = 1_000
+
+const NOTHING: Claims = { deliveries: [], nextDueMs: undefined, more: false }
+
+/**
+ * Claims deliveries (docs/http.md#webhook-delivery). A run's first pending delivery is the only one of the run that can
+ * be claimed. What is due and stands behind it is put off until that one can change, so a subscription with any number
+ * of waiting deliveries costs a claim no more than `LOOKED_AT` of them.
+ *
+ * The subscription is locked before anything is read of it, and again at the end of each delivery: claims and ends of a
+ * subscription follow each other, whatever process makes them, and each sees what the one before has done.
+ */
+export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
+  // Each of these reads ends after a few rows of an index; the order is what makes the planner take it.
+  const isFree = sql`d.status = 'pending' AND d.next_attempt_at <= now() AND coalesce(d.claimed_until <= now(), true)`
+
+  const underWay = sql`(
+    SELECT count(*) FROM webhook_deliveries d
+    WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.claimed_until > now())`
+
+  /** Who has something due and room for it, those without an attempt first; and how long until more is due. */
+  const look = (perSubscription: number) => sql<{
+    readonly ids: ReadonlyArray<string>
+    readonly next_due_ms: number | null
+  }>`
+    WITH looked AS MATERIALIZED (
+      SELECT w.id, w.served_at,
+             (SELECT true FROM webhook_deliveries d WHERE d.webhook_id = w.id AND ${isFree}
+              ORDER BY d.next_attempt_at, d.ordinal LIMIT 1) AS is_due,
+             ${underWay} AS under_way,
+             (SELECT d.next_attempt_at FROM webhook_deliveries d
+              WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at > now()
+              ORDER BY d.next_attempt_at, d.ordinal LIMIT 1) AS next_at
+      FROM webhooks w WHERE w.active
+    )
+    SELECT ARRAY(SELECT id::text FROM looked WHERE is_due AND under_way < ${perSubscription}::int
+                 ORDER BY under_way, served_at NULLS FIRST, id LIMIT ${NAMED}) AS ids,
+           (SELECT extract(epoch FROM min(next_at) - now()) * 1000 FROM looked)::float8 AS next_due_ms`
+
+  // Another process is at work on a locked one; the end of its work is a reason to look again.
+  const lock = (ids: ReadonlyArray<string>, limit: number) => sql<{ readonly id: string }>`
+    SELECT w.id::text AS id FROM unnest(${ids}::text[]::uuid[]) WITH ORDINALITY AS named (id, place)
+    JOIN webhooks w USING (id) WHERE w.active
+    ORDER BY named.place LIMIT ${limit} FOR NO KEY UPDATE OF w SKIP LOCKED`
+
+  /** Each subscription gets its first attempt before any gets its second. */
+  const take = (ids: ReadonlyArray<string>, { leaseMs, limit, perSubscription }: ClaimLimits) => sql<ClaimedRow>`
+    WITH rooms AS MATERIALIZED (
+      SELECT w.id, w.url, w.secret, w.served_at, ${underWay} AS under_way
+      FROM webhooks w WHERE w.id = ANY(${ids}::text[]::uuid[])
+    ), looked AS MATERIALIZED (
+      SELECT rooms.id AS webhook_id, due.id, due.next_attempt_at, due.ordinal, head.id AS head_id,
+             greatest(head.next_attempt_at, head.claimed_until) AS head_at
+      FROM rooms CROSS JOIN LATERAL (
+        SELECT d.id, d.run_id, d.next_attempt_at, d.ordinal FROM webhook_deliveries d
+        WHERE d.webhook_id = rooms.id AND ${isFree}
+        ORDER BY d.next_attempt_at, d.ordinal LIMIT ${LOOKED_AT}
+      ) due CROSS JOIN LATERAL (
+        SELECT h.id, h.next_attempt_at, h.claimed_until FROM webhook_deliveries h
+        WHERE h.webhook_id = rooms.id AND h.run_id = due.run_id AND h.status = 'pending'
+        ORDER BY h.ordinal LIMIT 1
+      ) head
+    ), heads AS (
+      SELECT webhook_id, head_id, row_number() OVER (
+               PARTITION BY webhook_id ORDER BY min(next_attempt_at), min(ordinal)) AS place
+      FROM looked WHERE head_at <= now() GROUP BY webhook_id, head_id
+    ), chosen AS (
+      SELECT heads.head_id AS id FROM heads JOIN rooms ON rooms.id = heads.webhook_id
+      WHERE rooms.under_way + heads.place <= ${perSubscription}::int
+      ORDER BY rooms.under_way + heads.place, rooms.served_at NULLS FIRST, rooms.id LIMIT ${limit}
+    ), free AS MATERIALIZED (
+      SELECT d.id FROM webhook_deliveries d JOIN chosen USING (id) WHERE ${isFree} FOR UPDATE OF d SKIP LOCKED
+    ), behind AS MATERIALIZED (
+      SELECT d.id, CASE WHEN free.id IS NULL THEN looked.head_at
+                        ELSE now() + make_interval(secs => ${leaseMs / 1_000}::float8) END AS put_off
+      FROM webhook_deliveries d JOIN looked USING (id) LEFT JOIN free ON free.id = looked.head_id
+      WHERE looked.id <> looked.head_id AND (free.id IS NOT NULL OR looked.head_at > now())
+      FOR UPDATE OF d SKIP LOCKED
+    ), parked AS (
+      UPDATE webhook_deliveries d SET next_attempt_at = behind.put_off FROM behind WHERE d.id = behind.id
+    ), claimed AS (
+      UPDATE webhook_deliveries d
+      SET attempts = d.attempts + 1, tries = d.tries + 1, last_attempt_at = now(),
+          claimed_until = now() + make_interval(secs => ${leaseMs / 1_000}::float8)
+      FROM free WHERE d.id = free.id
+      RETURNING d.id, d.webhook_id, d.event, d.payload::text AS body, d.attempts, d.tries,
+                (extract(epoch FROM now() - d.queued_at) * 1000)::float8 AS age_ms
+    ), served AS (
+      UPDATE webhooks w SET served_at = now() WHERE w.id IN (SELECT webhook_id FROM claimed)
+    )
+    SELECT claimed.id::text AS id, claimed.webhook_id::text AS webhook_id, rooms.url, rooms.secret, claimed.event,
+           claimed.body, claimed.attempts, claimed.tries, claimed.age_ms, parked.count AS parked
+    FROM (SELECT count(*)::int AS count FROM behind) AS parked
+    LEFT JOIN claimed ON true LEFT JOIN rooms ON rooms.id = claimed.webhook_id`
+
+  return Effect.fn("DeliveryQueue.claim")(function* (limits: ClaimLimits) {
+    const [found] = yield* look(limits.perSubscription)
+    if (found === undefined) return NOTHING
+    const nextDueMs = found.next_due_ms ?? undefined
+    if (found.ids.length === 0) return { ...NOTHING, nextDueMs }
+    const rows = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        const ids = (yield* lock(found.ids, limits.limit)).map(({ id }) => id)
+        return ids.length === 0 ? [] : yield* take(ids, limits)
+      })
+    )
+    const deliveries = rows.flatMap((row) => (row.id === null ? [] : [toClaimed(row)]))
+    return { deliveries, nextDueMs, more: (rows[0]?.parked ?? 0) > 0 && deliveries.length < limits.limit }
+  })
+})
+
+type Columns = Omit<ClaimedDelivery, "webhookId" | "ageMs"> & { readonly webhook_id: string; readonly age_ms: number }
+
+/** What was claimed, or a single row without anything; both say how much was put off. */
+type ClaimedRow = (Columns | { readonly [column in keyof Columns]: null }) & { readonly parked: number }
+
+const toClaimed = ({
+  age_ms,
+  parked: _,
+  webhook_id,
+  ...row
+}: Columns & { readonly parked: number }): ClaimedDelivery => ({
+  ...row,
+  webhookId: webhook_id,
+  ageMs: age_ms
+})

@@ -23,14 +23,13 @@ const stateOf = (event: SessionLifecycleEvent): RuntimeSessionState => {
 
 /**
  * The one subscription to the life-cycle of all sessions (docs/runtime.md#watches): tells observers about their
- * sessions, and the discovery about those that nobody observes here. When the watch breaks, observers are told to ask
- * for themselves, because nothing of what happened meanwhile is repeated.
+ * sessions, and the discovery, where that is enabled, about those that nobody observes here. When the watch breaks,
+ * observers are told to ask for themselves, because nothing of what happened meanwhile is repeated.
  */
 export const SessionWatch = {
   layer: Layer.effectDiscard(
     Effect.gen(function* () {
       const settings = yield* ObserverSettings
-      if (!settings.discoveryEnabled) return
       const runtime = yield* RuntimeClient
       const updates = yield* SessionUpdates
       const discovery = yield* SessionDiscovery
@@ -45,7 +44,7 @@ export const SessionWatch = {
           return updates.publish(session.sessionId, { _tag: "State", state, snapshot: session })
         }
         if (event.type !== "CREATED") return taps.note(session.sessionId, { state, snapshot: session })
-        if (state !== "OPEN" && state !== "SUSPENDED") return
+        if (!settings.discoveryEnabled || (state !== "OPEN" && state !== "SUSPENDED")) return
         // Waits when too many are waiting: the runtime then ends the watch, and the next one tells of all sessions.
         yield* discovery.expect(session)
       })

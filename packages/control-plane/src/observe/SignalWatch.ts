@@ -42,7 +42,6 @@ export const SignalWatch = {
   layer: Layer.effectDiscard(
     Effect.gen(function* () {
       const settings = yield* ObserverSettings
-      if (!settings.discoveryEnabled) return
       const runtime = yield* RuntimeClient
       const signals = yield* SignalStore
       const meter = yield* SignalMeter

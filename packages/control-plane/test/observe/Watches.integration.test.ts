@@ -109,6 +109,37 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
+  for (const [end, status] of [
+    ["CANCELLED", "cancelled"],
+    ["EXPIRED", "failed"]
+  ] as const) {
+    it.effect(
+      `is open without discovery as well: a run hears of ${end} and of its signals, a session gets no run`,
+      () =>
+        Effect.gen(function* () {
+          const fake = yield* RuntimeFake
+          const sql = yield* PgClient.PgClient
+          const stranger = yield* (yield* Ids).uuid
+          const runId = yield* createRun()
+          yield* fake.awaitOpenStreams("WatchSessions", 1)
+          yield* fake.openSession({ sessionId: stranger })
+          yield* fake.openSession({ sessionId: runId })
+          yield* (yield* Observers).adopt(runId)
+          yield* awaitStatus(runId, "running")
+          yield* fake.signal(signal(runId))
+          yield* awaitEvent(runId, "signal.emitted")
+          const asked = (yield* fake.calls).length
+          yield* fake.transition(runId, end)
+          yield* awaitStatus(runId, status)
+          // Nobody had to ask how the session is: its end came by itself.
+          const since = (yield* fake.calls).slice(asked)
+          assert.isFalse(since.some(({ method }) => method === "GetSession"))
+          const rows = yield* sql`SELECT id FROM runs WHERE runtime_session_id = ${stranger}`
+          assert.lengthOf(rows, 0)
+        }).pipe(Effect.provide(layerTestObservation({ discoveryEnabled: false })))
+    )
+  }
+
   it.effect("opens the watch again after it broke and catches up with what it missed", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

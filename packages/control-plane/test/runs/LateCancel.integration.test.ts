@@ -45,13 +45,24 @@ const awaitStopped = Effect.fnUntraced(function* (runId: RunId) {
   )
 })
 
+/** From now on nobody hears of sessions. */
+const losingTheWatch = RuntimeFake.use((fake) =>
+  Effect.gen(function* () {
+    yield* fake.awaitOpenStreams("WatchSessions", 1)
+    yield* fake.fail({ method: "WatchSessions", times: Number.POSITIVE_INFINITY }, "UNAVAILABLE")
+    yield* fake.cut("WatchSessions")
+    yield* fake.awaitOpenStreams("WatchSessions", 0)
+  })
+)
+
 // docs/runtime.md#late-cancel
-for (const discoveryEnabled of [true, false]) {
-  layer(layerTestService({ observer: { discoveryEnabled, recoveryEnabled: true } }), REAL_CLOCK)(
-    `a run that is cancelled before its session opens, ${discoveryEnabled ? "which is heard of" : "asked for"}`,
+for (const watched of [true, false]) {
+  layer(layerTestService({ observer: { recoveryEnabled: true } }), REAL_CLOCK)(
+    `a run that is cancelled before its session opens, ${watched ? "which is heard of" : "asked for"}`,
     (it) => {
       it.effect("has the session stopped when it opens, once, with the caller's reason", () =>
         Effect.gen(function* () {
+          if (!watched) yield* losingTheWatch
           const runId = yield* createRun({ metadata: { cancellationDelegated: true } })
           yield* (yield* Observers).adopt(runId)
           const { status, text } = yield* post(runId, "cancel", { reason: "enough" })

@@ -186,12 +186,17 @@ const pauseMs = ({ drain, options }: Bound, attempt: number, { chance }: Moment)
   return Math.ceil(Math.min(options.streamBackoffBaseMs * 2 ** attempt, longest) * (1 + JITTER * chance))
 }
 
-/** Announced, unless the session is over: then nobody waits for the stream. */
-const reconnect = (state: Bound, detail: string, now: Moment): Decision => {
-  const [next, actions] = subscribe(withStream(state, { attempt: state.stream.attempt + 1 }), now)
-  const announced = state.drain === undefined ? [write({ _tag: "Reconnecting", detail })] : []
-  return [next, [...announced, ...actions]]
+/** A stream that breaks after the session has ended is opened again without a word: nobody waits for it any more. */
+const reconnect = (state: Bound, detail: string, now: Moment): Decision =>
+  state.drain === undefined ? announceReconnect(state, detail, now) : retry(state, now)
+
+const announceReconnect = (state: Bound, detail: string, now: Moment): Decision => {
+  const [next, actions] = retry(state, now)
+  return [next, [write({ _tag: "Reconnecting", detail }), ...actions]]
 }
+
+const retry = (state: Bound, now: Moment): Decision =>
+  subscribe(withStream(state, { attempt: state.stream.attempt + 1 }), now)
 
 /** The next deadline of the stream. */
 export const streamDeadline = ({ stream: { connection } }: Bound): number | undefined => {
@@ -241,11 +246,11 @@ export const reconsider = (
     : stay(doubt(next, connection.detail, connection.poll + 1, now))
 }
 
-/** The session has ended: no pause is worth its time any more. */
+/** The session has ended: no pause is worth its time any more. The stream broke before that, so it is announced. */
 export const drainNow = (state: Bound, now: Moment): Decision => {
   const { connection } = state.stream
   const pausing = connection._tag === "Pausing" || connection._tag === "Doubting"
-  return pausing ? reconnect(state, connection.detail, now) : stay(state)
+  return pausing ? announceReconnect(state, connection.detail, now) : stay(state)
 }
 
 /**

@@ -106,7 +106,7 @@ describe("the stream of a bound run", () => {
 
     it("waits no longer for the answer when the session ends", () => {
       const trial = doubting()
-      assert.deepStrictEqual(trial.hear(state(session("RESOLVED", 1))), ["subscribe 3 after 0"])
+      assert.deepStrictEqual(trial.hear(state(session("RESOLVED", 1))), ["reconnecting: away", "subscribe 3 after 0"])
       assert.deepStrictEqual(trial.hear(answer("reconnect", failure("UNAVAILABLE"))), [])
     })
   })

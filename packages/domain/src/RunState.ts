@@ -16,8 +16,8 @@ export const MAX_GRAPH_EDGES = 300
 /** Further bounds, so that no run grows without end; a session declares at most 1000 participants. */
 export const MAX_TRACKED_PARTICIPANTS = 2000
 export const MAX_LINKED_ARTIFACTS = 1000
-/** About 3,000 proposals with ids of the usual length. Bytes of JSON. */
-export const MAX_VOTE_TALLY_BYTES = 512 * 1024
+/** About 2,500 proposals with ids of the usual length. Bytes of JSON. */
+export const MAX_VOTE_TALLY_BYTES = 768 * 1024
 /**
  * No state is larger as JSON text, whatever its events say: the bounds of all lists and texts together stay below it
  * (docs/events.md#state-bounds).
@@ -140,7 +140,14 @@ export const VoteTallyEntry = Schema.Struct({
   quorum: Schema.Struct({
     required: Field.integer("Participants with the role voter; all participants when none has it"),
     cast: Field.integer("Votes for and against")
-  }).annotate({ description: "How many may vote, and have" })
+  }).annotate({ description: "How many may vote, and have" }),
+  voters: optional(
+    Schema.Struct({
+      allow: Field.integer("Participants whose last word is for it"),
+      deny: Field.integer("Participants whose last word is against it"),
+      required: Field.integer("The same as quorum.required")
+    }).annotate({ description: "Each participant counted once; absent when there are too many to tell apart" })
+  )
 }).annotate({ identifier: "VoteTallyEntry", description: "The votes on one proposal" })
 export type VoteTallyEntry = typeof VoteTallyEntry.Type
 
@@ -239,6 +246,13 @@ export const RunState = Schema.Struct({
       Schema.Array(ExpectedCommitment).annotate({ description: "Commitments that the policy expects" })
     ),
     voteTally: optional(Schema.Array(VoteTallyEntry).annotate({ description: "Votes by proposal" })),
+    lastWords: optional(
+      Schema.Array(Schema.NullOr(Schema.String)).annotate({
+        description:
+          "For each entry of voteTally a letter a participant, in the order of `participants`: a for it, d against it, " +
+          "- neither; null when there are too many to tell apart"
+      })
+    ),
     voteTallyTruncated: optional(
       Field.flag("True when there were votes on more proposals than the state has room for: the latest are listed")
     ),

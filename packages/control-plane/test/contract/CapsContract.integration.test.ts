@@ -124,7 +124,10 @@ layer(service, { excludeTestServices: true })("Limits of the projected state:", 
       )
       const { body } = yield* call("GET", `/runs/${runId}/state`)
       assert.deepStrictEqual(body.policy.voteTally, [
-        { commitmentId: "p", allow: 4, deny: 1, threshold: 3, quorum: { required: 5, cast: 5 } }
+        {
+          ...{ commitmentId: "p", allow: 4, deny: 1, threshold: 3, quorum: { required: 5, cast: 5 } },
+          voters: { allow: 4, deny: 1, required: 5 }
+        }
       ])
     })
   )

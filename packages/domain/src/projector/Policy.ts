@@ -1,5 +1,5 @@
 import type { EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
-import { voteOf } from "../Outcome.ts"
+import { type Vote, voteOf } from "../Outcome.ts"
 import {
   type ExpectedCommitment,
   MAX_COMMITMENT_EVALUATIONS,
@@ -17,16 +17,22 @@ type Participants = RunState["participants"]
 const VOTER_ROLE = "voter"
 /** Of the description, and of the roles, of one of the many commitments that may be expected. */
 const MAX_EXPECTATION_BYTES = 1_024
-/** A tally without its id: keys, punctuation and five counts. */
-const TALLY_BYTES = 160
+/** Last words that are kept, of all participants on all proposals: one byte each. */
+const MAX_LAST_WORDS = 128 * 1024
+/** A tally without its id and last words: keys, punctuation and eight counts. */
+const TALLY_BYTES = 240
+const ROOM_FOR_TALLIES = MAX_VOTE_TALLY_BYTES - MAX_LAST_WORDS
 /** So many fit whatever their ids. */
-const FEW_TALLIES = Math.floor(MAX_VOTE_TALLY_BYTES / (TALLY_BYTES + MAX_STATE_NAME_BYTES))
+const FEW_TALLIES = Math.floor(ROOM_FOR_TALLIES / (TALLY_BYTES + MAX_STATE_NAME_BYTES))
 const TALLIED_TYPES: ReadonlySet<string> = new Set(["Vote", "Approve", "Reject", "Accept", "Evaluation"])
+/** Without a yes or no these take back what their sender has said before. */
+const ABSTAINING_TYPES: ReadonlySet<string> = new Set(["Vote", "Abstain"])
 
 /** Folds the section `policy`: what governs the session, what it expects, and how the votes stand. */
 export const foldPolicy = (policy: Policy, event: KnownEvent, participants: Participants): Policy => {
   switch (event.type) {
     case "session.bound":
+      return withoutLastWords(bound(policy, event))
     case "session.state.changed":
       return bound(policy, event)
     case "policy.resolved":
@@ -95,37 +101,74 @@ const evaluated = (policy: Policy, { data, ts }: EventOf<"policy.commitment.eval
 
 const voted = (policy: Policy, { data }: EventOf<"proposal.updated">, participants: Participants): Policy => {
   const { messageType, recommendation, vote: stated } = data
-  const vote = TALLIED_TYPES.has(messageType) ? voteOf(messageType, stated ?? recommendation) : undefined
-  if (vote === undefined) return policy
   const commitmentId = boundName(data.proposalId)
   const tally = policy.voteTally ?? []
   const at = tally.findIndex((entry) => entry.commitmentId === commitmentId)
   const previous = tally[at]
+  const vote = TALLIED_TYPES.has(messageType) ? voteOf(messageType, stated ?? recommendation) : undefined
+  const isWithdrawn = vote === undefined && ABSTAINING_TYPES.has(messageType)
+  if (vote === undefined && (!isWithdrawn || previous === undefined)) return policy
   const allow = (previous?.allow ?? 0) + (vote === "allow" ? 1 : 0)
   const deny = (previous?.deny ?? 0) + (vote === "deny" ? 1 : 0)
   const required = requiredVotes(participants)
+  const place = previous === undefined ? tally.length : at
+  const before = previous === undefined ? "" : policy.lastWords?.[at]
+  const isRoom = Math.max(tally.length, place + 1) * participants.length <= MAX_LAST_WORDS
+  const words =
+    typeof before === "string" && isRoom ? spoken(before, positionOf(participants, data.sender), vote) : null
   const entry: VoteTallyEntry = {
     commitmentId,
     allow,
     deny,
     threshold: Math.ceil(required / 2),
-    quorum: { required, cast: allow + deny }
+    quorum: { required, cast: allow + deny },
+    ...(words !== null && { voters: { allow: count(words, ALLOWS), deny: count(words, DENIES), required } })
   }
   const voteTally = previous === undefined ? latestWithin([...tally, entry]) : replaceAt(tally, at, entry)
   const isCut = previous === undefined && voteTally.length <= tally.length
+  const lastWords = tally.map((_, each) => policy.lastWords?.[each] ?? null)
+  lastWords[place] = words
   return {
     ...policy,
     voteTally,
+    lastWords: lastWords.slice(-voteTally.length),
     ...(isCut && { voteTallyTruncated: true }),
     quorumStatus: policy.quorumStatus ?? "pending"
   }
+}
+
+/** A letter for each participant, in the order of the state's list. */
+const ALLOWS = "a"
+const DENIES = "d"
+const SILENT = "-"
+
+const positionOf = (participants: Participants, sender: string): number => {
+  const participantId = boundName(sender)
+  return participants.findIndex((participant) => participant.participantId === participantId)
+}
+
+/** The last words after the one at that place; null when its speaker is not among the participants. */
+const spoken = (words: string, at: number, vote: Vote | undefined): string | null => {
+  if (at < 0) return null
+  const letter = vote === undefined ? SILENT : vote === "allow" ? ALLOWS : DENIES
+  const known = words.padEnd(at, SILENT)
+  return known.slice(0, at) + letter + known.slice(at + 1)
+}
+
+const count = (words: string, letter: string): number => words.split(letter).length - 1
+
+/** The list of participants changes its order: words that were kept by that order are not anybody's any more. */
+const withoutLastWords = (policy: Policy): Policy => {
+  if (policy.voteTally === undefined) return policy
+  const voteTally = policy.voteTally.map(({ voters: _, ...entry }) => entry)
+  return { ...policy, voteTally, lastWords: voteTally.map(() => null) }
 }
 
 /** The tallies that were begun last, as many as fit. */
 const latestWithin = (tally: ReadonlyArray<VoteTallyEntry>): ReadonlyArray<VoteTallyEntry> => {
   if (tally.length <= FEW_TALLIES) return tally
   let first = tally.length
-  let left = MAX_VOTE_TALLY_BYTES
+  let left = ROOM_FOR_TALLIES
   while (first > 0) {
     const entry = tally[first - 1]
     if (entry !== undefined) left -= bytesOfText(entry.commitmentId, MAX_STATE_NAME_BYTES) + TALLY_BYTES

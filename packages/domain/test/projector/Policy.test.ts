@@ -50,17 +50,72 @@ describe("policy", () => {
       vote("Approve", "c", { proposalId: "p2" })
     )
     assert.deepStrictEqual(policy.voteTally, [
-      { commitmentId: "p1", allow: 2, deny: 1, threshold: 2, quorum: { required: 3, cast: 3 } },
-      { commitmentId: "p2", allow: 1, deny: 0, threshold: 2, quorum: { required: 3, cast: 1 } }
+      {
+        ...{ commitmentId: "p1", allow: 2, deny: 1, threshold: 2, quorum: { required: 3, cast: 3 } },
+        ...{ voters: { allow: 2, deny: 1, required: 3 } }
+      },
+      {
+        ...{ commitmentId: "p2", allow: 1, deny: 0, threshold: 2, quorum: { required: 3, cast: 1 } },
+        ...{ voters: { allow: 1, deny: 0, required: 3 } }
+      }
     ])
+    assert.deepStrictEqual(policy.lastWords, ["ada", "--a"])
     assert.strictEqual(policy.quorumStatus, "pending")
   })
 
   it("requires only the voters when there are some", () => {
     const { policy } = given(seen("a", "voter"), seen("b"), seen("c")).when(vote("Reject", "a"))
     assert.deepStrictEqual(policy.voteTally, [
-      { commitmentId: "p1", allow: 0, deny: 1, threshold: 1, quorum: { required: 1, cast: 1 } }
+      {
+        ...{ commitmentId: "p1", allow: 0, deny: 1, threshold: 1, quorum: { required: 1, cast: 1 } },
+        ...{ voters: { allow: 0, deny: 1, required: 1 } }
+      }
     ])
+  })
+
+  it("counts each participant once among the voters, by the last word", () => {
+    const everybody = ["a", "b", "c", "d"]
+    const { policy } = given(...everybody.map((id) => seen(id))).when(
+      ...["a", "b", "c"].map((id) => vote("Evaluation", id, { recommendation: "APPROVE" })),
+      ...everybody.map((id) => vote("Vote", id, { vote: "APPROVE" }))
+    )
+    // What rule 5 counts are messages: seven of four.
+    assert.deepInclude(policy.voteTally?.[0], { allow: 7, quorum: { required: 4, cast: 7 } })
+    assert.deepInclude(policy.voteTally?.[0], { voters: { allow: 4, deny: 0, required: 4 } })
+    assert.deepStrictEqual(policy.lastWords, ["aaaa"])
+  })
+
+  it("lets a participant change its word, and take it back by an abstention", () => {
+    const said = [
+      vote("Vote", "a", { vote: "APPROVE" }),
+      vote("Vote", "b", { vote: "APPROVE" }),
+      vote("Vote", "a", { vote: "REJECT" }),
+      // An opinion without a yes or no takes nothing back.
+      vote("Evaluation", "a", { recommendation: "REVIEW" })
+    ]
+    const changed = given(seen("a"), seen("b")).when(...said).policy
+    assert.deepInclude(changed.voteTally?.[0], { allow: 2, deny: 1, voters: { allow: 1, deny: 1, required: 2 } })
+    assert.deepStrictEqual(changed.lastWords, ["da"])
+    const taken = given(seen("a"), seen("b")).when(...said, vote("Vote", "b", { vote: "ABSTAIN" })).policy
+    assert.deepInclude(taken.voteTally?.[0], { allow: 2, deny: 1, voters: { allow: 0, deny: 1, required: 2 } })
+    assert.deepStrictEqual(taken.lastWords, ["d-"])
+  })
+
+  it("does not say who voted when the participants change their order, or are too many to tell apart", () => {
+    const { policy } = given(seen("b"), vote("Accept", "b")).when(bound)
+    assert.notProperty(policy.voteTally?.[0], "voters")
+    assert.deepInclude(policy.voteTally?.[0], { allow: 1, deny: 0 })
+    assert.deepStrictEqual(policy.lastWords, [null])
+    const crowd = Array.from({ length: 2_000 }, (_, place) => seen(`p${place}`))
+    const proposals = Array.from({ length: 70 }, (_, place) =>
+      derived("proposal.updated", "Accept", "p1999", {}, `proposal-${place}`)
+    )
+    const { lastWords, voteTally = [] } = fold([...crowd, ...proposals]).policy
+    assert.strictEqual(voteTally.length, 70)
+    assert.strictEqual(voteTally.filter(({ voters }) => voters !== undefined).length, 65)
+    assert.strictEqual(lastWords?.filter((words) => words !== null).length, 65)
+    assert.isAtMost(lastWords?.join("").length ?? 0, 128 * 1024)
+    assert.isTrue(voteTally.every(({ allow }) => allow === 1))
   })
 
   it("counts no vote of a proposal.created", () => {

@@ -1,7 +1,8 @@
 // Runs a test script of package.json and tells its failures in a few lines, which the end of the run repeats.
 //
-//   node .ci/tests.mjs REPORT SCRIPT
+//   node .ci/tests.mjs REPORT SCRIPT [ARGUMENTS]
 //
+// The arguments go to the script each time.
 // The servers under test share two cores with whatever else the machine does. So up to three files that fail are run
 // once more, alone: those that pass then do not fail the step, but are named in REPORT, because they need mending.
 import { spawnSync } from "node:child_process"
@@ -15,9 +16,9 @@ const MOST_REPEATED = 3
 /** Characters of a failure that are told. */
 const LONGEST_REASON = 300
 
-const [report, script] = process.argv.slice(2)
+const [report, script, ...given] = process.argv.slice(2)
 if (report === undefined || script === undefined) {
-  console.error("usage: node .ci/tests.mjs REPORT SCRIPT")
+  console.error("usage: node .ci/tests.mjs REPORT SCRIPT [ARGUMENTS]")
   process.exit(2)
 }
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -27,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), "runplane-ci-"))
 const runTests = (attempt, files) => {
   const output = join(folder, `${attempt}.json`)
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${output}`]
-  const { status } = spawnSync("npm", ["run", "--silent", script, "--", ...reporters, ...files], {
+  const { status } = spawnSync("npm", ["run", "--silent", script, "--", ...given, ...reporters, ...files], {
     cwd: root,
     stdio: "inherit"
   })

@@ -190,7 +190,7 @@ layer(
       const { url } = yield* webhookReceiver(() => ({ status: 500 }))
       const id = yield* subscribe(url)
       yield* startRun
-      yield* Effect.provide(awaitNonePending, worker({ retryWindowMs: 100 }))
+      yield* Effect.provide(awaitNonePending, worker({ retryWindowMs: 700 }))
       const { data } = yield* (yield* WebhookRepository).deliveries(id, { limit: 1, offset: 0 })
       assert.deepInclude(data[0], { status: "failed", responseStatus: 500, errorMessage: "webhook returned 500" })
       assert.isAtLeast(data[0]?.attempts ?? 0, 3)

@@ -51,14 +51,24 @@ export class PolicyRegistry extends Context.Service<
     Layer.sync(PolicyRegistry, () => make(release))
 }
 
+/** The default policy as the reference runtime describes it. */
+const DEFAULT_POLICY_DESCRIPTION =
+  "Default policy — mode built-in rules apply with no additional governance constraints"
+const DEFAULT_POLICY_RULES = {
+  voting: { algorithm: "none", quorum: { type: "count", value: 0 } },
+  objection_handling: { critical_severity_vetoes: false, veto_threshold: 1 },
+  evaluation: { minimum_confidence: 0, required_before_voting: false },
+  commitment: { authority: "initiator_only", designated_roles: [], require_vote_quorum: false }
+}
+
 const make = (release: Release): PolicyRegistry["Service"] => {
   const entries = new Map<string, { descriptor: PolicyDescriptor; resolved: Policy }>()
   entries.set(DEFAULT_POLICY.policyId, {
     descriptor: create(PolicyDescriptorSchema, {
       policyId: DEFAULT_POLICY.policyId,
       mode: ANY_MODE,
-      description: "No constraint; the initiator commits.",
-      rules: "{}",
+      description: DEFAULT_POLICY_DESCRIPTION,
+      rules: JSON.stringify(DEFAULT_POLICY_RULES),
       schemaVersion: DEFAULT_POLICY.schemaVersion
     }),
     resolved: { ...DEFAULT_POLICY, mode: ANY_MODE }

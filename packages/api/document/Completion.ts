@@ -1,4 +1,4 @@
-import { FAILURES } from "../src/openapi/Describe.ts"
+import { FAILURES, REQUIRED_ROLE } from "../src/openapi/Describe.ts"
 import type { ErrorAnswer } from "./ErrorAnswer.ts"
 import { byStatus, errorResponse, responseName } from "./ErrorResponses.ts"
 import { type ItemStream, itemMedia, itemText } from "./EventStreams.ts"
@@ -113,12 +113,16 @@ const failuresOf = (operation: Shape, counted: boolean, { answers }: Completion)
     ...(hasId ? ["MalformedId"] : []),
     ...own,
     ...(listAt(operation, "security").length > 0 ? ["Unauthenticated"] : []),
+    ...(needsMore(operation) ? ["RoleForbidden"] : []),
     ...(hasBody ? ["PayloadTooLarge", "UnsupportedMediaType"] : []),
     ...(counted ? ["TooManyRequests", "DatabaseUnavailable"] : []),
     "InternalFailure"
   ]
   return names.filter((name) => own.includes(name) || name in answers)
 }
+
+/** Every key has the role of a viewer. */
+const needsMore = (operation: Shape) => ["operator", "admin"].includes(String(operation[REQUIRED_ROLE]))
 
 const isId = (name: string) => name === "id" || name === "deliveryId"
 

@@ -11,6 +11,7 @@ import {
   notSuspended,
   payloadTooLarge,
   rateLimitExceeded,
+  roleForbidden,
   runNotFound,
   runtimeFailure,
   searchTooSlow,
@@ -84,6 +85,10 @@ export const controlPlaneAnswers = {
     })
   ),
   Unauthenticated: errorAnswer("the key is missing or not valid", unauthenticated("Invalid authorization token")),
+  RoleForbidden: errorAnswer(
+    "the role of the key is not enough; the text names the role",
+    roleForbidden("admin", "viewer")
+  ),
   RunNotFound: errorAnswer("no run has this id", runNotFound(RUN)),
   WebhookNotFound: errorAnswer(
     "no subscription has this id",

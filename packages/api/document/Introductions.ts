@@ -9,6 +9,10 @@ are milliseconds. Every answer carries \`X-Request-Id\`: the caller's own id, wh
 A client may make 100 requests in 60 seconds, unless the deployment says otherwise; answers say what is left, and one over the
 budget is 429 with \`Retry-After\`. A body may have 1 MB. An unknown path, or a known path with another method, is 404.
 
+Where keys are configured, each has a role: \`viewer\` reads, \`operator\` acts on runs, \`admin\` does everything. Operations
+name the one they need as \`x-required-role\`; \`GET /me\` says who the caller is. Where none are configured, requests of other
+sites' pages and unknown hosts are 403.
+
 The examples were recorded from running services; long lists are cut.`
 
 const row = (code: string, status: number, when: string) => `| \`${code}\` | ${when} | ${status} |`

@@ -1,4 +1,4 @@
-import { INTERNAL_TEXT, payloadTooLarge, rateLimitExceeded } from "../src/errors/Failures.ts"
+import { INTERNAL_TEXT, payloadTooLarge, rateLimitExceeded, roleText } from "../src/errors/Failures.ts"
 import { ApiKeyRejected, INVALID_API_KEY_TEXT, launcherError, MalformedBody } from "../src/errors/LauncherErrors.ts"
 import { reasonPhrases } from "../src/errors/ReasonPhrases.ts"
 import { errorAnswer } from "./ErrorAnswer.ts"
@@ -21,6 +21,10 @@ export const launcherAnswers = {
   Unauthenticated: errorAnswer(
     "the key is missing or not valid",
     new ApiKeyRejected({ message: INVALID_API_KEY_TEXT })
+  ),
+  RoleForbidden: errorAnswer(
+    "the role of the key is not enough; the text names the role",
+    launcherError("FORBIDDEN", roleText("operator", "viewer"))
   ),
   PayloadTooLarge: errorAnswer("the body is over 1 MB", {
     _tag: "OversizedBody",

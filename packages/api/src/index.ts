@@ -1,3 +1,5 @@
+export * from "./caller/Access.ts"
+export * from "./caller/MeGroup.ts"
 export type { ControlPlaneCalls } from "./client/ControlPlaneCalls.ts"
 export * from "./client/ControlPlaneClient.ts"
 export { type FollowOptions, RunStreamBroken, type RunStreamFailure } from "./client/FollowRun.ts"

@@ -3,9 +3,10 @@ import {
   ControlPlaneSettings,
   type ListenOptions,
   layerLogging,
-  readSettings,
-  ServiceSettings,
-  SettingsRefused
+  listenHost,
+  readSetting,
+  SettingsRefused,
+  sayOpenDoors
 } from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -74,8 +75,8 @@ const reportStart = (cause: Cause.Cause<unknown>) => {
 export const layerFromSettings = Layer.unwrap(
   Effect.gen(function* () {
     yield* checkControlPlaneSettings.pipe(Effect.provide(NodeFileSystem.layer))
-    const http = yield* readSettings({ host: ServiceSettings.HOST, port: ControlPlaneSettings.PORT })
+    const http = { host: yield* listenHost, port: yield* readSetting(ControlPlaneSettings.PORT) }
     const service = layerControlPlane({ http, database: yield* databaseSettings })
-    return service.pipe(Layer.provide(layerRuntime))
+    return Layer.effectDiscard(sayOpenDoors).pipe(Layer.provideMerge(service), Layer.provide(layerRuntime))
   })
 ).pipe(Layer.tapCause(reportStart), Layer.provide(layerLogging))

@@ -1,4 +1,4 @@
-import { checkSettings, layerLogging, SettingsRefused } from "@runplane/server"
+import { checkSettings, judgeLaunchDeployment, layerLogging, SettingsRefused, sayOpenDoors } from "@runplane/server"
 import * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -7,12 +7,14 @@ import { Launcher } from "./Launcher.ts"
 import { listenSettings } from "./LauncherSettings.ts"
 
 const announce = Layer.effectDiscard(
-  Effect.flatMap(Launcher, ({ url }) => Effect.logInfo(`the launch service listens on ${url}`))
+  Effect.flatMap(Launcher, ({ url }) =>
+    Effect.andThen(Effect.logInfo(`the launch service listens on ${url}`), sayOpenDoors)
+  )
 )
 
 const service = Layer.unwrap(
   Effect.gen(function* () {
-    yield* checkSettings("launcher")
+    yield* checkSettings("launcher", (texts) => Effect.succeed(judgeLaunchDeployment(texts)))
     return Layer.provide(announce, Launcher.layerConfig(yield* listenSettings))
   })
 )

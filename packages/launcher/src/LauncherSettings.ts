@@ -1,5 +1,12 @@
 import { tmpdir, userInfo } from "node:os"
-import { defaultsOf, LaunchSettings, readSettings, ServiceSettings, type SettingValues } from "@runplane/server"
+import {
+  defaultsOf,
+  LaunchSettings,
+  listenHost,
+  readSettings,
+  ServiceSettings,
+  type SettingValues
+} from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -104,7 +111,10 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
 }
 
 /** HOST and PORT. */
-export const listenSettings = Effect.suspend(() => read({ host: ServiceSettings.HOST, port: LaunchSettings.PORT }))
+export const listenSettings = Effect.gen(function* () {
+  const { port } = yield* read({ port: LaunchSettings.PORT })
+  return { host: yield* Effect.mapError(listenHost, ({ message }) => invalidConfig(message)), port }
+})
 
 /** The values of settings; one that cannot be used stops the start. */
 const read = <Settings extends Parameters<typeof readSettings>[0]>(given: Settings) =>

@@ -132,7 +132,7 @@ describe("settings", () => {
   it.effect("name the address to listen on, and stop the start for a port that is none", () =>
     Effect.gen(function* () {
       const listen = (env: Environment) => Effect.provide(listenSettings, withEnv(env))
-      assert.deepStrictEqual(yield* listen({}), { host: "0.0.0.0", port: 3000 })
+      assert.deepStrictEqual(yield* listen({}), { host: "127.0.0.1", port: 3000 })
       assert.deepStrictEqual(yield* listen({ HOST: "127.0.0.1", PORT: "0" }), { host: "127.0.0.1", port: 0 })
       for (const port of ["x", "-1", "70000"]) {
         const error = yield* Effect.flip(listen({ PORT: port }))

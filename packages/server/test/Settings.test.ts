@@ -103,7 +103,7 @@ describe("the printed settings", () => {
       const lines = yield* TestConsole.logLines
       assert.lengthOf(lines, settingsOfProgram("control-plane").length)
       assert.include(lines, "PORT=4000")
-      assert.include(lines, "HOST=0.0.0.0 (default)")
+      assert.include(lines, "HOST=0.0.0.0 with API keys, 127.0.0.1 without (default)")
       assert.include(lines, "AUTH_API_KEYS=****")
       assert.notInclude(lines.join("\n"), "hush")
     }).pipe(withEnv({ PORT: "4000", AUTH_API_KEYS: "hush", DATABASE_URL: "postgres://u:hush@db/x" }))

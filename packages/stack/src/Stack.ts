@@ -7,7 +7,16 @@ import { Launcher, type PolicyOutcome, type PolicyRegistration } from "@runplane
 import { EmbeddedPostgres, probePort } from "@runplane/postgres"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient } from "@runplane/runtime"
 import { KeySource, Sandbox } from "@runplane/sandbox"
-import { DEVELOPMENT, judgeSettings, readSetting, ServiceSettings, SettingsRefused, sentenceOf } from "@runplane/server"
+import {
+  DEVELOPMENT,
+  judgeLaunchDeployment,
+  judgeSettings,
+  readSetting,
+  ServiceSettings,
+  SettingsRefused,
+  type SettingTexts,
+  sentenceOf
+} from "@runplane/server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -121,9 +130,11 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
   })
 })
 
+const judgeLaunch = (texts: SettingTexts) => Effect.succeed(judgeLaunchDeployment(texts))
+
 /** What the services say of their settings when they start by themselves; each thing is said once. */
 const checkServices = Effect.gen(function* () {
-  const judged = [yield* judgeControlPlaneSettings, yield* judgeSettings("launcher")]
+  const judged = [yield* judgeControlPlaneSettings, yield* judgeSettings("launcher", judgeLaunch)]
   const warnings = judged.flatMap((judgement) => judgement.warnings)
   for (const warning of new Set(warnings.map(sentenceOf))) yield* Effect.logWarning(warning)
   const faults = judged.flatMap((judgement) => judgement.faults)

@@ -104,8 +104,7 @@ layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 se
         const { url } = yield* callbackOf(id)
         const failure = yield* Effect.flip(cancel(id, "too late"))
         assert.strictEqual(failure._tag, "BadGateway")
-        // A process that is being killed may for a moment still look as if it listened.
-        assert.match(String(failure.message), new RegExp(`^cancel callback ${url} failed: .*(ECONNREFUSED|ECONNRESET)`))
+        assert.strictEqual(failure.message, `cancel callback ${url} failed: no answer within ${CALLBACK_TIMEOUT_MS} ms`)
         assert.strictEqual((yield* runOf(id)).status, "running")
       })
     )
@@ -115,7 +114,7 @@ layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 se
         const port = yield* neverAnswers
         const url = `http://127.0.0.1:${port}/cancel`
         const failure = yield* Effect.flip(Effect.flatMap(createRun(url), (id) => cancel(id, "enough")))
-        assert.strictEqual(failure.message, `cancel callback ${url} failed: timed out after ${CALLBACK_TIMEOUT_MS} ms`)
+        assert.strictEqual(failure.message, `cancel callback ${url} failed: no answer within ${CALLBACK_TIMEOUT_MS} ms`)
       })
     )
 

@@ -75,6 +75,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
     }).annotateMerge(
       operation({
         id: "resetCircuitBreaker",
+        access: "admin",
         summary: "Close the runtime's circuit breaker by hand",
         description: "Calls to the runtime go through again at once, in this process."
       })
@@ -85,6 +86,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
     }).annotateMerge(
       operation({
         id: "getCircuitBreakerHistory",
+        access: "viewer",
         summary: "Read the states of the circuit breaker",
         description: "At most the last 200 states that the breaker of this process entered, and the one it is in."
       })
@@ -95,6 +97,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
     }).annotateMerge(
       operation({
         id: "getDriftReport",
+        access: "viewer",
         summary: "Compare the runtime's sessions with the runs",
         description:
           "Reads only, repairs nothing. The two sides are not read in one moment, so a run that is being bound can show up " +

@@ -79,6 +79,7 @@ export class AuditGroup extends HttpApiGroup.make("audit")
     }).annotateMerge(
       operation({
         id: "listAuditEntries",
+        access: "viewer",
         summary: "Read the audit log",
         description: "Who did what to which thing, the newest first. Filters are equality.",
         failures: ["UnknownCursor", "SearchTooSlow"]

@@ -24,6 +24,7 @@ export class BatchGroup extends HttpApiGroup.make("batch")
     }).annotateMerge(
       operation({
         id: "cancelRuns",
+        access: "operator",
         summary: "Cancel runs",
         description:
           "Each as by `cancelRun`, with the reason `batch cancel`. 201 even when all of them fail: see each entry."
@@ -35,6 +36,7 @@ export class BatchGroup extends HttpApiGroup.make("batch")
     }).annotateMerge(
       operation({
         id: "archiveRuns",
+        access: "operator",
         summary: "Archive runs",
         description: "Each as by `archiveRun`. 201 even when all of them fail: see each entry."
       })
@@ -45,6 +47,7 @@ export class BatchGroup extends HttpApiGroup.make("batch")
     }).annotateMerge(
       operation({
         id: "deleteRuns",
+        access: "admin",
         summary: "Delete ended runs",
         description: "Each as by `deleteRun`. 201 even when all of them fail: see each entry."
       })
@@ -56,6 +59,7 @@ export class BatchGroup extends HttpApiGroup.make("batch")
     }).annotateMerge(
       operation({
         id: "exportRuns",
+        access: "operator",
         summary: "Export runs",
         description:
           "A bundle of each run, in the given order, with at most 10000 canonical events and no frames. One unknown run " +

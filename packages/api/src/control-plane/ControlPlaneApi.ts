@@ -1,5 +1,6 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
+import { MeGroup } from "../caller/MeGroup.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { RequestValidation } from "../middleware/RequestValidation.ts"
@@ -39,6 +40,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(BatchGroup)
   .add(InsightsGroup)
   .add(QueryGroup)
+  .add(MeGroup)
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)

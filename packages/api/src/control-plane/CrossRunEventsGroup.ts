@@ -67,6 +67,7 @@ export class CrossRunEventsGroup extends HttpApiGroup.make("crossRunEvents")
     }).annotateMerge(
       operation({
         id: "listEvents",
+        access: "viewer",
         summary: "Read events across runs",
         description:
           "Canonical events of all runs in one ascending order of `seq`. A page ends in front of events that are still being " +

@@ -40,6 +40,7 @@ export class DashboardGroup extends HttpApiGroup.make("dashboard")
     }).annotateMerge(
       operation({
         id: "getOverview",
+        access: "viewer",
         summary: "Read key figures, recent runs, runtime health and charts",
         description:
           "Aggregates over a window of time. Buckets are minutes up to 6 h, hours up to 24 h (48 h with from and to), days " +
@@ -52,6 +53,7 @@ export class DashboardGroup extends HttpApiGroup.make("dashboard")
     }).annotateMerge(
       operation({
         id: "listAgentMetrics",
+        access: "viewer",
         summary: "Read the figures of all participants",
         description: "Counted from the canonical events of all runs; participants of most runs come first."
       })

@@ -32,6 +32,7 @@ export class EventsGroup extends HttpApiGroup.make("events")
     }).annotateMerge(
       operation({
         id: "listRunEvents",
+        access: "viewer",
         summary: "Read the events of a run",
         description:
           "Canonical events by `seq`. With afterSeq and limit alone the answer is a bare array, with afterTs, beforeTs or type " +

@@ -69,6 +69,7 @@ export class HealthGroup extends HttpApiGroup.make("health")
     }).annotateMerge(
       operation({
         id: "getHealth",
+        access: "public",
         summary: "Ask whether the process answers",
         description: "A liveness probe: looks at nothing."
       })
@@ -77,6 +78,7 @@ export class HealthGroup extends HttpApiGroup.make("health")
     HttpApiEndpoint.get("readyz", "/readyz", { query: readyzQuery, success: [Readiness, NotReady] }).annotateMerge(
       operation({
         id: "getReadiness",
+        access: "public",
         summary: "Ask whether the dependencies work",
         description:
           "200 also when degraded, unless strict is true: `status` is `ok` or `degraded`, and `checks` says why."

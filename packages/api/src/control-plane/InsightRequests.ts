@@ -2,6 +2,7 @@ import { about } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { integer, uuid, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
+import { ticketField } from "./RunRequests.ts"
 
 /** The body of `POST /runs/compare`. */
 export const CompareRuns = Schema.Struct({
@@ -14,6 +15,7 @@ export const DEFAULT_EXPORT_EVENTS = 10_000
 
 /** The query of `GET /runs/:id/export`. */
 export const exportQuery = querySchema({
+  ticket: ticketField,
   includeCanonical: withDefault(
     Schema.Boolean.annotate(about("Whether canonical events are in it; any text but true is false", true)),
     true

@@ -22,6 +22,7 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
     }).annotateMerge(
       operation({
         id: "getRunTraces",
+        access: "viewer",
         summary: "Read the trace of a run",
         description: "The ids to find the run by in a tracing back end, and what it is linked to.",
         failures: ["RunNotFound"]
@@ -34,6 +35,7 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
     }).annotateMerge(
       operation({
         id: "compareRuns",
+        access: "viewer",
         summary: "Compare two runs",
         description: "Side by side: status, duration, confidence, participants and signals.",
         failures: ["RunNotFound"]
@@ -46,6 +48,7 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
     }).annotateMerge(
       operation({
         id: "rebuildProjection",
+        access: "operator",
         summary: "Fold the projected state again",
         description:
           "From all canonical events of the run. Gives the state that is stored already, unless that was damaged.",
@@ -60,6 +63,8 @@ export class InsightsGroup extends HttpApiGroup.make("insights")
     }).annotateMerge(
       operation({
         id: "exportRun",
+        access: "operator",
+        takesTicket: true,
         summary: "Export a run",
         description:
           "Everything that belongs to a run: as one JSON bundle, or as lines of JSON, which can be read as they come. A " +

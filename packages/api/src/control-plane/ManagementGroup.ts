@@ -23,6 +23,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
     }).annotateMerge(
       operation({
         id: "cloneRun",
+        access: "operator",
         summary: "Create a run like this one",
         description:
           "The new run has ids and a session of its own; the idempotency key is left out, everything else is as in the " +
@@ -37,6 +38,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
     }).annotateMerge(
       operation({
         id: "archiveRun",
+        access: "operator",
         summary: "Hide a run from the default listings",
         description: "In any status. A second call keeps the time of the first.",
         failures: ["RunNotFound"]
@@ -49,6 +51,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
     }).annotateMerge(
       operation({
         id: "deleteRun",
+        access: "admin",
         summary: "Delete an ended run",
         description:
           "With its events, state, metrics, session, artifacts and messages. Only completed, failed or cancelled runs.",
@@ -63,6 +66,7 @@ export class ManagementGroup extends HttpApiGroup.make("management")
     }).annotateMerge(
       operation({
         id: "addArtifact",
+        access: "operator",
         summary: "Add an artifact to a run",
         description: "In any status of the run. Emits the event `artifact.created`.",
         failures: ["RunNotFound"]

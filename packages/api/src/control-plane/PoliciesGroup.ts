@@ -40,6 +40,7 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
     }).annotateMerge(
       operation({
         id: "registerPolicy",
+        access: "admin",
         summary: "Register a policy",
         description:
           "The form and the rules are checked here, against the closed set of keys of the mode, before the runtime is asked. " +
@@ -54,6 +55,7 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
     }).annotateMerge(
       operation({
         id: "listPolicies",
+        access: "viewer",
         summary: "List policies",
         description: "All policies of the runtime's registry, with their rules as objects.",
         failures: runtimeFailures
@@ -66,6 +68,7 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
     }).annotateMerge(
       operation({
         id: "getPolicy",
+        access: "viewer",
         summary: "Read one policy",
         description: "A policy of the runtime's registry.",
         failures: runtimeFailures
@@ -83,6 +86,7 @@ export class PoliciesGroup extends HttpApiGroup.make("policies")
     }).annotateMerge(
       operation({
         id: "unregisterPolicy",
+        access: "admin",
         summary: "Remove a policy",
         description: "Removes it from the runtime's registry. Sessions that run under it keep it.",
         failures: ["RegistryReadOnly", ...runtimeFailures]

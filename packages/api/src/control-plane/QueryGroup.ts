@@ -36,6 +36,7 @@ export class QueryGroup extends HttpApiGroup.make("query")
     }).annotateMerge(
       operation({
         id: "listSearchFields",
+        access: "viewer",
         summary: "List the fields of a search",
         description:
           "What `q` of `GET /runs`, `GET /events` and `GET /audit` may name: for completion in consoles and shells."

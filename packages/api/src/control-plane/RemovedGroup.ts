@@ -8,6 +8,7 @@ const removed = <const Name extends string, const Path extends `/${string}`>(nam
   HttpApiEndpoint.post(name, path, { params: { id: RunReference }, error: EndpointRemoved }).annotateMerge(
     operation({
       id: `${name}Removed`,
+      access: "viewer",
       summary: "Removed: always answers 410",
       description:
         "The service does not write into sessions: agents send to the runtime themselves, with the agent SDK. Neither the " +

@@ -8,6 +8,7 @@ import { operation, tag } from "../openapi/Describe.ts"
 import { integer, numberAtLeast, withDefault } from "../validation/Fields.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema, querySchema } from "../validation/RequestSchema.ts"
+import { ticketField } from "./RunRequests.ts"
 
 export const ReplayMode = Schema.Literals(["instant", "timed", "step"]).annotate({
   identifier: "ReplayMode",
@@ -41,7 +42,7 @@ export const ReplayRequest = Schema.Struct(replayFields).annotate({
 })
 
 /** The query of `GET /runs/:id/replay/stream`: the same values as text. */
-export const replayStreamQuery = querySchema(replayFields)
+export const replayStreamQuery = querySchema({ ...replayFields, ticket: ticketField })
 export type ReplayStreamQuery = typeof replayStreamQuery.Type
 
 export const replayStateQuery = querySchema({
@@ -75,6 +76,7 @@ export class ReplayGroup extends HttpApiGroup.make("replay")
     }).annotateMerge(
       operation({
         id: "prepareReplay",
+        access: "viewer",
         summary: "Prepare a replay",
         description: "Answers where the replay can be read. Nothing is kept: the addresses say everything.",
         failures: ["RunNotFound"]
@@ -88,6 +90,8 @@ export class ReplayGroup extends HttpApiGroup.make("replay")
     }).annotateMerge(
       operation({
         id: "streamReplay",
+        access: "viewer",
+        takesTicket: true,
         summary: "Replay the events of a run",
         description:
           "An event stream (SSE) of stored events. It ends after the last one, and has no heartbeats or snapshots.",
@@ -102,6 +106,7 @@ export class ReplayGroup extends HttpApiGroup.make("replay")
     }).annotateMerge(
       operation({
         id: "getReplayState",
+        access: "viewer",
         summary: "Read the state of a run as of an event",
         description:
           "The fold of the run's events up to a seq, inclusive: what the state was when that event was stored.",

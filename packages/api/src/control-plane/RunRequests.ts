@@ -88,8 +88,17 @@ export type RunEventsQuery = typeof runEventsQuery.Type
 
 export const MIN_HEARTBEAT_MS = 1000
 
+/** What a link says in place of a key (docs/http.md#tickets); read in front of the handlers. */
+export const ticketField = optional(
+  Field.text(
+    "A ticket of `POST /runs/:id/stream-tickets`, in place of a key",
+    "rKk0w5Yb0mCqz3k1TtYp9fJc7lG2sVxN4uE8hQdWiRM"
+  )
+)
+
 /** The query of `GET /runs/:id/stream`. The heartbeat's default is a setting of the server. */
 export const runStreamQuery = querySchema({
+  ticket: ticketField,
   afterSeq: optional(
     integer({ min: 0 }).annotate(about("Send the events after this seq first, also for 0; wins over Last-Event-ID", 0))
   ),

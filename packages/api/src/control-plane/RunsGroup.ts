@@ -26,6 +26,7 @@ const lifecycle = <const Name extends "cancel" | "suspend" | "resume">(name: Nam
   }).annotateMerge(
     operation({
       id: `${name}Run`,
+      access: "operator",
       summary: text.summary,
       description: text.description,
       failures: ["RunNotFound", "InvalidStateTransition", ...text.failures, ...runtimeFailures]
@@ -48,6 +49,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     }).annotateMerge(
       operation({
         id: "createRun",
+        access: "operator",
         summary: "Create a run and start watching its session",
         description:
           "Answers at once; the work goes on behind it. The caller hands `sessionId` to the agents, the initiator opens the " +
@@ -64,6 +66,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     }).annotateMerge(
       operation({
         id: "validateRun",
+        access: "viewer",
         summary: "Check a descriptor without creating anything",
         description:
           "What breaks the rules of the body is 400, as it is for a creation. What only a runtime knows is in the answer; " +
@@ -77,6 +80,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     }).annotateMerge(
       operation({
         id: "listRuns",
+        access: "viewer",
         summary: "List runs",
         description:
           "A page of the runs that match all filters, sandbox runs included. Values out of range are refused, not clamped.",
@@ -86,6 +90,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     HttpApiEndpoint.get("get", "/runs/:id", { params: id, success: Run, error: NotFound }).annotateMerge(
       operation({
         id: "getRun",
+        access: "viewer",
         summary: "Read one run",
         description: "The record of a run. The bearer of a cancel callback is shown as `[REDACTED]`.",
         failures: ["RunNotFound"]
@@ -94,6 +99,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     HttpApiEndpoint.get("state", "/runs/:id/state", { params: id, success: RunState, error: NotFound }).annotateMerge(
       operation({
         id: "getRunState",
+        access: "viewer",
         summary: "Read the projected state of a run",
         description:
           "The fold of all events of the run: what a screen about it shows. `timeline` says how far it reaches.",
@@ -107,6 +113,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     }).annotateMerge(
       operation({
         id: "getRunMetrics",
+        access: "viewer",
         summary: "Read the counters of a run",
         description: "Events by kind, tokens, cost and duration, as of the last stored event.",
         failures: ["RunNotFound"]
@@ -119,6 +126,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     }).annotateMerge(
       operation({
         id: "listArtifacts",
+        access: "viewer",
         summary: "List the artifacts of a run",
         description: "All of them, oldest first. Each run gets one of kind `trace` when it starts running.",
         failures: ["RunNotFound"]
@@ -131,6 +139,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     }).annotateMerge(
       operation({
         id: "listMessages",
+        access: "viewer",
         summary: "List the messages captured from the runtime stream",
         description:
           "One record for each message of the session's agents, oldest first, refused ones included. The service itself " +

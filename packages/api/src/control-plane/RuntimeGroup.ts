@@ -51,6 +51,7 @@ export class RuntimeGroup extends HttpApiGroup.make("runtime")
     HttpApiEndpoint.get("manifest", "/runtime/manifest", { success: RuntimeManifest, error: failures }).annotateMerge(
       operation({
         id: "getRuntimeManifest",
+        access: "viewer",
         summary: "Read the runtime's manifest",
         description: "Who the runtime is and which modes it supports, asked at the time of the request.",
         failures: runtimeFailures
@@ -62,6 +63,7 @@ export class RuntimeGroup extends HttpApiGroup.make("runtime")
     }).annotateMerge(
       operation({
         id: "listRuntimeModes",
+        access: "viewer",
         summary: "List the runtime's modes",
         description: "The registered session modes with their message types.",
         failures: runtimeFailures
@@ -73,6 +75,7 @@ export class RuntimeGroup extends HttpApiGroup.make("runtime")
     }).annotateMerge(
       operation({
         id: "listRuntimeRoots",
+        access: "viewer",
         summary: "List the runtime's roots",
         description: "The roots that the runtime offers; mostly none.",
         failures: runtimeFailures
@@ -81,6 +84,7 @@ export class RuntimeGroup extends HttpApiGroup.make("runtime")
     HttpApiEndpoint.get("health", "/runtime/health", { success: RuntimeState }).annotateMerge(
       operation({
         id: "getRuntimeHealth",
+        access: "viewer",
         summary: "Ask whether the runtime answers",
         description: "Always 200: `ok` and `detail` say how the runtime is."
       })

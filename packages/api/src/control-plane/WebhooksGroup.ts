@@ -22,6 +22,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     }).annotateMerge(
       operation({
         id: "createWebhook",
+        access: "admin",
         summary: "Subscribe to events",
         description:
           "Events of runs are then posted to the URL, signed with the secret (see the webhook `runEvent`). This is the only " +
@@ -32,6 +33,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.get("list", "/webhooks", { success: Schema.Array(Webhook) }).annotateMerge(
       operation({
         id: "listWebhooks",
+        access: "viewer",
         summary: "List all subscriptions",
         description: "With the counts of their deliveries. Secrets are masked to their last four characters."
       })
@@ -44,6 +46,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     }).annotateMerge(
       operation({
         id: "updateWebhook",
+        access: "admin",
         summary: "Change a subscription",
         description: "Any subset of the fields. Deliveries under way take the new values with their next attempt.",
         failures: ["RefusedTarget", "WebhookNotFound"]
@@ -52,6 +55,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.delete("remove", "/webhooks/:id", { params: id, success: HttpApiSchema.NoContent }).annotateMerge(
       operation({
         id: "deleteWebhook",
+        access: "admin",
         summary: "Remove a subscription",
         description: "Its deliveries go with it. An unknown one counts as removed."
       })
@@ -64,6 +68,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     }).annotateMerge(
       operation({
         id: "listDeliveries",
+        access: "viewer",
         summary: "List the deliveries of a subscription",
         description: "The latest first, pending ones included.",
         failures: ["WebhookNotFound"]
@@ -76,6 +81,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     }).annotateMerge(
       operation({
         id: "redeliver",
+        access: "admin",
         summary: "Deliver once more",
         description:
           "Sends a delivery again, whatever became of it; one that waits for its next attempt is sent now. The receiver " +

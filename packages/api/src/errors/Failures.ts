@@ -1,5 +1,6 @@
 import type { RunStatus } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
+import type { Role } from "../caller/Access.ts"
 import {
   BadGateway,
   BadRequest,
@@ -82,12 +83,20 @@ export const payloadTooLarge = () =>
 export const unsupportedMediaType = (contentType: string) =>
   new UnsupportedMediaType({
     errorCode: "UNSUPPORTED_MEDIA_TYPE",
-    message: `unsupported content type: ${contentType}`,
+    message:
+      contentType === ""
+        ? "a body needs the content type application/json"
+        : `unsupported content type: ${contentType}`,
     error: reasonPhrases[415]
   })
 
 export const unauthenticated = (message: string) =>
   new Unauthenticated({ errorCode: "UNAUTHENTICATED", message, error: reasonPhrases[401] })
+
+/** The text for a key whose role is not enough. */
+export const roleText = (needed: Role, role: Role) => `this needs the role ${needed}; the key has the role ${role}`
+
+export const roleForbidden = (needed: Role, role: Role) => controlPlaneError("FORBIDDEN", roleText(needed, role))
 
 export const RATE_LIMIT_TEXT = "ThrottlerException: Too Many Requests"
 

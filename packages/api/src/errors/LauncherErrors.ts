@@ -19,6 +19,10 @@ export class LaunchRejected extends failure<LaunchRejected>()(400, "LaunchReject
   readonly _tag = "LaunchRejected"
 }
 
+export class LaunchForbidden extends failure<LaunchForbidden>()(403, "LaunchForbidden", ["FORBIDDEN"]) {
+  readonly _tag = "LaunchForbidden"
+}
+
 export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "CatalogEntryNotFound", [
   "PACK_NOT_FOUND",
   "SCENARIO_NOT_FOUND",
@@ -72,7 +76,7 @@ export class ApiKeyRejected extends Schema.Error<ApiKeyRejected>("runplane/api/A
 }
 
 /** The classes, each with the codes that it makes (docs/launch.md#errors). */
-const classes = [LaunchRejected, CatalogEntryNotFound, LauncherFault, AgentStartFailed] as const
+const classes = [LaunchRejected, LaunchForbidden, CatalogEntryNotFound, LauncherFault, AgentStartFailed] as const
 
 const table = errorTable(classes)
 

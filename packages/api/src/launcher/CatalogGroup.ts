@@ -24,6 +24,7 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
     HttpApiEndpoint.get("packs", "/packs", { success: Schema.Array(Pack), error: failures }).annotateMerge(
       operation({
         id: "listPacks",
+        access: "viewer",
         summary: "List packs",
         description: "The sets of scenarios on disk.",
         failures: ["InvalidPackData"]
@@ -36,6 +37,7 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
     }).annotateMerge(
       operation({
         id: "listPackScenarios",
+        access: "viewer",
         summary: "List the scenarios of a pack",
         description: "With their versions and templates.",
         failures: ["PackNotFound", "InvalidPackData"]
@@ -47,6 +49,7 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
     }).annotateMerge(
       operation({
         id: "listScenarios",
+        access: "viewer",
         summary: "List the scenarios of all packs",
         description: "Each with the slug of its pack.",
         failures: ["InvalidPackData"]
@@ -55,6 +58,7 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
     HttpApiEndpoint.get("agents", "/agents", { success: Schema.Array(CatalogAgent), error: failures }).annotateMerge(
       operation({
         id: "listAgents",
+        access: "viewer",
         summary: "List example agents",
         description: "With the scenarios that name them.",
         failures: ["InvalidPackData"]
@@ -67,6 +71,7 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
     }).annotateMerge(
       operation({
         id: "getAgent",
+        access: "viewer",
         summary: "Read one example agent",
         description: "With the scenarios that name it.",
         failures: ["AgentNotFound", "InvalidPackData"]
@@ -80,6 +85,7 @@ export class CatalogGroup extends HttpApiGroup.make("catalog")
     }).annotateMerge(
       operation({
         id: "getLaunchSchema",
+        access: "viewer",
         summary: "Read what a scenario asks for",
         description:
           "Everything a form needs to start a version of a scenario: the schema of its inputs, and what it will launch.",

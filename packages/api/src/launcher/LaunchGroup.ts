@@ -30,6 +30,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
     }).annotateMerge(
       operation({
         id: "compileLaunch",
+        access: "viewer",
         summary: "Compile inputs into a run descriptor",
         description:
           "Checks the inputs against the scenario, fills them in, and allocates the session. `runDescriptor` is what the run " +
@@ -44,6 +45,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
     }).annotateMerge(
       operation({
         id: "runExample",
+        access: "operator",
         summary: "Launch a scenario with example agents",
         description:
           "Compiles, starts the agents one after the other with the initiator first, and submits the run meanwhile. " +

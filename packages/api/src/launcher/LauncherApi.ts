@@ -1,5 +1,6 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
+import { MeGroup } from "../caller/MeGroup.ts"
 import { LauncherApiKey } from "../middleware/LauncherApiKey.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { LaunchValidation } from "../middleware/RequestValidation.ts"
@@ -16,9 +17,11 @@ export class LauncherApi extends HttpApi.make("launcher")
   .add(LaunchGroup)
   .add(LauncherAdminGroup)
   .middleware(LaunchValidation)
+  .add(MeGroup)
   .add(LauncherHealthGroup)
-  .middleware(LauncherApiKey)
+  // The key comes first: who has none spends no budget of whoever has one.
   .middleware(RateLimit)
+  .middleware(LauncherApiKey)
   // What a platform asks is behind none of the two.
   .add(LauncherProbesGroup)
   // The control plane judges a descriptor; the compiled one is answered as it is.

@@ -9,6 +9,7 @@ export class LauncherHealthGroup extends HttpApiGroup.make("health")
     HttpApiEndpoint.get("healthz", "/healthz", { success: HealthAnswer }).annotateMerge(
       operation({
         id: "getHealth",
+        access: "viewer",
         summary: "Ask whether the process answers",
         description: "Behind the key, and counted, like everything else."
       })

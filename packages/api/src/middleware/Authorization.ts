@@ -2,16 +2,19 @@ import * as Context from "effect/Context"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as OpenApi from "effect/http-api/OpenApi"
-import { Unauthenticated } from "../errors/ControlPlaneErrors.ts"
+import type { Role } from "../caller/Access.ts"
+import { Forbidden, TooManyRequests, Unauthenticated } from "../errors/ControlPlaneErrors.ts"
 
 /** Who makes the request: written into audit entries (docs/http.md#actors). */
 export interface Actor {
   /** The key's name, else `key:<8 hex of the key's SHA-256>`; `anonymous` when authentication is off. */
   readonly actorId: string
   readonly actorType: "api-key" | "anonymous"
+  /** What it may do. */
+  readonly role: Role
 }
 
-export const anonymousActor: Actor = { actorId: "anonymous", actorType: "anonymous" }
+export const anonymousActor: Actor = { actorId: "anonymous", actorType: "anonymous", role: "admin" }
 
 /** The actor of the current request; every endpoint behind `Authorization` has it. */
 export class CurrentActor extends Context.Service<CurrentActor, Actor>()("runplane/api/CurrentActor") {}
@@ -24,8 +27,18 @@ const bearer = HttpApiSecurity.bearer.pipe(
   )
 )
 
-/** Demands a configured API key (docs/http.md#api-keys); implemented in `@runplane/server`. */
+const apiKey = HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }).pipe(
+  HttpApiSecurity.annotate(OpenApi.Description, "The same key in a header of its own")
+)
+
+/** Where keys are looked for: either header will do, on both services. */
+export const securitySchemes = { bearer, apiKey }
+
+/**
+ * Demands a configured API key of the role that the endpoint needs (docs/http.md#api-keys, docs/http.md#roles);
+ * implemented in `@runplane/server`.
+ */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentActor }>()(
   "runplane/api/Authorization",
-  { security: { bearer }, error: Unauthenticated }
+  { security: securitySchemes, error: [Unauthenticated, Forbidden, TooManyRequests] }
 ) {}

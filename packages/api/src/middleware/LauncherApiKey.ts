@@ -1,14 +1,10 @@
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
-import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
-import * as OpenApi from "effect/http-api/OpenApi"
-import { ApiKeyRejected } from "../errors/LauncherErrors.ts"
+import { TooManyRequests } from "../errors/ControlPlaneErrors.ts"
+import { ApiKeyRejected, LaunchForbidden } from "../errors/LauncherErrors.ts"
+import { type CurrentActor, securitySchemes } from "./Authorization.ts"
 
-const apiKey = HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }).pipe(
-  HttpApiSecurity.annotate(OpenApi.Description, "An API key. A service without configured keys asks for none")
-)
-
-/** Demands a configured key in `x-api-key`; implemented in `@runplane/server`. */
-export class LauncherApiKey extends HttpApiMiddleware.Service<LauncherApiKey>()("runplane/api/LauncherApiKey", {
-  security: { apiKey },
-  error: ApiKeyRejected
-}) {}
+/** Demands a configured key of the role that the endpoint needs, as the control plane does; in `@runplane/server`. */
+export class LauncherApiKey extends HttpApiMiddleware.Service<LauncherApiKey, { provides: CurrentActor }>()(
+  "runplane/api/LauncherApiKey",
+  { security: securitySchemes, error: [ApiKeyRejected, LaunchForbidden, TooManyRequests] }
+) {}

@@ -1,12 +1,20 @@
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as OpenApi from "effect/http-api/OpenApi"
+import { type Access, RequiredAccess, TakesTicket } from "../caller/Access.ts"
 
 /** Names the failures of an operation for `errorResponses`; not in the finished document. */
 export const FAILURES = "x-failures"
 
+/** Says in the document which role an operation needs. */
+export const REQUIRED_ROLE = "x-required-role"
+
 export interface OperationDescription {
   /** What clients call the operation: part of the contract, as its path is. */
   readonly id: string
+  /** What callers need: `viewer` reads, `operator` acts on runs, `admin` does the rest; `public` asks nobody. */
+  readonly access: Access
+  /** Whether a ticket for the run will do in place of a key. */
+  readonly takesTicket?: boolean
   readonly summary: string
   readonly description: string
   /**
@@ -39,8 +47,8 @@ export const operation = (text: OperationDescription): Context.Context<never> =>
     summary: text.summary,
     description: text.description,
     deprecated: text.deprecated,
-    transform: (operation) => ({ ...operation, [FAILURES]: text.failures ?? [] })
-  })
+    transform: (operation) => ({ ...operation, [REQUIRED_ROLE]: text.access, [FAILURES]: text.failures ?? [] })
+  }).pipe(Context.add(RequiredAccess, text.access), Context.add(TakesTicket, text.takesTicket === true))
 
 /**
  * Names the group of endpoints for readers. Groups of the same name stand under one heading, described by one of them.

@@ -32,6 +32,7 @@ export const setLogLevel = HttpApiEndpoint.put("setLogLevel", "/admin/log-level"
 }).annotateMerge(
   operation({
     id: "setLogLevel",
+    access: "admin",
     summary: "Change the level of the log",
     description: "At once and in this process only; the next start goes by LOG_LEVEL again."
   })

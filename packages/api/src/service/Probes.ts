@@ -16,6 +16,7 @@ export const livez = HttpApiEndpoint.get("livez", "/livez", {
 }).annotateMerge(
   operation({
     id: "getLiveness",
+    access: "public",
     summary: "Ask whether the process lives",
     description: "Looks at nothing, needs no key. A platform restarts a process that does not answer."
   })
@@ -36,6 +37,7 @@ export const metrics = HttpApiEndpoint.get("metrics", "/metrics", {
 }).annotateMerge(
   operation({
     id: "getMetrics",
+    access: "public",
     summary: "Read the metrics of the process",
     description: "In the Prometheus text format 0.0.4."
   })

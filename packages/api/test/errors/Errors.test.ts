@@ -22,6 +22,7 @@ const controlPlaneClasses = [
 
 const launcherClasses = [
   LauncherErrors.LaunchRejected,
+  LauncherErrors.LaunchForbidden,
   LauncherErrors.CatalogEntryNotFound,
   LauncherErrors.LauncherFault,
   LauncherErrors.AgentStartFailed,
@@ -95,6 +96,7 @@ const launcherErrorStatus = {
   INVALID_CONFIG: 500,
   AUTH_MINT_FAILED: 502,
   AGENT_ATTACH_FAILED: 502,
+  FORBIDDEN: 403,
   INTERNAL_ERROR: 500
 } as const
 

@@ -38,6 +38,14 @@ describe.each(services)("the OpenAPI document $name", ({ codes, endpoints, name 
     assert.strictEqual(documents[name], readFileSync(new URL(`../../openapi/${name}`, import.meta.url), "utf8"))
   })
 
+  it("names the role that each operation needs, and answers 403 where not every key has it", () => {
+    for (const { at, value } of operations) {
+      assert.include(["viewer", "operator", "admin", "public"], value["x-required-role"], at)
+      const everybody = ["viewer", "public"].includes(value["x-required-role"])
+      if (!everybody) assert.property(value.responses, "403", at)
+    }
+  })
+
   it("refers only to components it has", () => {
     for (const [reference] of documents[name]?.matchAll(/(?<="\$ref": ")[^"]+/g) ?? []) {
       const [, ...path] = reference.split("/")

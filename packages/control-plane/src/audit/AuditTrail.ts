@@ -10,7 +10,7 @@ import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
 
 /** Who asks, and under which `x-request-id`; the id is empty outside of a request. */
 export interface Caller {
-  readonly actor: Actor
+  readonly actor: Pick<Actor, "actorId" | "actorType">
   readonly requestId: string
 }
 

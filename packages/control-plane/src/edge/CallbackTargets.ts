@@ -24,7 +24,12 @@ const ranges = (subnets: ReadonlyArray<string>): BlockList => {
   return list
 }
 
-/** Link-local addresses, the metadata services of the clouds, and addresses that no host has: never a callback's. */
+const loopback6 = ranges(["::/127"])
+
+/**
+ * Link-local addresses, the metadata services of the clouds, addresses that no host has, and networks of IPv6 that hide
+ * an address of IPv4 (compatible, translated, 6to4, Teredo, local NAT64): never a callback's.
+ */
 const forbidden = ranges([
   "169.254.0.0/16",
   "fe80::/10",
@@ -32,9 +37,15 @@ const forbidden = ranges([
   "100.100.100.200/32",
   "168.63.129.16/32",
   "192.0.0.192/32",
+  "192.88.99.0/24",
   "224.0.0.0/4",
-  "255.255.255.255/32",
-  "ff00::/8"
+  "240.0.0.0/4",
+  "ff00::/8",
+  "::/96",
+  "::ffff:0:0:0/96",
+  "64:ff9b:1::/48",
+  "2001::/32",
+  "2002::/16"
 ])
 
 const privateNetworks = ranges([
@@ -43,7 +54,9 @@ const privateNetworks = ranges([
   "100.64.0.0/10",
   "127.0.0.0/8",
   "172.16.0.0/12",
+  "192.0.0.0/24",
   "192.168.0.0/16",
+  "198.18.0.0/15",
   "::/127",
   "fc00::/7",
   "fec0::/10"
@@ -52,7 +65,8 @@ const privateNetworks = ranges([
 /** Why an address may not be called (docs/http.md#private-targets); undefined when it may. */
 export const whyRefused = (address: string, allowPrivate: boolean): string | undefined => {
   const family = isIP(address) === 6 ? "ipv6" : "ipv4"
-  if (forbidden.check(address, family)) return "a link-local or metadata address"
+  const isLoopback = family === "ipv6" && loopback6.check(address, family)
+  if (!isLoopback && forbidden.check(address, family)) return "a link-local or metadata address"
   if (!allowPrivate && privateNetworks.check(address, family)) return "a private address"
   return undefined
 }
@@ -79,6 +93,9 @@ export const guardedLookup =
     })
   }
 
+/** A URL as answers and logs show it: without the credentials that may stand before its host. */
+export const shownUrl = (url: string): string => url.replace(/^([a-z][a-z0-9+.-]*:[\\/]*)[^\\/?#]*@/i, "$1")
+
 /** The address that a URL names literally, which no lookup will see; undefined when it names a host. */
 export const literalAddress = (url: URL): string | undefined => {
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname
@@ -89,10 +106,13 @@ export const literalAddress = (url: URL): string | undefined => {
  * Why a URL may not be called, as far as its text tells; names are looked at by `guardedLookup` when they are resolved.
  */
 export const refusalOf = (url: string, allowPrivate: boolean): TargetRefused | undefined => {
-  if (!URL.canParse(url)) return new TargetRefused({ target: url, why: "not a URL" })
+  if (!URL.canParse(url)) return new TargetRefused({ target: shownUrl(url), why: "not a URL" })
   const target = new URL(url)
   if (target.protocol !== "http:" && target.protocol !== "https:") {
-    return new TargetRefused({ target: url, why: "not an http or https URL" })
+    return new TargetRefused({ target: shownUrl(url), why: "not an http or https URL" })
+  }
+  if (target.username !== "" || target.password !== "") {
+    return new TargetRefused({ target: shownUrl(url), why: "a URL with credentials in it" })
   }
   const address = literalAddress(target)
   const why = address === undefined ? undefined : whyRefused(address, allowPrivate)

@@ -29,6 +29,7 @@ import { InsightsHttp } from "../read/insights/InsightsHttp.ts"
 import { QueryHttp } from "../read/query/QueryHttp.ts"
 import { ReplayHttp } from "../read/replay/ReplayHttp.ts"
 import { StreamHttp } from "../read/stream/StreamHttp.ts"
+import { StreamTickets } from "../read/stream/StreamTickets.ts"
 import { ManagementHttp } from "../runs/ManagementHttp.ts"
 import { RunsHttp } from "../runs/RunsHttp.ts"
 import { consoleRoutes } from "./console/ConsoleRoutes.ts"
@@ -39,6 +40,7 @@ export const GRACEFUL_SHUTDOWN_MS = 3_000
 
 /** The handlers of all groups. */
 const handlers = Layer.mergeAll(
+  ControlPlaneEdge.handlers,
   RunsHttp,
   EventsHttp,
   CrossRunEventsHttp,
@@ -67,7 +69,7 @@ const routes = Layer.unwrap(
   })
 ).pipe(
   Layer.provide(handlers),
-  Layer.provide(ControlPlaneEdge.layerMiddleware),
+  Layer.provide(ControlPlaneEdge.layerMiddleware.pipe(Layer.provide(StreamTickets.layerGuard))),
   Layer.merge(consoleRoutes),
   Layer.merge(ControlPlaneEdge.layer)
 )

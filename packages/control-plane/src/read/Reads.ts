@@ -11,6 +11,7 @@ import { EventSearch } from "./query/EventSearch.ts"
 import { Replay } from "./replay/Replay.ts"
 import { ReplayStates } from "./replay/ReplayStates.ts"
 import { RunStream } from "./stream/RunStream.ts"
+import { StreamTickets } from "./stream/StreamTickets.ts"
 
 /** All that is read from the log. Wants the log, the audit log and the health of the runtime. */
 export const layer = Layer.mergeAll(
@@ -22,5 +23,6 @@ export const layer = Layer.mergeAll(
   Replay.layer,
   ReplayStates.layer,
   RunExports.layer,
-  RunStream.layer
+  RunStream.layer,
+  StreamTickets.layer
 ).pipe(Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, ExportRepository.layer]))

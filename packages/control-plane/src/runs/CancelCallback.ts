@@ -9,7 +9,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import { guardedLookup, reasonOf, refusalOf } from "../edge/CallbackTargets.ts"
+import { guardedLookup, reasonOf, refusalOf, shownUrl } from "../edge/CallbackTargets.ts"
 
 export interface CallbackAddress {
   readonly url: string
@@ -40,6 +40,8 @@ export class CancelCallback extends Context.Service<
       address: CallbackAddress,
       body: { readonly runId: string; readonly reason: string | null }
     ) => Effect.Effect<void, BadGateway>
+    /** Why a run may not be created with the callback that its metadata register; undefined when it may. */
+    readonly refusal: (metadata: Schema.JsonObject) => string | undefined
   }
 >()("runplane/control-plane/CancelCallback") {
   static readonly layerFrom = (options: CancelCallbackOptions) =>
@@ -66,26 +68,36 @@ const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
     body: { readonly runId: string; readonly reason: string | null }
   ) {
     const refusal = refusalOf(url, options.allowPrivateTargets)
-    if (refusal !== undefined) return yield* cancelCallbackFailed(url, refusal.message)
+    const shown = shownUrl(url)
+    if (refusal !== undefined) return yield* cancelCallbackFailed(shown, refusal.message)
+    // One text for whatever goes wrong on the way: who may name an address must not learn what is behind it.
+    const unanswered = (why: string) =>
+      Effect.andThen(
+        Effect.logInfo(`cancel callback ${shown}: ${why}`),
+        Effect.fail(cancelCallbackFailed(shown, `no answer within ${options.timeoutMs} ms`))
+      )
     const request = HttpClientRequest.post(url).pipe(
       bearer === undefined ? (same) => same : HttpClientRequest.setHeader("authorization", `Bearer ${bearer}`),
       HttpClientRequest.bodyJsonUnsafe(body)
     )
     const response = yield* client.execute(request).pipe(
-      Effect.mapError((error) => cancelCallbackFailed(url, reasonOf(error))),
+      Effect.catch((error) => unanswered(reasonOf(error))),
       // Node throws on a bearer that no header can carry; that is the caller's metadata, not our fault.
-      Effect.catchDefect((defect) =>
-        Effect.fail(cancelCallbackFailed(url, defect instanceof Error ? defect.message : String(defect)))
-      ),
+      Effect.catchDefect(() => Effect.fail(cancelCallbackFailed(shown, "the request cannot be made with this bearer"))),
       // The time-out ends the request also where the caller may not be interrupted.
       Effect.interruptible,
       Effect.timeoutOrElse({
         duration: Duration.millis(options.timeoutMs),
-        orElse: () => Effect.fail(cancelCallbackFailed(url, `timed out after ${options.timeoutMs} ms`))
+        orElse: () => unanswered("timed out")
       }),
       Effect.scoped
     )
-    if (response.status < 200 || response.status > 299) return yield* cancelCallbackAnswered(url, response.status)
+    if (response.status < 200 || response.status > 299) return yield* cancelCallbackAnswered(shown, response.status)
   })
-  return CancelCallback.of({ call })
+  const refusal = (metadata: Schema.JsonObject) => {
+    const address = callbackOf(metadata)
+    const refused = address && refusalOf(address.url, options.allowPrivateTargets)
+    return refused && `session.metadata.cancelCallback.url is ${refused.why}`
+  }
+  return CancelCallback.of({ call, refusal })
 })

@@ -1,4 +1,4 @@
-import { invalidSessionId, type RunAccepted, sessionAlreadyExists, unknownRuntimeKind } from "@runplane/api"
+import { badRequest, invalidSessionId, type RunAccepted, sessionAlreadyExists, unknownRuntimeKind } from "@runplane/api"
 import { isSessionId, isUuidSessionId, type RunDescriptor, RunId, runCreated } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
@@ -10,6 +10,7 @@ import { type NewRun, newRun } from "../log/runs/NewRun.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import type { StoredRun } from "../log/runs/RunRow.ts"
 import { Observers } from "../observe/Observers.ts"
+import { CancelCallback } from "./CancelCallback.ts"
 import { makeClaimRun } from "./ClaimRun.ts"
 
 /**
@@ -19,6 +20,7 @@ import { makeClaimRun } from "./ClaimRun.ts"
  */
 export const makeCreateRun = Effect.gen(function* () {
   const audit = yield* AuditTrail
+  const callbacks = yield* CancelCallback
   const ids = yield* Ids
   const log = yield* EventLog
   const observers = yield* Observers
@@ -78,6 +80,8 @@ export const makeCreateRun = Effect.gen(function* () {
 
   return Effect.fn("Runs.create")(function* (descriptor: RunDescriptor, caller: Caller) {
     if (descriptor.runtime.kind !== runtime.kind) return yield* unknownRuntimeKind(descriptor.runtime.kind)
+    const refusal = callbacks.refusal(descriptor.session.metadata ?? {})
+    if (refusal !== undefined) return yield* badRequest(refusal)
     const given = descriptor.session.sessionId
     if (given !== undefined && !isSessionId(given)) return yield* invalidSessionId()
 

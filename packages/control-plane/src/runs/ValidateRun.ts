@@ -2,6 +2,7 @@ import { INVALID_SESSION_ID_TEXT, type RunValidation } from "@runplane/api"
 import { isSessionId, type RunDescriptor } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
+import { CancelCallback } from "./CancelCallback.ts"
 
 /** A preflight check does not wait longer for the runtime, whatever the deadline of its calls. Milliseconds. */
 export const VALIDATION_RUNTIME_TIMEOUT_MS = 5_000
@@ -11,6 +12,7 @@ export const VALIDATION_RUNTIME_TIMEOUT_MS = 5_000
  * written; a runtime that cannot be reached is a warning (docs/http.md#validate).
  */
 export const makeValidateRun = Effect.gen(function* () {
+  const callbacks = yield* CancelCallback
   const runtime = yield* RuntimeClient
 
   const greet = runtime.initialize.pipe(
@@ -25,6 +27,8 @@ export const makeValidateRun = Effect.gen(function* () {
     const { runtime: wanted, session } = descriptor
     const errors: Array<string> = []
     if (session.sessionId !== undefined && !isSessionId(session.sessionId)) errors.push(INVALID_SESSION_ID_TEXT)
+    const refusal = callbacks.refusal(session.metadata ?? {})
+    if (refusal !== undefined) errors.push(refusal)
 
     const greeting = yield* Effect.result(
       wanted.kind === runtime.kind ? greet : Effect.fail(`unknown runtime kind: ${wanted.kind}`)

@@ -88,6 +88,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/events", "limit=1000")
       yield* get("/events", "limit=10&q=sender:*")
       yield* get("/query/fields", "resource=runs")
+      yield* get("/me")
+      yield* post("/runs/{id}/stream-tickets")
       yield* get("/runs/{id}/export", "includeRaw=true")
       yield* get("/runs/{id}/export", "includeRaw=true&format=jsonl")
       yield* post("/runs/{id}/replay", { mode: "instant", fromSeq: 1 })

@@ -10,7 +10,11 @@ describe("targets of callbacks", () => {
     "::1",
     "fd12::1",
     "::ffff:10.0.0.1",
-    "64:ff9b::10.0.0.1"
+    "64:ff9b::10.0.0.1",
+    "::",
+    "198.18.0.1",
+    "198.19.255.255",
+    "192.0.0.1"
   ]) {
     it(`allows the private address ${address} only where private targets are allowed`, () => {
       assert.isUndefined(whyRefused(address, true))
@@ -23,13 +27,29 @@ describe("targets of callbacks", () => {
     "fd00:ec2::254",
     "::ffff:169.254.1.1",
     "100.100.100.200",
-    "64:ff9b::a9fe:a9fe"
+    "64:ff9b::a9fe:a9fe",
+    "::127.0.0.1",
+    "::a9fe:a9fe",
+    "::ffff:0:10.0.0.1",
+    "2002:a9fe:a9fe::1",
+    "64:ff9b:1::a00:1",
+    "2001:0:53aa:64c::1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "192.88.99.1",
+    "192.0.0.192"
   ]) {
     it(`never allows ${address}`, () => {
       assert.strictEqual(whyRefused(address, true), "a link-local or metadata address")
     })
   }
-  for (const address of ["93.184.216.34", "2606:2800:220:1::1", "172.32.0.1", "64:ff9b::93.184.216.34"]) {
+  for (const address of [
+    "93.184.216.34",
+    "2606:2800:220:1::1",
+    "2001:4860:4860::8888",
+    "172.32.0.1",
+    "64:ff9b::93.184.216.34"
+  ]) {
     it(`allows the public address ${address}`, () => {
       assert.isUndefined(whyRefused(address, false))
     })
@@ -46,7 +66,9 @@ describe("targets of callbacks", () => {
     ["nonsense", "nonsense is not a URL"],
     ["ftp://example.org/", "ftp://example.org/ is not an http or https URL"],
     ["http://10.0.0.1/", "10.0.0.1 is a private address"],
-    ["https://example.org/", undefined]
+    ["https://example.org/", undefined],
+    ["http://user:pass@example.org/", "http://example.org/ is a URL with credentials in it"],
+    ["http:\\\\user:pass@exa mple.org/", "http:\\\\exa mple.org/ is not a URL"]
   ] as const) {
     it(`says of the URL ${url}: ${message ?? "nothing"}`, () => {
       assert.strictEqual(refusalOf(url, false)?.message, message)

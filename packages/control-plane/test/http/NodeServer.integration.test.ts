@@ -49,6 +49,7 @@ layer(layerTestService(), { excludeTestServices: true })("the server", (it) => {
         assert.match(answer?.headers["content-type"] ?? "", /^application\/json/)
         assert.strictEqual(answer?.json.errorCode, errorCode)
         if (errorCode !== undefined) assert.strictEqual(answer?.json.statusCode, status)
+        assert.strictEqual(answer?.headers["x-content-type-options"], "nosniff")
       })
     )
   }

@@ -20,6 +20,10 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
     'must be origins such as https://console.example, got "https://bad.example/"'
   ],
   AUTH_API_KEYS: [`${PASSWORD}\u0007`, "must consist of printable ASCII characters"],
+  ALLOWED_HOSTS: ["https://runs.example/", 'must be host names, got "https://runs.example/"'],
+  AUTH_API_KEY_ROLES: [`${PASSWORD},admin`, "must be roles for the keys, in their order: viewer, operator, admin"],
+  SHUTDOWN_DELAY_MS: ["600001", 'must be a whole number from 0 to 600000, got "600001"'],
+  AUTH_FAILURE_LIMIT: ["0", 'must be a whole number of at least 1, got "0"'],
   AUTH_API_KEY_NAMES: [`${PASSWORD}!`, "must be names of letters, digits and . _ @ - for the keys, in their order"],
   DATABASE_URL: [
     `mysql://user:${PASSWORD}@host/database`,
@@ -106,7 +110,7 @@ const flags = [
   ...["RUNTIME_TLS", "RUNTIME_ALLOW_INSECURE", "RUNTIME_USE_DEV_HEADER", "PROTO_AUTH_TOKEN_CAN_MANAGE_REGISTRY"],
   ...["SESSION_DISCOVERY_ENABLED", "RUN_RECOVERY_ENABLED", "STREAM_RESUME_ENABLED", "DATA_RETENTION_ENABLED"],
   ...["CANCEL_CALLBACK_ALLOW_PRIVATE_TARGETS", "WEBHOOK_ALLOW_PRIVATE_TARGETS", "OTEL_ENABLED"],
-  ...["CONSOLE_ENABLED"]
+  ...["CONSOLE_ENABLED", "MIGRATE_ON_START"]
 ]
 
 /** Of these any text is good, a wrong pattern is skipped, and the file is looked at below. */

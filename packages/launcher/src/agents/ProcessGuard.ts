@@ -82,6 +82,8 @@ const startShell = Effect.suspend(() =>
           stdin: { stream: "pipe", endOnDone: false },
           stdout: "ignore",
           stderr: "ignore",
+          // It needs to find `sleep`; the keys and passwords of the service are none of its business.
+          env: { PATH: process.env["PATH"] },
           killSignal: "SIGKILL"
         })
       )

@@ -16,7 +16,7 @@ import { AdminHttp, ProbesHttp } from "./OperationHttp.ts"
  */
 const DEVELOPMENT = "development"
 
-const handlers = Layer.mergeAll(CatalogHttp, LaunchHttp, HealthHttp, ProbesHttp, AdminHttp)
+const handlers = Layer.mergeAll(CatalogHttp, LaunchHttp, HealthHttp, ProbesHttp, AdminHttp, LauncherEdge.handlers)
 
 /** The contract once more as YAML. */
 const docsYaml = HttpRouter.add(

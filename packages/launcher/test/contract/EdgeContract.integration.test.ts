@@ -39,7 +39,8 @@ contract(
     ...["", "on", "one,two", "ONE", " two three"].map((key) =>
       get("/packs", `refuses the key ${JSON.stringify(key)}`, { headers: { "x-api-key": key }, ...refused })
     ),
-    get("/packs", "does not take a key as a bearer", { headers: { authorization: "Bearer one" }, ...refused }),
+    get("/packs", "takes a key as a bearer too", { headers: { authorization: "Bearer one" } }),
+    get("/packs", "refuses a wrong bearer", { headers: { authorization: "Bearer three" }, ...refused }),
     get("/packs?x-api-key=one", "does not take a key from the address", refused),
     get("/nowhere", "is 404 without a key", { status: 404 }),
     {
@@ -149,15 +150,15 @@ contract(
   "CORS for several origins",
   [
     get("/packs", "reflects an origin that matches", {
-      headers: { origin: "https://a.example.org" },
+      headers: { origin: "https://a.example.org", "x-api-key": "one" },
       answerHeaders: { "access-control-allow-origin": "https://a.example.org" }
     }),
     get("/packs", "serves another origin without the header", {
-      headers: { origin: "https://evil.org" },
+      headers: { origin: "https://evil.org", "x-api-key": "one" },
       answerHeaders: { "access-control-allow-origin": null }
     })
   ],
-  { env: { CORS_ORIGIN: "https://*.example.org, http://localhost:8080" } }
+  { env: { CORS_ORIGIN: "https://*.example.org, http://localhost:8080", AUTH_API_KEYS: "one" } }
 )
 
 /** What a page fetches by itself: scripts and styles that are not part of it. */
@@ -189,5 +190,5 @@ contract(
 contract(
   "the launch service: no documentation elsewhere",
   ["/docs", "/docs-json", "/docs-yaml"].map((path) => get(path, "is an unknown route", { status: 404 })),
-  { env: { NODE_ENV: "production" } }
+  { env: { NODE_ENV: "production", AUTH_API_KEYS: "one" } }
 )

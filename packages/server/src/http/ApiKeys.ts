@@ -1,4 +1,4 @@
-import type { Actor } from "@runplane/api"
+import type { Actor, Role } from "@runplane/api"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 
@@ -7,15 +7,20 @@ const ACTOR_HASH_BYTES = 4
 /**
  * The actor of each key: its name, or `key:` and the first 8 hexadecimal digits of its SHA-256, so that no key shows up
  * in records. Names are for readers of the audit log: a key that is replaced keeps its name there, and keys of one name
- * share one rate budget.
+ * share one rate budget. A key without a role is an administrator's.
  */
-export const actorsOf = (keys: ReadonlyArray<string>, names: ReadonlyArray<string> = []) =>
+export const actorsOf = (
+  keys: ReadonlyArray<string>,
+  names: ReadonlyArray<string> = [],
+  roles: ReadonlyArray<Role> = []
+) =>
   Effect.gen(function* () {
     const digest = yield* Digest.Digest
     return yield* Effect.forEach(keys, (key, index) =>
       Effect.map(digest.digest(Digest.sha256, new TextEncoder().encode(key)), (hash): Actor => {
         const digits = Array.from(hash.slice(0, ACTOR_HASH_BYTES), (byte) => byte.toString(16).padStart(2, "0"))
-        return { actorId: names[index] || `key:${digits.join("")}`, actorType: "api-key" }
+        const actorId = names[index] || `key:${digits.join("")}`
+        return { actorId, actorType: "api-key", role: roles[index] ?? "admin" }
       })
     )
   })

@@ -1,14 +1,19 @@
+import { ControlPlaneApi } from "@runplane/api"
 import * as Layer from "effect/Layer"
-import { layerAuthorization } from "./ApiKeyAuthorization.ts"
+import { layerAccessCheck } from "./AccessCheck.ts"
+import { layerAuthorization } from "./ApiKeyGuard.ts"
 import { layerEdge } from "./Edge.ts"
 import { controlPlaneForm } from "./EdgeForm.ts"
+import { ControlPlaneMeHttp } from "./MeHttp.ts"
 import { layerRateLimit } from "./RateLimiting.ts"
 import { layerRequestValidation } from "./Validation.ts"
 
 /** The edge of the control plane; its settings are read when the layers are built. */
 export const ControlPlaneEdge = {
   /** Around every route; to be merged with the routes. */
-  layer: layerEdge(controlPlaneForm),
+  layer: Layer.merge(layerEdge(controlPlaneForm), layerAccessCheck(ControlPlaneApi)),
+  /** The handlers of the endpoints that are the edge's own. */
+  handlers: ControlPlaneMeHttp,
   // Fresh: two services in one process must not share one budget.
   /** The middleware that ControlPlaneApi declares; to be provided to the routes. */
   layerMiddleware: Layer.mergeAll(layerAuthorization, Layer.fresh(layerRateLimit), layerRequestValidation)

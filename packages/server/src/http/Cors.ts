@@ -3,6 +3,8 @@ export const ALLOWED_METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE"
 type HeaderFields = Readonly<Record<string, string>>
 
 export interface Cors {
+  /** Whether pages of this origin may call. */
+  readonly allows: (origin: string) => boolean
   /** The headers of every answer to a request of this origin. */
   readonly headers: (origin: string | undefined) => HeaderFields
   /** The headers of a preflight answer, which has status 204. */
@@ -16,16 +18,19 @@ export interface Cors {
  */
 export const makeCors = (origins: ReadonlyArray<string>): Cors => {
   const [only, ...others] = origins
+  const patterns = origins.map(pattern)
+  const allows = (origin: string) => patterns.some((allowed) => allowed.test(origin))
   const allowOrigin: (origin: string | undefined) => HeaderFields =
     only !== undefined && others.length === 0 && !only.includes("*")
       ? () => ({ "access-control-allow-origin": only })
-      : reflectMatching(origins.map(pattern))
+      : (origin) => (origin !== undefined && allows(origin) ? { "access-control-allow-origin": origin } : {})
   const headers = (origin: string | undefined): HeaderFields => ({
     vary: "Origin",
     "access-control-allow-credentials": "true",
     ...allowOrigin(origin)
   })
   return {
+    allows,
     headers,
     preflight: (origin, requestedHeaders) => ({
       ...headers(origin),
@@ -36,13 +41,6 @@ export const makeCors = (origins: ReadonlyArray<string>): Cors => {
     })
   }
 }
-
-const reflectMatching =
-  (patterns: ReadonlyArray<RegExp>) =>
-  (origin: string | undefined): HeaderFields =>
-    origin !== undefined && patterns.some((allowed) => allowed.test(origin))
-      ? { "access-control-allow-origin": origin }
-      : {}
 
 /** `*` stands for any run of characters. */
 const pattern = (origin: string) =>

@@ -10,13 +10,15 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { readSetting } from "../settings/ReadSettings.ts"
+import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { withJsonBody } from "./BodyRules.ts"
 import { makeCors } from "./Cors.ts"
+import { crossSiteRefusal } from "./CrossSite.ts"
 import type { EdgeForm } from "./EdgeForm.ts"
 import { HttpObserver, type ObservedRequest, RequestId } from "./HttpObserver.ts"
 import { type Facts, RequestFacts } from "./RequestFacts.ts"
+import { withSecurityHeaders } from "./SecurityHeaders.ts"
 
 /** Largest request body, mebibytes. */
 export const MAX_BODY_MIB = 1
@@ -33,14 +35,25 @@ export const edgeServices = Layer.mergeAll(
 /** A request id of a caller is used when it is plain visible ASCII of a sane length. */
 const ACCEPTED_REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 
+const settings = {
+  origins: ServiceSettings.CORS_ORIGIN,
+  hosts: ServiceSettings.ALLOWED_HOSTS,
+  keys: ServiceSettings.AUTH_API_KEYS
+}
+
 /**
- * What surrounds every route of a service: request id, cross-origin headers, the answers to unknown routes, oversized
- * and unreadable bodies and defects, and the observation of every request. No input leads past it.
+ * What surrounds every route of a service: request id, cross-origin and security headers, the refusal of other sites'
+ * pages where there are no keys, the answers to unknown routes, oversized and unreadable bodies and defects, and the
+ * observation of every request. No input leads past it.
  */
 export const layerEdge = (form: EdgeForm) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
-      const cors = makeCors(yield* readSetting(ServiceSettings.CORS_ORIGIN))
+      const { hosts, keys, origins } = yield* readSettings(settings)
+      const cors = makeCors(origins)
+      const trust = { allowsOrigin: cors.allows, hosts: new Set(hosts.map((name) => name.toLowerCase())) }
+      const refusalOf = (request: HttpServerRequest.HttpServerRequest) =>
+        keys.length > 0 ? undefined : crossSiteRefusal(provenanceOf(request), trust)
       const random = yield* SecureRandom.SecureRandom
       const observer = yield* HttpObserver
 
@@ -52,10 +65,16 @@ export const layerEdge = (form: EdgeForm) =>
           const origin = request.headers["origin"]
           if (request.method === "OPTIONS") {
             const headers = cors.preflight(origin, request.headers["access-control-request-headers"])
-            return HttpServerResponse.empty({ status: 204, headers: { ...headers, "x-request-id": requestId } })
+            const preflight = HttpServerResponse.empty({
+              status: 204,
+              headers: { ...headers, "x-request-id": requestId }
+            })
+            return withSecurityHeaders(preflight)
           }
+          const refusal = refusalOf(request)
+          const route = refusal === undefined ? httpEffect : Effect.succeed(form.forbidden(refusal))
           const facts: Facts = { keyName: undefined }
-          const response = yield* answered(httpEffect, request, form, observer, facts).pipe(
+          const response = yield* answered(route, request, form, observer, facts).pipe(
             Effect.provideService(RequestFacts, facts),
             Effect.provideService(HttpServerRequest.HttpServerRequest, withJsonBody(request, form.otherBodies)),
             Effect.provideService(RequestId, requestId),
@@ -63,11 +82,23 @@ export const layerEdge = (form: EdgeForm) =>
           )
           const fields = cors.headers(origin)
           const vary = [response.headers["vary"], fields["vary"]].filter((names) => names !== undefined).join(", ")
-          return HttpServerResponse.setHeaders(response, { ...fields, vary, "x-request-id": requestId })
+          return HttpServerResponse.setHeaders(withSecurityHeaders(response), {
+            ...fields,
+            vary,
+            "x-request-id": requestId
+          })
         })
     }),
     { global: true }
   ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+
+const provenanceOf = ({ headers, method }: HttpServerRequest.HttpServerRequest) => ({
+  method,
+  host: headers["host"],
+  origin: headers["origin"],
+  fetchSite: headers["sec-fetch-site"],
+  fetchMode: headers["sec-fetch-mode"]
+})
 
 const answered = <E, R>(
   httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,

@@ -1,12 +1,16 @@
 import {
   badRequest,
   type ControlPlaneErrorCode,
+  controlPlaneError,
   INTERNAL_TEXT,
+  INVALID_API_KEY_TEXT,
   internalFailure,
   launcherError,
   payloadTooLarge,
+  rateLimitExceeded,
   reasonPhrases,
   routeNotFound,
+  unauthenticated,
   unsupportedMediaType
 } from "@runplane/api"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -17,6 +21,9 @@ export interface EdgeForm {
   readonly unreadableBody: (text: string) => HttpServerResponse.HttpServerResponse
   readonly payloadTooLarge: HttpServerResponse.HttpServerResponse
   readonly unsupportedMediaType: (contentType: string) => HttpServerResponse.HttpServerResponse
+  readonly unauthenticated: (text: string) => HttpServerResponse.HttpServerResponse
+  readonly tooManyRequests: HttpServerResponse.HttpServerResponse
+  readonly forbidden: (text: string) => HttpServerResponse.HttpServerResponse
   readonly internal: HttpServerResponse.HttpServerResponse
   /** The body for what the server refuses before there is a request. */
   readonly refusal: (refusal: { status: number; reason: string; kind: RefusalKind; message: string }) => object
@@ -54,6 +61,9 @@ export const controlPlaneForm: EdgeForm = {
   unreadableBody: (text) => own(badRequest(text)),
   payloadTooLarge: own(payloadTooLarge()),
   unsupportedMediaType: (contentType) => own(unsupportedMediaType(contentType)),
+  unauthenticated: (text) => own(unauthenticated(text)),
+  tooManyRequests: own(rateLimitExceeded()),
+  forbidden: (text) => own(controlPlaneError("FORBIDDEN", text)),
   internal: own(internalFailure()),
   refusal: ({ kind, message, reason, status }) => ({
     statusCode: status,
@@ -70,6 +80,9 @@ export const launcherForm: EdgeForm = {
   unreadableBody: (text) => framework(400, text),
   payloadTooLarge: framework(413, payloadTooLarge().message),
   unsupportedMediaType: (contentType) => framework(415, unsupportedMediaType(contentType).message),
+  unauthenticated: () => framework(401, INVALID_API_KEY_TEXT),
+  tooManyRequests: own(rateLimitExceeded()),
+  forbidden: (text) => own(launcherError("FORBIDDEN", text)),
   internal: own(launcherError("INTERNAL_ERROR", INTERNAL_TEXT)),
   refusal: ({ message, reason, status }) => ({ message, error: reason, statusCode: status }),
   otherBodies: "ignore"

@@ -1,14 +1,19 @@
+import { LauncherApi } from "@runplane/api"
 import * as Layer from "effect/Layer"
+import { layerAccessCheck } from "./AccessCheck.ts"
+import { layerLauncherApiKey } from "./ApiKeyGuard.ts"
 import { layerEdge } from "./Edge.ts"
 import { launcherForm } from "./EdgeForm.ts"
-import { layerLauncherApiKey } from "./LauncherApiKeyGuard.ts"
+import { LauncherMeHttp } from "./MeHttp.ts"
 import { layerRateLimit } from "./RateLimiting.ts"
 import { layerLaunchValidation } from "./Validation.ts"
 
 /** The edge of the launch service; its settings are read when the layers are built. */
 export const LauncherEdge = {
   /** Around every route; to be merged with the routes. */
-  layer: layerEdge(launcherForm),
+  layer: Layer.merge(layerEdge(launcherForm), layerAccessCheck(LauncherApi)),
+  /** The handlers of the endpoints that are the edge's own. */
+  handlers: LauncherMeHttp,
   // Fresh: two services in one process must not share one budget.
   /** The middleware that LauncherApi declares; to be provided to the routes. */
   layerMiddleware: Layer.mergeAll(layerLauncherApiKey, Layer.fresh(layerRateLimit), layerLaunchValidation)

@@ -1,4 +1,4 @@
-import { CurrentActor, RateLimit, rateLimitExceeded } from "@runplane/api"
+import { accessOf, CurrentActor, RateLimit, rateLimitExceeded } from "@runplane/api"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpEffect from "effect/http/HttpEffect"
@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
+import { addressOf } from "./ClientAddress.ts"
 import { makeRequestBudget } from "./RequestBudget.ts"
 
 const settings = {
@@ -36,6 +37,7 @@ export const layerRateLimit = Layer.effect(
 
     return RateLimit.of((httpEffect, { endpoint }) =>
       Effect.gen(function* () {
+        if (accessOf(endpoint) === "public") return yield* httpEffect
         const client = yield* clientOf
         const key = scope === "client" ? client : `${client} ${endpoint.method} ${endpoint.path}`
         const spending = budget.spend(key, yield* Clock.currentTimeMillis)
@@ -53,16 +55,6 @@ export const layerRateLimit = Layer.effect(
     )
   })
 )
-
-/** The client's address as text; `anonymous` when it is not known. */
-const addressOf = (request: HttpServerRequest.HttpServerRequest, proxies: number): string => {
-  if (proxies > 0) {
-    const hops = (request.headers["x-forwarded-for"] ?? "").split(",").map((hop) => hop.trim())
-    const hop = hops.at(-proxies)
-    if (hop !== undefined && hop !== "") return hop
-  }
-  return Option.getOrElse(request.remoteAddress, () => "anonymous")
-}
 
 const seconds = (milliseconds: number) => String(Math.ceil(milliseconds / 1000))
 

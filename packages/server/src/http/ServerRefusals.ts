@@ -1,4 +1,5 @@
 import type { EdgeForm, RefusalKind } from "./EdgeForm.ts"
+import { securityHeaders } from "./SecurityHeaders.ts"
 
 /** What a server refuses by itself, before a request exists that the edge could see. */
 interface Refusal {
@@ -99,7 +100,8 @@ export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => 
     response.writeHead(EXPECTATION.status, {
       "content-type": CONTENT_TYPE,
       "content-length": bytesOf(body),
-      connection: "close"
+      connection: "close",
+      ...securityHeaders
     })
     response.end(body)
   })
@@ -125,7 +127,8 @@ const answerOf = (refusal: Refusal, form: EdgeForm): string => {
     `HTTP/1.1 ${refusal.status} ${refusal.reason}`,
     `Content-Type: ${CONTENT_TYPE}`,
     `Content-Length: ${bytesOf(body)}`,
-    "Connection: close"
+    "Connection: close",
+    ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`)
   ]
   return `${head.join("\r\n")}\r\n\r\n${body}`
 }

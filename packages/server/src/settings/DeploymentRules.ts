@@ -2,13 +2,13 @@ import type { Judgement, SettingTexts } from "./CheckSettings.ts"
 import { ControlPlaneSettings } from "./ControlPlaneSettings.ts"
 import type { SettingProblem } from "./ReadSettings.ts"
 import { RuntimeSettings } from "./RuntimeSettings.ts"
-import { AuditSettings, ServiceSettings } from "./ServiceSettings.ts"
+import { ServiceSettings } from "./ServiceSettings.ts"
 import type { Setting } from "./Setting.ts"
 
 /** Environments that may run without API keys. */
 const OPEN_ENVIRONMENTS: ReadonlySet<string> = new Set(["development", "test"])
 
-/** Outside development the control plane does not start without keys. */
+/** Outside development no service starts without keys. */
 export const keysFault = (keys: ReadonlyArray<string>, environment: string): SettingProblem | undefined =>
   keys.length > 0 || OPEN_ENVIRONMENTS.has(environment)
     ? undefined
@@ -27,12 +27,7 @@ export const judgeDeployment = (texts: SettingTexts): Judgement => {
   const environment = settledValue(texts, ServiceSettings.NODE_ENV, "")
   const value = <A>(setting: Setting<A>) => settledValue(texts, setting, environment)
 
-  const keys = value(ServiceSettings.AUTH_API_KEYS)
-  const missing = keysFault(keys, environment)
-  if (missing !== undefined) faults.push(missing)
-  if (keys.length > 0 && value(AuditSettings.AUTH_API_KEY_NAMES).length > keys.length) {
-    faults.push({ variable: "AUTH_API_KEY_NAMES", problem: "names more keys than AUTH_API_KEYS holds" })
-  }
+  faults.push(...keyFaults(texts, environment))
   if (environment === "production") {
     if (value(ControlPlaneSettings.DB_POOL_MAX) < MIN_PRODUCTION_POOL) {
       faults.push({ variable: "DB_POOL_MAX", problem: `must be at least ${MIN_PRODUCTION_POOL} in production` })
@@ -55,6 +50,34 @@ export const judgeDeployment = (texts: SettingTexts): Judgement => {
     warnings.push({ variable: "STREAM_RESUME_ENABLED", problem })
   }
   return { faults, warnings }
+}
+
+/** What is wrong with the settings of the launch service taken together. */
+export const judgeLaunchDeployment = (texts: SettingTexts): Judgement => ({
+  faults: keyFaults(texts, settledValue(texts, ServiceSettings.NODE_ENV, "")),
+  warnings: []
+})
+
+const keyFaults = (texts: SettingTexts, environment: string): ReadonlyArray<SettingProblem> => {
+  const value = <A>(setting: Setting<A>) => settledValue(texts, setting, environment)
+  const keys = value(ServiceSettings.AUTH_API_KEYS)
+  const missing = keysFault(keys, environment)
+  if (missing !== undefined) return [missing]
+  if (keys.length === 0) return []
+  const tooMany = (count: number, variable: string, problem: string) =>
+    count > keys.length ? [{ variable, problem }] : []
+  return [
+    ...tooMany(
+      value(ServiceSettings.AUTH_API_KEY_NAMES).length,
+      "AUTH_API_KEY_NAMES",
+      "names more keys than AUTH_API_KEYS holds"
+    ),
+    ...tooMany(
+      value(ServiceSettings.AUTH_API_KEY_ROLES).length,
+      "AUTH_API_KEY_ROLES",
+      "has more roles than AUTH_API_KEYS holds keys"
+    )
+  ]
 }
 
 /** What the program will go by; a text that stops the start has been reported by its row. */

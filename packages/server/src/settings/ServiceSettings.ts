@@ -1,5 +1,17 @@
 import { DEVELOPMENT, row, settingsOf } from "./Setting.ts"
-import { host, keyNames, keys, logLevel, oneOf, origins, proxies, text, wholeNumber } from "./SettingTypes.ts"
+import {
+  host,
+  hostNames,
+  keyNames,
+  keyRoles,
+  keys,
+  logLevel,
+  oneOf,
+  origins,
+  proxies,
+  text,
+  wholeNumber
+} from "./SettingTypes.ts"
 
 /** What both services read. */
 export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
@@ -8,7 +20,14 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     DEVELOPMENT,
     "`development` documents the API at `/docs`, logs for people and is lenient; `production` is strict."
   ),
-  HOST: row(host, "0.0.0.0", "Address to listen on."),
+  HOST: row(host, undefined, "Address to listen on.", {
+    shownDefault: "0.0.0.0 with API keys, 127.0.0.1 without"
+  }),
+  ALLOWED_HOSTS: row(
+    hostNames,
+    [],
+    "Names besides `localhost` and addresses under which a service without API keys is called; others are refused."
+  ),
   CORS_ORIGIN: row(
     origins,
     ["http://localhost:3000"],
@@ -17,6 +36,22 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
   AUTH_API_KEYS: row(keys, [], "API keys that callers must present; without any, every caller is let in.", {
     secret: true
   }),
+  AUTH_API_KEY_NAMES: row(
+    keyNames,
+    [],
+    "Names for the keys, in their order, under which they are audited and counted."
+  ),
+  AUTH_API_KEY_ROLES: row(
+    keyRoles,
+    [],
+    "Roles of the keys, in their order: `viewer` reads, `operator` acts on runs, `admin` does everything.",
+    { shownDefault: "admin for each" }
+  ),
+  AUTH_FAILURE_LIMIT: row(
+    wholeNumber({ unit: "requests", min: 1 }),
+    30,
+    "Wrong keys that an address may send in one window of `THROTTLE_TTL_MS` before they are answered with 429."
+  ),
   THROTTLE_TTL_MS: row(
     wholeNumber({ unit: "milliseconds", min: 1 }),
     60_000,
@@ -42,9 +77,4 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     "How long requests are still served after a signal to stop, while readiness says no."
   ),
   LOG_LEVEL: row(logLevel, "Info", "Entries below this level are not logged.", { shownDefault: "info" })
-})
-
-/** What the control plane reads beside them: who is audited. */
-export const AuditSettings = settingsOf(["control-plane"], {
-  AUTH_API_KEY_NAMES: row(keyNames, [], "Names for the keys, in their order, under which they are audited and counted.")
 })

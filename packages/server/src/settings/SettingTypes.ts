@@ -1,3 +1,4 @@
+import { type Role, roles } from "@runplane/api"
 import type * as LogLevel from "effect/LogLevel"
 import type { Reading, SettingType } from "./Setting.ts"
 
@@ -64,6 +65,18 @@ export const host = textLike(
   (text) => /^[^/@?#\s]+$/.test(text),
   "must be a host name or an address"
 )
+
+const HOST_NAME = /^[^/@?#\s:,*]+$/
+
+/** Host names between commas, without ports. */
+export const hostNames: SettingType<ReadonlyArray<string>> = {
+  label: "host names, separated by commas",
+  read: (text) => {
+    const entries = entriesOf(text)
+    const wrong = entries.find((entry) => !HOST_NAME.test(entry))
+    return wrong === undefined ? value(entries) : fault(`must be host names${shown(wrong)}`)
+  }
+}
 
 /** What a number that cannot be used does to the start. */
 type WhenBad =
@@ -203,7 +216,13 @@ function isJson(text: string): boolean {
 /** API keys between commas. They come in a header, so they must fit into one. */
 export const keys: SettingType<ReadonlyArray<string>> = {
   label: "keys, separated by commas",
-  read: (text) => (PRINTABLE.test(text) ? value(entriesOf(text)) : fault(NOT_PRINTABLE))
+  read: (text) => {
+    if (!PRINTABLE.test(text)) return fault(NOT_PRINTABLE)
+    const entries = entriesOf(text)
+    return entries.length > 0
+      ? value(entries)
+      : { _tag: "Warning", problem: "holds no key: it counts as unset", value: [] }
+  }
 }
 
 const KEY_NAME = /^(?!anonymous$)[A-Za-z0-9][\w.@-]{0,63}$/
@@ -219,6 +238,19 @@ export const keyNames: SettingType<ReadonlyArray<string>> = {
     return names.every((name) => name === "" || KEY_NAME.test(name))
       ? value(names)
       : fault("must be names of letters, digits and . _ @ - for the keys, in their order")
+  }
+}
+
+const isRole = (text: string): text is Role => roles.some((role) => role === text)
+
+/** Roles for the keys, in their order; an empty one is an administrator's. The text is never shown, as for names. */
+export const keyRoles: SettingType<ReadonlyArray<Role>> = {
+  label: `roles, separated by commas: ${roles.join(", ")}`,
+  read: (text) => {
+    const entries = text.split(",").map((entry) => entry.trim() || "admin")
+    return entries.every(isRole)
+      ? value(entries)
+      : fault(`must be roles for the keys, in their order: ${roles.join(", ")}`)
   }
 }
 

@@ -3,7 +3,7 @@ import { ControlPlaneSettings } from "./ControlPlaneSettings.ts"
 import { LaunchSettings } from "./LaunchSettings.ts"
 import { RuntimeSettings } from "./RuntimeSettings.ts"
 import { SandboxSettings } from "./SandboxSettings.ts"
-import { AuditSettings, ServiceSettings } from "./ServiceSettings.ts"
+import { ServiceSettings } from "./ServiceSettings.ts"
 import type { Program, Setting } from "./Setting.ts"
 import { StackSettings } from "./StackSettings.ts"
 
@@ -16,7 +16,7 @@ export interface SettingsGroup {
 /** Every setting of every program, in the order in which documents show them. */
 export const settingsTable: ReadonlyArray<SettingsGroup> = [
   { title: "Both services", settings: Object.values(ServiceSettings) },
-  { title: "Control plane", settings: [...Object.values(AuditSettings), ...Object.values(ControlPlaneSettings)] },
+  { title: "Control plane", settings: Object.values(ControlPlaneSettings) },
   { title: "Control plane: the runtime", settings: Object.values(RuntimeSettings) },
   { title: "Launch service", settings: Object.values(LaunchSettings) },
   { title: "Everything on one machine (`npm start`)", settings: Object.values(StackSettings) },

@@ -3,11 +3,13 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { layerAuthorization } from "../../src/http/ApiKeyAuthorization.ts"
+import { layerAuthorization, layerLauncherApiKey } from "../../src/http/ApiKeyGuard.ts"
 import { actorsOf, indexOfKey } from "../../src/http/ApiKeys.ts"
 import { layerRateLimit } from "../../src/http/RateLimiting.ts"
+import { judgeLaunchDeployment } from "../../src/settings/DeploymentRules.ts"
+import { listenHost } from "../../src/settings/ListenHost.ts"
 import { readSetting } from "../../src/settings/ReadSettings.ts"
-import { AuditSettings, ServiceSettings } from "../../src/settings/ServiceSettings.ts"
+import { ServiceSettings } from "../../src/settings/ServiceSettings.ts"
 
 const withEnv = (env: Record<string, string>) => ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
 
@@ -32,13 +34,15 @@ describe("API keys", () => {
 
   it.effect("name an actor by eight digits of their hash", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* actorsOf(["abc"]), [{ actorId: "key:ba7816bf", actorType: "api-key" }])
+      assert.deepStrictEqual(yield* actorsOf(["abc"]), [
+        { actorId: "key:ba7816bf", actorType: "api-key", role: "admin" }
+      ])
     }).pipe(Effect.provide(Digest.layerWebCrypto))
   )
 
   it.effect("name an actor as they are named themselves, in their order", () =>
     Effect.gen(function* () {
-      const actors = yield* actorsOf(["abc", "b", "c"], yield* readSetting(AuditSettings.AUTH_API_KEY_NAMES))
+      const actors = yield* actorsOf(["abc", "b", "c"], yield* readSetting(ServiceSettings.AUTH_API_KEY_NAMES))
       assert.deepStrictEqual(
         actors.map(({ actorId }) => actorId),
         ["key:ba7816bf", "ci", "ops@console"]
@@ -58,6 +62,9 @@ describe("settings of the edge", () => {
   it.effect("demand keys outside of development", () =>
     Effect.gen(function* () {
       assert.include(yield* startsWith(layerAuthorization, { NODE_ENV: "production" }), "AUTH_API_KEYS")
+      assert.include(yield* startsWith(layerLauncherApiKey, { NODE_ENV: "production" }), "AUTH_API_KEYS")
+      const separators = { NODE_ENV: "staging", AUTH_API_KEYS: " , " }
+      assert.include(yield* startsWith(layerLauncherApiKey, separators), "AUTH_API_KEYS")
       assert.strictEqual(yield* startsWith(layerAuthorization, {}), "started")
       assert.strictEqual(
         yield* startsWith(layerAuthorization, { NODE_ENV: "production", AUTH_API_KEYS: "k" }),
@@ -65,6 +72,24 @@ describe("settings of the edge", () => {
       )
     })
   )
+
+  it.effect("listen on the loopback without keys, unless HOST says otherwise", () =>
+    Effect.gen(function* () {
+      const host = (env: Record<string, string>) => Effect.provide(listenHost, withEnv(env))
+      assert.strictEqual(yield* host({}), "127.0.0.1")
+      assert.strictEqual(yield* host({ AUTH_API_KEYS: " , " }), "127.0.0.1")
+      assert.strictEqual(yield* host({ AUTH_API_KEYS: "k" }), "0.0.0.0")
+      assert.strictEqual(yield* host({ HOST: "0.0.0.0" }), "0.0.0.0")
+    })
+  )
+
+  it("of the launch service are judged together: no keys outside of development, no roles for keys that are not there", () => {
+    const faults = (texts: Record<string, string>) =>
+      judgeLaunchDeployment(new Map(Object.entries(texts))).faults.map(({ variable }) => variable)
+    assert.deepStrictEqual(faults({ NODE_ENV: "production" }), ["AUTH_API_KEYS"])
+    assert.deepStrictEqual(faults({ NODE_ENV: "test" }), [])
+    assert.deepStrictEqual(faults({ AUTH_API_KEYS: "a", AUTH_API_KEY_ROLES: "viewer,admin" }), ["AUTH_API_KEY_ROLES"])
+  })
 
   it.effect.each([
     { THROTTLE_LIMIT: "0" },

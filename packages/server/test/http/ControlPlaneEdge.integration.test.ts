@@ -77,7 +77,11 @@ layer(server(), { excludeTestServices: true })("the control plane's edge", (it) 
       const answer = yield* ask("/runs", post(descriptor))
       assert.strictEqual(answer.status, 202)
       assert.deepStrictEqual((yield* Seen).descriptors.at(-1), descriptor)
-      assert.deepStrictEqual((yield* Seen).actors.at(-1), { actorId: "anonymous", actorType: "anonymous" })
+      assert.deepStrictEqual((yield* Seen).actors.at(-1), {
+        actorId: "anonymous",
+        actorType: "anonymous",
+        role: "admin"
+      })
     })
   )
 
@@ -296,7 +300,7 @@ layer(server(KEYS), { excludeTestServices: true })("with API keys", (it) => {
       assert.match(actors.at(-1)?.actorId ?? "", /^key:[0-9a-f]{8}$/)
       assert.deepStrictEqual(actors.at(-1), actors.at(-2))
       yield* ask("/runs", { ...post(descriptor), headers: { authorization: "Bearer second-key" } })
-      assert.deepStrictEqual((yield* Seen).actors.at(-1), { actorId: "ops", actorType: "api-key" })
+      assert.deepStrictEqual((yield* Seen).actors.at(-1), { actorId: "ops", actorType: "api-key", role: "admin" })
     })
   )
 

@@ -144,15 +144,23 @@ const Streams = HttpApiBuilder.group(
   "stream",
   Effect.fn(function* (handlers) {
     const seen = yield* Seen
-    return handlers.handle("run", ({ query, headers, params }) =>
-      Effect.gen(function* () {
-        yield* known(params.id)
-        seen.streamQueries.push({ query, lastEventId: headers["last-event-id"] })
-        return HttpServerResponse.stream(Stream.encodeText(Stream.make(seen.streams.shift() ?? "")), {
-          contentType: "text/event-stream"
+    const ticket = {
+      ticket: "t",
+      runId: RUN_ID,
+      expiresAt: run.createdAt,
+      streamUrl: `/runs/${RUN_ID}/stream?ticket=t`
+    }
+    return handlers
+      .handle("ticket", () => Effect.succeed(ticket))
+      .handle("run", ({ query, headers, params }) =>
+        Effect.gen(function* () {
+          yield* known(params.id)
+          seen.streamQueries.push({ query, lastEventId: headers["last-event-id"] })
+          return HttpServerResponse.stream(Stream.encodeText(Stream.make(seen.streams.shift() ?? "")), {
+            contentType: "text/event-stream"
+          })
         })
-      })
-    )
+      )
   })
 )
 
@@ -267,7 +275,8 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Audit,
         Management,
         Batch,
-        Insights
+        Insights,
+        ControlPlaneEdge.handlers
       ]),
       Layer.provide(ControlPlaneEdge.layerMiddleware),
       Layer.merge(ControlPlaneEdge.layer)

@@ -57,7 +57,7 @@ const Admin = HttpApiBuilder.group(LauncherApi, "admin", (handlers) =>
 export const fakeLauncher = (env: Readonly<Record<string, string>> = {}) =>
   HttpRouter.serve(
     HttpApiBuilder.layer(LauncherApi).pipe(
-      Layer.provide([Catalog, Launch, Health, Probes, Admin]),
+      Layer.provide([Catalog, Launch, Health, Probes, Admin, LauncherEdge.handlers]),
       Layer.provide(LauncherEdge.layerMiddleware),
       Layer.merge(LauncherEdge.layer)
     ),

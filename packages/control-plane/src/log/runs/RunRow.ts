@@ -1,6 +1,7 @@
 import type { Run } from "@runplane/api"
-import { isJsonObject, objectAt, RunId, type RunMode, type RunStatus } from "@runplane/domain"
+import { isJsonObject, objectAt, RunId, type RunMode, type RunStatus, textAt } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
+import { shownUrl } from "../../edge/CallbackTargets.ts"
 
 /** The columns of a `RunRow`, of `runs` as `r` and `run_heads` as `h`. */
 export const runColumns = `
@@ -113,8 +114,16 @@ export const publicRun = ({ record }: StoredRun): Run => {
 
 const withoutBearer = (metadata: Schema.JsonObject): Schema.JsonObject => {
   const callback = objectAt(metadata, "cancelCallback")
-  if (callback?.["bearer"] === undefined) return metadata
-  return { ...metadata, cancelCallback: { ...callback, bearer: "[REDACTED]" } }
+  if (callback === undefined) return metadata
+  const url = textAt(callback, "url")
+  return {
+    ...metadata,
+    cancelCallback: {
+      ...callback,
+      ...(url !== undefined && { url: shownUrl(url) }),
+      ...(callback["bearer"] !== undefined && { bearer: "[REDACTED]" })
+    }
+  }
 }
 
 const sourceOf = ({ source_kind: kind, source_ref: ref }: RunRow): Pick<Run, "source" | "sourceKind" | "sourceRef"> => {

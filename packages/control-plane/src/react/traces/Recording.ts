@@ -4,11 +4,15 @@ import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from "@ope
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 import { type RootSpanIds, RootSpans, rootOptions } from "../../log/runs/RootSpans.ts"
 import { traceExporters } from "./TraceExporter.ts"
+
+/** Parameters of a query whose values no span shows: a ticket, or a key that somebody sent in the wrong place. */
+const SECRET_NAME = /ticket|key|token|secret|sig|auth|password|credential/i
 
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
 
@@ -95,7 +99,8 @@ export const layerRecording = (serviceName: string) =>
       return Layer.mergeAll(
         Layer.succeed(Tracer.Tracer, runsAndRequestsOnly(tracer)),
         Layer.succeed(RootSpans, roots),
-        Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => PROBES.has(url))
+        Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => PROBES.has(url)),
+        Layer.succeed(UrlParams.CurrentRedactedNames, [SECRET_NAME])
       )
     })
   ).pipe(Layer.provide(Resource.layerFromEnv(Resource.configToAttributes({ serviceName }))))

@@ -1,6 +1,6 @@
 import { OutgoingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { ControlPlaneApi, runNotFound } from "@runplane/api"
+import { ControlPlaneApi, CurrentActor, runNotFound } from "@runplane/api"
 import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
@@ -9,6 +9,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { RunStream } from "./RunStream.ts"
+import { StreamTickets } from "./StreamTickets.ts"
 
 /** What makes an answer an event stream that nothing between here and the client holds back. */
 export const sse = {
@@ -20,7 +21,7 @@ export const sse = {
   }
 } as const
 
-/** `GET /runs/:id/stream` (docs/http.md#stream). */
+/** `GET /runs/:id/stream` (docs/http.md#stream), and its tickets (docs/http.md#tickets). */
 export const StreamHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "stream",
@@ -32,9 +33,17 @@ export const StreamHttp = HttpApiBuilder.group(
       snapshotIntervalMs: ControlPlaneSettings.STREAM_SNAPSHOT_INTERVAL_MS
     })
 
-    return handlers.handle(
-      "run",
-      Effect.fnUntraced(function* ({ headers, params, query }) {
+    const tickets = yield* StreamTickets
+
+    return handlers.handleAll({
+      ticket: Effect.fnUntraced(function* ({ params }) {
+        const runId = yield* runs.resolve(params.id)
+        if (runId === undefined) return yield* runNotFound(params.id)
+        const { expiresAt, ticket } = yield* tickets.issue(runId, yield* CurrentActor)
+        const streamUrl = `/runs/${runId}/stream?ticket=${ticket}`
+        return { ticket, runId, expiresAt: new Date(expiresAt).toISOString(), streamUrl }
+      }, orUnavailable),
+      run: Effect.fnUntraced(function* ({ headers, params, query }) {
         const runId = yield* runs.resolve(params.id)
         if (runId === undefined) return yield* runNotFound(params.id)
         const request = yield* HttpServerRequest
@@ -48,7 +57,7 @@ export const StreamHttp = HttpApiBuilder.group(
         // A client that sees the headers knows that it will miss nothing of what happens from then on.
         return HttpServerResponse.stream(streams.open(runId, options, flushHeaders(request)), sse)
       }, orUnavailable)
-    )
+    })
   })
 )
 

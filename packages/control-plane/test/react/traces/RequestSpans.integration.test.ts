@@ -21,7 +21,7 @@ it.live("a request is a span, in the trace of its caller when it names one; prob
     )
     yield* Effect.gen(function* () {
       const headers = { traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01`, authorization: "Bearer secret" }
-      yield* call("GET", "/runs?limit=1", { headers })
+      yield* call("GET", "/runs?limit=1&ticket=secret&api_key=secret", { headers })
       yield* call("GET", "/runs/5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
       for (const probe of ["/healthz", "/readyz", "/metrics"]) yield* call("GET", probe)
     }).pipe(Effect.provide(service), Effect.scoped)

@@ -1,3 +1,4 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { type RunId, runCancelled } from "@runplane/domain"
 import { Shutdown } from "@runplane/server"
@@ -7,6 +8,7 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { LiveEvents } from "../../../src/log/LiveEvents.ts"
+import { StreamTickets } from "../../../src/read/stream/StreamTickets.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { call, layerTestService, openStream } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
@@ -44,6 +46,38 @@ const assertInOrder = (frames: ReadonlyArray<SseFrame>, firstIndex: number, last
 layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })(
   "GET /runs/:id/stream",
   (it) => {
+    it.effect("has tickets: for one run, one minute, one use", () =>
+      Effect.gen(function* () {
+        const [runId, other] = [yield* createRun(), yield* createRun()]
+        const tickets = yield* StreamTickets
+        const sql = yield* PgClient.PgClient
+        const get = Effect.map(call("POST", `/runs/${runId}/stream-tickets`), ({ body, status }) => {
+          assert.strictEqual(status, 201)
+          assert.strictEqual(body.streamUrl, `/runs/${runId}/stream?ticket=${body.ticket}`)
+          assert.closeTo(Date.parse(body.expiresAt) - Date.now(), 60_000, 30_000)
+          const ticket: string = body.ticket
+          return ticket
+        })
+        const ticket = yield* get
+        assert.isUndefined(yield* tickets.redeem(ticket, other))
+        assert.deepStrictEqual(yield* tickets.redeem(ticket, runId), {
+          actorId: "anonymous",
+          actorType: "anonymous",
+          role: "admin"
+        })
+        assert.isUndefined(yield* tickets.redeem(ticket, runId))
+        const late = yield* get
+        yield* sql`UPDATE stream_tickets SET expires_at = now()`
+        assert.isUndefined(yield* tickets.redeem(late, runId))
+        yield* get
+        const rows = yield* sql`SELECT * FROM stream_tickets`
+        assert.lengthOf(rows, 1)
+        assert.notInclude(JSON.stringify(rows), ticket)
+        const missing = yield* call("POST", "/runs/5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10/stream-tickets")
+        assert.strictEqual(missing.status, 404)
+      })
+    )
+
     it.effect("opens at once with the headers of an event stream and a snapshot", () =>
       Effect.gen(function* () {
         const runId = yield* createRun()

@@ -1,0 +1,49 @@
+import * as Context from "effect/Context"
+import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+
+/** The roles of callers, each with all that the one before may do (docs/http.md#roles). */
+export const roles = ["viewer", "operator", "admin"] as const
+
+/** `viewer` reads, `operator` acts on runs, `admin` does the rest. */
+export type Role = (typeof roles)[number]
+
+/** What an endpoint asks of its caller; `public` asks for no key and is not counted. */
+export type Access = Role | "public"
+
+/** The access of an endpoint; `operation` annotates it. */
+export const RequiredAccess = Context.Reference<Access | undefined>("runplane/api/RequiredAccess", {
+  defaultValue: () => undefined
+})
+
+/** Whether an endpoint also takes a ticket for its run in place of a key (docs/http.md#tickets). */
+export const TakesTicket = Context.Reference<boolean>("runplane/api/TakesTicket", { defaultValue: () => false })
+
+interface Annotated {
+  readonly annotations: Context.Context<never>
+}
+
+/** What an endpoint asks for; one that does not say so is for administrators alone. */
+export const accessOf = ({ annotations }: Annotated): Access => Context.get(annotations, RequiredAccess) ?? "admin"
+
+export const takesTicket = ({ annotations }: Annotated): boolean => Context.get(annotations, TakesTicket)
+
+/** Whether a caller of this role may use an endpoint. */
+export const mayUse = (role: Role, access: Access): boolean =>
+  access === "public" || roles.indexOf(role) >= roles.indexOf(access)
+
+/** The endpoints that do not say which role they need, as `GET /path`: a service with one must not start. */
+export const withoutAccess = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<string> => {
+  const missing: Array<string> = []
+  HttpApi.reflect(api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint }) => {
+      if (Context.get(endpoint.annotations, RequiredAccess) === undefined) {
+        missing.push(`${endpoint.method} ${endpoint.path}`)
+      }
+    }
+  })
+  return missing
+}

@@ -1,0 +1,31 @@
+import { Field } from "@runplane/domain"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import { operation, tag } from "../openapi/Describe.ts"
+import { roles } from "./Access.ts"
+
+/** Who the caller is. */
+export const Me = Schema.Struct({
+  name: Field.text("Name of the key, as it stands in audit entries; anonymous where no keys are configured", "ops"),
+  type: Schema.Literals(["api-key", "anonymous"]).annotate({ description: "How the caller is known" }),
+  role: Schema.Literals(roles).annotate({
+    description: "What the caller may do: viewer reads, operator acts on runs, admin does everything"
+  })
+}).annotate({ identifier: "Me", description: "The caller as the service sees it" })
+export type Me = typeof Me.Type
+
+/** Who is asking (docs/http.md#roles); the same on both services. */
+export class MeGroup extends HttpApiGroup.make("me")
+  .add(
+    HttpApiEndpoint.get("me", "/me", { success: Me }).annotateMerge(
+      operation({
+        id: "getMe",
+        access: "viewer",
+        summary: "Ask who the service takes the caller for",
+        description:
+          "The name and the role of the key. Without configured keys every caller is `anonymous`, with every right."
+      })
+    )
+  )
+  .annotateMerge(tag("Caller", "Who asks, and what they may do")) {}

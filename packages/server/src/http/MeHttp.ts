@@ -1,0 +1,13 @@
+import { ControlPlaneApi, CurrentActor, LauncherApi } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+
+const me = Effect.map(CurrentActor, ({ actorId, actorType, role }) => ({ name: actorId, type: actorType, role }))
+
+/** `GET /me` of the control plane (docs/http.md#roles). */
+export const ControlPlaneMeHttp = HttpApiBuilder.group(ControlPlaneApi, "me", (handlers) =>
+  handlers.handle("me", () => me)
+)
+
+/** `GET /me` of the launch service. */
+export const LauncherMeHttp = HttpApiBuilder.group(LauncherApi, "me", (handlers) => handlers.handle("me", () => me))

@@ -49,7 +49,14 @@ export { type Act, counting, judgeActs, type PassedOver, type Place, type RuledM
 export * from "./insight/Backtest.ts"
 export type { BallotWord } from "./insight/Ballots.ts"
 export * from "./insight/Deliberation.ts"
-export { type Divergence, firstDivergence } from "./insight/Divergence.ts"
+export {
+  type Course,
+  type CourseReader,
+  courseReader,
+  type Divergence,
+  divergenceOf,
+  firstDivergence
+} from "./insight/Divergence.ts"
 export {
   type Forecast,
   type ForecastOptions,

@@ -1,6 +1,7 @@
 import type { EventOf } from "../events/CanonicalEvent.ts"
 import { voteOf } from "../Outcome.ts"
 import type { SessionRecord } from "../policies/SessionRecord.ts"
+import { boundName, boundProse } from "../projector/Bounds.ts"
 
 /** A mode whose commitments policies govern. */
 export type RuledMode = SessionRecord["mode"]
@@ -71,6 +72,14 @@ const BALLOTS: ReadonlySet<string> = new Set(answers.quorum)
 
 export const isOpening = (mode: RuledMode, type: string): boolean => openings[mode].includes(type)
 
+/** Of what somebody wrote. Bytes. */
+const MAX_ACT_TEXT_BYTES = 1_024
+
+const prose = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : boundProse(text, MAX_ACT_TEXT_BYTES)
+const word = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundName(text.trim()))
+
+/** What a contribution says; its texts are bounded, and different ids stay different. */
 export const readAct = (event: EventOf<"proposal.created" | "proposal.updated">): Act => {
   const { data, index, seq, ts } = event
   const { messageType, severity, task, vote } = data
@@ -80,13 +89,13 @@ export const readAct = (event: EventOf<"proposal.created" | "proposal.updated">)
     ts,
     by: data.sender,
     type: messageType,
-    proposalId: data.proposalId,
+    proposalId: boundName(data.proposalId),
     vote: messageType === "Vote" ? ballotOf(vote) : undefined,
-    recommendation: data.recommendation?.trim().toUpperCase(),
+    recommendation: word(data.recommendation)?.toUpperCase(),
     confidence: data.confidence,
-    severity: messageType === "Objection" ? (severity?.trim().toLowerCase() ?? "medium") : undefined,
-    option: data.action ?? data.title ?? data.prompt,
-    reason: data.reason ?? data.rationale ?? data.summary ?? data.reasons[0],
+    severity: messageType === "Objection" ? (word(severity)?.toLowerCase() ?? "medium") : undefined,
+    option: prose(data.action ?? data.title ?? data.prompt),
+    reason: prose(data.reason ?? data.rationale ?? data.summary ?? data.reasons[0]),
     terminal: data.terminal,
     requiredApprovals: data.requiredApprovals,
     target: data.handoff?.targetParticipant ?? task?.requestedAssignee,
@@ -114,7 +123,8 @@ export const judgeActs = (committee: Committee, acts: ReadonlyArray<Act>): Reado
   const { initiator, mode } = committee
   const members = new Set(committee.participants)
   const known = new Set<string>()
-  const counted = acts.map(({ passedOver: _, ...act }): Act => {
+  const counted = acts.map((judged): Act => {
+    const act = unjudged(judged)
     const opens = isOpening(mode, act.type)
     if (!opens && !answers[mode].includes(act.type)) return { ...act, passedOver: "of another mode" }
     const isRequest = opens && mode !== "decision" && mode !== "proposal"
@@ -124,6 +134,12 @@ export const judgeActs = (committee: Committee, acts: ReadonlyArray<Act>): Reado
     return act.type === "Vote" && act.vote === undefined ? { ...act, passedOver: "unreadable" } : act
   })
   return withoutReplaced(mode, counted)
+}
+
+const unjudged = (act: Act): Act => {
+  if (act.passedOver === undefined) return act
+  const { passedOver: _, ...rest } = act
+  return rest
 }
 
 const withoutReplaced = (mode: RuledMode, acts: ReadonlyArray<Act>): ReadonlyArray<Act> => {
@@ -139,9 +155,9 @@ const withoutReplaced = (mode: RuledMode, acts: ReadonlyArray<Act>): ReadonlyArr
 }
 
 const replacedKey = (mode: RuledMode, { by, proposalId, type }: Act): string | undefined => {
-  if (mode === "quorum" && BALLOTS.has(type)) return JSON.stringify([by, proposalId])
-  if (REPLACED.has(type)) return JSON.stringify([by, proposalId])
-  return MOVED.has(type) ? JSON.stringify([by]) : undefined
+  // With the length in front no two pairs are written alike.
+  if (REPLACED.has(type) || (mode === "quorum" && BALLOTS.has(type))) return `${by.length} ${by} ${proposalId}`
+  return MOVED.has(type) ? by : undefined
 }
 
 /** The acts that count. */

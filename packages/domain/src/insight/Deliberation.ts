@@ -1,4 +1,5 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
+import { boundName, boundProse } from "../projector/Bounds.ts"
 import { type Act, judgeActs, type Place, type RuledMode, readAct, ruledMode } from "./Act.ts"
 
 /** The end of the deliberation, as the runtime accepted it. */
@@ -54,15 +55,36 @@ export interface Deliberation {
   readonly notes: ReadonlyArray<string>
 }
 
+/** Acts of one run that are held; what is said after so many is passed over, and a note says so. */
+export const MAX_ACTS = 50_000
+/** Refusals of one run that are held, the first ones. */
+const MAX_DENIALS = 1_000
+
+/** Reads a run's events one by one, so that nobody has to hold them all. */
+export interface DeliberationReader {
+  readonly take: (event: CanonicalEvent) => void
+  /** The record of what was taken so far. */
+  readonly read: () => Deliberation
+}
+
 /** Reads the common ground of forecast, why and what-if from a run's events, in order. Total over any events. */
-export const decisionRecord = (events: Iterable<CanonicalEvent>): Deliberation => {
+export const deliberationReader = (): DeliberationReader => {
   const draft = emptyDraft()
-  for (const event of events) {
-    draft.runId = event.runId
-    draft.at = placeOf(event)
-    if (event.type !== "unknown") take(draft, event)
+  return {
+    take: (event) => {
+      draft.runId = event.runId
+      draft.at = placeOf(event)
+      if (event.type !== "unknown") take(draft, event)
+    },
+    read: () => finished(draft)
   }
-  return finished(draft)
+}
+
+/** The record of all events at once. */
+export const decisionRecord = (events: Iterable<CanonicalEvent>): Deliberation => {
+  const reader = deliberationReader()
+  for (const event of events) reader.take(event)
+  return reader.read()
 }
 
 const emptyDraft = () => ({
@@ -71,6 +93,7 @@ const emptyDraft = () => ({
   initiator: "",
   declared: undefined as ReadonlyArray<string> | undefined,
   acts: [] as Array<Act>,
+  leftOut: 0,
   commitment: undefined as Commitment | undefined,
   laterCommitments: 0,
   denials: [] as Array<Denial>,
@@ -115,7 +138,8 @@ const take = (draft: Draft, event: KnownEvent): void => {
     }
     case "proposal.created":
     case "proposal.updated":
-      draft.acts.push(readAct(event))
+      if (draft.acts.length < MAX_ACTS) draft.acts.push(readAct(event))
+      else draft.leftOut += 1
       return
     case "decision.finalized":
       if (draft.commitment === undefined) draft.commitment = commitmentOf(event)
@@ -126,7 +150,7 @@ const take = (draft: Draft, event: KnownEvent): void => {
       draft.descriptor = event.data.descriptor ?? draft.descriptor
       return
     case "policy.denied":
-      draft.denials.push(denialOf(event))
+      if (draft.denials.length < MAX_DENIALS) draft.denials.push(denialOf(event))
       return
     case "llm.call.completed":
       if (draft.commitment === undefined) spend(draft.spending, event.data)
@@ -148,18 +172,20 @@ const commitmentOf = (event: EventOf<"decision.finalized">): Commitment => {
   return {
     ...placeOf(event),
     by: sender,
-    action,
+    action: boundName(action),
     positive: outcomePositive,
-    reason: reason ?? (reasons.length > 0 ? reasons.join("; ") : undefined),
-    proposalId
+    reason: boundOr(reason ?? (reasons.length > 0 ? reasons.join("; ") : undefined)),
+    proposalId: proposalId === undefined ? undefined : boundName(proposalId)
   }
 }
 
 const denialOf = (event: EventOf<"policy.denied">): Denial => {
   const { errorMessage, reasons, sender } = event.data
   const text = reasons.length > 0 ? reasons.join("; ") : (errorMessage ?? "refused by the policy")
-  return { ...placeOf(event), by: sender, text }
+  return { ...placeOf(event), by: sender, text: boundProse(text) }
 }
+
+const boundOr = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundProse(text))
 
 const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.completed">): void => {
   const { estimatedCostUsd = 0, sender, totalTokens } = usage
@@ -208,6 +234,7 @@ const notesOf = (draft: Draft, judged: ReadonlyArray<Act>): ReadonlyArray<string
     strangers.size > 0 && `not counted, as they do not take part: ${[...strangers].join(", ")}`,
     lost > 0 && `${lost} acts speak of something that is not on record`,
     foreign > 0 && `${foreign} acts belong to another mode`,
+    draft.leftOut > 0 && `${draft.leftOut} acts after the first ${MAX_ACTS} are passed over`,
     draft.hasGap && "the recorded history has a gap",
     draft.laterCommitments > 0 && `${draft.laterCommitments} later commitments are passed over`
   ].filter((note) => note !== false)

@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
-import { type Step, stepsOf } from "./Steps.ts"
+import { type Step, stepReader } from "./Steps.ts"
 
 interface Spot {
   readonly seq: number
@@ -31,7 +31,7 @@ export interface Divergence {
 export type Outcome = "positive" | "negative" | "unstated" | "failed" | "cancelled" | "none"
 
 /** What has to be known of a run for the comparison, beside its steps. */
-interface Course {
+export interface Course {
   readonly steps: ReadonlyArray<Step>
   readonly outcome: Outcome
   readonly lastIndex: number
@@ -46,9 +46,10 @@ interface Course {
 export const firstDivergence = (
   leftEvents: Iterable<CanonicalEvent>,
   rightEvents: Iterable<CanonicalEvent>
-): Divergence | null => {
-  const left = courseOf(leftEvents)
-  const right = courseOf(rightEvents)
+): Divergence | null => divergenceOf(courseOf(leftEvents), courseOf(rightEvents))
+
+/** The first difference between two runs that were read by `courseReader`. */
+export const divergenceOf = (left: Course, right: Course): Divergence | null => {
   const first = firstDifference(left.steps, right.steps)
   if (first === undefined) return null
   const at = { left: spotOf(first.left ?? first.before.left), right: spotOf(first.right ?? first.before.right) }
@@ -67,23 +68,36 @@ export const firstDivergence = (
   }
 }
 
-const courseOf = (events: Iterable<CanonicalEvent>): Course => {
+/** Reads a run's events one by one, so that nobody has to hold them all. */
+export interface CourseReader {
+  readonly take: (event: CanonicalEvent) => void
+  /** The course of all events; nothing is taken after it. */
+  readonly read: () => Course
+}
+
+export const courseReader = (): CourseReader => {
+  const steps = stepReader()
   const spendings: Array<Course["spendings"][number]> = []
   let outcome: Outcome = "none"
   let lastIndex = 0
-  const watched = function* () {
-    for (const event of events) {
+  return {
+    take: (event) => {
       const { index } = event
       lastIndex = index
       if (event.type === "llm.call.completed") spendings.push({ index, costUsd: event.data.estimatedCostUsd ?? 0 })
       if (event.type === "decision.finalized") outcome = outcomeOf(event.data.outcomePositive)
       if (event.type === "run.failed" && outcome === "none") outcome = "failed"
       if (event.type === "run.cancelled" && outcome === "none") outcome = "cancelled"
-      yield event
-    }
+      steps.take(event)
+    },
+    read: () => ({ steps: steps.read(), outcome, lastIndex, spendings })
   }
-  const steps = stepsOf(watched())
-  return { steps, outcome, lastIndex, spendings }
+}
+
+const courseOf = (events: Iterable<CanonicalEvent>): Course => {
+  const reader = courseReader()
+  for (const event of events) reader.take(event)
+  return reader.read()
 }
 
 const outcomeOf = (positive: boolean | null): Outcome =>

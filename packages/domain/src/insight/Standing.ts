@@ -20,6 +20,12 @@ export const standingUnder = ({ initiator, participants }: Deliberation, { mode,
   }
 }
 
+/** Acts that are judged for one part of an answer: a part that would take more says less. */
+const MAX_JUDGED = 60_000
+
+/** How often so many acts may be judged for one part of an answer; few acts as often as anybody asks. */
+export const trialsOf = (acts: ReadonlyArray<Act>): number => Math.max(1, Math.floor(MAX_JUDGED / (acts.length || 1)))
+
 /** Which side of an outcome an act is on. */
 export type Side = "for" | "against" | "neither"
 

@@ -1,4 +1,5 @@
 import type { CanonicalEvent, EventOf } from "../events/CanonicalEvent.ts"
+import { boundName, boundProse } from "../projector/Bounds.ts"
 import { readAct } from "./Act.ts"
 import { saysOf } from "./why/Claims.ts"
 
@@ -17,13 +18,20 @@ export interface Step {
   readonly free: Readonly<Record<string, string | undefined>>
 }
 
+/** Reads a run's events one by one. */
+export interface StepReader {
+  readonly take: (event: CanonicalEvent) => void
+  /** The steps of all events; nothing is taken after it. */
+  readonly read: () => ReadonlyArray<Step>
+}
+
 type Bare = Omit<Step, "key"> & { readonly type: string; readonly about: string; readonly messageId: string }
 
 /**
  * The steps of a run in order. Ids, times and seqs never count. A proposal is known by who made it and which of theirs
  * it is, as two participants may speak in either order.
  */
-export const stepsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Step> => {
+export const stepReader = (): StepReader => {
   const steps: Array<Step> = []
   const proposals = new Map<string, string>()
   const occurrences = new Map<string, number>()
@@ -42,14 +50,14 @@ export const stepsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Step> =
     if (message !== undefined) push(message)
     message = undefined
   }
-  for (const event of events) {
+  const take = (event: CanonicalEvent) => {
     if (event.type === "message.received") {
       flush()
       message = messageStep(event)
-      continue
+      return
     }
     const step = stepOf(event)
-    if (step === undefined) continue
+    if (step === undefined) return
     // What a message means stands in for the message itself.
     if (step.messageId !== "" && message?.messageId === step.messageId) message = undefined
     flush()
@@ -60,8 +68,11 @@ export const stepsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Step> =
     }
     push(step)
   }
-  flush()
-  return steps
+  const read = () => {
+    flush()
+    return steps
+  }
+  return { take, read }
 }
 
 /** Ambient talk has no order among the acts of a session; usage and progress say nothing about its course. */
@@ -71,7 +82,8 @@ const messageStep = (event: EventOf<"message.received">): Bare | undefined => {
   const { messageId, messageType, sender, sessionStart } = event.data
   if (AMBIENT.has(messageType)) return undefined
   const { index, seq } = event
-  const participants = sessionStart?.participants.toSorted().join(", ")
+  const declared = sessionStart?.participants.toSorted().join(", ")
+  const participants = declared === undefined ? undefined : boundProse(declared)
   return {
     seq,
     index,
@@ -93,7 +105,8 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
     case "proposal.updated":
       return contributionStep(event)
     case "decision.finalized": {
-      const { action = "resolved", messageId, outcomePositive, reason, sender } = event.data
+      const { messageId, outcomePositive, reason, sender } = event.data
+      const action = boundName(event.data.action ?? "resolved")
       return {
         ...place,
         participantId: sender,
@@ -101,14 +114,21 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
         messageId,
         text: () => `${sender || "somebody"} committed ${action}`,
         said: { "the committer": sender, action, outcome: outcomePositive },
-        free: { reason }
+        free: { reason: free(reason) }
       }
     }
     case "policy.denied": {
       const { errorMessage, messageId, messageType, sender } = event.data
       const who = sender === "" ? "a message" : `a message of ${sender}`
       const text = () => `the policy refused ${who}`
-      return { ...place, participantId: sender, type: `denied ${messageType}`, messageId, text, free: { errorMessage } }
+      return {
+        ...place,
+        participantId: sender,
+        type: `denied ${messageType}`,
+        messageId,
+        text,
+        free: { errorMessage: free(errorMessage) }
+      }
     }
     case "tool.called":
     case "tool.completed": {
@@ -134,6 +154,9 @@ const stepOf = (event: CanonicalEvent): Bare | undefined => {
       return undefined
   }
 }
+
+const free = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : boundProse(text, 1_024)
 
 /** Confidences closer than a tenth say the same. */
 const tenths = (confidence: number | undefined) => (confidence === undefined ? undefined : Math.round(confidence * 10))

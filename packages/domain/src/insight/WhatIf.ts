@@ -1,7 +1,8 @@
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import type { PolicyText } from "../policies/Policy.ts"
-import type { Act } from "./Act.ts"
+import { boundName } from "../projector/Bounds.ts"
+import { type Act, counting, judgeActs } from "./Act.ts"
 import {
   BALLOT_WORDS,
   type Ballot,
@@ -15,7 +16,7 @@ import type { Deliberation } from "./Deliberation.ts"
 import type { OutcomeName } from "./Forecast.ts"
 import { MAX_ENUMERATED, smallestSets } from "./forecast/Outlook.ts"
 import { type Governing, governedBy, type Ruled } from "./Governing.ts"
-import { type Standing, standingUnder } from "./Standing.ts"
+import { type Standing, standingUnder, trialsOf } from "./Standing.ts"
 
 /** What is to be different. */
 export interface Changes {
@@ -51,7 +52,7 @@ export interface WhatIf {
   readonly before: Verdict
   readonly after: Verdict
   readonly changed: boolean
-  /** Votes of which each by itself would turn the verdict after the changes; up to `MAX_TRIED` votes. */
+  /** Votes of which each by itself would turn the verdict after the changes; empty when they are too many to be tried. */
   readonly pivotal: ReadonlyArray<VoteChange>
   /** Fewest votes that would turn it; empty when none do. */
   readonly smallestChange: ReadonlyArray<VoteChange>
@@ -60,15 +61,16 @@ export interface WhatIf {
   readonly notes: ReadonlyArray<string>
 }
 
-/** The question cannot be asked of this run; `why` is for the asker. */
-export class WhatIfRefused extends Data.TaggedError("WhatIfRefused")<{ readonly why: string }> {
+/** The question cannot be asked of this run; `field` is the part of the changes at fault, empty for none. */
+export class WhatIfRefused extends Data.TaggedError("WhatIfRefused")<{
+  readonly field: string
+  readonly why: string
+}> {
   override get message(): string {
-    return this.why
+    return this.field === "" ? this.why : `${this.field}: ${this.why}`
   }
 }
 
-/** Places for votes up to which each is tried by itself. */
-export const MAX_TRIED = 500
 /** Places for votes up to which any are tried. */
 const MAX_PLACES = 20_000
 
@@ -76,9 +78,11 @@ const MAX_PLACES = 20_000
 export const whatIf = (run: Deliberation, by: Governing, changes: Changes): Result.Result<WhatIf, WhatIfRefused> => {
   const other = changes.policy === undefined ? by : governedBy(run, changes.policy)
   const { ruled } = other
-  if (ruled === undefined) return refused(other.fault ?? "no rules are known")
-  const stranger = changes.without?.find((one) => !run.participants.includes(one))
-  if (stranger !== undefined) return refused(`${stranger} does not take part`)
+  if (ruled === undefined)
+    return refused(changes.policy === undefined ? "" : "policy", other.fault ?? "no rules are known")
+  const members = new Set(run.participants)
+  const stranger = changes.without?.findIndex((one) => !members.has(one)) ?? -1
+  if (stranger >= 0) return refused(`without.${stranger}`, `${changes.without?.[stranger]} does not take part`)
   return Result.map(changedActs(run, ruled, changes), (acts) => {
     const outcome: OutcomeName = run.commitment?.positive === false ? "negative" : "positive"
     const original = actsUnderDecision(run)
@@ -95,7 +99,7 @@ export const whatIf = (run: Deliberation, by: Governing, changes: Changes): Resu
   })
 }
 
-const refused = (why: string) => Result.fail(new WhatIfRefused({ why }))
+const refused = (field: string, why: string) => Result.fail(new WhatIfRefused({ field, why }))
 
 /** What is said after a commitment has no part in it. */
 const actsUnderDecision = ({ acts, commitment }: Deliberation): ReadonlyArray<Act> =>
@@ -116,17 +120,22 @@ const changedActs = (
   const gone = new Set(without)
   const acts = actsUnderDecision(run).filter(({ by }) => !gone.has(by))
   if (votes.length === 0) return Result.succeed(acts)
-  if (!hasBallots(mode)) return refused(`a run of the ${mode} mode has no votes`)
+  if (!hasBallots(mode)) return refused("votes", `a run of the ${mode} mode has no votes`)
   const subjects = subjectsOf(acts)
   const ballots: Array<Ballot & { readonly vote: BallotWord }> = []
-  for (const { participantId, proposalId, vote } of votes) {
-    const word = BALLOT_WORDS.find((known) => known === vote.trim().toUpperCase())
-    if (word === undefined) return refused(`${vote} is no vote: ${BALLOT_WORDS.join(", ")}`)
-    if (!run.participants.includes(participantId)) return refused(`${participantId} does not take part`)
-    if (subjects.length === 0) return refused("nothing is on record that could be voted on")
-    const about = proposalId ?? (subjects.length === 1 ? subjects[0] : undefined)
-    if (about === undefined) return refused(`say which proposal is voted on: ${subjects.slice(0, 10).join(", ")}`)
-    if (!subjects.includes(about)) return refused(`${about} is not on record`)
+  const known = new Set(subjects)
+  const members = new Set(run.participants)
+  for (const [at, { participantId, proposalId, vote }] of votes.entries()) {
+    const field = `votes.${at}`
+    const word = BALLOT_WORDS.find((one) => one === vote.trim().toUpperCase())
+    if (word === undefined) return refused(`${field}.vote`, `${vote} is not one of ${BALLOT_WORDS.join(", ")}`)
+    if (!members.has(participantId)) return refused(`${field}.participantId`, `${participantId} does not take part`)
+    if (subjects.length === 0) return refused(field, "nothing is on record that could be voted on")
+    const about = proposalId === undefined ? (known.size === 1 ? subjects[0] : undefined) : boundName(proposalId)
+    if (about === undefined) {
+      return refused(`${field}.proposalId`, `say which proposal is voted on: ${subjects.slice(0, 10).join(", ")}`)
+    }
+    if (!known.has(about)) return refused(`${field}.proposalId`, `${about} is not on record`)
     ballots.push({ participantId, proposalId: about, vote: word })
   }
   return Result.succeed(withBallots(mode, acts, ballots))
@@ -134,12 +143,14 @@ const changedActs = (
 
 /** Which votes, said otherwise, turn a verdict. */
 const votesThatTurn = (
-  { participants }: Deliberation,
+  { initiator, participants }: Deliberation,
   { mode, terms }: Ruled,
   standing: Standing,
-  acts: ReadonlyArray<Act>,
+  said: ReadonlyArray<Act>,
   { allowed, outcome }: Verdict
 ): Pick<WhatIf, "pivotal" | "smallestChange" | "basis"> => {
+  // A changed vote takes the place of all that its voter has cast, so those that do not count cannot come back.
+  const acts = counting(judgeActs({ mode, initiator, participants }, said))
   const places = hasBallots(mode) ? ballotsOf({ acts, participants }) : []
   if (places.length > MAX_PLACES) return { pivotal: [], smallestChange: [], basis: "bounds" }
   const positive = outcome === "positive"
@@ -155,14 +166,14 @@ const votesThatTurn = (
         vote === to ? [] : [{ participantId, proposalId, from: vote, to }]
     )
   const all = [towards, "ABSTAIN" as const].map(changesTo)
-  const isExact = places.length <= MAX_ENUMERATED
+  const isExact = places.length <= MAX_ENUMERATED && 2 ** places.length <= 8 * trialsOf(acts)
   const { weights } = terms.policy.rules.voting
   const found = all.map((changes) =>
     isExact ? (smallestSets(changes, turns)[0] ?? []) : heaviestFirst(changes, new Map(Object.entries(weights)), turns)
   )
   const smallest = found.filter(({ length }) => length > 0).sort((left, right) => left.length - right.length)[0] ?? []
   return {
-    pivotal: places.length > MAX_TRIED ? [] : all.flat().filter((change) => turns([change])),
+    pivotal: places.length > trialsOf(acts) ? [] : all.flat().filter((change) => turns([change])),
     smallestChange: smallest,
     basis: isExact ? "exact" : "bounds"
   }

@@ -3,7 +3,7 @@ import { type Act, counting, type Place } from "./Act.ts"
 import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
 import { forecast } from "./Forecast.ts"
 import type { Governing, PolicySource } from "./Governing.ts"
-import { type Standing, sideOf, standingUnder } from "./Standing.ts"
+import { type Standing, sideOf, standingUnder, trialsOf } from "./Standing.ts"
 import { type Claim, claimsOf, saysOf } from "./why/Claims.ts"
 import { smallestCarrying } from "./why/MinimalSet.ts"
 import { type RuleVerdict, ruleVerdicts } from "./why/Rules.ts"
@@ -85,11 +85,16 @@ export const why = (run: Deliberation, by: Governing): Why => {
   const isExplained = standing.isAllowed(acts, positive)
   if (!isExplained) notes.push("under these rules the acts on record do not allow the outcome")
   const counterfactuals = isExplained ? counterfactualsOf(acts, standing, positive) : []
+  const minimalSet = isExplained ? smallestCarrying(acts, ruled.mode, standing, positive) : []
+  if (minimalSet === undefined) notes.push("there are too many acts to find a smallest set that carries the outcome")
+  const untried = isExplained ? ballotsOf(acts, positive).length - counterfactuals.length : 0
+  if (untried > 0)
+    notes.push(`the absence of the ${counterfactuals.length} latest votes was tried, ${untried} are left out`)
   const turning = isExplained ? turningPoint(acts, standing, commitment, positive) : undefined
   return {
     ...answer,
     rules: ruleVerdicts(run, ruled, positive),
-    minimalSet: isExplained ? smallestCarrying(acts, ruled.mode, standing, positive) : [],
+    minimalSet: minimalSet ?? [],
     counterfactuals,
     ...(turning !== undefined && { decidedAt: turning }),
     missing: [],
@@ -118,26 +123,26 @@ const missingFor = (run: Deliberation, by: Governing): ReadonlyArray<string> =>
 const undecided = (missing: ReadonlyArray<string>): string =>
   missing.length === 0 ? "nothing is decided, although nothing stands against it" : `nothing is decided; ${missing[0]}`
 
-/** Acts that take a side, or abstain; the latest ones. */
+/** Acts that take a side, or abstain. */
 const ballotsOf = (acts: ReadonlyArray<Act>, positive: boolean): ReadonlyArray<Act> =>
-  counting(acts)
-    .filter((act) => sideOf(act, positive) !== "neither" || act.type === "Vote" || act.type === "Abstain")
-    .slice(-MAX_COUNTERFACTUALS)
+  counting(acts).filter((act) => sideOf(act, positive) !== "neither" || act.type === "Vote" || act.type === "Abstain")
 
 const counterfactualsOf = (
   acts: ReadonlyArray<Act>,
   standing: Standing,
   positive: boolean
 ): ReadonlyArray<Counterfactual> =>
-  ballotsOf(acts, positive).map((ballot) => {
-    const reasons = standing.objections(
-      acts.filter(({ seq }) => seq !== ballot.seq),
-      positive
-    )
-    const stillAllowed = reasons.length === 0
-    const text = `without ${ballot.by}, who ${saysOf(ballot)}, it would ${stillAllowed ? "still" : "not"} stand`
-    return { seq: ballot.seq, participantId: ballot.by, text, stillAllowed, reasons: reasons.map(textOf) }
-  })
+  ballotsOf(acts, positive)
+    .slice(-Math.min(MAX_COUNTERFACTUALS, trialsOf(acts)))
+    .map((ballot) => {
+      const reasons = standing.objections(
+        acts.filter(({ seq }) => seq !== ballot.seq),
+        positive
+      )
+      const stillAllowed = reasons.length === 0
+      const text = `without ${ballot.by}, who ${saysOf(ballot)}, it would ${stillAllowed ? "still" : "not"} stand`
+      return { seq: ballot.seq, participantId: ballot.by, text, stillAllowed, reasons: reasons.map(textOf) }
+    })
 
 const textOf = ({ text }: RuleRefusal) => text
 
@@ -148,12 +153,13 @@ const turningPoint = (
   { ts }: Commitment,
   positive: boolean
 ): Why["decidedAt"] => {
+  const farthest = Math.min(MAX_LOOKED_BACK, trialsOf(acts))
   let from = acts.length
-  while (from > 0 && acts.length - from < MAX_LOOKED_BACK && standing.isAllowed(acts.slice(0, from - 1), positive)) {
+  while (from > 0 && acts.length - from < farthest && standing.isAllowed(acts.slice(0, from - 1), positive)) {
     from -= 1
   }
   const act = acts[from - 1]
-  if (act === undefined || acts.length - from >= MAX_LOOKED_BACK) return undefined
+  if (act === undefined || acts.length - from >= farthest) return undefined
   const msBeforeCommitment = Date.parse(ts) - Date.parse(act.ts)
   if (!Number.isFinite(msBeforeCommitment)) return undefined
   return { seq: act.seq, index: act.index, ts: act.ts, msBeforeCommitment: Math.max(0, msBeforeCommitment) }

@@ -117,15 +117,21 @@ describe("what if", () => {
   })
 
   it("refuses what cannot be asked, and says why", () => {
-    assert.strictEqual(whyNot({ votes: [{ participantId: "x", vote: "APPROVE" }] }, story), "x does not take part")
-    assert.strictEqual(whyNot({ without: ["x"] }, story), "x does not take part")
-    assert.match(whyNot({ votes: [{ participantId: "a", vote: "YEAH" }] }, story), /YEAH is no vote/)
+    assert.strictEqual(
+      whyNot({ votes: [{ participantId: "x", vote: "APPROVE" }] }, story),
+      "votes.0.participantId: x does not take part"
+    )
+    assert.strictEqual(whyNot({ without: ["a", "x"] }, story), "without.1: x does not take part")
+    assert.match(whyNot({ votes: [{ participantId: "a", vote: "YEAH" }] }, story), /votes.0.vote: YEAH is not one of/)
     const unknown = { participantId: "a", vote: "APPROVE", proposalId: "p9" }
-    assert.strictEqual(whyNot({ votes: [unknown] }, story), "p9 is not on record")
+    assert.strictEqual(whyNot({ votes: [unknown] }, story), "votes.0.proposalId: p9 is not on record")
     assert.match(whyNot({ policy: { ...policy({}), rules: "[]" } }, story), /cannot be read/)
     assert.match(whyNot({ policy: policy({}, "macp.mode.task.v1") }, story), /is for macp.mode.task.v1/)
     const vote = { participantId: "a", vote: "APPROVE" }
-    assert.strictEqual(whyNot({ votes: [vote] }, opened({ mode: "task" })), "a run of the task mode has no votes")
+    assert.strictEqual(
+      whyNot({ votes: [vote] }, opened({ mode: "task" })),
+      "votes: a run of the task mode has no votes"
+    )
     assert.match(whyNot({ votes: [vote] }, opened(), proposes("a"), proposes("b", "p2")), /which proposal/)
     assert.match(whyNot({ votes: [vote] }, opened()), /nothing is on record/)
     assert.match(whyNot({}), /no event names the policy/)

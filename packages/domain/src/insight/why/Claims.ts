@@ -23,8 +23,9 @@ const MAX_QUOTED = 300
 
 /** Everything that was said, in order, with the refusals and the commitment. */
 export const claimsOf = (run: Deliberation): ReadonlyArray<Claim> => {
+  const later = laterActs(run.acts)
   const claims: Array<Claim> = [
-    ...run.acts.map((act) => claimOf(act, run.acts)),
+    ...run.acts.map((act) => claimOf(act, later.get(act))),
     ...run.denials.map(({ by, seq, text }): Claim => {
       const who = by === "" ? "a message" : `a message of ${by}`
       return { kind: "denial", text: `the policy refused ${who}: ${cut(text)}`, ...named(by), seqs: [seq] }
@@ -41,11 +42,23 @@ export const claimsOf = (run: Deliberation): ReadonlyArray<Claim> => {
 
 const named = (by: string) => (by === "" ? {} : { participantId: by })
 
-const claimOf = (act: Act, acts: ReadonlyArray<Act>): Claim => {
+/** Of each act the next one of the same sender and type. */
+const laterActs = (acts: ReadonlyArray<Act>): ReadonlyMap<Act, Act> => {
+  const next = new Map<string, Act>()
+  const later = new Map<Act, Act>()
+  for (const act of acts.toReversed()) {
+    const key = `${act.by.length} ${act.by} ${act.type}`
+    const found = next.get(key)
+    if (found !== undefined) later.set(act, found)
+    next.set(key, act)
+  }
+  return later
+}
+
+const claimOf = (act: Act, later: Act | undefined): Claim => {
   const { by, passedOver, seq, type } = act
   const text = `${by} ${saysOf(act)}`
   if (passedOver === "changed later") {
-    const later = acts.find((other) => other.seq > seq && other.by === by && other.type === type)
     const seqs = later === undefined ? [seq] : [seq, later.seq]
     return { kind: "change-of-mind", text: `${text}, and said otherwise later`, ...named(by), seqs }
   }

@@ -84,6 +84,10 @@ export const controlPlaneAnswers = {
       faults: ['/voting: unrecognized key "treshold"']
     })
   ),
+  QuestionRefused: errorAnswer(
+    "the question cannot be asked of this run; `message` names the field and says why",
+    badRequest("votes.0.participantId: agent://stranger does not take part")
+  ),
   Unauthenticated: errorAnswer("the key is missing or not valid", unauthenticated("Invalid authorization token")),
   RoleForbidden: errorAnswer(
     "the role of the key is not enough; the text names the role",

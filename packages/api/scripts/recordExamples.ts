@@ -29,13 +29,14 @@ interface Call {
   /** Name and summary of the answer where an operation has several. */
   readonly name?: string
   readonly summary?: string
+  readonly headers?: Readonly<Record<string, string>>
   readonly cut?: (value: Json) => Json
 }
 
-const fetched = async (base: string, method: string, path: string, body?: Json) => {
+const fetched = async (base: string, method: string, path: string, body?: Json, headers = {}) => {
   const response = await fetch(`${base}${path}`, {
     method,
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
   const text = await response.text()
@@ -56,9 +57,9 @@ const recorder =
     id: string,
     method: string,
     path: string,
-    { body, cut = shortened, name = "recorded", summary }: Call = {}
+    { body, cut = shortened, headers, name = "recorded", summary }: Call = {}
   ) => {
-    const { contentType, value } = await fetched(base, method, path, body)
+    const { contentType, value } = await fetched(base, method, path, body, headers)
     const recording: Recording = kept[id] ?? {}
     if (body !== undefined) recording.request = body
     if (contentType !== "") {
@@ -215,6 +216,27 @@ await ask("streamReplay", "GET", streamUrl, { cut: (text) => text })
 await ask("getReplayState", "GET", `/runs/${run}/replay/state?seq=${third.seq}`)
 await ask("rebuildProjection", "POST", `/runs/${run}/projection/rebuild`)
 await ask("compareRuns", "POST", "/runs/compare", { body: { leftRunId: run, rightRunId: second.sessionId } })
+
+// What is said about decisions.
+const voted = events.find(({ type }: Json) => type === "proposal.updated")
+await ask("getForecast", "GET", `/runs/${run}/forecast?atSeq=${voted.seq}`)
+const why = `/runs/${run}/decision/why`
+await ask("explainDecision", "GET", why, { name: "json", summary: "Accept: application/json" })
+for (const [name, accept] of [
+  ["markdown", "text/markdown"],
+  ["html", "text/html"]
+] as const) {
+  await ask("explainDecision", "GET", why, {
+    name,
+    summary: `Accept: ${accept}`,
+    headers: { accept },
+    cut: (text: string) => text
+  })
+}
+await ask("askWhatIf", "POST", `/runs/${run}/what-if`, {
+  body: { policy: { rules: { voting: { algorithm: "unanimous" } } } }
+})
+await ask("getDivergence", "GET", `/runs/${run}/divergence?with=${second.sessionId}`)
 await ask("getOverview", "GET", "/dashboard/overview?window=1h")
 await ask("listAgentMetrics", "GET", "/dashboard/agents/metrics")
 

@@ -10,6 +10,7 @@ import { AuditGroup } from "./AuditGroup.ts"
 import { BatchGroup } from "./BatchGroup.ts"
 import { CrossRunEventsGroup } from "./CrossRunEventsGroup.ts"
 import { DashboardGroup } from "./DashboardGroup.ts"
+import { DecisionsGroup } from "./DecisionsGroup.ts"
 import { EventsGroup } from "./EventsGroup.ts"
 import { HealthGroup } from "./HealthGroup.ts"
 import { InsightsGroup } from "./InsightsGroup.ts"
@@ -41,6 +42,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(InsightsGroup)
   .add(QueryGroup)
   .add(MeGroup)
+  .add(DecisionsGroup)
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)

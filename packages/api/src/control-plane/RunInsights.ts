@@ -1,5 +1,6 @@
 import { CanonicalEvent, Field, RunId, RunMetrics, RunState, RunStatus } from "@runplane/domain"
 import * as Schema from "effect/Schema"
+import { RunDivergence } from "./Decisions.ts"
 import { Run, Timestamp } from "./Run.ts"
 import { Artifact } from "./RunRecords.ts"
 
@@ -38,7 +39,10 @@ export const RunComparison = Schema.Struct({
   signalsDiff: Schema.Struct({
     added: Field.texts("Only in the right run"),
     removed: Field.texts("Only in the left run")
-  }).annotate({ description: "Signals by name" })
+  }).annotate({ description: "Signals by name" }),
+  divergence: Schema.NullOr(RunDivergence).annotate({
+    description: "The first difference; null when both say the same"
+  })
 }).annotate({ identifier: "RunComparison", description: "Two runs side by side" })
 export type RunComparison = typeof RunComparison.Type
 

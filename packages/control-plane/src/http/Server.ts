@@ -23,6 +23,7 @@ import { RuntimeHttp } from "../operate/health/RuntimeHttp.ts"
 import { PoliciesHttp } from "../operate/policies/PoliciesHttp.ts"
 import { WebhooksHttp } from "../react/webhooks/WebhooksHttp.ts"
 import { DashboardHttp } from "../read/dashboard/DashboardHttp.ts"
+import { DecisionsHttp } from "../read/decisions/DecisionsHttp.ts"
 import { CrossRunEventsHttp } from "../read/events/CrossRunEventsHttp.ts"
 import { EventsHttp } from "../read/events/EventsHttp.ts"
 import { InsightsHttp } from "../read/insights/InsightsHttp.ts"
@@ -54,6 +55,7 @@ const handlers = Layer.mergeAll(
   BatchHttp,
   InsightsHttp,
   QueryHttp,
+  DecisionsHttp,
   RemovedHttp,
   HealthHttp,
   RuntimeHttp,

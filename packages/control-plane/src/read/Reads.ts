@@ -1,6 +1,8 @@
 import * as Layer from "effect/Layer"
 import { Dashboard } from "./dashboard/Dashboard.ts"
 import { DashboardRepository } from "./dashboard/DashboardRepository.ts"
+import { DecisionReader } from "./decisions/DecisionReader.ts"
+import { Decisions } from "./decisions/Decisions.ts"
 import { CrossRunEventBlocks } from "./events/CrossRunEventBlocks.ts"
 import { CrossRunEvents } from "./events/CrossRunEvents.ts"
 import { ExportRepository } from "./insights/ExportRepository.ts"
@@ -13,7 +15,7 @@ import { ReplayStates } from "./replay/ReplayStates.ts"
 import { RunStream } from "./stream/RunStream.ts"
 import { StreamTickets } from "./stream/StreamTickets.ts"
 
-/** All that is read from the log. Wants the log, the audit log and the health of the runtime. */
+/** All that is read from the log. Wants the log, the audit log, the runtime and its health. */
 export const layer = Layer.mergeAll(
   CrossRunEvents.layer,
   Dashboard.layer,
@@ -25,4 +27,7 @@ export const layer = Layer.mergeAll(
   RunExports.layer,
   RunStream.layer,
   StreamTickets.layer
-).pipe(Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, ExportRepository.layer]))
+).pipe(
+  Layer.provideMerge(Decisions.layer),
+  Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, DecisionReader.layer, ExportRepository.layer])
+)

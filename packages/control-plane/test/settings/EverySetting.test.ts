@@ -86,6 +86,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   PROJECTION_CHECKPOINT_EVENTS: ["0", 'must be a whole number of at least 1, got "0"'],
   PROJECTION_CHECKPOINT_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   PROJECTION_CACHE_BYTES: ["-1", 'must be a whole number of at least 0, got "-1"'],
+  DECISION_CONCURRENCY: ["0", 'must be a whole number of at least 1, got "0"'],
   REPLAY_BATCH_SIZE: ["0", 'must be a whole number of at least 1, got "0"'],
   THROTTLE_TTL_MS: ["a minute", 'must be a whole number of at least 1, got "a minute"'],
   THROTTLE_LIMIT: ["0", 'must be a whole number of at least 1, got "0"'],

@@ -52,7 +52,7 @@ export interface WhatIf {
   readonly before: Verdict
   readonly after: Verdict
   readonly changed: boolean
-  /** Votes of which each by itself would turn the verdict after the changes; empty when they are too many to be tried. */
+  /** Votes of which each by itself would turn the verdict after the changes; none when they are too many to try. */
   readonly pivotal: ReadonlyArray<VoteChange>
   /** Fewest votes that would turn it; empty when none do. */
   readonly smallestChange: ReadonlyArray<VoteChange>

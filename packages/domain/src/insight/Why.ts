@@ -24,7 +24,7 @@ export interface Why {
   readonly policyVersion: string
   readonly policySource: PolicySource
   readonly participants: ReadonlyArray<string>
-  readonly outcome: Pick<Commitment, "action" | "positive" | "by" | "reason" | "seq"> | null
+  readonly outcome: (Pick<Commitment, "action" | "positive" | "by" | "seq"> & { readonly reason?: string }) | null
   /** The latest `MAX_CLAIMS`. */
   readonly claims: ReadonlyArray<Claim>
   readonly rules: ReadonlyArray<RuleVerdict>
@@ -103,7 +103,13 @@ export const why = (run: Deliberation, by: Governing): Why => {
   }
 }
 
-const outcomeOf = ({ action, by, positive, reason, seq }: Commitment) => ({ action, positive, by, reason, seq })
+const outcomeOf = ({ action, by, positive, reason, seq }: Commitment): NonNullable<Why["outcome"]> => ({
+  action,
+  positive,
+  by,
+  ...(reason !== undefined && { reason }),
+  seq
+})
 
 const costOf = (byParticipant: ReadonlyArray<Spending>) => ({
   totalTokens: byParticipant.reduce((total, { totalTokens }) => total + totalTokens, 0),

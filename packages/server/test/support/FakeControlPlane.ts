@@ -201,13 +201,19 @@ const Insights = HttpApiBuilder.group(ControlPlaneApi, "insights", (handlers) =>
         right: { runId: RunId.make(payload.rightRunId), status: run.status },
         statusMatch: true,
         participantsDiff: { added: [], removed: [], common: [] },
-        signalsDiff: { added: [], removed: [] }
+        signalsDiff: { added: [], removed: [] },
+        divergence: null
       }),
     rebuild: () => Effect.succeed({ rebuilt: true as const, latestSeq: 0, ...emptyRunState(RUN_ID) }),
     export: ({ query }) =>
       Effect.succeed(HttpServerResponse.text(`${query.format}\n`, { contentType: "application/x-ndjson" }))
   })
 )
+
+const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) => {
+  const missing = () => Effect.fail(runNotFound(RUN_ID))
+  return handlers.handleAll({ forecast: missing, why: missing, whatIf: missing, divergence: missing })
+})
 
 const Removed = HttpApiBuilder.group(ControlPlaneApi, "removed", (handlers) =>
   handlers.handleAll({
@@ -276,7 +282,8 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Management,
         Batch,
         Insights,
-        ControlPlaneEdge.handlers
+        ControlPlaneEdge.handlers,
+        Decisions
       ]),
       Layer.provide(ControlPlaneEdge.layerMiddleware),
       Layer.merge(ControlPlaneEdge.layer)

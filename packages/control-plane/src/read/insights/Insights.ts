@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunStates } from "../../log/RunStates.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
+import { Decisions } from "../decisions/Decisions.ts"
 import { type ComparedRun, compareRuns } from "./RunComparison.ts"
 
 const decodeState = Schema.decodeEffect(Schema.fromJsonString(RunState))
@@ -24,6 +25,7 @@ export class Insights extends Context.Service<
     Effect.gen(function* () {
       const states = yield* RunStates
       const runs = yield* RunRepository
+      const decisions = yield* Decisions
 
       const load = Effect.fnUntraced(function* (reference: string) {
         const run = yield* runs.find(reference)
@@ -47,7 +49,9 @@ export class Insights extends Context.Service<
         }
       })
       const compare = Effect.fn("Insights.compare")(function* (leftRunId: string, rightRunId: string) {
-        return compareRuns(yield* load(leftRunId), yield* load(rightRunId))
+        const sides = compareRuns(yield* load(leftRunId), yield* load(rightRunId))
+        const { divergence } = yield* decisions.divergence(leftRunId, rightRunId)
+        return { ...sides, divergence }
       })
       return Insights.of({ traces, compare })
     })

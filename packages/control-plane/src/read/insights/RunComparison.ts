@@ -9,7 +9,7 @@ export interface ComparedRun {
 }
 
 /** Two runs side by side: what the right one has more, less and otherwise (docs/http.md#compare). */
-export const compareRuns = (left: ComparedRun, right: ComparedRun): RunComparison => {
+export const compareRuns = (left: ComparedRun, right: ComparedRun): Omit<RunComparison, "divergence"> => {
   const [leftMs, rightMs] = [durationOf(left), durationOf(right)]
   const [leftConfidence, rightConfidence] = [confidenceOf(left), confidenceOf(right)]
   const participants = difference(participantsOf(left), participantsOf(right))

@@ -1,0 +1,201 @@
+import { about, Field, RunId } from "@runplane/domain"
+import * as Schema from "effect/Schema"
+
+/** What is answered about decisions (docs/decisions.md). */
+
+const optional = Schema.optionalKey
+
+const OutcomeName = Schema.Literals(["positive", "negative"]).annotate(about("The outcome of a commitment", "positive"))
+const seqs = (description: string) => Schema.Array(Schema.Int).annotate({ description })
+
+const policySource = Schema.Literals(["recorded", "registry", "unknown"]).annotate(
+  about("Where the rules come from: the run's own log, the registry as it is now, or nowhere", "recorded")
+)
+const policyVersion = Field.text("Governance policy; empty when nobody knows", "policy.default")
+const modeName = Field.text("Session mode; empty when nobody knows", "macp.mode.decision.v1")
+
+const RuleRefusal = Schema.Struct({
+  rule: Field.text("Key of the rule; mode.* for what the mode itself asks for", "voting.quorum"),
+  have: Schema.Union([Schema.Finite, Schema.String]).annotate({ description: "Where it stands" }),
+  need: Schema.Union([Schema.Finite, Schema.String]).annotate({ description: "What it asks for" }),
+  text: Field.text("All of it in words")
+}).annotate({ identifier: "RuleRefusal", description: "A rule that stands against an outcome" })
+
+const ForecastStep = Schema.Struct({
+  count: Field.integer("So many of these participants"),
+  of: Field.texts("Participants"),
+  act: Field.text("Message type", "Vote"),
+  value: optional(Field.text("What it has to say", "APPROVE")),
+  proposalId: optional(Field.text("What it has to be about"))
+}).annotate({ identifier: "ForecastStep", description: "Acts that are needed, by so many participants" })
+
+const OutcomeForecast = Schema.Struct({
+  outcome: OutcomeName,
+  proposalId: optional(Field.text("The proposal, where the rules tell proposals apart")),
+  status: Schema.Literals(["met", "certain", "possible", "impossible"]).annotate(
+    about("met: a commitment would be accepted now; certain: it will be, whatever those outstanding say", "possible")
+  ),
+  settled: Field.flag("Whether nothing that can still be said changes this"),
+  blockers: Schema.Array(RuleRefusal).annotate({ description: "Rules that are not met yet" }),
+  needs: Schema.Array(
+    Schema.Struct({
+      steps: Schema.Array(ForecastStep).annotate({ description: "All of them are needed, in this order" }),
+      text: Field.text("The same in words", "1 of a, b votes APPROVE")
+    })
+  ).annotate({ description: "The smallest sets of acts after which the outcome is allowed" })
+}).annotate({ identifier: "OutcomeForecast", description: "What can still become of one outcome" })
+
+/** The answer of `GET /runs/:id/forecast` (docs/decisions.md#forecast). */
+export const DecisionForecast = Schema.Struct({
+  runId: RunId,
+  atSeq: Field.integer("seq of the last event that was looked at; 0 for none"),
+  atIndex: Field.integer("Its place in the run"),
+  modeName,
+  policyVersion,
+  policySource,
+  basis: Schema.Literals(["exact", "bounds"]).annotate(
+    about("bounds: too many votes are open to look at every set; statuses are exact, needs may name others", "exact")
+  ),
+  outcomes: Schema.Array(OutcomeForecast).annotate({ description: "Empty when the rules are unknown" }),
+  outstanding: Schema.Array(
+    Schema.Struct({ participantId: Field.text("Participant"), acts: Field.texts("Message types", ["Vote"]) })
+  ).annotate({ description: "Who can still act, and how" }),
+  pivotal: Schema.Array(
+    Schema.Struct({
+      participantId: Field.text("Participant"),
+      act: Field.text("Message type", "Vote"),
+      value: optional(Field.text("What it says", "APPROVE")),
+      outcome: OutcomeName,
+      becomes: Schema.Literals(["met", "certain", "possible", "impossible"]).annotate(about("The status after it"))
+    })
+  ).annotate({ description: "Single acts that decide" }),
+  note: optional(Field.text("What limits the answer, or has ended the decision"))
+}).annotate({ identifier: "DecisionForecast", description: "What can still become of a run's decision" })
+
+const Claim = Schema.Struct({
+  kind: Field.text("What it is", "vote"),
+  text: Field.text("In words"),
+  participantId: optional(Field.text("Whose it is")),
+  seqs: seqs("Events that say so")
+}).annotate({ identifier: "DecisionClaim", description: "Something that the record shows" })
+
+/** The answer of `GET /runs/:id/decision/why` (docs/decisions.md#why). */
+export const DecisionWhy = Schema.Struct({
+  runId: RunId,
+  modeName,
+  policyVersion,
+  policySource,
+  participants: Field.texts("Those who were declared, or who spoke"),
+  outcome: Schema.NullOr(
+    Schema.Struct({
+      action: Field.text("What was committed", "decision.selected"),
+      positive: Schema.NullOr(Schema.Boolean).annotate({ description: "Null when nobody stated it" }),
+      by: Field.text("Who committed"),
+      reason: optional(Field.text("In the committer's words")),
+      seq: Field.integer("seq of the event")
+    })
+  ).annotate({ description: "Null while nothing is decided" }),
+  claims: Schema.Array(Claim).annotate({ description: "Everything that was said, in order; the latest ones" }),
+  rules: Schema.Array(
+    Schema.Struct({
+      rule: Field.text("Key of the rule", "voting.quorum"),
+      satisfied: Field.flag("Whether the record satisfies it"),
+      text: Field.text("In words"),
+      seqs: seqs("Events that decide it")
+    })
+  ).annotate({ description: "Every rule that asks for something" }),
+  minimalSet: seqs("A smallest set of events without which the outcome would not have been allowed"),
+  counterfactuals: Schema.Array(
+    Schema.Struct({
+      seq: Field.integer("seq of the vote"),
+      participantId: Field.text("Whose vote"),
+      text: Field.text("In words"),
+      stillAllowed: Field.flag("Whether the outcome would be allowed without it"),
+      reasons: Field.texts("Why not")
+    })
+  ).annotate({ description: "Each vote as if it had not been cast" }),
+  decidedAt: optional(
+    Schema.Struct({
+      seq: Field.integer("seq of the event"),
+      index: Field.integer("Its place in the run"),
+      ts: Field.time("When it came"),
+      msBeforeCommitment: Field.number("Milliseconds before the commitment")
+    }).annotate({ description: "Since when the outcome was allowed without a break" })
+  ),
+  missing: Field.texts("What stood against each outcome; only without a decision"),
+  cost: Schema.Struct({
+    totalTokens: Field.number("Tokens up to the commitment"),
+    costUsd: Field.number("US dollars"),
+    byParticipant: Schema.Array(
+      Schema.Struct({
+        participantId: Field.text("Participant"),
+        calls: Field.integer("Calls of models"),
+        totalTokens: Field.number("Tokens"),
+        costUsd: Field.number("US dollars")
+      })
+    ).annotate({ description: "In order of first spending" })
+  }).annotate({ description: "What language models cost up to the commitment" }),
+  summary: Field.text("All of it in one line", "carried by 3 of 4; without c it would still stand"),
+  notes: Field.texts("What limits the answer")
+}).annotate({ identifier: "DecisionWhy", description: "Why a run was decided as it was, or what was missing" })
+
+const Verdict = Schema.Struct({
+  outcome: OutcomeName,
+  allowed: Field.flag("Whether a commitment with this outcome is accepted"),
+  reasons: Field.texts("What stands against it")
+}).annotate({ identifier: "DecisionVerdict", description: "Whether the rules allow an outcome" })
+
+const VoteChange = Schema.Struct({
+  participantId: Field.text("Whose vote"),
+  proposalId: Field.text("What it is about"),
+  from: Schema.NullOr(Schema.String).annotate({ description: "Null when there was none" }),
+  to: Field.text("What it would be", "REJECT")
+}).annotate({ identifier: "VoteChange", description: "One vote said otherwise" })
+
+/** The answer of `POST /runs/:id/what-if` (docs/decisions.md#what-if). */
+export const WhatIfAnswer = Schema.Struct({
+  before: Verdict,
+  after: Verdict,
+  changed: Field.flag("Whether the verdict is another one"),
+  pivotal: Schema.Array(VoteChange).annotate({
+    description: "Votes of which each by itself would turn the new verdict"
+  }),
+  smallestChange: Schema.Array(VoteChange).annotate({ description: "Fewest votes that would turn it; empty for none" }),
+  basis: Schema.Literals(["exact", "bounds"]).annotate(about("bounds: fewer votes may do", "exact")),
+  notes: Field.texts("What limits the answer")
+}).annotate({ identifier: "WhatIfAnswer", description: "The verdict on a run, before and after the changes" })
+
+const Spot = Schema.Struct({
+  seq: Field.integer("seq of the event; 0 for the beginning"),
+  index: Field.integer("Its place in the run")
+})
+const outcome = (side: string) =>
+  Schema.Literals(["positive", "negative", "unstated", "failed", "cancelled", "none"]).annotate(
+    about(`How the ${side} run ended`, "positive")
+  )
+
+/** Where two runs of one story first say different things (docs/decisions.md#divergence). */
+export const RunDivergence = Schema.Struct({
+  left: Spot.annotate({ description: "Where in the left run" }),
+  right: Spot.annotate({ description: "Where in the right run" }),
+  kind: Schema.Literals(["different", "only-left", "only-right"]).annotate(about("Who has it", "different")),
+  participantId: Field.text("Whose step it is; empty for none"),
+  what: Field.text("The difference in one sentence"),
+  details: Field.texts("Members that differ; empty when the whole step does", ["vote"]),
+  leftText: Schema.NullOr(Schema.String).annotate({ description: "The step of the left run in words" }),
+  rightText: Schema.NullOr(Schema.String).annotate({ description: "The step of the right run in words" }),
+  consequence: Schema.Struct({
+    outcomeLeft: outcome("left"),
+    outcomeRight: outcome("right"),
+    eventsAfterLeft: Field.integer("Events of the left run after it"),
+    eventsAfterRight: Field.integer("Events of the right run after it"),
+    costDeltaUsd: Field.number("US dollars that the right run spent after it, less those of the left")
+  }).annotate({ description: "What came of it" })
+}).annotate({ identifier: "RunDivergence", description: "The first difference between two runs" })
+
+/** The answer of `GET /runs/:id/divergence`. */
+export const DivergenceAnswer = Schema.Struct({
+  leftRunId: RunId,
+  rightRunId: RunId,
+  divergence: Schema.NullOr(RunDivergence).annotate({ description: "Null for runs that say the same" })
+}).annotate({ identifier: "DivergenceAnswer", description: "Where two runs part" })

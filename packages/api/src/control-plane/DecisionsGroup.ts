@@ -1,0 +1,79 @@
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as Schema from "effect/Schema"
+import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/ControlPlaneErrors.ts"
+import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
+import { RunReference } from "../validation/Params.ts"
+import { bodySchema } from "../validation/RequestSchema.ts"
+import { divergenceQuery, forecastQuery, WhatIfRequest } from "./DecisionRequests.ts"
+import { DecisionForecast, DecisionWhy, DivergenceAnswer, WhatIfAnswer } from "./Decisions.ts"
+
+const id = { id: RunReference }
+
+export const MARKDOWN_CONTENT_TYPE = "text/markdown"
+export const HTML_CONTENT_TYPE = "text/html"
+
+const text = (contentType: string) => Schema.String.pipe(HttpApiSchema.asText({ contentType }))
+
+/** What a run's history says about its decision (docs/decisions.md). */
+export class DecisionsGroup extends HttpApiGroup.make("decisions")
+  .add(
+    HttpApiEndpoint.get("forecast", "/runs/:id/forecast", {
+      params: id,
+      query: forecastQuery,
+      success: DecisionForecast,
+      error: NotFound
+    }).annotateMerge(
+      operation({
+        id: "getForecast",
+        summary: "Tell what can still become of a decision",
+        description:
+          "For each outcome: whether a commitment would be accepted now, will be in any case, can be, or cannot be any " +
+          "more; what stands against it, and which acts would change that.",
+        failures: ["RunNotFound"]
+      })
+    ),
+    HttpApiEndpoint.get("why", "/runs/:id/decision/why", {
+      params: id,
+      success: [DecisionWhy, text(MARKDOWN_CONTENT_TYPE), text(HTML_CONTENT_TYPE)],
+      error: NotFound
+    }).annotateMerge(
+      operation({
+        id: "explainDecision",
+        summary: "Tell why a run was decided as it was",
+        description:
+          "The decision record: what was said, how each rule was met, which votes carried the outcome, and what it cost. " +
+          "`Accept` chooses its form: JSON, Markdown, or one printable page. Of a run without decision it says what was missing.",
+        failures: ["RunNotFound"]
+      })
+    ),
+    HttpApiEndpoint.post("whatIf", "/runs/:id/what-if", {
+      params: id,
+      payload: bodySchema(WhatIfRequest, { unknownKeys: "reject" }),
+      success: WhatIfAnswer.pipe(HttpApiSchema.status(201)),
+      error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
+    }).annotateMerge(
+      operation({
+        id: "askWhatIf",
+        summary: "Tell what other rules or votes would have made of a run",
+        description: "Nothing is written, and no session is touched.",
+        failures: ["RunNotFound", "InvalidPolicyDefinition", "QuestionRefused", ...runtimeFailures]
+      })
+    ),
+    HttpApiEndpoint.get("divergence", "/runs/:id/divergence", {
+      params: id,
+      query: divergenceQuery,
+      success: DivergenceAnswer,
+      error: NotFound
+    }).annotateMerge(
+      operation({
+        id: "getDivergence",
+        summary: "Find the first difference between two runs",
+        description:
+          "Runs are aligned by cause, not by clock: ids, times and the order among participants make no difference.",
+        failures: ["RunNotFound"]
+      })
+    )
+  )
+  .annotateMerge(tag("Decisions", "What a run's history says about its decision")) {}

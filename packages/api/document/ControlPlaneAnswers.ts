@@ -110,6 +110,10 @@ export const controlPlaneAnswers = {
     "the status of the run does not allow this",
     invalidTransition(RUN, "completed", "cancelled")
   ),
+  SessionOpened: errorAnswer(
+    "the session is on the runtime",
+    controlPlaneError("CONFLICT", `session ${RUN} has been opened`)
+  ),
   SessionAlreadyExists: errorAnswer("another run has this session", sessionAlreadyExists(RUN)),
   WebhookInactive: errorAnswer(
     "the subscription is not active",

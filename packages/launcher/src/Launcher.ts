@@ -19,7 +19,9 @@ import { AgentCatalog } from "./catalog/AgentCatalog.ts"
 import { PackRegistry } from "./catalog/PackRegistry.ts"
 import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
 import { PolicyRegistration } from "./control-plane/PolicyRegistration.ts"
+import { RunFate } from "./control-plane/RunFate.ts"
 import { RunSubmission } from "./control-plane/RunSubmission.ts"
+import { Casting } from "./examples/Cast.ts"
 import { ExampleRuns } from "./examples/ExampleRuns.ts"
 import { LauncherRoutes } from "./http/Routes.ts"
 import { type LauncherOptions, LauncherSettings } from "./LauncherSettings.ts"
@@ -51,10 +53,13 @@ export class Launcher extends Context.Service<
 
 /** What the handlers stand on; exported for tests that serve the routes in memory. */
 const launcherCapabilities = ExampleRuns.layer.pipe(
+  Layer.provide(Casting.layer),
   Layer.provideMerge(LaunchCompiler.layer),
   Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer)),
-  Layer.provide(Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, CancelCallbacks.layer, RunSubmission.layer)),
-  Layer.merge(PolicyRegistration.layer)
+  Layer.provide(
+    Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, CancelCallbacks.layer, RunSubmission.layer, RunFate.layer)
+  ),
+  Layer.provideMerge(PolicyRegistration.layer)
 )
 
 /** A redirect of another service is an error: it would carry credentials elsewhere. */

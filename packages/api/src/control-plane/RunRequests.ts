@@ -12,6 +12,16 @@ export const Reason = Schema.Struct({
 }).annotate({ identifier: "Reason", description: "Why; the whole body may be absent" })
 export type Reason = typeof Reason.Type
 
+/** Longest reason of an abandoned run, characters: it becomes a part of the run. */
+export const MAX_ABANDON_REASON = 4_000
+
+/** The body of abandon. */
+export const AbandonRun = Schema.Struct({
+  reason: Field.text("Why nobody will open the session", "agent lead exited (code=1): policy is unknown")
+    .annotate({ emptyFirst: true })
+    .check(Schema.isMinLength(1), Schema.isMaxLength(MAX_ABANDON_REASON))
+}).annotate({ identifier: "AbandonRun", description: "Why nobody will open the session" })
+
 export const MAX_RUN_PAGE = 200
 export const DEFAULT_RUN_PAGE = 50
 

@@ -9,7 +9,7 @@ import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { Run, RunAccepted, RunPage, RunValidation } from "./Run.ts"
 import { Artifact, OutboundMessage } from "./RunRecords.ts"
-import { Reason, runListQuery } from "./RunRequests.ts"
+import { AbandonRun, Reason, runListQuery } from "./RunRequests.ts"
 
 const id = { id: RunReference }
 const created = HttpApiSchema.status(201)
@@ -165,6 +165,21 @@ export class RunsGroup extends HttpApiGroup.make("runs")
       summary: "Resume a suspended run",
       description: "Resumes the session on the runtime with the time-to-live that was left. Only from `suspended`.",
       failures: ["NotSuspended"]
-    })
+    }),
+    HttpApiEndpoint.post("abandon", "/runs/:id/abandon", {
+      params: id,
+      payload: bodySchema(AbandonRun, { unknownKeys: "drop" }),
+      success: Run.pipe(created),
+      error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
+    }).annotateMerge(
+      operation({
+        id: "abandonRun",
+        summary: "Say that nobody will open the session of a run",
+        description:
+          "For whoever starts the agents: a run that waits for its session fails at once, with the reason. A session that " +
+          "is on the runtime keeps its run, and the answer is 409.",
+        failures: ["RunNotFound", "InvalidStateTransition", "SessionOpened", ...runtimeFailures]
+      })
+    )
   )
   .annotateMerge(tag("Runs", "Creation, reading and life-cycle of runs. A run wraps one session on the runtime")) {}

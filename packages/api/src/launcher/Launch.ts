@@ -1,7 +1,5 @@
 import { Field, RunDescriptor, RunMode } from "@runplane/domain"
 import * as Schema from "effect/Schema"
-import * as SchemaTransformation from "effect/SchemaTransformation"
-import { open, sentAs } from "../validation/RequestSchema.ts"
 import { HostedAgent } from "./Catalog.ts"
 
 const absent = Schema.optionalKey
@@ -66,7 +64,7 @@ export const ControlPlaneRun = Schema.Struct({
   runId: Field.text("Id of the run: UUID"),
   sessionId: Field.text("Its session"),
   status: Field.text("Its status when it was submitted", "queued"),
-  traceId: Field.text("W3C trace id: 32 hex digits")
+  traceId: absent(Field.text("W3C trace id: 32 hex digits; absent when the control plane does not tell it"))
 }).annotate({ identifier: "ControlPlaneRun", description: "The run that the control plane made of the descriptor" })
 export type ControlPlaneRun = typeof ControlPlaneRun.Type
 
@@ -84,28 +82,11 @@ export const ExampleRun = Schema.Struct({
 })
 export type ExampleRun = typeof ExampleRun.Type
 
-const ActorType = Schema.Literals(["user", "service", "system"]).annotate({ description: "What the requester is" })
-const isActorType = Schema.is(ActorType)
-
-const KnownRequester = Schema.Struct({
+/** On whose behalf a run is made; unknown keys are left out. */
+const Requester = Schema.Struct({
   actorId: absent(Field.text("Id of the requester, in the caller's own terms")),
-  actorType: absent(ActorType)
-})
-
-/** `actorId` and `actorType` when they are of their types; anything else about a requester is left out. */
-const Requester = sentAs(open(KnownRequester), "On whose behalf; replaces the requester of the scenario").pipe(
-  Schema.decodeTo(Schema.JsonObject),
-  Schema.decodeTo(
-    KnownRequester,
-    SchemaTransformation.transform({
-      decode: ({ actorId, actorType }: Schema.JsonObject) => ({
-        ...(typeof actorId === "string" ? { actorId } : {}),
-        ...(isActorType(actorType) ? { actorType } : {})
-      }),
-      encode: (requester): Schema.JsonObject => ({ ...requester })
-    })
-  )
-)
+  actorType: absent(Schema.Literals(["user", "service", "system"]).annotate({ description: "What the requester is" }))
+}).annotate({ description: "On whose behalf; replaces the requester of the scenario" })
 
 const compileFields = {
   // The text about an empty reference comes before the one about its type.

@@ -48,9 +48,16 @@ describe("the body of a launch", () => {
         inputs: { x: 1 },
         templateId: null,
         submit: false,
-        requester: { actorId: "me", actorType: "robot", extra: 1 }
+        requester: { actorId: "me", actorType: null, extra: 1 }
       }),
       { scenarioRef: "a/b@1", inputs: { x: 1 }, requester: { actorId: "me" } }
+    )
+    assert.deepStrictEqual(
+      messagesOf({ scenarioRef: "a/b@1", inputs: {}, requester: { actorId: 5, actorType: "robot" } }),
+      [
+        "requester.actorId must be a string",
+        "requester.actorType must be one of the following values: user, service, system"
+      ]
     )
     assert.deepStrictEqual(judge(compileBody, { scenarioRef: "a/b@1", inputs: {}, tags: 1 }).value, {
       scenarioRef: "a/b@1",

@@ -21,6 +21,7 @@ import { orSearchRefused } from "../edge/SearchAnswers.ts"
 import { RunList } from "../log/runs/RunList.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import { publicRun, type StoredRun } from "../log/runs/RunRow.ts"
+import { makeAbandonRun } from "./AbandonRun.ts"
 import { makeCancelRun } from "./CancelRun.ts"
 import { makeCreateRun } from "./CreateRun.ts"
 import { makePauseRun } from "./PauseRun.ts"
@@ -47,6 +48,11 @@ export class Runs extends Context.Service<
     readonly cancel: ChangeRun
     readonly suspend: ChangeRun
     readonly resume: ChangeRun
+    readonly abandon: (
+      reference: string,
+      reason: string,
+      caller: Caller
+    ) => Effect.Effect<Run, CapabilityFailure | DatabaseFailure>
   }
 >()("runplane/control-plane/Runs") {
   static readonly layer = Layer.effect(
@@ -71,15 +77,15 @@ export class Runs extends Context.Service<
         return `{"data":[${data.join(",")}],"total":${total},"limit":${query.limit},"offset":${query.offset}${next}}`
       }, orSearchRefused(runQueryFields))
 
-      type Change = (
-        run: StoredRun,
-        reason: string | undefined,
-        caller: Caller
-      ) => Effect.Effect<void, ControlPlaneError | DatabaseFailure>
-
       const change =
-        (apply: Change): ChangeRun =>
-        (reference, reason, caller) =>
+        <Reason extends string | undefined>(
+          apply: (
+            run: StoredRun,
+            reason: Reason,
+            caller: Caller
+          ) => Effect.Effect<void, ControlPlaneError | DatabaseFailure>
+        ) =>
+        (reference: string, reason: Reason, caller: Caller): ReturnType<ChangeRun> =>
           Effect.gen(function* () {
             const run = yield* load(reference)
             const { id: runId, runtimeSessionId: sessionId, traceId } = run.record
@@ -96,7 +102,8 @@ export class Runs extends Context.Service<
         list,
         cancel: change(cancelRun),
         suspend: change(pause.suspend),
-        resume: change(pause.resume)
+        resume: change(pause.resume),
+        abandon: change(yield* makeAbandonRun)
       })
     })
   )

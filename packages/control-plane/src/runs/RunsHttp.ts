@@ -67,7 +67,8 @@ export const RunsHttp = HttpApiBuilder.group(
         orUnavailable(Effect.flatMap(resolve(params.id), (id) => Effect.map(messages(id, 0), jsonPages))),
       cancel: ({ params, payload }) => asCaller((who) => runs.cancel(params.id, payload.reason, who)),
       suspend: ({ params, payload }) => asCaller((who) => runs.suspend(params.id, payload.reason, who)),
-      resume: ({ params, payload }) => asCaller((who) => runs.resume(params.id, payload.reason, who))
+      resume: ({ params, payload }) => asCaller((who) => runs.resume(params.id, payload.reason, who)),
+      abandon: ({ params, payload }) => asCaller((who) => runs.abandon(params.id, payload.reason, who))
     })
   })
 )

@@ -36,6 +36,8 @@ const runningRun = Effect.fnUntraced(function* (metadata: Readonly<Record<string
   return runId
 })
 
+const waitingRun = Effect.map(call("POST", "/runs", { body: descriptor(), headers }), ({ body }): string => body.runId)
+
 const endedRun = Effect.gen(function* () {
   const { body } = yield* call("POST", "/runs", { body: descriptor(), headers })
   const runId = RunId.make(body.runId)
@@ -90,6 +92,7 @@ const audited: Readonly<Record<string, Audited>> = {
     "run.cancel",
     "accepted"
   ],
+  "POST /runs/:id/abandon": [onRun(waitingRun, "abandon", { reason: "no agent" }), "run.abandon", "succeeded"],
   "POST /runs/:id/suspend": [onRun(runningRun(), "suspend"), "run.suspend", "succeeded"],
   "POST /runs/:id/resume": [onRun(suspendedRun, "resume"), "run.resume", "succeeded"],
   "POST /runs/:id/clone": [onRun(endedRun, "clone"), "run.create", "succeeded"],

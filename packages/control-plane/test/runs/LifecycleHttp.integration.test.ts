@@ -265,3 +265,49 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by callb
     })
   )
 })
+
+// docs/http.md#abandon
+layer(layerTestService(options), { excludeTestServices: true })("a run whose session nobody will open", (it) => {
+  it.effect("fails with the reason, once", () =>
+    Effect.gen(function* () {
+      const runId = yield* unboundRun()
+      const reason = "agent lead exited (code=1): policy is unknown"
+      const answer = yield* post(runId, "abandon", { reason })
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.deepInclude(answer.body, {
+        status: "failed",
+        errorCode: "RUNTIME_TIMEOUT",
+        errorMessage: `the session was not opened: ${reason}`
+      })
+      const again = yield* post(runId, "abandon", { reason })
+      assert.strictEqual(again.status, 409)
+      assert.lengthOf(yield* eventsOf(runId, "run.failed"), 1)
+      assert.deepStrictEqual(yield* auditOf(runId), ["run.create", "run.abandon"])
+    })
+  )
+
+  it.effect("goes on when the session is there", () =>
+    Effect.gen(function* () {
+      const runId = yield* runningRun()
+      assert.strictEqual((yield* post(runId, "abandon", { reason: "no" })).status, 409)
+      assert.strictEqual(yield* statusOf(runId), "running")
+    })
+  )
+
+  it.effect("goes on when the session has just been opened", () =>
+    Effect.gen(function* () {
+      const runId = yield* unboundRun()
+      yield* RuntimeFake.use((fake) => fake.openSession({ sessionId: runId, initiator: "agent://lead" }))
+      assert.strictEqual((yield* post(runId, "abandon", { reason: "no" })).status, 409)
+      yield* awaitStatus(runId, "running")
+    })
+  )
+
+  it.effect.each([{}, { reason: "" }, { reason: 7 }, { reason: "x".repeat(4_001) }])("wants a reason (%#)", (body) =>
+    Effect.gen(function* () {
+      const answer = yield* post(yield* unboundRun(), "abandon", body)
+      assert.strictEqual(answer.status, 400, answer.text)
+      assert.include(answer.text, "reason")
+    })
+  )
+})

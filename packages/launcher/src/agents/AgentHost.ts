@@ -1,34 +1,39 @@
-import type { Readable } from "node:stream"
 import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
-import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
+import * as Option from "effect/Option"
+import type * as Path from "effect/Path"
 import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { type AgentAssignment, bootstrapOf, environmentOf } from "./AgentBootstrap.ts"
+import { agentCommand } from "./AgentCommand.ts"
 import { type AgentManifest, startupTimeoutMs } from "./AgentManifest.ts"
-import { type AgentProcess, type ProcessExit, spawnAgent } from "./AgentProcess.ts"
+import { AgentNotAttached } from "./AgentNotAttached.ts"
+import { OutputBudget, OutputTail, readOutput } from "./AgentOutput.ts"
+import { type ProcessExit, spawnAgent } from "./AgentProcess.ts"
 import { bootstrapFile, sweepBootstrapFiles } from "./BootstrapFile.ts"
-import { builtEntrypoint, hostCommand } from "./HostCommand.ts"
-import { logLines, printable } from "./LogLines.ts"
+import { printable } from "./LogLines.ts"
 import { ProcessGuard } from "./ProcessGuard.ts"
 
 /** How long the last lines of an ended process are waited for, ms. */
 const LOG_DRAIN_MS = 1_000
 
-/** An agent that was not started, or did not stay: the reason as AGENT_ATTACH_FAILED tells it. */
-export class AgentNotAttached extends Data.TaggedError("AgentNotAttached")<{ readonly reason: string }> {}
-
 export interface AttachedAgent {
   readonly pid: number
+  /** Waits for the end of its process. */
+  readonly ended: Effect.Effect<EndedAgent>
+  /** The last lines of its standard error output so far, oldest first. */
+  readonly lastLines: Effect.Effect<ReadonlyArray<string>>
+}
+
+export interface EndedAgent extends ProcessExit {
+  /** The last lines of its standard error output, oldest first. */
+  readonly lastLines: ReadonlyArray<string>
 }
 
 /**
@@ -39,6 +44,8 @@ export interface AttachedAgent {
 export class AgentHost extends Context.Service<
   AgentHost,
   {
+    /** Whether everything that starts the agent is there: its working directory, script and interpreter. */
+    readonly check: (manifest: AgentManifest) => Effect.Effect<void, AgentNotAttached>
     /** Starts an agent and waits for the confirmation; the running one is answered when the pair runs already. */
     readonly attach: (
       assignment: AgentAssignment,
@@ -54,8 +61,6 @@ export class AgentHost extends Context.Service<
     AgentHost,
     Effect.gen(function* () {
       const settings = yield* LauncherSettings
-      const path = yield* Path.Path
-      const fs = yield* FileSystem.FileSystem
       const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
       const hostScope = yield* Effect.scope
       const guard = yield* ProcessGuard
@@ -74,28 +79,13 @@ export class AgentHost extends Context.Service<
         )
       yield* Effect.addFinalizer(() => stop([...agents.values()]))
 
-      const exists = (file: string) => Effect.orElseSucceed(fs.exists(file), () => false)
-
-      const commandOf = Effect.fnUntraced(function* (manifest: AgentManifest) {
-        const folder = manifest.host.cwd ?? "."
-        const cwd = path.resolve(settings.serviceRoot, folder)
-        if (!(yield* exists(cwd))) {
-          return yield* new AgentNotAttached({ reason: `spawn error: no working directory ${folder}` })
-        }
-        const built = builtEntrypoint(manifest)
-        const value =
-          built !== undefined && (yield* exists(path.resolve(cwd, built))) ? built : manifest.entrypoint.value
-        const started = { ...manifest, entrypoint: { ...manifest.entrypoint, value } }
-        const command = yield* Effect.mapError(
-          Effect.fromResult(hostCommand(started, settings, { ownNode: process.execPath, parent: process.env })),
-          (reason) => new AgentNotAttached({ reason })
-        )
-        return { ...command, cwd }
-      })
-
-      const start = Effect.fnUntraced(function* (assignment: AgentAssignment, manifest: AgentManifest) {
+      const start = Effect.fnUntraced(function* (
+        assignment: AgentAssignment,
+        manifest: AgentManifest,
+        tail: OutputTail
+      ) {
         const { compiled, binding } = assignment
-        const command = yield* commandOf(manifest)
+        const command = yield* agentCommand(manifest, settings)
         const file = yield* bootstrapFile(
           settings.bootstrapDir,
           compiled.sessionId,
@@ -113,21 +103,47 @@ export class AgentHost extends Context.Service<
         const prefix = `[${manifest.framework}:${binding.participantId}:${compiled.sessionId}]`
         const ready = yield* Deferred.make<void>()
         const { readyText } = manifest.host
+        const perSecond = settings.agentLogBytesPerSecond
+        const budget = new OutputBudget(perSecond)
+        const onCut = (bytes: number | undefined) =>
+          Effect.logWarning(
+            bytes === undefined
+              ? `${prefix} writes more than ${perSecond} bytes a second: the rest is left out`
+              : `${prefix} ${bytes} bytes of its output were left out`
+          )
         const logs = yield* Effect.all([
           Effect.forkScoped(
-            logOutput(agent.stdout, (line) =>
-              Effect.andThen(
-                Effect.logInfo(`${prefix} ${printable(line)}`),
-                readyText !== undefined && line.includes(readyText) ? Deferred.succeed(ready, undefined) : Effect.void
-              )
+            readOutput(
+              agent.stdout,
+              (line) =>
+                Effect.andThen(
+                  Effect.logInfo(`${prefix} ${printable(line)}`),
+                  readyText !== undefined && line.includes(readyText) ? Deferred.succeed(ready, undefined) : Effect.void
+                ),
+              { budget, onCut }
             )
           ),
-          Effect.forkScoped(logOutput(agent.stderr, (line) => Effect.logWarning(`${prefix} ${printable(line)}`)))
+          Effect.forkScoped(
+            readOutput(agent.stderr, (line) => Effect.logWarning(`${prefix} ${printable(line)}`), {
+              budget,
+              onCut,
+              tail
+            })
+          )
         ])
-        yield* readyText === undefined
-          ? stays(agent, settings.attachConfirmationMs)
-          : announces(agent, Deferred.await(ready), startupTimeoutMs(manifest))
-        return { agent, logs, prefix }
+        /** Its end, once its last lines have been read. */
+        const ended = Effect.gen(function* () {
+          const exit = yield* agent.exit
+          yield* Effect.timeoutOption(Fiber.awaitAll(logs), LOG_DRAIN_MS)
+          const known: EndedAgent = { ...exit, lastLines: tail.lines }
+          return known
+        })
+        const isAttached = yield* readyText === undefined
+          ? stays(agent.exit, settings.attachConfirmationMs)
+          : announces(agent.exit, Deferred.await(ready), startupTimeoutMs(manifest))
+        if (isAttached) return { agent, ended, prefix }
+        const reason = endOf(yield* ended, "process exited before attach confirmed")
+        return yield* new AgentNotAttached({ reason })
       })
 
       const attach = Effect.fn("AgentHost.attach")(function* (assignment: AgentAssignment, manifest: AgentManifest) {
@@ -135,11 +151,20 @@ export class AgentHost extends Context.Service<
         const { participantId } = assignment.binding
         const key = JSON.stringify([runId, participantId])
         const running = agents.get(key)
-        if (running !== undefined) return { pid: running.pid }
+        if (running !== undefined) return attached(running)
 
         const scope = yield* Scope.make()
+        const end = yield* Deferred.make<EndedAgent>()
         // Known from the first moment, so that a stop during the confirmation reaches it too.
-        const hosted: HostedProcess = { runId, participantId, scope, pid: 0, isStopping: false }
+        const hosted: HostedProcess = {
+          runId,
+          participantId,
+          scope,
+          ended: end,
+          tail: new OutputTail(),
+          pid: 0,
+          isStopping: false
+        }
         agents.set(key, hosted)
         yield* Scope.addFinalizer(
           scope,
@@ -147,25 +172,26 @@ export class AgentHost extends Context.Service<
         )
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            const { agent, logs, prefix } = yield* restore(start(assignment, manifest)).pipe(
+            const { agent, ended, prefix } = yield* restore(start(assignment, manifest, hosted.tail)).pipe(
               Scope.provide(scope),
               Effect.provideContext(context),
               Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
             )
             hosted.pid = agent.pid
-            yield* agent.exit.pipe(
+            yield* ended.pipe(
               Effect.tap((exit) => logExit(prefix, exit, hosted.isStopping)),
-              Effect.andThen(Effect.timeoutOption(Fiber.awaitAll(logs), LOG_DRAIN_MS)),
+              Effect.tap((exit) => Deferred.succeed(end, exit)),
               Effect.andThen(Scope.close(scope, Exit.void)),
               Effect.interruptible,
               Effect.forkIn(hostScope)
             )
-            return { pid: agent.pid }
+            return attached(hosted)
           })
         )
       })
 
       return AgentHost.of({
+        check: (manifest) => Effect.asVoid(Effect.provideContext(agentCommand(manifest, settings), context)),
         attach,
         stopRun: (runId) => Effect.suspend(() => stop([...agents.values()].filter((agent) => agent.runId === runId))),
         running: Effect.sync(() =>
@@ -186,19 +212,27 @@ interface HostedProcess {
   readonly runId: string
   readonly participantId: string
   readonly scope: Scope.Closeable
+  readonly ended: Deferred.Deferred<EndedAgent>
+  readonly tail: OutputTail
   /** 0 until the process is confirmed. */
   pid: number
   /** Its end is then the host's own doing. */
   isStopping: boolean
 }
 
-/** An agent that is still alive after the confirmation time counts as attached. */
-const stays = (agent: AgentProcess, forMs: number) =>
-  Effect.timeoutOrElse(exited(agent), { duration: forMs, orElse: () => Effect.void })
+const attached = ({ ended, pid, tail }: HostedProcess): AttachedAgent => ({
+  pid,
+  ended: Deferred.await(ended),
+  lastLines: Effect.sync(() => tail.lines)
+})
 
-/** An agent that says so in time counts as attached. */
-const announces = (agent: AgentProcess, ready: Effect.Effect<void>, withinMs: number) =>
-  Effect.raceFirst(ready, exited(agent)).pipe(
+/** An agent that is still alive after the confirmation time counts as attached. */
+const stays = (exit: Effect.Effect<ProcessExit>, forMs: number) =>
+  Effect.map(Effect.timeoutOption(exit, forMs), Option.isNone)
+
+/** An agent that says so in time counts as attached; one that ends before does not. */
+const announces = (exit: Effect.Effect<ProcessExit>, ready: Effect.Effect<void>, withinMs: number) =>
+  Effect.raceFirst(Effect.as(ready, true), Effect.as(exit, false)).pipe(
     Effect.timeoutOrElse({
       duration: withinMs,
       orElse: () =>
@@ -206,20 +240,11 @@ const announces = (agent: AgentProcess, ready: Effect.Effect<void>, withinMs: nu
     })
   )
 
-const exited = (agent: AgentProcess): Effect.Effect<never, AgentNotAttached> =>
-  Effect.flatMap(agent.exit, ({ code, signal }) =>
-    Effect.fail(
-      new AgentNotAttached({ reason: `process exited before attach confirmed (code=${code}, signal=${signal})` })
-    )
-  )
+/** How an agent ended, in one line: what happened, its exit, and its last lines of standard error output. */
+export const endOf = ({ code, lastLines, signal }: EndedAgent, what: string): string =>
+  [`${what} (code=${code}, signal=${signal})`, ...(lastLines.length === 0 ? [] : [lastLines.join(" | ")])].join(": ")
 
-const logOutput = (output: Readable, log: (line: string) => Effect.Effect<void>) =>
-  logLines(NodeStream.fromReadable({ evaluate: () => output })).pipe(
-    Stream.runForEach(log),
-    Effect.catchCause((cause) => Effect.logDebug("the output of an agent cannot be read any more", cause))
-  )
-
-const logExit = (prefix: string, { code, signal }: ProcessExit, expected: boolean) => {
+const logExit = (prefix: string, { code, signal }: EndedAgent, expected: boolean) => {
   if (code === 0) return Effect.logInfo(`${prefix} done`)
   const text = `${prefix} exited (code=${code}, signal=${signal})`
   return expected ? Effect.logDebug(text) : Effect.logWarning(text)

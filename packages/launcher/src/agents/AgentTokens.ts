@@ -9,7 +9,6 @@ import * as Exit from "effect/Exit"
 import { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { distinct } from "../common/Json.ts"
 import { authMintFailed } from "../common/LaunchErrors.ts"
 import { type AuthSettings, LauncherSettings } from "../LauncherSettings.ts"
 
@@ -99,23 +98,18 @@ const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClie
 })
 
 /**
- * Default scopes with the overrides of PROTO_AUTH_SCOPES_JSON for this sender, keys and lists sorted. The empty mode is
- * that of Signal and Progress envelopes.
+ * Default scopes with the overrides of PROTO_AUTH_SCOPES_JSON for this sender, values as they were written
+ * (docs/launch.md#tokens). The empty mode is that of Signal and Progress envelopes.
  */
-const scopesOf = ({ participantId, modeName, isInitiator }: TokenRequest, auth: AuthSettings) => {
+const scopesOf = (
+  { participantId, modeName, isInitiator }: TokenRequest,
+  auth: AuthSettings
+): Readonly<Record<string, unknown>> => {
   const scopes: Record<string, unknown> = {
     can_start_sessions: isInitiator,
     is_observer: false,
     allowed_modes: [modeName, ""],
     ...(Object.hasOwn(auth.scopeOverrides, participantId) ? auth.scopeOverrides[participantId] : {})
   }
-  return Object.fromEntries(
-    Object.keys(scopes)
-      .filter((name) => scopes[name] !== null)
-      .sort()
-      .map((name) => {
-        const value = scopes[name]
-        return [name, Array.isArray(value) ? distinct(value.map(String)).toSorted() : value]
-      })
-  )
+  return Object.fromEntries(Object.entries(scopes).filter(([, value]) => value !== null))
 }

@@ -2,7 +2,10 @@ import * as Result from "effect/Result"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
 import type { AgentManifest } from "./AgentManifest.ts"
 
-/** Variables of the service's own environment that agents may see; everything else, keys above all, stays here. */
+/**
+ * Variables of the service's own environment that agents may see, beside those of HOST_ENV_ALLOW; everything else, keys
+ * above all, stays here.
+ */
 const INHERITED = [
   "PATH",
   "HOME",
@@ -24,7 +27,7 @@ const INHERITED = [
 export interface HostCommand {
   readonly command: string
   readonly args: ReadonlyArray<string>
-  /** As written in the manifest; relative to the service's root. */
+  /** Absolute path. */
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
 }
@@ -41,19 +44,18 @@ export const builtEntrypoint = ({ entrypoint: { type, value } }: AgentManifest):
  */
 export const hostCommand = (
   manifest: AgentManifest,
-  settings: Pick<LauncherSettingsShape, "nodePath" | "pythonPath">,
+  settings: Pick<LauncherSettingsShape, "nodePath" | "pythonPath" | "hostEnvAllow">,
   process: { readonly ownNode: string; readonly parent: Readonly<Record<string, string | undefined>> }
-): Result.Result<HostCommand, string> => {
+): Result.Result<Omit<HostCommand, "cwd">, string> => {
   const { entrypoint, host } = manifest
   const args = host.args ?? []
   const inherited = Object.fromEntries(
-    INHERITED.flatMap((name) => {
+    [...INHERITED, ...settings.hostEnvAllow].flatMap((name) => {
       const value = process.parent[name]
       return value === undefined ? [] : [[name, value]]
     })
   )
   const shared = {
-    cwd: host.cwd ?? ".",
     env: { ...inherited, ...host.env, EXAMPLE_AGENT_ENTRYPOINT: entrypoint.value }
   }
   const python = {

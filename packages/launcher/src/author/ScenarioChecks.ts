@@ -3,8 +3,8 @@ import type { ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
 import type { CompileInputSchema } from "../catalog/InputSchema.ts"
 import type { LaunchBlock, ScenarioDocument } from "../catalog/PackDocuments.ts"
 import { readScenario, readTemplate } from "../catalog/PackLoader.ts"
-import { deepMerge, distinct, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
-import { defaultsOf } from "../compile/CompileLaunch.ts"
+import { deepMerge, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
+import { defaultsOf, repeatedIds } from "../compile/CompileLaunch.ts"
 import { checkExtensions } from "../compile/Extensions.ts"
 import { isSatisfied, placeholdersIn } from "../compile/Placeholders.ts"
 import { errorIn, type Finding, warningIn } from "./Finding.ts"
@@ -149,7 +149,7 @@ const participantFaults = (
   { knowsAgent }: ScenarioChecksContext
 ): ReadonlyArray<Finding> => {
   const ids = participants.map(({ id }) => id)
-  const twice = distinct(ids.filter((id, index) => ids.indexOf(id) !== index))
+  const twice = repeatedIds(participants)
   const strangers = participants.filter(({ agentRef }) => !knowsAgent(agentRef))
   return [
     ...(ids.length === 0 ? ["spec.launch.participants is empty"] : []),

@@ -1,5 +1,7 @@
 import { type LauncherError, launcherError } from "@runplane/api"
 import * as Data from "effect/Data"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type { JsonObject } from "./Json.ts"
 
 /**
@@ -55,6 +57,14 @@ export const agentAttachFailed = (sessionId: string, failed: ReadonlyArray<Faile
     `agents failed to attach: ${failed.map(({ participantId }) => participantId).join(", ")}`,
     { sessionId, failedParticipants: failed.map((participant) => ({ ...participant })) }
   )
+
+const decodeFailed = Schema.decodeUnknownOption(
+  Schema.Array(Schema.Struct({ participantId: Schema.String, agentRef: Schema.String, reason: Schema.String }))
+)
+
+/** The participants that an error of a launch names as failed. */
+export const failedParticipantsOf = ({ metadata }: LauncherError): ReadonlyArray<FailedParticipant> =>
+  Option.getOrElse(decodeFailed(metadata?.["failedParticipants"]), () => [])
 
 /** Failures of looking something up in the catalog, and of compiling it. */
 export type CompileFailure = Exclude<LauncherError, { readonly _tag: "AgentStartFailed" }>

@@ -9,7 +9,7 @@ import { payloadTypeName } from "@runplane/domain"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { LaunchPlan, ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
-import { KickoffEntry } from "../catalog/PackDocuments.ts"
+import { KickoffEntry, type LaunchBlock } from "../catalog/PackDocuments.ts"
 import { distinct, type JsonObject } from "../common/Json.ts"
 import { compilationFailed, inputsInvalid, templateNotFound } from "../common/LaunchErrors.ts"
 import { checkExtensions, type Extensions } from "./Extensions.ts"
@@ -45,7 +45,8 @@ export const compileLaunch = (
     const sessionContext = yield* interpolateOptional(launch.contextTemplate, inputs)
     const metadata = yield* interpolateOptional(launch.metadataTemplate, inputs)
     const kickoffs = yield* Result.all((launch.kickoffTemplate ?? []).map((entry) => kickoffEntry(entry, inputs)))
-    const initiatorId = launch.initiatorParticipantId ?? kickoffs[0]?.from ?? launch.participants[0]?.id
+    yield* checkParticipants(launch.participants)
+    const initiatorId = yield* initiatorIn(launch, kickoffs[0])
     const mode = request.mode ?? "sandbox"
 
     const compiled: CompileLaunchResult = {
@@ -111,6 +112,31 @@ export const defaultsOf = (scenario: ScenarioVersion, template: ScenarioTemplate
   ...scenario.schemaDefaults,
   ...template?.defaults
 })
+
+/** The runtime refuses a session that names a participant twice. */
+const checkParticipants = (participants: LaunchBlock["participants"]): Result.Result<void, LaunchRejected> => {
+  const [twice] = repeatedIds(participants)
+  return twice === undefined
+    ? Result.void
+    : Result.fail(compilationFailed(`launch.participants declares "${twice}" twice: give each participant its own id`))
+}
+
+/** Who opens the session (docs/launch.md#initiator): only a participant can. Undefined without participants. */
+const initiatorIn = (
+  { initiatorParticipantId, participants }: LaunchBlock,
+  kickoff: KickoffEntry | undefined
+): Result.Result<string | undefined, LaunchRejected> => {
+  const id = initiatorParticipantId ?? kickoff?.from ?? participants[0]?.id
+  if (id === undefined || participants.some((participant) => participant.id === id)) return Result.succeed(id)
+  const named = initiatorParticipantId === undefined ? "launch.kickoffTemplate.0.from" : "launch.initiatorParticipantId"
+  return Result.fail(compilationFailed(`${named} "${id}" is not a participant: nobody would open the session`))
+}
+
+/** Participant ids that are declared more than once, each once. */
+export const repeatedIds = (participants: LaunchBlock["participants"]): ReadonlyArray<string> => {
+  const ids = participants.map(({ id }) => id)
+  return distinct(ids.filter((id, index) => ids.indexOf(id) !== index))
+}
 
 /** The five keys written here are reserved: a scenario's metadata cannot replace them. */
 const sessionMetadata = (

@@ -1,12 +1,13 @@
 import type { LaunchRejected } from "@runplane/api"
+import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
 import { isJsonObject, type Json } from "../common/Json.ts"
 import { compilationFailed } from "../common/LaunchErrors.ts"
 
-/** Session extensions: texts by name. Whether a text is valid base64 is the runtime's business. */
+/** Session extensions: base64 texts by name. */
 export type Extensions = { readonly [name: string]: string }
 
-/** `launch.extensions` must be a map of strings or absent. */
+/** `launch.extensions` must be a map of base64 texts or absent (docs/launch.md#extensions). */
 export const checkExtensions = (value: Json | undefined): Result.Result<Extensions | undefined, LaunchRejected> => {
   if (value === undefined || value === null) return Result.succeed(undefined)
   if (!isJsonObject(value)) {
@@ -17,6 +18,9 @@ export const checkExtensions = (value: Json | undefined): Result.Result<Extensio
   for (const [name, item] of Object.entries(value)) {
     if (typeof item !== "string") {
       return refuse(`launch.extensions.${name} must be a base64-encoded string, got ${typeName(item)}`)
+    }
+    if (Result.isFailure(Base64.decode(item))) {
+      return refuse(`launch.extensions.${name} must be a base64-encoded string, got text that is not base64`)
     }
     entries.push([name, item])
   }

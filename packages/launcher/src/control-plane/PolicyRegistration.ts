@@ -1,5 +1,6 @@
 import {
   ControlPlaneClient,
+  type LauncherFault,
   type PolicyDescriptor,
   type PolicyRegistration as PolicyRegistrationBody
 } from "@runplane/api"
@@ -14,8 +15,9 @@ import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { readPolicyFiles } from "../catalog/PolicyFiles.ts"
+import { type ReadPolicy, readPolicyFiles } from "../catalog/PolicyFiles.ts"
 import { isJsonObject, type Json } from "../common/Json.ts"
+import { invalidConfig } from "../common/LaunchErrors.ts"
 import { oneLine } from "../common/OneLine.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
 
@@ -43,6 +45,11 @@ export class PolicyRegistration extends Context.Service<
      * One entry a policy file, as things stand. Empty without a control plane, or when registration is switched off.
      */
     readonly outcomes: Effect.Effect<ReadonlyArray<PolicyOutcome>>
+    /**
+     * Makes sure that the runtime has the policy of a launch: one that is gone is registered again from its file
+     * (docs/launch.md#policies). Without a control plane, or one that cannot tell, nothing is known and nothing fails.
+     */
+    readonly ensure: (policyId: string | undefined) => Effect.Effect<void, LauncherFault>
     /** The same once no policy is pending. Waits for as long as the control plane does not answer. */
     readonly settled: Effect.Effect<ReadonlyArray<PolicyOutcome>>
   }
@@ -55,9 +62,16 @@ export class PolicyRegistration extends Context.Service<
     PolicyRegistration,
     Effect.gen(function* () {
       const { controlPlane, registerPolicies, policiesDir } = yield* LauncherSettings
-      if (controlPlane === undefined || !registerPolicies) {
-        return PolicyRegistration.of({ outcomes: Effect.succeed([]), settled: Effect.succeed([]) })
+      const none = Effect.succeed([])
+      if (controlPlane === undefined) {
+        return PolicyRegistration.of({ outcomes: none, settled: none, ensure: () => Effect.void })
       }
+      const client = yield* Layer.build(clientOf(controlPlane))
+      if (!registerPolicies) {
+        const ensure = ensureWith(client, controlPlane, none)
+        return PolicyRegistration.of({ outcomes: none, settled: none, ensure })
+      }
+      const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
       const files = yield* readPolicyFiles(policiesDir)
       const policies = files
         .flatMap(({ policy }) => (Result.isSuccess(policy) ? [policy.success] : []))
@@ -75,10 +89,14 @@ export class PolicyRegistration extends Context.Service<
       const done = yield* Deferred.make<void>()
       yield* registerAll(policies, controlPlane, note).pipe(
         Effect.andThen(Deferred.succeed(done, undefined)),
-        Effect.provide(clientOf(controlPlane)),
+        Effect.provideContext(client),
         Effect.forkScoped
       )
-      return PolicyRegistration.of({ outcomes, settled: Effect.andThen(Deferred.await(done), outcomes) })
+      return PolicyRegistration.of({
+        outcomes,
+        settled: Effect.andThen(Deferred.await(done), outcomes),
+        ensure: ensureWith(client, controlPlane, Effect.provideContext(readPolicyFiles(policiesDir), context))
+      })
     })
   )
 }
@@ -97,6 +115,44 @@ const registrationOf = (file: typeof PolicyFile.Type): Registration => ({
 
 const clientOf = ({ url, apiKey }: ControlPlaneSettings) =>
   ControlPlaneClient.layer({ baseUrl: url, ...(apiKey === undefined ? {} : { apiKey }) })
+
+/** Whether the runtime has the policy of a launch. Its file is read again: it may have changed since the start. */
+const ensureWith = (
+  client: Context.Context<ControlPlaneClient>,
+  { timeoutMs }: ControlPlaneSettings,
+  files: Effect.Effect<ReadonlyArray<ReadPolicy>>
+) =>
+  Effect.fn("PolicyRegistration.ensure")(function* (policyId: string | undefined) {
+    if (policyId === undefined || policyId === DEFAULT_POLICY_ID) return
+    const { api } = yield* ControlPlaneClient
+    const isThere = yield* api.policies.get({ params: { policyId } }).pipe(
+      Effect.as(true),
+      Effect.catchTag("NotFound", () => Effect.succeed(false)),
+      Effect.timeout(timeoutMs),
+      Effect.catch((failure) => cannotTell(policyId, failure))
+    )
+    if (isThere) return
+    const file = (yield* files)
+      .flatMap(({ policy }) => (Result.isSuccess(policy) ? [policy.success] : []))
+      .find(({ policy_id: id }) => id === policyId)
+    if (file === undefined) return yield* policyMissing(policyId, "the packs have no file of it to register")
+    const outcome = yield* registerOne(registrationOf(file)).pipe(
+      Effect.timeout(timeoutMs),
+      Effect.catch((failure) => Effect.as(cannotTell(policyId, failure), registered(policyId)))
+    )
+    if (outcome.state === "refused") return yield* policyMissing(policyId, outcome.reason)
+    yield* Effect.logInfo(`policy ${policyId} was not registered any more: it is again`)
+  }, Effect.provideContext(client))
+
+/** A control plane in trouble fails no launch. */
+const cannotTell = (policyId: string, failure: { readonly message: unknown }) =>
+  Effect.as(Effect.logWarning(`whether policy ${policyId} is registered cannot be told: ${oneLine(failure)}`), true)
+
+const policyMissing = (policyId: string, reason: string) =>
+  invalidConfig(
+    `policy ${policyId} is not registered at the runtime (${reason}): ` +
+      "register it by POST /runtime/policies of the control plane, or name another policyVersion"
+  )
 
 /** One policy after the other, each until it is registered or refused: what keeps one waiting keeps them all. */
 const registerAll = Effect.fn("PolicyRegistration.registerAll")(function* (

@@ -1,18 +1,23 @@
-import { type CompileLaunchResult, ControlPlaneClient, type ControlPlaneRun } from "@runplane/api"
+import type { CompileLaunchResult, ControlPlaneRun } from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { oneLine } from "../common/OneLine.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
+import { makePlaneClient } from "./PlaneClient.ts"
 
 type Descriptor = CompileLaunchResult["runDescriptor"]
 
+/** Longest part of a refusal that is logged, characters. */
+const MAX_REFUSAL_LENGTH = 1_000
+
 /**
- * Hands run descriptors to the control plane. One attempt, no retry; whatever goes wrong is logged and answered with
- * none, because a control plane in trouble must not fail an example run.
+ * Hands run descriptors to the control plane (docs/launch.md#submission). One attempt, no retry; whatever goes wrong is
+ * logged and answered with none, because a control plane in trouble must not fail an example run.
  */
 export class RunSubmission extends Context.Service<
   RunSubmission,
@@ -21,7 +26,7 @@ export class RunSubmission extends Context.Service<
     readonly submit: (descriptor: Descriptor) => Effect.Effect<Option.Option<ControlPlaneRun>>
   }
 >()("runplane/launcher/RunSubmission") {
-  /** Through the typed client of the control plane's contract when PROTO_CONTROL_PLANE_URL is set, else nowhere. */
+  /** To the control plane of PROTO_CONTROL_PLANE_URL, or nowhere when there is none. */
   static readonly layer = Layer.unwrap(
     Effect.map(LauncherSettings, ({ controlPlane }) =>
       controlPlane === undefined ? nowhere : toControlPlane(controlPlane)
@@ -31,21 +36,23 @@ export class RunSubmission extends Context.Service<
 
 const nowhere = Layer.succeed(RunSubmission, RunSubmission.of({ submit: () => Effect.succeedNone }))
 
-const toControlPlane = ({ url, timeoutMs, apiKey }: ControlPlaneSettings) =>
+/**
+ * Not by the typed client, which takes nothing but 202 and a whole answer: any 2xx that names our session accepts.
+ */
+const toControlPlane = (settings: ControlPlaneSettings) =>
   Layer.effect(
     RunSubmission,
     Effect.gen(function* () {
-      const client = yield* ControlPlaneClient
+      const plane = yield* makePlaneClient(settings)
       const submit = Effect.fn("RunSubmission.submit")(function* (descriptor: Descriptor) {
-        return yield* client.api.runs.create({ payload: descriptor }).pipe(
-          Effect.timeout(timeoutMs),
-          Effect.flatMap((accepted) => Effect.fromResult(checkAccepted(accepted, descriptor))),
+        const { sessionId } = descriptor.session
+        return yield* plane.post("/runs", descriptor).pipe(
+          Effect.flatMap((response) => readAnswer(response, sessionId)),
+          Effect.timeout(settings.timeoutMs),
           Effect.asSome,
           Effect.catch((failure) =>
             Effect.as(
-              Effect.logWarning(
-                `the control plane did not accept run ${descriptor.session.sessionId}: ${oneLine(failure)}`
-              ),
+              Effect.logWarning(`the control plane did not accept run ${sessionId}: ${oneLine(failure)}`),
               Option.none()
             )
           )
@@ -53,19 +60,33 @@ const toControlPlane = ({ url, timeoutMs, apiKey }: ControlPlaneSettings) =>
       })
       return RunSubmission.of({ submit })
     })
-  ).pipe(Layer.provide(ControlPlaneClient.layer({ baseUrl: url, ...(apiKey === undefined ? {} : { apiKey }) })))
+  )
 
-/** Whether the answer is a run of the session that was submitted. */
-const checkAccepted = (
-  accepted: ControlPlaneRun,
-  descriptor: Descriptor
-): Result.Result<ControlPlaneRun, NotOurRun> => {
-  if (accepted.runId === "" || accepted.status === "") {
-    return Result.fail(new NotOurRun({ message: "it answered with a run without an id or a status" }))
+const Accepted = Schema.Struct({
+  runId: Schema.NonEmptyString,
+  sessionId: Schema.NonEmptyString,
+  status: Schema.NonEmptyString,
+  traceId: Schema.optionalKey(Schema.Unknown)
+})
+const decodeAccepted = Schema.decodeUnknownEffect(Accepted)
+
+/** The run of the session that was submitted, or why the answer does not tell of one. */
+const readAnswer = Effect.fnUntraced(function* (
+  response: HttpClientResponse.HttpClientResponse,
+  sessionId: string | undefined
+) {
+  if (response.status < 200 || response.status > 299) {
+    const said = (yield* response.text).slice(0, MAX_REFUSAL_LENGTH)
+    return yield* new NotAccepted({ message: `it answered ${response.status}: ${said}` })
   }
-  return accepted.sessionId === descriptor.session.sessionId
-    ? Result.succeed(accepted)
-    : Result.fail(new NotOurRun({ message: `it answered with session ${accepted.sessionId}` }))
-}
+  const { traceId, ...run } = yield* Effect.flatMap(response.json, decodeAccepted).pipe(
+    Effect.mapError(() => new NotAccepted({ message: `its answer ${response.status} does not describe a run` }))
+  )
+  if (run.sessionId !== sessionId) {
+    return yield* new NotAccepted({ message: `it answered with session ${run.sessionId}` })
+  }
+  const accepted: ControlPlaneRun = typeof traceId === "string" && traceId !== "" ? { ...run, traceId } : run
+  return accepted
+})
 
-class NotOurRun extends Data.TaggedError("NotOurRun")<{ readonly message: string }> {}
+class NotAccepted extends Data.TaggedError("NotAccepted")<{ readonly message: string }> {}

@@ -1,37 +1,31 @@
 import type { CompileLaunchResult, ExampleRun, ExampleRunRequest, HostedAgent, LauncherError } from "@runplane/api"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as FileSystem from "effect/FileSystem"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Path from "effect/Path"
 import * as Result from "effect/Result"
-import { AgentHost, AgentNotAttached } from "../agents/AgentHost.ts"
-import { type AgentManifest, isHosted, parseManifest, readManifestText } from "../agents/AgentManifest.ts"
+import { AgentHost } from "../agents/AgentHost.ts"
 import { AgentTokens } from "../agents/AgentTokens.ts"
 import { type CancelCallback, CancelCallbacks, publishedCallback } from "../agents/CancelCallbacks.ts"
-import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
 import { distinct } from "../common/Json.ts"
-import { agentAttachFailed, type FailedParticipant, invalidConfig } from "../common/LaunchErrors.ts"
+import { agentAttachFailed, type FailedParticipant, failedParticipantsOf } from "../common/LaunchErrors.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
+import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
+import { RunFate } from "../control-plane/RunFate.ts"
 import { RunSubmission } from "../control-plane/RunSubmission.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
-
-type Binding = CompileLaunchResult["participantBindings"][number]
+import { Casting, failedParticipant, hostedAgent, type Member } from "./Cast.ts"
+import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
 
 type Callbacks = ReadonlyMap<string, CancelCallback>
 
-interface Cast {
-  readonly binding: Binding
-  readonly profile: AgentProfile
-  /** How an attached agent is started, or why that cannot be known; undefined for the others. */
-  readonly manifest: Result.Result<AgentManifest, AgentNotAttached> | undefined
-}
-
 /**
- * The example flow: compile, start the agents one at a time with the initiator first, and meanwhile submit the run to
- * the control plane. When an agent does not attach, the run's other agents are stopped again.
+ * The example flow (docs/launch.md#example-flow): compile, judge whether the launch can work, start the agents one at a
+ * time with the initiator first, and meanwhile submit the run to the control plane. When an agent does not attach, or
+ * ends before the session is open, the launch's other agents are stopped again and the run says why.
  */
 export class ExampleRuns extends Context.Service<
   ExampleRuns,
@@ -44,124 +38,127 @@ export class ExampleRuns extends Context.Service<
     Effect.gen(function* () {
       const settings = yield* LauncherSettings
       const compiler = yield* LaunchCompiler
-      const catalog = yield* AgentCatalog
+      const casting = yield* Casting
+      const policies = yield* PolicyRegistration
       const tokens = yield* AgentTokens
       const host = yield* AgentHost
       const cancelCallbacks = yield* CancelCallbacks
       const submission = yield* RunSubmission
-      const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+      const fate = yield* RunFate
+      const service = yield* Effect.scope
 
       const run = Effect.fn("ExampleRuns.run")(function* (request: ExampleRunRequest) {
         const compiled = withOverrides(yield* compiler.compile(request), request)
         if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled, hostedAgents: [] }
-        const members = yield* Effect.forEach(compiled.participantBindings, (binding) =>
-          Effect.map(catalog.get(binding.agentRef), (profile) => ({ binding, profile }))
-        )
-        // A wrong configuration shows before anything is started or submitted.
-        const cast = yield* Effect.forEach(members, (member) =>
-          Effect.map(manifestOf(member.profile), (manifest): Cast => ({ ...member, manifest }))
-        )
-        const attached = cast.filter(({ profile }) => profile.bootstrapMode === "attached")
+        const members = yield* casting.cast(compiled)
+        yield* policies.ensure(compiled.runDescriptor.session.policyVersion)
+        return yield* launch(compiled, members)
+      })
+
+      const launch = Effect.fnUntraced(function* (compiled: CompileLaunchResult, members: ReadonlyArray<Member>) {
+        const { sessionId } = compiled
         const callbacks = yield* cancelCallbacks.assign(
-          compiled.sessionId,
-          attached.map(({ binding }) => binding.participantId)
+          sessionId,
+          members.flatMap(({ binding, manifest }) => (manifest === undefined ? [] : [binding.participantId]))
         )
-        const { hosted, controlPlaneRun } = yield* Effect.all(
-          {
-            hosted: attachAll(compiled, cast, callbacks),
-            controlPlaneRun: submission.submit(withCancelCallback(compiled, callbacks))
-          },
-          { concurrency: "unbounded" }
-        ).pipe(
-          // A caller that goes away, like a failure, leaves no half-started run behind. A run that the control plane
-          // has accepted by then stays there, and ends when somebody cancels it or its time is over.
-          Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : host.stopRun(compiled.sessionId)))
+        // It goes on when the launch fails meanwhile: a run that was made has to be told of it.
+        const submitted = yield* Effect.forkIn(submission.submit(withCancelCallback(compiled, callbacks)), service)
+        const submittedRun = Fiber.join(submitted)
+        const { sessionOpenTimeoutMs: openTimeoutMs } = settings
+        const watch = yield* makeLaunchWatch({ sessionId, openTimeoutMs, run: submittedRun, fate, host }, service)
+        return yield* Effect.gen(function* () {
+          const hosted = yield* attachAll(compiled, members, callbacks, watch)
+          const controlPlaneRun = yield* submittedRun
+          if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
+          return {
+            compiled,
+            hostedAgents: hosted,
+            sessionId,
+            ...Option.match(controlPlaneRun, {
+              onNone: () => ({}),
+              onSome: (accepted) => ({ controlPlaneRun: accepted })
+            })
+          }
+        }).pipe(
+          // A caller that goes away, like a failure, leaves nothing half-started behind.
+          Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : watch.fail(whyFailed(exit.cause))))
         )
-        return {
-          compiled,
-          hostedAgents: hosted,
-          sessionId: compiled.sessionId,
-          ...Option.match(controlPlaneRun, {
-            onNone: () => ({}),
-            onSome: (accepted) => ({ controlPlaneRun: accepted })
-          })
-        }
       })
 
       /** Every agent in declaration order; a failure of the initiator ends it at once, others are all reported. */
       const attachAll = Effect.fnUntraced(function* (
         compiled: CompileLaunchResult,
-        cast: ReadonlyArray<Cast>,
-        callbacks: Callbacks
+        members: ReadonlyArray<Member>,
+        callbacks: Callbacks,
+        watch: LaunchWatch
       ) {
         const initiatorId = compiled.initiator?.participantId
-        const isInitiator = ({ binding }: Cast) => binding.participantId === initiatorId
-        const hosted = new Map<Cast, HostedAgent>()
+        const isInitiator = ({ binding }: Member) => binding.participantId === initiatorId
+        const hosted = new Map<Member, HostedAgent>()
         const failed: Array<FailedParticipant> = []
-        for (const member of [...cast.filter(isInitiator), ...cast.filter((other) => !isInitiator(other))]) {
-          const result = yield* attachOne(compiled, member, callbacks.get(member.binding.participantId)).pipe(
-            Effect.map(Result.succeed),
-            Effect.catchTag("AgentNotAttached", (failure) => Effect.succeed(Result.fail(failure)))
-          )
-          if (Result.isSuccess(result)) hosted.set(member, result.success)
-          else {
-            const { participantId, agentRef } = member.binding
-            failed.push({ participantId, agentRef, reason: result.failure.reason })
+        const attaching = Effect.gen(function* () {
+          for (const member of [...members.filter(isInitiator), ...members.filter((other) => !isInitiator(other))]) {
+            const result = yield* attachOne(compiled, member, callbacks, watch).pipe(
+              Effect.map(Result.succeed),
+              Effect.catchTag("AgentNotAttached", (failure) => Effect.succeed(Result.fail(failure)))
+            )
+            if (Result.isSuccess(result)) {
+              hosted.set(member, result.success)
+              continue
+            }
+            failed.push(failedParticipant(member.binding, result.failure.reason))
             if (isInitiator(member)) break
           }
+        })
+        yield* Effect.raceFirst(attaching, watch.broken)
+        const dead = yield* watch.dead
+        if (failed.length > 0 || hosted.size < members.length) {
+          return yield* agentAttachFailed(compiled.sessionId, inOrderOf(members, [...failed, ...dead]))
         }
-        if (failed.length > 0) {
-          return yield* agentAttachFailed(compiled.sessionId, failed)
-        }
-        return cast.flatMap((member) => hosted.get(member) ?? [])
+        return members.flatMap((member) => hosted.get(member) ?? [])
       })
 
       const attachOne = Effect.fnUntraced(function* (
         compiled: CompileLaunchResult,
-        { binding, manifest, profile }: Cast,
-        cancelCallback: CancelCallback | undefined
+        member: Member,
+        callbacks: Callbacks,
+        watch: LaunchWatch
       ) {
-        if (manifest === undefined) return hostedAgent(binding, profile, { processAttached: false })
-        const started = yield* Effect.fromResult(manifest)
+        const { binding, manifest, profile } = member
+        if (manifest === undefined) return hostedAgent(member, { processAttached: false })
+        const { participantId } = binding
         const { modeName, ttlMs } = compiled.runDescriptor.session
-        const isInitiator = compiled.initiator?.participantId === binding.participantId
-        const token = yield* tokens.tokenFor({
-          participantId: binding.participantId,
-          modeName,
-          isInitiator,
-          minLifeMs: ttlMs
-        })
+        const isInitiator = compiled.initiator?.participantId === participantId
+        const token = yield* tokens.tokenFor({ participantId, modeName, isInitiator, minLifeMs: ttlMs })
         const { framework } = profile
-        const { pid } = yield* host.attach({ compiled, binding, token, framework, cancelCallback }, started)
-        return hostedAgent(binding, profile, {
+        const assignment = { compiled, binding, token, framework, cancelCallback: callbacks.get(participantId) }
+        const agent = yield* host.attach(assignment, manifest)
+        yield* watch.add(binding, agent)
+        return hostedAgent(member, {
           processAttached: true,
-          pid,
+          pid: agent.pid,
           launchMode: "adapter",
           adapterFramework: framework
         })
       })
 
-      const manifestOf = Effect.fnUntraced(function* ({ agentRef, bootstrapMode, framework }: AgentProfile) {
-        if (bootstrapMode !== "attached") return undefined
-        if (!isHosted(framework)) {
-          return yield* invalidConfig(`no host adapter registered for framework "${framework}" (agentRef=${agentRef})`)
-        }
-        const text = yield* Effect.result(Effect.provideContext(readManifestText(settings.agentsDir, agentRef), files))
-        if (Result.isFailure(text)) {
-          return Result.fail(new AgentNotAttached({ reason: `manifest cannot be read: ${text.failure.reason._tag}` }))
-        }
-        if (text.success === undefined) {
-          return yield* invalidConfig(`agent manifest missing for ${agentRef}`)
-        }
-        return Result.mapError(
-          parseManifest(text.success),
-          (problems) => new AgentNotAttached({ reason: problems.join("; ") })
-        )
-      })
-
       return ExampleRuns.of({ run })
     })
   )
+}
+
+/** The failed ones as the scenario declares them, each once. */
+const inOrderOf = (members: ReadonlyArray<Member>, failed: ReadonlyArray<FailedParticipant>) =>
+  members.flatMap(({ binding }) => failed.find(({ participantId }) => participantId === binding.participantId) ?? [])
+
+/** What the run is told of a launch that failed. */
+const whyFailed = (cause: Cause.Cause<LauncherError>): string => {
+  const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
+  if (failure === undefined) return "the launch was broken off"
+  const failed = failedParticipantsOf(failure)
+  return failed.length === 0
+    ? `${failure.errorCode}: ${failure.message}`
+    : failed.map(({ agentRef, participantId, reason }) => `agent ${participantId} (${agentRef}): ${reason}`).join("; ")
 }
 
 /** The caller's tags are added, its requester and run label replace; all apply without agents too. */
@@ -199,15 +196,3 @@ const withCancelCallback = (
   const { session } = runDescriptor
   return { ...runDescriptor, session: { ...session, metadata: { cancelCallback, ...session.metadata } } }
 }
-
-const hostedAgent = (
-  binding: Binding,
-  profile: AgentProfile,
-  participantMetadata: HostedAgent["participantMetadata"]
-): HostedAgent => ({
-  ...profile,
-  role: binding.role || profile.role,
-  participantId: binding.participantId,
-  status: "bootstrapped",
-  participantMetadata
-})

@@ -79,7 +79,7 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
     Effect.gen(function* () {
       const stage = yield* makeStage()
       const first = yield* stage.attach("one", "unannounced")
-      assert.deepStrictEqual(yield* stage.attach("one", "unannounced"), first)
+      assert.strictEqual((yield* stage.attach("one", "unannounced")).pid, first.pid)
     }).pipe(Effect.scoped)
   )
 
@@ -87,7 +87,10 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
     Effect.gen(function* () {
       const stage = yield* makeStage({ attachConfirmationMs: 60_000 })
       const error = yield* Effect.flip(stage.attach("one", "exit"))
-      assert.strictEqual(error.reason, "process exited before attach confirmed (code=3, signal=null)")
+      assert.strictEqual(
+        error.reason,
+        "process exited before attach confirmed (code=3, signal=null): nothing to do here"
+      )
       assert.deepStrictEqual(yield* stage.bootstrapFiles, [])
       assert.deepStrictEqual(yield* stage.host.running, [])
     }).pipe(Effect.scoped)
@@ -104,8 +107,14 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
       }
       const attach = (host: AgentManifest["host"]) =>
         Effect.flip(stage.host.attach(assignment, { ...manifest("attach", stage.root), host }))
-      assert.match((yield* attach({ node: "no-such-node" })).reason, /^spawn error: spawn no-such-node ENOENT$/)
-      assert.strictEqual((yield* attach({ cwd: "nowhere" })).reason, "spawn error: no working directory nowhere")
+      assert.match(
+        (yield* attach({ node: "no-such-node" })).reason,
+        /^spawn error: there is no program no-such-node on the PATH of agents$/
+      )
+      assert.strictEqual(
+        (yield* attach({ cwd: "nowhere" })).reason,
+        "spawn error: no working directory nowhere beside the manifest, in the agents' folder or in the service's root"
+      )
       assert.deepStrictEqual(yield* stage.bootstrapFiles, [])
     }).pipe(Effect.scoped)
   )

@@ -57,7 +57,7 @@ describe("agent tokens", () => {
       yield* tokenFor({ participantId: "one", isInitiator: false })
       assert.deepInclude(asked[0], { method: "POST", url: "http://auth.test/tokens" })
       const scopes = (canStart: boolean) => ({
-        allowed_modes: ["", "macp.mode.decision.v1"],
+        allowed_modes: ["macp.mode.decision.v1", ""],
         can_start_sessions: canStart,
         is_observer: false
       })
@@ -74,14 +74,19 @@ describe("agent tokens", () => {
   it.effect("take scopes replaced or removed for their sender", () => {
     const { asked, layer } = withAuth(tokens(), {
       ...auth,
-      scopeOverrides: { lead: { is_observer: null, max_open_sessions: 2 } }
+      scopeOverrides: { lead: { is_observer: null, max_open_sessions: 2, ranks: [10, 9, 10, "b", "a"] } }
     })
     return Effect.gen(function* () {
       yield* tokenFor()
       assert.deepStrictEqual(asked[0]?.body, {
         sender: "lead",
         ttl_seconds: 3_600,
-        scopes: { allowed_modes: ["", "macp.mode.decision.v1"], can_start_sessions: true, max_open_sessions: 2 }
+        scopes: {
+          allowed_modes: ["macp.mode.decision.v1", ""],
+          can_start_sessions: true,
+          max_open_sessions: 2,
+          ranks: [10, 9, 10, "b", "a"]
+        }
       })
     }).pipe(Effect.provide(layer))
   })

@@ -42,8 +42,11 @@ interface Subject {
 }
 
 /** Attaches one agent made of these files, and tells what it said to the log. */
-const attach = Effect.fnUntraced(function* ({ entrypoint, files, framework = "custom", ...subject }: Subject) {
-  const { host, root } = yield* makeHost(subject.settings)
+const attach = Effect.fnUntraced(function* (
+  { entrypoint, files, framework = "custom", ...subject }: Subject,
+  agentsFolder?: string
+) {
+  const { host, root } = yield* makeHost(subject.settings, agentsFolder)
   writeTree(`${root}/`, files)
   for (const file of Object.keys(files)) chmodSync(`${root}/${file}`, 0o755)
   const lines: Array<string> = []
@@ -59,7 +62,7 @@ const attach = Effect.fnUntraced(function* ({ entrypoint, files, framework = "cu
       { id: "a", name: "A", framework, entrypoint, host: subject.host ?? { readyText: "ready" } }
     )
     .pipe(Effect.provide(logged))
-  return { attached, host, lines, read: (file: string) => readFileSync(`${root}/${file}`, "utf8") }
+  return { attached, host, lines, root, read: (file: string) => readFileSync(`${root}/${file}`, "utf8") }
 })
 
 const said = (text: string) => `Info [custom:one:${SESSION_ID}] ${text}`
@@ -161,8 +164,12 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
   )
 
   it.effect.each([
-    ["./missing", /^spawn error: spawn \.\/missing ENOENT$/],
-    ["./folder", /^spawn error: spawn \.\/folder EACCES$/]
+    [
+      "./missing",
+      /^spawn error: there is no \.\/missing beside the manifest, in the agents' folder or in the service's/
+    ],
+    ["./folder", /^spawn error: there is no \.\/folder beside the manifest, /],
+    ["missing", /^spawn error: there is no program missing on the PATH of agents$/]
   ] as const)("tells why %s cannot be started", ([value, expected]) =>
     Effect.gen(function* () {
       const { attached } = yield* attach({ files: { "folder/file": "" }, entrypoint: { type: "command", value } })
@@ -203,6 +210,58 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
         said("x".repeat(10)),
         said("ready")
       ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("finds a script in the agents' folder before the service's root, and beside the manifest before both", () =>
+    Effect.gen(function* () {
+      const tell = (place: string) => `#!/bin/sh\necho "ready in ${place} from $(basename "$PWD")"\nexec cat\n`
+      const started = (files: Readonly<Record<string, string>>, host: AgentManifest["host"] = {}) =>
+        Effect.gen(function* () {
+          const { attached, lines, root } = yield* attach(
+            {
+              files,
+              entrypoint: { type: "command", value: "bin/run.sh" },
+              host: { ...host, readyText: "ready" },
+              settings: {}
+            },
+            "agents"
+          )
+          yield* attached
+          return lines.map((line) => line.replace(/.*ready in /, "").replace(root.replace(/.*\//, ""), "root"))
+        })
+      const root = { "bin/run.sh": tell("root") }
+      const agents = { ...root, "agents/bin/run.sh": tell("agents") }
+      const manifests = { ...agents, "agents/manifests/bin/run.sh": tell("manifests") }
+      assert.deepStrictEqual(yield* started(root), ["root from root"])
+      assert.deepStrictEqual(yield* started(agents), ["agents from root"])
+      assert.deepStrictEqual(yield* started(manifests), ["manifests from root"])
+      const own = { ...manifests, "agents/own/bin/run.sh": tell("own") }
+      assert.deepStrictEqual(yield* started(own, { cwd: "own" }), ["own from own"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("cuts what an agent writes beyond its budget, and says so; its last lines are known all the same", () =>
+    Effect.gen(function* () {
+      const flood = "x".repeat(99)
+      const { attached, lines } = yield* attach({
+        files: {
+          "agent.js": `console.log("ready"); let n = 0
+            const go = () => { if (n++ < 2_000) process.stderr.write(("${flood}\\n").repeat(10), go); else { console.error("the end"); process.exit(4) } }
+            setTimeout(go, 50)`
+        },
+        entrypoint: { type: "node_file", value: "agent.js" },
+        settings: { agentLogBytesPerSecond: 10_000 }
+      })
+      const { ended } = yield* attached
+      const { code, lastLines } = yield* ended
+      assert.strictEqual(code, 4)
+      assert.deepStrictEqual(lastLines, [flood, flood, "the end"])
+      const logged = lines.filter((line) => line.includes(flood)).length
+      assert.isBelow(logged, 10_000)
+      assert.isAbove(logged, 0)
+      assert.isTrue(lines.some((line) => line.endsWith("writes more than 10000 bytes a second: the rest is left out")))
+      assert.isTrue(lines.some((line) => /\d+ bytes of its output were left out$/.test(line)))
     }).pipe(Effect.scoped)
   )
 })

@@ -11,9 +11,13 @@ const manifest = (type: AgentManifest["entrypoint"]["type"], host: AgentManifest
   host
 })
 
-const command = (subject: AgentManifest, paths = { nodePath: "", pythonPath: "python3" }) =>
+const command = (subject: AgentManifest, paths: Partial<Parameters<typeof hostCommand>[1]> = {}) =>
   Result.getOrThrow(
-    hostCommand(subject, paths, { ownNode: "/own/node", parent: { PATH: "/bin", DATABASE_URL: "secret", LANG: "C" } })
+    hostCommand(
+      subject,
+      { nodePath: "", pythonPath: "python3", hostEnvAllow: [], ...paths },
+      { ownNode: "/own/node", parent: { PATH: "/bin", DATABASE_URL: "secret", LANG: "C" } }
+    )
   )
 
 describe("the command of an agent", () => {
@@ -44,8 +48,15 @@ describe("the command of an agent", () => {
     })
   })
 
+  it("passes on what the setting allows beside that, when it is there", () => {
+    const { env } = command(manifest("node_file"), { hostEnvAllow: ["DATABASE_URL", "OPENAI_API_KEY"] })
+    assert.strictEqual(env["DATABASE_URL"], "secret")
+    assert.notProperty(env, "OPENAI_API_KEY")
+  })
+
   it("refuses containers", () => {
-    const refused = hostCommand(manifest("container"), { nodePath: "", pythonPath: "" }, { ownNode: "", parent: {} })
+    const paths = { nodePath: "", pythonPath: "", hostEnvAllow: [] }
+    const refused = hostCommand(manifest("container"), paths, { ownNode: "", parent: {} })
     assert.isTrue(Result.isFailure(refused))
   })
 })

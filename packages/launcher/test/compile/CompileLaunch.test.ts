@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { CompileRequest } from "@runplane/api"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { findVersion } from "../../src/catalog/Catalog.ts"
 import { isJsonObject } from "../../src/common/Json.ts"
 import { compileLaunch } from "../../src/compile/CompileLaunch.ts"
@@ -303,7 +304,12 @@ describe("extensions", () => {
       "extensions: { ops.bridge: 7 }",
       "launch.extensions.ops.bridge must be a base64-encoded string, got number"
     ],
-    ["null inside", "extensions: { a: null }", "launch.extensions.a must be a base64-encoded string, got null"]
+    ["null inside", "extensions: { a: null }", "launch.extensions.a must be a base64-encoded string, got null"],
+    [
+      "a text that is not base64",
+      "extensions: { a: eA==, ops.bridge: bridge-7! }",
+      "launch.extensions.ops.bridge must be a base64-encoded string, got text that is not base64"
+    ]
   ] as const)("refuse %s", ([, launch, message]) =>
     Effect.map(Effect.flip(compile({ launch })), (error) => {
       assert.strictEqual(error.errorCode, "COMPILATION_ERROR")
@@ -315,6 +321,40 @@ describe("extensions", () => {
     Effect.map(compile({ launch: "extensions: null" }), (compiled) =>
       assert.notProperty(compiled.initiator?.sessionStart, "extensions")
     )
+  )
+})
+
+describe("who takes part", () => {
+  const TWICE =
+    "participants: [{ id: a, role: r, agentRef: x }, { id: b, role: r, agentRef: x }, { id: a, role: s, agentRef: x }]"
+  it.effect.each([
+    [
+      "an initiator who is not a participant",
+      { launch: "initiatorParticipantId: third" },
+      'launch.initiatorParticipantId "third" is not a participant: nobody would open the session'
+    ],
+    [
+      "a kickoff from a stranger when nobody else is named",
+      { launch: 'kickoffTemplate: [{ from: "number {{ inputs.amount }}" }]' },
+      'launch.kickoffTemplate.0.from "number 7" is not a participant: nobody would open the session'
+    ]
+  ] as const)("is refused: %s", ([, parts, message]) =>
+    Effect.map(Effect.flip(compile(parts)), (error) => {
+      assert.strictEqual(error.errorCode, "COMPILATION_ERROR")
+      assert.strictEqual(error.message, message)
+    })
+  )
+
+  it.effect("is refused with a participant that is declared twice", () =>
+    Effect.gen(function* () {
+      const version = yield* versionOf({}, { t: `spec: { overrides: { launch: { ${TWICE} } } }` })
+      const request = { scenarioRef: REF, templateId: "t", inputs: {} }
+      const refused = compileLaunch(version, request, { sessionId: "s", serviceName: "svc", environment: "test" })
+      assert.strictEqual(
+        Result.isFailure(refused) && refused.failure.message,
+        'launch.participants declares "a" twice: give each participant its own id'
+      )
+    })
   )
 })
 

@@ -113,7 +113,7 @@ contract("what an agent is given", [
       const scopes = (can_start_sessions: boolean) => ({
         can_start_sessions,
         is_observer: false,
-        allowed_modes: ["", "macp.mode.decision.v1"]
+        allowed_modes: ["macp.mode.decision.v1", ""]
       })
       expect(world.auth.requests[0]?.path).toBe("/tokens")
       expect(world.auth.requests.map(({ body }) => body)).toStrictEqual([
@@ -225,7 +225,18 @@ contract("the launch service: POST /examples/run: errors", [
         }
       ]
     }),
-    journal: ["exits"]
+    journal: ["exits"],
+    also: ({ body, world }) => {
+      const [posted, told, ...others] = world.controlPlane.requests
+      expect([posted?.path, told?.path, others]).toStrictEqual([
+        "/runs",
+        `/runs/${body.metadata.sessionId}/abandon`,
+        []
+      ])
+      expect(told?.body).toStrictEqual({
+        reason: "agent lead (agent-exits): process exited before attach confirmed (code=3, signal=null)"
+      })
+    }
   }),
   run("members that exit or hang are AGENT_ATTACH_FAILED together, and the others are ended", "members-fail", {
     ...refused(502, "AGENT_ATTACH_FAILED", "agents failed to attach: x, y", {
@@ -245,7 +256,11 @@ contract("the launch service: POST /examples/run: errors", [
   }),
   ...(
     [
-      ["missing", "agent-missing", "spawn error: spawn ./no-such-executable ENOENT"],
+      [
+        "missing",
+        "agent-missing",
+        "spawn error: there is no ./no-such-executable beside the manifest, in the agents' folder or in the service's root"
+      ],
       ["broken", "agent-broken", "manifest.id is required"],
       ["container", "agent-container", 'entrypoint type "container" cannot be started by this service'],
       [
@@ -260,7 +275,8 @@ contract("the launch service: POST /examples/run: errors", [
         sessionId: uuid,
         failedParticipants: [{ participantId: "x", agentRef, reason }]
       }),
-      also: ({ file }) => expect(slug !== "missing" || !isAlive(Number(file("pid-lead")))).toBe(true)
+      journal: [],
+      also: nothingAsked
     })
   ),
   ...(
@@ -300,6 +316,16 @@ contract("the launch service: POST /examples/run: errors", [
       "requester must be an object",
       "runLabel must be a string"
     ])
+  }),
+  run("the requester is judged inside, too", "order", {
+    with: { requester: { actorId: 5, actorType: "robot" } },
+    status: 400,
+    answer: frameworkBody(400, "Bad Request", [
+      "requester.actorId must be a string",
+      "requester.actorType must be one of the following values: user, service, system"
+    ]),
+    journal: [],
+    also: nothingAsked
   }),
   run("tags must be an array", "order", {
     with: { tags: "x" },

@@ -52,7 +52,7 @@ const register = Effect.fnUntraced(function* (answers: ReadonlyArray<Response>, 
       Layer.provide(Logger.layer([logger]))
     )
   )
-  return { calls, warnings, policies: Context.get(context, PolicyRegistration) }
+  return { calls, warnings, logger: Logger.layer([logger]), policies: Context.get(context, PolicyRegistration) }
 })
 
 const registered = (name: string) => ({ policy: name, state: "registered" })
@@ -165,6 +165,71 @@ describe("registration of the packs' policies", () => {
       assert.deepStrictEqual(yield* policies.settled, [])
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* Queue.size(calls), 0)
+    })
+  )
+})
+
+describe("the policy of a launch", () => {
+  const missing = failure(404, "NOT_FOUND", "no such policy")
+  const settled = [json(201, { ok: true }), json(201, { ok: true })]
+
+  const ensure = Effect.fnUntraced(function* (
+    policyId: string | undefined,
+    answers: ReadonlyArray<Response>,
+    options: LauncherOptions = on
+  ) {
+    const { calls, logger, policies, warnings } = yield* register([...settled, ...answers], options)
+    const registering = (yield* policies.settled).length === 0 ? 0 : 2
+    const outcome = yield* Effect.result(policies.ensure(policyId)).pipe(Effect.provide(logger))
+    const asked = (yield* Queue.takeAll(calls)).slice(registering).map(({ method, url }) => `${method} ${url}`)
+    const refused = outcome._tag === "Failure" ? `${outcome.failure.errorCode}: ${outcome.failure.message}` : undefined
+    return { asked, refused, warnings: warnings.slice(1) }
+  })
+  const GET = "GET http://plane.test/runtime/policies/policy.a"
+  const POST = "POST http://plane.test/runtime/policies"
+
+  it.effect.each([
+    ["is there", "policy.a", [held()], [GET]],
+    ["has been deleted, and is registered again", "policy.a", [missing, json(201, { ok: true })], [GET, POST]],
+    ["is that of the runtime", "policy.default", [], []],
+    ["is not named", undefined, [], []]
+  ] as const)("lets it start when it %s", ([, policyId, answers, calls]) =>
+    Effect.map(ensure(policyId, answers), ({ asked, refused }) => {
+      assert.isUndefined(refused)
+      assert.deepStrictEqual(asked, [...calls])
+    })
+  )
+
+  it.effect.each([
+    [
+      "without a file",
+      "policy.elsewhere",
+      [missing],
+      "INVALID_CONFIG: policy policy.elsewhere is not registered at the runtime (the packs have no file of it to register)"
+    ],
+    [
+      "that the runtime refuses",
+      "policy.a",
+      [missing, json(201, { ok: false, error: "too many policies" })],
+      "INVALID_CONFIG: policy policy.a is not registered at the runtime (too many policies)"
+    ]
+  ] as const)("is named when it is gone, %s", ([, policyId, answers, message]) =>
+    Effect.map(ensure(policyId, answers), ({ refused }) => {
+      assert.strictEqual(refused?.split(": register it")[0], message)
+    })
+  )
+
+  it.effect("is not registered where that is switched off", () =>
+    Effect.map(ensure("policy.a", [], { ...on, registerPolicies: false }), ({ asked, refused }) => {
+      assert.isUndefined(refused)
+      assert.deepStrictEqual(asked, [GET])
+    })
+  )
+
+  it.effect("fails no launch when nobody can tell", () =>
+    Effect.map(ensure("policy.a", [failure(503, "RUNTIME_UNAVAILABLE", "down")]), ({ refused, warnings }) => {
+      assert.isUndefined(refused)
+      assert.deepStrictEqual(warnings, ["whether policy policy.a is registered cannot be told: down"])
     })
   )
 })

@@ -52,6 +52,20 @@ describe("submission to the control plane", () => {
   })
 
   it.effect.each([
+    ["200", json(200, accepted), accepted],
+    ["201 and more than is needed", json(201, { ...accepted, extra: 1 }), accepted],
+    [
+      "no trace id",
+      json(202, { runId: "r", sessionId: SESSION_ID, status: "s" }),
+      { runId: "r", sessionId: SESSION_ID, status: "s" }
+    ]
+  ] as const)("takes %s as accepted", ([, response, run]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* submit, Option.some(run))
+    }).pipe(Effect.provide(withPlane(Effect.succeed(response)).layer))
+  )
+
+  it.effect.each([
     ["a refusal", json(400, { statusCode: 400, errorCode: "VALIDATION_ERROR", message: ["no"], error: "Bad Request" })],
     ["a fault", json(503, "down")],
     ["an answer that is no run", json(202, { runId: "" })],

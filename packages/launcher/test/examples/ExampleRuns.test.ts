@@ -1,106 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { CompileLaunchResult, ControlPlaneRun, ExampleRunRequest } from "@runplane/api"
+import type { CompileLaunchResult } from "@runplane/api"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { AgentAssignment } from "../../src/agents/AgentBootstrap.ts"
-import { AgentHost, AgentNotAttached } from "../../src/agents/AgentHost.ts"
-import { AgentTokens } from "../../src/agents/AgentTokens.ts"
-import { type CancelCallback, CancelCallbacks } from "../../src/agents/CancelCallbacks.ts"
-import { AgentCatalog, type AgentProfile } from "../../src/catalog/AgentCatalog.ts"
-import { authMintFailed } from "../../src/common/LaunchErrors.ts"
-import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
-import { RunSubmission } from "../../src/control-plane/RunSubmission.ts"
-import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
-import type { LauncherOptions } from "../../src/LauncherSettings.ts"
 import { compiledLaunch, profile, SESSION_ID } from "../fixtures/Compiled.ts"
-import { memoryFiles } from "../fixtures/MemoryFiles.ts"
-import { settingsLayer } from "../fixtures/Settings.ts"
 
-const manifest = (changes: object = {}) =>
-  JSON.stringify({
-    id: "a",
-    name: "A",
-    framework: "custom",
-    entrypoint: { type: "node_file", value: "m" },
-    ...changes
-  })
-
-interface Scene {
-  readonly profiles?: ReadonlyArray<AgentProfile>
-  readonly manifests?: Readonly<Record<string, string>>
-  /** Participants whose process does not stay. */
-  readonly failing?: ReadonlyArray<string>
-  readonly mintFails?: boolean
-  readonly attachment?: Effect.Effect<void>
-  readonly submission?: Effect.Effect<Option.Option<ControlPlaneRun>>
-  readonly settings?: LauncherOptions
-  /** What every agent is assigned, with its name as the bearer. */
-  readonly callback?: Omit<CancelCallback, "bearer">
-}
-
-const ALL = ["agent-a", "agent-b", "agent-c"]
-const accepted: ControlPlaneRun = { runId: SESSION_ID, sessionId: SESSION_ID, status: "queued", traceId: "t" }
-
-/** The example flow over a cast that is made up; `log` tells who was called in which order. */
-const stage = (scene: Scene) => {
-  const log: Array<string> = []
-  const submitted: Array<CompileLaunchResult["runDescriptor"]> = []
-  const told = new Map<string, AgentAssignment["cancelCallback"]>()
-  const note = (text: string) => Effect.sync(() => void log.push(text))
-  const manifests = scene.manifests ?? Object.fromEntries(ALL.map((ref) => [ref, manifest()]))
-  const layer = ExampleRuns.layer.pipe(
-    Layer.provide(
-      Layer.mergeAll(
-        Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(compiledLaunch()) }),
-        AgentCatalog.layerMemory(scene.profiles ?? ALL.map((ref) => profile(ref))),
-        Layer.succeed(AgentTokens, {
-          tokenFor: ({ participantId, isInitiator }) =>
-            scene.mintFails
-              ? Effect.fail(authMintFailed("auth-service returned 500", 500))
-              : Effect.as(note(`mint ${participantId}${isInitiator ? " as initiator" : ""}`), `token-${participantId}`)
-        }),
-        Layer.succeed(AgentHost, {
-          attach: ({ binding, cancelCallback }) =>
-            Effect.gen(function* () {
-              told.set(binding.participantId, cancelCallback)
-              yield* note(`attach ${binding.participantId}`)
-              yield* scene.attachment ?? Effect.void
-              if (scene.failing?.includes(binding.participantId)) return yield* new AgentNotAttached({ reason: "gone" })
-              return { pid: 100 }
-            }),
-          stopRun: (runId) => note(`stop ${runId}`),
-          running: Effect.succeed([])
-        }),
-        Layer.succeed(CancelCallbacks, {
-          assign: (_runId, participants) =>
-            Effect.succeed(
-              new Map(
-                participants.flatMap((name) => (scene.callback ? [[name, { ...scene.callback, bearer: name }]] : []))
-              )
-            )
-        }),
-        Layer.succeed(RunSubmission, {
-          submit: (descriptor) => {
-            submitted.push(descriptor)
-            return scene.submission ?? Effect.succeedNone
-          }
-        }),
-        settingsLayer({ agentsDir: "/agents", ...scene.settings }),
-        memoryFiles(
-          Object.fromEntries(Object.entries(manifests).map(([ref, text]) => [`/agents/manifests/${ref}.json`, text]))
-        )
-      )
-    )
-  )
-  const run = (request: Partial<ExampleRunRequest> = {}) =>
-    Effect.flatMap(ExampleRuns, (runs) => runs.run({ scenarioRef: "demo/one@1.0.0", inputs: {}, ...request })).pipe(
-      Effect.provide(layer)
-    )
-  return { log, run, submitted, told }
-}
+import { ALL, accepted, manifest, stage } from "./Stage.ts"
 
 describe("the example flow", () => {
   it.effect("starts the initiator first, each after the other is confirmed, and answers in declaration order", () => {

@@ -1,6 +1,6 @@
 import type { Reading, Row, SettingType } from "./Setting.ts"
 import { row, settingsOf } from "./Setting.ts"
-import { address, flag, listenPort, path, saying, text, wholeNumber } from "./SettingTypes.ts"
+import { address, flag, list, listenPort, path, saying, text, wholeNumber } from "./SettingTypes.ts"
 
 /** Timers take no more; what asks for more means "very long". */
 const LONGEST_MS = 2 ** 31 - 1
@@ -66,7 +66,24 @@ export const LaunchSettings = settingsOf(
     EXAMPLE_AGENT_NODE_PATH: row(text, "", "Interpreter of agents in JavaScript and TypeScript.", {
       shownDefault: "the one that runs the service"
     }),
+    HOST_ENV_ALLOW: row(
+      list,
+      [],
+      "Names of variables of the service's environment that agents may see beside PATH, HOME and the like, such as " +
+        "OPENAI_API_KEY."
+    ),
     EXAMPLE_AGENT_ATTACH_CONFIRMATION_MS: row(ms, 400, "How long a started agent must live to count as attached."),
+    EXAMPLE_AGENT_LOG_BYTES_PER_SECOND: row(
+      wholeNumber({ unit: "bytes per second", min: 1, whenBad: "default", atMost: LONGEST_MS }),
+      65_536,
+      "Output of an agent that is logged; what it writes beyond that, and a burst of 4 s, is left out."
+    ),
+    EXAMPLE_AGENT_SESSION_TIMEOUT_MS: row(
+      ms,
+      55_000,
+      "How long the agents of a launch may take to open its session before they are ended and its run fails; 0 leaves " +
+        "that to the control plane."
+    ),
     EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may take over SIGTERM before it is killed."),
     PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port) that agents get."),
     PROTO_RUNTIME_TLS: row(flag, true, "Whether the agents call the runtime over TLS."),

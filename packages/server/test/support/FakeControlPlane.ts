@@ -118,6 +118,7 @@ const Runs = HttpApiBuilder.group(
       metrics: ({ params }) => Effect.as(known(params.id), emptyRunMetrics(RUN_ID)),
       artifacts: () => Effect.die(new Error("a handler that is broken")),
       messages: () => Effect.succeed([]),
+      abandon: ({ params }) => known(params.id),
       cancel: lifecycle,
       suspend: lifecycle,
       resume: lifecycle

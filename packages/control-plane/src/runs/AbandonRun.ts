@@ -1,0 +1,53 @@
+import { controlPlaneError, invalidTransition, runNotFound } from "@runplane/api"
+import { runFailed } from "@runplane/domain"
+import { RuntimeClient } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
+import { answerOfRuntimeError } from "../edge/RuntimeRefusal.ts"
+import { EventLog } from "../log/EventLog.ts"
+import type { StoredRun } from "../log/runs/RunRow.ts"
+
+/**
+ * Ends the waiting for a session that nobody will open (docs/http.md#abandon): the run fails with the caller's reason.
+ * The runtime is asked first, so that a session which is there keeps its run.
+ */
+export const makeAbandonRun = Effect.gen(function* () {
+  const audit = yield* AuditTrail
+  const log = yield* EventLog
+  const runtime = yield* RuntimeClient
+
+  return Effect.fnUntraced(function* (run: StoredRun, reason: string, caller: Caller) {
+    const { id, runtimeSessionId, status } = run.record
+    if (status !== "queued" && status !== "starting") return yield* invalidTransition(id, status, "failed")
+    const session = yield* Effect.result(runtime.getSession(runtimeSessionId))
+    if (session._tag === "Success" && session.success.state !== "UNSPECIFIED") {
+      return yield* controlPlaneError("CONFLICT", `session ${runtimeSessionId} has been opened`)
+    }
+    if (session._tag === "Failure" && session.failure.reason !== "NOT_FOUND") {
+      return yield* answerOfRuntimeError(session.failure)
+    }
+    // The code of a run that waited in vain: a session that opens after all is then observed as a run of its own.
+    const failure = { errorCode: "RUNTIME_TIMEOUT", errorMessage: `the session was not opened: ${reason}` }
+    const { change, status: now } = yield* log
+      .change({
+        runId: id,
+        to: "failed",
+        failure,
+        events: (locked, at) => [
+          runFailed({
+            ts: at,
+            runId: locked.id,
+            runtimeSessionId: locked.runtimeSessionId,
+            traceId: locked.traceId,
+            endedAt: at,
+            error: failure.errorMessage,
+            errorCode: failure.errorCode
+          })
+        ],
+        also: (at) =>
+          audit.record({ caller, action: "run.abandon", resource: "run", resourceId: id, details: { reason }, at })
+      })
+      .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(id))))
+    if (change !== "applied") return yield* invalidTransition(id, now, "failed")
+  }, Effect.uninterruptible)
+})

@@ -1,0 +1,110 @@
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import type { LauncherSettingsShape } from "../LauncherSettings.ts"
+import type { AgentManifest } from "./AgentManifest.ts"
+import { AgentNotAttached } from "./AgentNotAttached.ts"
+import { builtEntrypoint, type HostCommand, hostCommand } from "./HostCommand.ts"
+
+/** Where programs are looked for when the environment has no PATH: what the system itself does. */
+const DEFAULT_PATH = "/usr/bin:/bin"
+
+/** Any of the permissions to execute. */
+const EXECUTABLE = 0o111
+
+type CommandSettings = Pick<
+  LauncherSettingsShape,
+  "agentsDir" | "serviceRoot" | "nodePath" | "pythonPath" | "hostEnvAllow"
+>
+
+/**
+ * The command that starts an agent, once everything that it names is there: the working directory, the script and the
+ * interpreter (docs/launch.md#agent-files). Fails with the first that is missing. Whether a Python module exists only
+ * its interpreter can tell.
+ */
+export const agentCommand = Effect.fn("AgentCommand.resolve")(function* (
+  manifest: AgentManifest,
+  settings: CommandSettings
+): Effect.fn.Return<HostCommand, AgentNotAttached, FileSystem.FileSystem | Path.Path> {
+  const path = yield* Path.Path
+  const places = [path.join(settings.agentsDir, "manifests"), settings.agentsDir, settings.serviceRoot]
+  const cwd = yield* workingDirectory(manifest.host.cwd, settings.serviceRoot, places)
+  const value = yield* entrypoint(manifest, cwd, manifest.host.cwd === undefined ? places : [cwd, ...places])
+  const command = yield* Effect.mapError(
+    Effect.fromResult(
+      hostCommand({ ...manifest, entrypoint: { ...manifest.entrypoint, value } }, settings, {
+        ownNode: process.execPath,
+        parent: process.env
+      })
+    ),
+    (reason) => new AgentNotAttached({ reason })
+  )
+  yield* checkProgram(command.command, cwd, command.env["PATH"])
+  return { ...command, cwd, env: { ...command.env, EXAMPLE_AGENT_ENTRYPOINT: manifest.entrypoint.value } }
+})
+
+const missing = (what: string) => new AgentNotAttached({ reason: `spawn error: ${what}` })
+
+const LOOKED_IN = "beside the manifest, in the agents' folder or in the service's root"
+
+/** A manifest without one, or with `.`, means the service's root. */
+const workingDirectory = Effect.fnUntraced(function* (
+  named: string | undefined,
+  root: string,
+  places: ReadonlyArray<string>
+) {
+  if (named === undefined || named === "" || named === ".") return root
+  const path = yield* Path.Path
+  for (const place of places) {
+    const folder = path.resolve(place, named)
+    if ((yield* kindOf(folder)) === "Directory") return folder
+  }
+  return yield* missing(`no working directory ${named} ${LOOKED_IN}`)
+})
+
+/** The entrypoint as the process is given it: as written where it stands in the working directory, else its path. */
+const entrypoint = Effect.fnUntraced(function* (manifest: AgentManifest, cwd: string, places: ReadonlyArray<string>) {
+  const { type, value } = manifest.entrypoint
+  if (type === "python_module" || type === "container") return value
+  if (type === "command" && !/[\\/]/.test(value)) return value
+  const path = yield* Path.Path
+  const built = builtEntrypoint(manifest)
+  for (const place of places) {
+    for (const name of built === undefined ? [value] : [built, value]) {
+      const file = path.resolve(place, name)
+      if ((yield* kindOf(file)) === "File") return place === cwd ? name : file
+    }
+  }
+  return yield* missing(`there is no ${value} ${LOOKED_IN}`)
+})
+
+/** Whether the program can be executed: a path from the working directory on, a bare name from the PATH. */
+const checkProgram = Effect.fnUntraced(function* (program: string, cwd: string, searched = DEFAULT_PATH) {
+  // There, names have endings that nobody writes.
+  if (process.platform === "win32") return
+  const path = yield* Path.Path
+  const fs = yield* FileSystem.FileSystem
+  const isExecutable = (file: string) =>
+    fs.stat(file).pipe(
+      Effect.map((info) => info.type === "File" && (info.mode & EXECUTABLE) !== 0),
+      Effect.orElseSucceed(() => false)
+    )
+  if (program.includes("/")) {
+    const file = path.resolve(cwd, program)
+    if (yield* isExecutable(file)) return
+    const kind = yield* kindOf(file)
+    return yield* missing(kind === "File" ? `${program} is not executable` : `there is no program ${program}`)
+  }
+  for (const folder of searched.split(":")) {
+    if (yield* isExecutable(path.resolve(cwd, folder, program))) return
+  }
+  return yield* missing(`there is no program ${program} on the PATH of agents`)
+})
+
+const kindOf = (file: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    fs.stat(file).pipe(
+      Effect.map((info) => info.type),
+      Effect.orElseSucceed(() => undefined)
+    )
+  )

@@ -1,0 +1,97 @@
+import type { CompileLaunchResult, HostedAgent, LauncherError } from "@runplane/api"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
+import * as Result from "effect/Result"
+import { AgentHost } from "../agents/AgentHost.ts"
+import { type AgentManifest, isHosted, parseManifest, readManifestText } from "../agents/AgentManifest.ts"
+import { AgentNotAttached } from "../agents/AgentNotAttached.ts"
+import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
+import { agentAttachFailed, type FailedParticipant, invalidConfig } from "../common/LaunchErrors.ts"
+import { LauncherSettings } from "../LauncherSettings.ts"
+
+export type Binding = CompileLaunchResult["participantBindings"][number]
+
+/** A participant of a launch and the agent that plays it. */
+export interface Member {
+  readonly binding: Binding
+  readonly profile: AgentProfile
+  /** How an attached agent is started; undefined for the others, which have no process. */
+  readonly manifest: AgentManifest | undefined
+}
+
+/**
+ * Finds the agents of a launch and judges whether they can be started, before anything is
+ * (docs/launch.md#before-start).
+ */
+export class Casting extends Context.Service<
+  Casting,
+  {
+    /** In declaration order. Every member that cannot be started is in `failedParticipants` of the failure. */
+    readonly cast: (
+      compiled: CompileLaunchResult
+    ) => Effect.Effect<ReadonlyArray<Member>, Exclude<LauncherError, { readonly _tag: "LaunchRejected" }>>
+  }
+>()("runplane/launcher/Casting") {
+  static readonly layer = Layer.effect(
+    Casting,
+    Effect.gen(function* () {
+      const { agentsDir } = yield* LauncherSettings
+      const catalog = yield* AgentCatalog
+      const host = yield* AgentHost
+      const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+
+      const manifestOf = Effect.fnUntraced(function* ({ agentRef, bootstrapMode, framework }: AgentProfile) {
+        if (bootstrapMode !== "attached") return Result.succeed(undefined)
+        if (!isHosted(framework)) {
+          return yield* invalidConfig(`no host adapter registered for framework "${framework}" (agentRef=${agentRef})`)
+        }
+        const text = yield* Effect.result(Effect.provideContext(readManifestText(agentsDir, agentRef), files))
+        if (Result.isFailure(text)) return notAttached(`manifest cannot be read: ${text.failure.reason._tag}`)
+        if (text.success === undefined) return yield* invalidConfig(`agent manifest missing for ${agentRef}`)
+        const parsed = parseManifest(text.success)
+        if (Result.isFailure(parsed)) return notAttached(parsed.failure.join("; "))
+        return yield* Effect.result(Effect.as(host.check(parsed.success), parsed.success))
+      })
+
+      const cast = Effect.fn("Casting.cast")(function* ({ participantBindings, sessionId }: CompileLaunchResult) {
+        const found = yield* Effect.forEach(participantBindings, (binding) =>
+          Effect.map(catalog.get(binding.agentRef), (profile) => ({ binding, profile }))
+        )
+        const members: Array<Member> = []
+        const failed: Array<FailedParticipant> = []
+        for (const { binding, profile } of found) {
+          const manifest: Result.Result<AgentManifest | undefined, AgentNotAttached> = yield* manifestOf(profile)
+          if (Result.isSuccess(manifest)) members.push({ binding, profile, manifest: manifest.success })
+          else failed.push(failedParticipant(binding, manifest.failure.reason))
+        }
+        if (failed.length > 0) return yield* agentAttachFailed(sessionId, failed)
+        return members
+      })
+
+      return Casting.of({ cast })
+    })
+  )
+}
+
+const notAttached = (reason: string) => Result.fail(new AgentNotAttached({ reason }))
+
+export const failedParticipant = ({ agentRef, participantId }: Binding, reason: string): FailedParticipant => ({
+  participantId,
+  agentRef,
+  reason
+})
+
+/** A member as the answer shows it (docs/launch.md#hosted-agents). */
+export const hostedAgent = (
+  { binding, profile }: Member,
+  participantMetadata: HostedAgent["participantMetadata"]
+): HostedAgent => ({
+  ...profile,
+  role: binding.role || profile.role,
+  participantId: binding.participantId,
+  status: "bootstrapped",
+  participantMetadata
+})

@@ -1,0 +1,135 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import { TestClock } from "effect/testing"
+import type { EndedAgent } from "../../src/agents/AgentHost.ts"
+import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
+import { SESSION_ID } from "../fixtures/Compiled.ts"
+
+import { accepted, manifest, stage } from "./Stage.ts"
+
+/** What an agent leaves behind. */
+const ending = (code: number, ...lastLines: ReadonlyArray<string>): Effect.Effect<EndedAgent> =>
+  Effect.succeed({ code, signal: null, lastLines })
+
+const withRun = { submission: Effect.succeedSome(accepted) }
+
+describe("before anything is started", () => {
+  it.effect("every member that cannot be started is told, and nothing is submitted", () => {
+    const manifests = {
+      "agent-a": manifest({ id: "x" }),
+      "agent-b": manifest({ entrypoint: {} }),
+      "agent-c": manifest({ id: "z" })
+    }
+    const { log, run, submitted } = stage({ manifests, unstartable: ["x", "z"] })
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(run())
+      assert.strictEqual(error.errorCode, "AGENT_ATTACH_FAILED")
+      assert.deepStrictEqual(error.metadata?.["failedParticipants"], [
+        { participantId: "one", agentRef: "agent-a", reason: "no x" },
+        {
+          participantId: "two",
+          agentRef: "agent-b",
+          reason: "manifest.entrypoint.type is required; manifest.entrypoint.value is required"
+        },
+        { participantId: "lead", agentRef: "agent-c", reason: "no z" }
+      ])
+      assert.deepStrictEqual([log, submitted], [[], []])
+    })
+  })
+
+  it.effect("a policy that the runtime lacks is told", () => {
+    const { log, run, submitted } = stage({ policyMissing: true })
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(run())
+      assert.strictEqual(error.errorCode, "INVALID_CONFIG")
+      assert.strictEqual(error.message, "policy policy.p is not registered")
+      assert.deepStrictEqual([log, submitted], [[], []])
+    })
+  })
+})
+
+describe("an agent that ends", () => {
+  const failedLead = (code: number, lines: string) => ({
+    participantId: "lead",
+    agentRef: "agent-c",
+    reason: `process exited before its session was open (code=${code}, signal=null)${lines}`
+  })
+
+  it.effect("before its session is open ends the launch, and the run says why", () => {
+    const { log, run } = stage({ ...withRun, attachment: Effect.yieldNow, ends: { lead: ending(1, "no", "policy") } })
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(run())
+      assert.strictEqual(error.errorCode, "AGENT_ATTACH_FAILED")
+      assert.deepStrictEqual(error.metadata?.["failedParticipants"], [failedLead(1, ": no | policy")])
+      const told = log.filter((line) => line.startsWith("abandon"))
+      assert.deepStrictEqual(told, [
+        "abandon: agent lead (agent-c): process exited before its session was open (code=1, signal=null): no | policy"
+      ])
+      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+    })
+  })
+
+  it.effect("with success before its session is open ends the launch too", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        stage({ ...withRun, attachment: Effect.yieldNow, ends: { lead: ending(0) } }).run()
+      )
+      assert.deepStrictEqual(error.metadata?.["failedParticipants"], [failedLead(0, "")])
+    })
+  )
+
+  it.effect("with success once its session is open is done", () =>
+    Effect.gen(function* () {
+      const answer = yield* stage({ ...withRun, ends: { lead: ending(0) }, abandonment: "opened" }).run()
+      assert.lengthOf(answer.hostedAgents, 3)
+    })
+  )
+
+  it.effect("without success does not count as bootstrapped, open session or not, with the others that ended", () =>
+    Effect.gen(function* () {
+      const scene = { ...withRun, abandonment: "opened", ends: { one: ending(2), lead: ending(1) } } as const
+      const { log, run } = stage({ ...scene, attachment: Effect.yieldNow })
+      const error = yield* Effect.flip(run())
+      const failed = error.metadata?.["failedParticipants"]
+      assert.deepInclude(failed, failedLead(1, ""))
+      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+    })
+  )
+
+  it.effect("after the answer, before its session is open, ends the others and the run", () =>
+    Effect.gen(function* () {
+      const end = yield* Deferred.make<EndedAgent>()
+      const stopped = yield* Deferred.make<void>()
+      const { log, service } = stage({ ...withRun, ends: { one: Deferred.await(end) }, stopped })
+      yield* Effect.gen(function* () {
+        const runs = yield* ExampleRuns
+        yield* runs.run({ scenarioRef: "demo/one@1.0.0", inputs: {} })
+        yield* Deferred.succeed(end, { code: 0, signal: null, lastLines: [] })
+        yield* Deferred.await(stopped)
+      }).pipe(Effect.provide(service))
+      assert.deepStrictEqual(log.slice(-2), [
+        "abandon: agent one (agent-a): process exited before its session was open (code=0, signal=null)",
+        `stop ${SESSION_ID}`
+      ])
+    })
+  )
+
+  it.effect.each([
+    ["waits in vain", true],
+    ["is open", false]
+  ] as const)("not at all, while the session %s", ([, waiting]) =>
+    Effect.gen(function* () {
+      const { log, service } = stage({ ...withRun, waiting, settings: { sessionOpenTimeoutMs: 5_000 } })
+      yield* Effect.gen(function* () {
+        yield* (yield* ExampleRuns).run({ scenarioRef: "demo/one@1.0.0", inputs: {} })
+        yield* TestClock.adjust("6 seconds")
+      }).pipe(Effect.provide(service))
+      const said = ["lead", "one", "two"].map((id, at) => `agent ${id} (agent-${"cab"[at]}) said: line of ${id}`)
+      assert.deepStrictEqual(
+        log.slice(6),
+        waiting ? [`abandon: no agent opened it within 5000 ms; ${said.join("; ")}`, `stop ${SESSION_ID}`] : []
+      )
+    })
+  )
+})

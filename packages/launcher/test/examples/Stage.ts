@@ -1,0 +1,132 @@
+import type { CompileLaunchResult, ControlPlaneRun, ExampleRunRequest } from "@runplane/api"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
+import type { AgentAssignment } from "../../src/agents/AgentBootstrap.ts"
+import { AgentHost, type EndedAgent } from "../../src/agents/AgentHost.ts"
+import { AgentNotAttached } from "../../src/agents/AgentNotAttached.ts"
+import { AgentTokens } from "../../src/agents/AgentTokens.ts"
+import { type CancelCallback, CancelCallbacks } from "../../src/agents/CancelCallbacks.ts"
+import { AgentCatalog, type AgentProfile } from "../../src/catalog/AgentCatalog.ts"
+import { authMintFailed, invalidConfig } from "../../src/common/LaunchErrors.ts"
+import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
+import { PolicyRegistration } from "../../src/control-plane/PolicyRegistration.ts"
+import { type Abandonment, RunFate } from "../../src/control-plane/RunFate.ts"
+import { RunSubmission } from "../../src/control-plane/RunSubmission.ts"
+import { Casting } from "../../src/examples/Cast.ts"
+import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
+import type { LauncherOptions } from "../../src/LauncherSettings.ts"
+import { compiledLaunch, profile, SESSION_ID } from "../fixtures/Compiled.ts"
+import { memoryFiles } from "../fixtures/MemoryFiles.ts"
+import { settingsLayer } from "../fixtures/Settings.ts"
+
+export const manifest = (changes: object = {}) =>
+  JSON.stringify({
+    id: "a",
+    name: "A",
+    framework: "custom",
+    entrypoint: { type: "node_file", value: "m" },
+    ...changes
+  })
+
+export interface Scene {
+  readonly profiles?: ReadonlyArray<AgentProfile>
+  readonly manifests?: Readonly<Record<string, string>>
+  /** Participants whose process does not stay. */
+  readonly failing?: ReadonlyArray<string>
+  readonly mintFails?: boolean
+  /** Agents that cannot be started, by the id in their manifests. */
+  readonly unstartable?: ReadonlyArray<string>
+  /** Ends of processes that were attached, by participant; the others live on. */
+  readonly ends?: Readonly<Record<string, Effect.Effect<EndedAgent>>>
+  /** What the control plane makes of a run that is given up. */
+  readonly abandonment?: Abandonment
+  readonly waiting?: boolean
+  /** Told when the agents are stopped. */
+  readonly stopped?: Deferred.Deferred<void>
+  /** The policy of the launch is not registered. */
+  readonly policyMissing?: boolean
+  readonly attachment?: Effect.Effect<void>
+  readonly submission?: Effect.Effect<Option.Option<ControlPlaneRun>>
+  readonly settings?: LauncherOptions
+  /** What every agent is assigned, with its name as the bearer. */
+  readonly callback?: Omit<CancelCallback, "bearer">
+}
+
+export const ALL = ["agent-a", "agent-b", "agent-c"]
+export const accepted: ControlPlaneRun = { runId: SESSION_ID, sessionId: SESSION_ID, status: "queued", traceId: "t" }
+
+/** The example flow over a cast that is made up; `log` tells who was called in which order. */
+export const stage = (scene: Scene) => {
+  const log: Array<string> = []
+  const submitted: Array<CompileLaunchResult["runDescriptor"]> = []
+  const told = new Map<string, AgentAssignment["cancelCallback"]>()
+  const note = (text: string) => Effect.sync(() => void log.push(text))
+  const manifests = scene.manifests ?? Object.fromEntries(ALL.map((ref) => [ref, manifest()]))
+  const layer = ExampleRuns.layer.pipe(
+    Layer.provide(Casting.layer),
+    Layer.provide(
+      Layer.mergeAll(
+        Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(compiledLaunch()) }),
+        AgentCatalog.layerMemory(scene.profiles ?? ALL.map((ref) => profile(ref))),
+        Layer.succeed(AgentTokens, {
+          tokenFor: ({ participantId, isInitiator }) =>
+            scene.mintFails
+              ? Effect.fail(authMintFailed("auth-service returned 500", 500))
+              : Effect.as(note(`mint ${participantId}${isInitiator ? " as initiator" : ""}`), `token-${participantId}`)
+        }),
+        Layer.succeed(AgentHost, {
+          check: ({ id }) =>
+            scene.unstartable?.includes(id) ? Effect.fail(new AgentNotAttached({ reason: `no ${id}` })) : Effect.void,
+          attach: ({ binding, cancelCallback }) =>
+            Effect.gen(function* () {
+              told.set(binding.participantId, cancelCallback)
+              yield* note(`attach ${binding.participantId}`)
+              yield* scene.attachment ?? Effect.void
+              if (scene.failing?.includes(binding.participantId)) return yield* new AgentNotAttached({ reason: "gone" })
+              const ended = scene.ends?.[binding.participantId] ?? Effect.never
+              return { pid: 100, ended, lastLines: Effect.succeed([`line of ${binding.participantId}`]) }
+            }),
+          stopRun: (runId) =>
+            Effect.andThen(
+              note(`stop ${runId}`),
+              scene.stopped === undefined ? Effect.void : Deferred.succeed(scene.stopped, undefined)
+            ),
+          running: Effect.succeed([])
+        }),
+        Layer.succeed(CancelCallbacks, {
+          assign: (_runId, participants) =>
+            Effect.succeed(
+              new Map(
+                participants.flatMap((name) => (scene.callback ? [[name, { ...scene.callback, bearer: name }]] : []))
+              )
+            )
+        }),
+        Layer.succeed(RunSubmission, {
+          submit: (descriptor) => {
+            submitted.push(descriptor)
+            return scene.submission ?? Effect.succeedNone
+          }
+        }),
+        Layer.mock(PolicyRegistration, {
+          ensure: (policyId) =>
+            scene.policyMissing ? Effect.fail(invalidConfig(`policy ${policyId} is not registered`)) : Effect.void
+        }),
+        Layer.succeed(RunFate, {
+          abandon: (_runId, reason) => Effect.as(note(`abandon: ${reason}`), scene.abandonment ?? "abandoned"),
+          isWaiting: () => Effect.succeed(scene.waiting ?? true)
+        }),
+        settingsLayer({ agentsDir: "/agents", ...scene.settings }),
+        memoryFiles(
+          Object.fromEntries(Object.entries(manifests).map(([ref, text]) => [`/agents/manifests/${ref}.json`, text]))
+        )
+      )
+    )
+  )
+  const run = (request: Partial<ExampleRunRequest> = {}) =>
+    Effect.flatMap(ExampleRuns, (runs) => runs.run({ scenarioRef: "demo/one@1.0.0", inputs: {}, ...request })).pipe(
+      Effect.provide(layer)
+    )
+  return { log, run, service: layer, submitted, told }
+}

@@ -19,7 +19,10 @@ import {
   unauthenticated,
   unknownCursor,
   unknownRuntimeKind,
-  unsupportedMediaType
+  unsupportedMediaType,
+  viewNameTaken,
+  viewNotFound,
+  viewReadOnly
 } from "../src/errors/Failures.ts"
 import { UUID_EXPECTED } from "../src/validation/Params.ts"
 import { errorAnswer } from "./ErrorAnswer.ts"
@@ -72,6 +75,13 @@ export const controlPlaneAnswers = {
   ),
   UnknownCursor: errorAnswer("the cursor is of another list, or of another order", unknownCursor()),
   SearchTooSlow: errorAnswer("the search took longer than searches may", searchTooSlow(["id", "status", "createdAt"])),
+  UnreadableSearch: errorAnswer(
+    "the search names what does not exist, or cannot be read",
+    badRequest('q at 8: "done" is not a value of status; expected queued, starting')
+  ),
+  ViewNameTaken: errorAnswer("another view of the resource has the name", viewNameTaken("Expensive")),
+  ReadOnlyView: errorAnswer("the view comes with the product", viewReadOnly("Active")),
+  ViewNotFound: errorAnswer("there is no such view", viewNotFound(WEBHOOK)),
   InvalidWindow: errorAnswer("the window ends before it begins", badRequest("to must be after from")),
   RefusedTarget: errorAnswer(
     "the URL leads where deliveries may not go",

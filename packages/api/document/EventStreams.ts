@@ -82,6 +82,19 @@ export const runStream: ItemStream = {
   }
 }
 
+/** `GET /events/stream` (docs/http.md#log-stream). */
+export const logStream: ItemStream = {
+  form: "frames",
+  items: {
+    canonical_event: { schema: "CanonicalEvent", description: "one event that matches; the id is its seq" },
+    heartbeat: {
+      schema: "LogHeartbeat",
+      description:
+        "at the beginning and every heartbeatMs: every match up to its seq has been sent. Its id is that seq, too"
+    }
+  }
+}
+
 /** `GET /runs/{id}/replay/stream` (docs/http.md#replay). */
 export const replayStream: ItemStream = {
   form: "frames",
@@ -109,6 +122,16 @@ export const itemSchemas = (declared: Shape): Shape => ({
       index: { type: "integer", description: "index of that event" }
     },
     required: ["ts", "seq", "index"],
+    additionalProperties: false
+  },
+  LogHeartbeat: {
+    type: "object",
+    description: "The stream of the log is alive",
+    properties: {
+      ts: { type: "string", format: "date-time", description: "Time of the heartbeat" },
+      seq: { type: "integer", description: "Every match up to here has been sent" }
+    },
+    required: ["ts", "seq"],
     additionalProperties: false
   },
   ExportHeader: line(partAt(declared, "RunBundle"), "header", "The head of an export by lines", {

@@ -258,6 +258,25 @@ await ask("listPolicies", "GET", "/runtime/policies")
 await ask("getPolicy", "GET", "/runtime/policies/policy.incident.strict")
 await ask("unregisterPolicy", "DELETE", "/runtime/policies/policy.incident.strict")
 
+// Views, and the log as a stream.
+const { id: view } = await ask("createView", "POST", "/views", {
+  body: {
+    name: "Expensive and declined",
+    resource: "runs",
+    q: "outcome:negative cost:>0.5",
+    columns: ["status", "cost"],
+    sort: "cost desc"
+  }
+})
+await ask("listViews", "GET", "/views?resource=audit")
+await ask("updateView", "PATCH", `/views/${view}`, { body: { columns: ["status", "cost", "duration"] } })
+await ask("deleteView", "DELETE", `/views/${view}`)
+const enough = (text: string) => text.split("event: canonical_event").length > 2
+const log = await readStream(`/events/stream?afterSeq=0&types=run.completed`, enough)
+books.controlPlane["streamEvents"] = {
+  answers: { recorded: { contentType: "text/event-stream", value: log.slice(0, log.lastIndexOf("\n\n") + 2) } }
+}
+
 // Webhooks: nobody listens at the address, so the delivery waits for its next attempt.
 const webhook = {
   url: "http://127.0.0.1:9/hooks/runs",

@@ -22,6 +22,7 @@ import { ReplayGroup } from "./ReplayGroup.ts"
 import { RunsGroup } from "./RunsGroup.ts"
 import { RuntimeGroup } from "./RuntimeGroup.ts"
 import { StreamGroup } from "./StreamGroup.ts"
+import { ViewsGroup } from "./ViewsGroup.ts"
 import { WebhooksGroup } from "./WebhooksGroup.ts"
 
 /** The HTTP contract of the run control plane. */
@@ -43,6 +44,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(QueryGroup)
   .add(MeGroup)
   .add(DecisionsGroup)
+  .add(ViewsGroup)
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)

@@ -1,12 +1,14 @@
 import { about, CanonicalEvent, Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { BadRequest } from "../errors/ControlPlaneErrors.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { commaSeparated, integer, isoDate, uuid, withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 import { eventQueryFields, searchText } from "./QueryFields.ts"
+import { lastEventId, MIN_HEARTBEAT_MS } from "./RunRequests.ts"
 
 const optional = Schema.optionalKey
 
@@ -54,6 +56,29 @@ export const LogPage = Schema.Struct({
 }).annotate({ identifier: "LogPage", description: "One page of the events of all runs" })
 export type LogPage = typeof LogPage.Type
 
+/** The query of `GET /events/stream` (docs/http.md#log-stream). */
+export const logStreamQuery = querySchema({
+  q: optional(
+    searchText(
+      eventQueryFields,
+      "Only events that this search finds; GET /query/fields lists its fields",
+      "type:(run.failed,policy.denied)"
+    )
+  ),
+  types: optional(
+    commaSeparated("Event types separated by commas; unknown ones match nothing", "run.completed,run.failed")
+  ),
+  afterSeq: optional(
+    integer({ min: 0 }).annotate(about("Send the events after this seq first, also for 0; wins over Last-Event-ID", 0))
+  ),
+  heartbeatMs: optional(
+    integer({ min: MIN_HEARTBEAT_MS }).annotate(
+      about("Milliseconds between heartbeats; the setting STREAM_SSE_HEARTBEAT_MS (15000) unless said", 15_000)
+    )
+  )
+})
+export type LogStreamQuery = typeof logStreamQuery.Type
+
 /**
  * The events of all runs in one ascending order. A page ends early in front of events that are still being written, so
  * paging by `nextCursor`, or by the last seq received, neither skips nor repeats an event.
@@ -74,6 +99,21 @@ export class CrossRunEventsGroup extends HttpApiGroup.make("crossRunEvents")
           "written, so paging by `nextCursor`, or by the last `seq` received, neither skips nor repeats one. A search for what no index " +
           "finds answers after about a second with what it has found, and `nextCursor` leads on.",
         failures: ["SearchTooSlow"]
+      })
+    ),
+    HttpApiEndpoint.get("stream", "/events/stream", {
+      query: logStreamQuery,
+      headers: lastEventId,
+      success: HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" })
+    }).annotateMerge(
+      operation({
+        id: "streamEvents",
+        summary: "Follow the events of all runs live",
+        description:
+          "An event stream (SSE) of the whole log in the order of `seq`, none left out and none twice: what `GET /events` " +
+          "lists, as soon as it does. With afterSeq or Last-Event-ID the events since then come first. The stream begins " +
+          "with a heartbeat, which says where it starts, and goes on until the client leaves. A client that receives " +
+          "nothing for three heartbeats should connect again."
       })
     )
   )

@@ -35,6 +35,23 @@ export const cursorText = Field.text(
   "WyJydW5zIGNyZWF0ZWRBdCBkZXNjIiwiMjAyNi0wNy0wMSJd"
 )
 
+/** Longest that a request may wait for the end of a run. Milliseconds. */
+export const MAX_WAIT_MS = 60_000
+export const DEFAULT_WAIT_MS = 30_000
+
+/** The query of `GET /runs/:id` (docs/http.md#wait). */
+export const runQuery = querySchema({
+  wait: optional(
+    Schema.Literals(["terminal"]).annotate(about("terminal: answer when the run has ended, or time is up", "terminal"))
+  ),
+  timeoutMs: optional(
+    integer({ min: 0, max: MAX_WAIT_MS }).annotate(
+      about(`Milliseconds to wait at most; ${DEFAULT_WAIT_MS} unless said`, DEFAULT_WAIT_MS)
+    )
+  )
+})
+export type RunQuery = typeof runQuery.Type
+
 /** The query of `GET /runs`. Dates are compared strictly: after is >, before is <. */
 export const runListQuery = querySchema({
   status: optional(Schema.Literals(RunStatus.literals).annotate(about("Runs with this status", "completed"))),
@@ -105,6 +122,12 @@ export const ticketField = optional(
     "rKk0w5Yb0mCqz3k1TtYp9fJc7lG2sVxN4uE8hQdWiRM"
   )
 )
+/** How clients of event streams say where they were cut off. */
+export const lastEventId = {
+  "last-event-id": optional(
+    Field.text("seq of the last event received, as EventSource sends it; what is not a number is ignored", "42")
+  )
+}
 
 /** The query of `GET /runs/:id/stream`. The heartbeat's default is a setting of the server. */
 export const runStreamQuery = querySchema({

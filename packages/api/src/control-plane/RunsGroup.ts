@@ -9,7 +9,7 @@ import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
 import { Run, RunAccepted, RunPage, RunValidation } from "./Run.ts"
 import { Artifact, OutboundMessage } from "./RunRecords.ts"
-import { AbandonRun, Reason, runListQuery } from "./RunRequests.ts"
+import { AbandonRun, Reason, runListQuery, runQuery } from "./RunRequests.ts"
 
 const id = { id: RunReference }
 const created = HttpApiSchema.status(201)
@@ -87,12 +87,19 @@ export class RunsGroup extends HttpApiGroup.make("runs")
         failures: ["UnknownCursor", "SearchTooSlow"]
       })
     ),
-    HttpApiEndpoint.get("get", "/runs/:id", { params: id, success: Run, error: NotFound }).annotateMerge(
+    HttpApiEndpoint.get("get", "/runs/:id", {
+      params: id,
+      query: runQuery,
+      success: Run,
+      error: NotFound
+    }).annotateMerge(
       operation({
         id: "getRun",
         access: "viewer",
         summary: "Read one run",
-        description: "The record of a run. The bearer of a cancel callback is shown as `[REDACTED]`.",
+        description:
+          "The record of a run. The bearer of a cancel callback is shown as `[REDACTED]`. With `wait=terminal` the answer " +
+          "comes when the run has ended, or when `timeoutMs` is over; `status` tells which.",
         failures: ["RunNotFound"]
       })
     ),

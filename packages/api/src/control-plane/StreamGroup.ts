@@ -1,12 +1,10 @@
-import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import * as Schema from "effect/Schema"
 import { NotFound } from "../errors/ControlPlaneErrors.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
-import { runStreamQuery } from "./RunRequests.ts"
+import { lastEventId, runStreamQuery } from "./RunRequests.ts"
 
 /** What opens the stream of one run once. */
 export const StreamTicket = Schema.Struct({
@@ -30,11 +28,7 @@ export class StreamGroup extends HttpApiGroup.make("stream")
     HttpApiEndpoint.get("run", "/runs/:id/stream", {
       params: { id: RunReference },
       query: runStreamQuery,
-      headers: {
-        "last-event-id": Schema.optionalKey(
-          Field.text("seq of the last event received, as EventSource sends it; what is not a number is ignored", "42")
-        )
-      },
+      headers: lastEventId,
       success: HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" }),
       error: NotFound
     }).annotateMerge(

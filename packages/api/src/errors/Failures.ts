@@ -73,6 +73,13 @@ export const unknownCursor = () => badRequest("cursor is not one of this list in
 export const searchTooSlow = (fastFields: ReadonlyArray<string>) =>
   badRequest(`q takes too long: add a condition on a field that an index finds, such as ${fastFields.join(", ")}`)
 
+export const viewNotFound = (id: string) => controlPlaneError("NOT_FOUND", `view ${id} not found`)
+
+export const viewNameTaken = (name: string) => controlPlaneError("CONFLICT", `there is a view with the name ${name}`)
+
+export const viewReadOnly = (name: string) =>
+  controlPlaneError("FORBIDDEN", `the view ${name} comes with the product and is read-only`)
+
 export const payloadTooLarge = () =>
   new PayloadTooLarge({
     errorCode: "PAYLOAD_TOO_LARGE",

@@ -31,6 +31,7 @@ import { QueryHttp } from "../read/query/QueryHttp.ts"
 import { ReplayHttp } from "../read/replay/ReplayHttp.ts"
 import { StreamHttp } from "../read/stream/StreamHttp.ts"
 import { StreamTickets } from "../read/stream/StreamTickets.ts"
+import { ViewsHttp } from "../read/views/ViewsHttp.ts"
 import { ManagementHttp } from "../runs/ManagementHttp.ts"
 import { RunsHttp } from "../runs/RunsHttp.ts"
 import { consoleRoutes } from "./console/ConsoleRoutes.ts"
@@ -56,6 +57,7 @@ const handlers = Layer.mergeAll(
   InsightsHttp,
   QueryHttp,
   DecisionsHttp,
+  ViewsHttp,
   RemovedHttp,
   HealthHttp,
   RuntimeHttp,

@@ -11,6 +11,7 @@ import { ProjectionCache } from "./ProjectionCache.ts"
 import { RunStates } from "./RunStates.ts"
 import { ArtifactRepository } from "./runs/ArtifactRepository.ts"
 import { RunDocuments } from "./runs/RunDocuments.ts"
+import { RunEnds } from "./runs/RunEnds.ts"
 import { RunList } from "./runs/RunList.ts"
 import { RunRepository } from "./runs/RunRepository.ts"
 import { RunTraces } from "./runs/RunTraces.ts"
@@ -21,7 +22,7 @@ import { Watermark } from "./Watermark.ts"
  * The log with its readers and the rows of runs. Wants the database, the normaliser and the reactors from its
  * surroundings.
  */
-export const layer = Layer.mergeAll(EventLog.layer, RunStates.layer).pipe(
+export const layer = Layer.mergeAll(EventLog.layer, RunEnds.layer, RunStates.layer).pipe(
   Layer.provideMerge(FramePreparation.layer),
   Layer.provide(ProjectionCache.layer),
   Layer.provide(LogRows.layer),

@@ -14,20 +14,24 @@ import { Replay } from "./replay/Replay.ts"
 import { ReplayStates } from "./replay/ReplayStates.ts"
 import { RunStream } from "./stream/RunStream.ts"
 import { StreamTickets } from "./stream/StreamTickets.ts"
+import { LogStream } from "./tail/LogStream.ts"
+import { LogTail } from "./tail/LogTail.ts"
+import { Views } from "./views/Views.ts"
 
 /** All that is read from the log. Wants the log, the audit log, the runtime and its health. */
 export const layer = Layer.mergeAll(
   CrossRunEvents.layer,
   Dashboard.layer,
-  EventSearch.layer,
   Insights.layer,
   ProjectionRebuild.layer,
   Replay.layer,
   ReplayStates.layer,
   RunExports.layer,
   RunStream.layer,
-  StreamTickets.layer
+  StreamTickets.layer,
+  Views.layer,
+  LogStream.layer.pipe(Layer.provide(LogTail.layer))
 ).pipe(
-  Layer.provideMerge(Decisions.layer),
+  Layer.provideMerge(Layer.merge(Decisions.layer, EventSearch.layer)),
   Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, DecisionReader.layer, ExportRepository.layer])
 )

@@ -10,7 +10,8 @@ import {
   runNotFound,
   runQueryFields
 } from "@runplane/api"
-import type { RunDescriptor } from "@runplane/domain"
+import { isTerminal, type RunDescriptor, type RunId } from "@runplane/domain"
+import { Shutdown } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,6 +19,7 @@ import type { Caller } from "../audit/AuditTrail.ts"
 import { type CapabilityFailure, withoutEdgeAnswers } from "../edge/EdgeAnswers.ts"
 import type { DatabaseFailure } from "../edge/OutageAnswers.ts"
 import { orSearchRefused } from "../edge/SearchAnswers.ts"
+import { RunEnds } from "../log/runs/RunEnds.ts"
 import { RunList } from "../log/runs/RunList.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import { publicRun, type StoredRun } from "../log/runs/RunRow.ts"
@@ -43,6 +45,8 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<RunAccepted, BadRequest | Conflict | DatabaseFailure>
     readonly validate: (descriptor: RunDescriptor) => Effect.Effect<RunValidation>
     readonly get: (reference: string) => Effect.Effect<Run, NotFound | DatabaseFailure>
+    /** The run once it has ended, or as it is after so many milliseconds, or when the service stops. */
+    readonly getEnded: (reference: string, timeoutMs: number) => Effect.Effect<Run, NotFound | DatabaseFailure>
     /** A `RunPage` as JSON text. */
     readonly list: (query: RunListQuery) => Effect.Effect<string, BadRequest | DatabaseFailure>
     readonly cancel: ChangeRun
@@ -58,7 +62,9 @@ export class Runs extends Context.Service<
   static readonly layer = Layer.effect(
     Runs,
     Effect.gen(function* () {
+      const ends = yield* RunEnds
       const lists = yield* RunList
+      const shutdown = yield* Shutdown
       const repository = yield* RunRepository
       const create = yield* makeCreateRun
       const validate = yield* makeValidateRun
@@ -70,6 +76,25 @@ export class Runs extends Context.Service<
         return run ?? (yield* runNotFound(reference))
       })
       const get = Effect.fn("Runs.get")((reference: string) => Effect.map(load(reference), publicRun))
+
+      /** True when the run has ended; false after word that may be of another end. */
+      const waitForEnd = Effect.fnUntraced(function* (runId: RunId) {
+        // Listened to before the look: an end between the two is heard.
+        const word = yield* ends.listen(runId)
+        const status = yield* repository.status(runId)
+        if (status === undefined || isTerminal(status)) return true
+        yield* word
+        return false
+      }, Effect.scoped)
+      const getEnded = Effect.fn("Runs.getEnded")(function* (reference: string, timeoutMs: number) {
+        const run = yield* get(reference)
+        if (isTerminal(run.status)) return run
+        yield* Effect.repeat(waitForEnd(run.id), { until: (hasEnded) => hasEnded }).pipe(
+          Effect.timeoutOption(timeoutMs),
+          Effect.raceFirst(shutdown.begun)
+        )
+        return yield* get(run.id)
+      })
 
       const list = Effect.fn("Runs.list")(function* (query: RunListQuery) {
         const { data, nextCursor, total } = yield* lists.list(query)
@@ -99,6 +124,7 @@ export class Runs extends Context.Service<
         create,
         validate,
         get,
+        getEnded,
         list,
         cancel: change(cancelRun),
         suspend: change(pause.suspend),

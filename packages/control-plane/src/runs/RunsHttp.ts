@@ -1,4 +1,4 @@
-import { ControlPlaneApi, runNotFound } from "@runplane/api"
+import { ControlPlaneApi, DEFAULT_WAIT_MS, runNotFound } from "@runplane/api"
 import type { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -57,7 +57,10 @@ export const RunsHttp = HttpApiBuilder.group(
       create: ({ payload }) => asCaller((who) => runs.create(payload, who)),
       validate: ({ payload }) => runs.validate(payload),
       list: ({ query }) => orUnavailable(Effect.map(runs.list(query), jsonText)),
-      get: ({ params }) => orUnavailable(runs.get(params.id)),
+      get: ({ params, query }) =>
+        orUnavailable(
+          query.wait === undefined ? runs.get(params.id) : runs.getEnded(params.id, query.timeoutMs ?? DEFAULT_WAIT_MS)
+        ),
       state: ({ params }) =>
         orUnavailable(Effect.map(found(params.id, states.current(params.id)), ({ state }) => jsonText(state))),
       metrics: ({ params }) => orUnavailable(Effect.map(found(params.id, documents.metrics(params.id)), jsonText)),

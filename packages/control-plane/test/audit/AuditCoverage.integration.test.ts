@@ -71,6 +71,9 @@ const deliveredWebhook = Effect.gen(function* () {
   }
 })
 
+const view = (name: string) =>
+  Effect.map(call("POST", "/views", { body: { name, resource: "runs" }, headers }), ({ body }) => body.id)
+
 const policy = { policyId: "policy.audited", rules: {} }
 const policyPath = `/runtime/policies/${policy.policyId}`
 const registered = Effect.as(call("POST", "/runtime/policies", { body: policy, headers }), { path: policyPath })
@@ -128,6 +131,17 @@ const audited: Readonly<Record<string, Audited>> = {
     "succeeded"
   ],
   "DELETE /runtime/policies/:policyId": [registered, "policy.delete", "succeeded"],
+  "POST /views": [
+    Effect.succeed({ path: "/views", body: { name: "Mine", resource: "runs" } }),
+    "view.create",
+    "succeeded"
+  ],
+  "PATCH /views/:id": [
+    Effect.map(view("Yours"), (id) => ({ path: `/views/${id}`, body: { q: "status:failed" } })),
+    "view.update",
+    "succeeded"
+  ],
+  "DELETE /views/:id": [Effect.map(view("Theirs"), (id) => ({ path: `/views/${id}` })), "view.delete", "succeeded"],
   "POST /webhooks": [
     Effect.succeed({ path: "/webhooks", body: { url: "https://192.0.2.1/", secret: "secret" } }),
     "webhook.create",

@@ -101,6 +101,16 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       assert.deepStrictEqual(frameDepartures("/runs/{id}/replay/stream", replayed), [])
       assert.isNotEmpty(replayed)
 
+      const log = yield* framesUntil("/events/stream?afterSeq=0&heartbeatMs=1000", "heartbeat")
+      const tailed = [...log, ...(yield* framesUntil("/events/stream?afterSeq=0&heartbeatMs=1000", "canonical_event"))]
+      assert.deepStrictEqual(frameDepartures("/events/stream", tailed), [])
+
+      // Views.
+      const view = yield* post("/views", { name: "Mine", resource: "runs", q: "status:failed", sort: "cost desc" })
+      yield* get("/views")
+      yield* ask({ method: "PATCH", path: "/views/{id}", ids: { id: view.id }, body: { columns: ["cost"] } })
+      yield* ask({ method: "DELETE", path: "/views/{id}", ids: { id: view.id } })
+
       // Batches.
       const runIds = [clone.runId, randomUUID()]
       yield* post("/runs/batch/export", { runIds: [told, running] })
@@ -137,7 +147,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       for (const path of ["/healthz", "/readyz", "/metrics"]) yield* get(path)
 
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids })
-      const streams = ["GET /runs/{id}/stream", "GET /runs/{id}/replay/stream"]
+      const streams = ["GET /events/stream", "GET /runs/{id}/stream", "GET /runs/{id}/replay/stream"]
       assert.sameMembers([...asked, ...streams], [...livingOperations])
     })
   )

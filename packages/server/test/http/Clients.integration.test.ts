@@ -69,7 +69,7 @@ layer(controlPlane, { excludeTestServices: true })("the typed client of the cont
       const query = { ...listDefaults, tags: ["a", "b"], limit: 7 }
       assert.deepStrictEqual((yield* api.runs.list({ query })).data, [run])
       assert.deepStrictEqual((yield* Seen).listQueries.at(-1), query)
-      assert.deepStrictEqual(yield* api.runs.get({ params: { id: RUN_ID } }), run)
+      assert.deepStrictEqual(yield* api.runs.get({ params: { id: RUN_ID }, query: {} }), run)
       assert.deepStrictEqual(yield* api.runs.cancel({ params: { id: RUN_ID }, payload: { reason: "r" } }), run)
     })
   )
@@ -99,7 +99,7 @@ layer(controlPlane, { excludeTestServices: true })("the typed client of the cont
   it.effect("fails with the errors as instances of their classes", () =>
     Effect.gen(function* () {
       const { api } = yield* ControlPlaneClient
-      const unknown = yield* Effect.flip(api.runs.get({ params: { id: MISSING } }))
+      const unknown = yield* Effect.flip(api.runs.get({ params: { id: MISSING }, query: {} }))
       assert.instanceOf(unknown, NotFound)
       assert.deepInclude(unknown, { errorCode: "RUN_NOT_FOUND", message: `run ${MISSING} not found` })
       const tooMany = { ...listDefaults, limit: 500 }

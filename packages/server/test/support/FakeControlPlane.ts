@@ -21,7 +21,7 @@ import * as Stream from "effect/Stream"
 import { ControlPlaneEdge, edgeServices } from "../../src/index.ts"
 import { Admin, Runtime } from "./FakeAdministration.ts"
 import { CrossRunEvents, Dashboard, Replay } from "./FakeDashboard.ts"
-import { Query } from "./FakeSearch.ts"
+import { Query, Views } from "./FakeSearch.ts"
 
 export const RUN_ID = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
@@ -273,6 +273,7 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Replay,
         Dashboard,
         Query,
+        Views,
         Policies,
         Removed,
         Health,

@@ -7,7 +7,10 @@ import { HttpApiBuilder } from "effect/http-api"
 const RUN_ID = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
 export const CrossRunEvents = HttpApiBuilder.group(ControlPlaneApi, "crossRunEvents", (handlers) =>
-  handlers.handle("list", ({ query }) => Effect.succeed({ data: [], total: 0, limit: query.limit }))
+  handlers.handleAll({
+    list: ({ query }) => Effect.succeed({ data: [], total: 0, limit: query.limit }),
+    stream: () => Effect.succeed(HttpServerResponse.text("", { contentType: "text/event-stream" }))
+  })
 )
 
 export const Replay = HttpApiBuilder.group(ControlPlaneApi, "replay", (handlers) =>

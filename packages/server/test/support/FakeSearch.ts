@@ -5,3 +5,22 @@ import { HttpApiBuilder } from "effect/http-api"
 export const Query = HttpApiBuilder.group(ControlPlaneApi, "query", (handlers) =>
   handlers.handle("fields", ({ query }) => Effect.succeed({ resource: query.resource, fields: [] }))
 )
+
+const view = {
+  id: "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10",
+  name: "Failed",
+  resource: "runs",
+  q: "status:failed",
+  columns: [],
+  owner: "key:5e884898",
+  readOnly: false
+} as const
+
+export const Views = HttpApiBuilder.group(ControlPlaneApi, "views", (handlers) =>
+  handlers.handleAll({
+    list: () => Effect.succeed([]),
+    create: () => Effect.succeed(view),
+    update: () => Effect.succeed(view),
+    remove: () => Effect.void
+  })
+)

@@ -37,7 +37,7 @@ export const eventsOf = Effect.fnUntraced(function* (runId: RunId) {
 export const accountOf = Effect.fnUntraced(function* (runId: RunId) {
   const { api } = yield* ControlPlaneClient
   const params = { id: runId }
-  const { status } = yield* api.runs.get({ params })
+  const { status } = yield* api.runs.get({ params, query: {} })
   const state = yield* api.runs.state({ params })
   const events = yield* eventsOf(runId)
   const told = events.map((event) => ({ event, line: lineOf(event) }))

@@ -32,7 +32,7 @@ const short = Effect.gen(function* () {
   const took = (yield* Clock.currentTimeMillis) - started
   yield* stage.followed
   const { api } = yield* ControlPlaneClient
-  const run = yield* api.runs.get({ params: { id: stage.runId } })
+  const run = yield* api.runs.get({ params: { id: stage.runId }, query: {} })
   const { decision: decided } = yield* api.runs.state({ params: { id: stage.runId } })
   const { messageCount } = yield* api.runs.metrics({ params: { id: stage.runId } })
   const isWhole = messageCount === MESSAGES && decided.current?.action === "decision.selected"

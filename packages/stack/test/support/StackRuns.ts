@@ -71,7 +71,7 @@ export const cancel = Effect.fnUntraced(function* (id: string, reason: string) {
 
 export const runOf = Effect.fnUntraced(function* (id: string) {
   const { api } = yield* ControlPlaneClient
-  return yield* api.runs.get({ params: { id } })
+  return yield* api.runs.get({ params: { id }, query: {} })
 })
 
 /** A run that somebody else started, whose initiator listens at an address of the test's choice. */

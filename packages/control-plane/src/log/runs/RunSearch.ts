@@ -37,8 +37,8 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
 /** What the fields of `runQueryFields` mean for a row of `runs` with the name `r`. */
 export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
   const some = (value: Fragment) => sql`${value} > 0`
-  const figure = (column: string): QueryColumn => ({
-    type: "numeric",
+  const figure = (type: ColumnType, column: string): QueryColumn => ({
+    type,
     where: (test) => sql`r.id IN (SELECT f.run_id FROM run_figures f WHERE ${test(sql.literal(column))})`,
     has: some
   })
@@ -64,9 +64,9 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
       type: "numeric",
       where: (test) => sql`(${sql.literal(DURATION)} >= 0 AND ${test(sql.literal(DURATION))})`
     }),
-    cost: () => figure("f.cost"),
-    tokens: () => figure("f.tokens"),
-    events: () => figure("f.events"),
+    cost: () => figure("numeric", "f.cost"),
+    tokens: () => figure("numeric", "f.tokens"),
+    events: () => figure("integer", "f.events"),
     signals: () => counted("m.signal_count"),
     decisions: () => counted("m.decision_count"),
     event: () => ({

@@ -1,18 +1,22 @@
 import { ControlPlaneApi, type CrossRunEventsQuery, eventQueryFields } from "@runplane/api"
 import { parseQuery, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import { jsonPages, jsonText } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { orSearchRefused } from "../../edge/SearchAnswers.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
+import { flushHeaders, seqOf, sse } from "../stream/StreamHttp.ts"
+import { LogStream } from "../tail/LogStream.ts"
 import { CrossRunEvents, type CrossRunFilter } from "./CrossRunEvents.ts"
 import { EVENTS_PER_READ, eventAnswer, eventEnvelope } from "./EventsHttp.ts"
 
 /**
  * `GET /events` (docs/http.md#cross-run-events): always the envelope; the stored texts go out as they are. A search
- * that filters can say is one of them (docs/http.md#search-events).
+ * that filters can say is one of them (docs/http.md#search-events). `GET /events/stream` is docs/http.md#log-stream.
  */
 export const CrossRunEventsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
@@ -20,6 +24,7 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const events = yield* CrossRunEvents
     const searches = yield* EventSearch
+    const streams = yield* LogStream
 
     const filtered = Effect.fnUntraced(function* (filter: CrossRunFilter, limit: number) {
       const wanted = Math.min(limit, EVENTS_PER_READ)
@@ -45,7 +50,14 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
       return yield* isFilter ? filtered(search.filter, query.limit) : searched(search, query.limit)
     })
 
-    return handlers.handle("list", ({ query }) => orUnavailable(list(query)))
+    return handlers.handleAll({
+      list: ({ query }) => orUnavailable(list(query)),
+      stream: Effect.fnUntraced(function* ({ headers, query }) {
+        const request = yield* HttpServerRequest
+        const afterSeq = query.afterSeq ?? seqOf(headers["last-event-id"])
+        return HttpServerResponse.stream(streams.open(query, afterSeq, flushHeaders(request)), sse)
+      })
+    })
   })
 )
 

@@ -40,6 +40,8 @@ export class EventSearch extends Context.Service<
   {
     /** At most `limit` matches, and a few MB, in the order of the log, up to its watermark. */
     readonly page: (search: EventQuery, limit: number) => Effect.Effect<FoundEvents, SqlError | SearchTooSlow>
+    /** Whether there are events behind a seq, be they below the watermark or not. */
+    readonly isBeyond: (seq: number) => Effect.Effect<boolean, SqlError>
   }
 >()("runplane/control-plane/EventSearch") {
   static readonly layer = Layer.effect(
@@ -71,7 +73,9 @@ export class EventSearch extends Context.Service<
           WHERE bytes - octet_length(json) < ${SLICE_BYTES} ORDER BY seq`
 
       const page = Effect.fn("EventSearch.page")(function* (search: EventQuery, limit: number) {
-        const end = Math.min(yield* watermark.now, search.upToSeq ?? Number.MAX_SAFE_INTEGER)
+        const bound = search.upToSeq ?? Number.MAX_SAFE_INTEGER
+        const known = yield* watermark.known
+        const end = bound <= known ? bound : Math.min(yield* watermark.now, bound)
         const startedAt = yield* Clock.currentTimeMillis
         const events: Array<StoredEvent> = []
         let bytes = 0
@@ -81,7 +85,8 @@ export class EventSearch extends Context.Service<
         while (at < end && events.length < limit && bytes < SLICE_BYTES && now - startedAt < PAGE_MS) {
           const upTo = Math.min(at + window, end)
           const wanted = limit - events.length
-          const read = budget.run(stretch(search, at, upTo, wanted))
+          const statement = stretch(search, at, upTo, wanted)
+          const read = search.rest === undefined ? statement : budget.run(statement)
           const rows = yield* window === 1 ? read : Effect.catchTag(read, "SearchTooSlow", () => Effect.undefined)
           const readAt = yield* Clock.currentTimeMillis
           if (rows === undefined) {
@@ -100,7 +105,13 @@ export class EventSearch extends Context.Service<
         if (at === search.filter.afterSeq && at < end) return yield* new SearchTooSlow()
         return { events, upTo: Math.max(at, search.filter.afterSeq), isEnd: at >= end }
       })
-      return EventSearch.of({ page })
+      const isBeyond = Effect.fn("EventSearch.isBeyond")((seq: number) =>
+        Effect.map(
+          sql`SELECT FROM canonical_events WHERE seq > ${BigInt(seq)} ORDER BY seq LIMIT 1`,
+          (rows) => rows.length > 0
+        )
+      )
+      return EventSearch.of({ page, isBeyond })
     })
   )
 }

@@ -62,7 +62,7 @@ export const StreamHttp = HttpApiBuilder.group(
 )
 
 /** The seq of a Last-Event-ID; text that is not a seq is ignored. */
-const seqOf = (lastEventId: string | undefined): number | undefined => {
+export const seqOf = (lastEventId: string | undefined): number | undefined => {
   const text = lastEventId?.trim() ?? ""
   const seq = Number(text)
   return /^\d+$/.test(text) && Number.isSafeInteger(seq) ? seq : undefined

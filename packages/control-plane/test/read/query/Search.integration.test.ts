@@ -6,7 +6,8 @@ import {
   queryFields,
   queryResources,
   runQueryFields,
-  runSortKeys
+  runSortKeys,
+  systemViews
 } from "@runplane/api"
 import { isJsonObject, parseQuery, type QueryValue } from "@runplane/domain"
 import type { Answer } from "@runplane/testing"
@@ -215,6 +216,75 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
       }
       assert.strictEqual((yield* call("GET", "/query/fields?resource=webhooks")).status, 400)
       assert.strictEqual((yield* call("GET", "/query/fields")).status, 400)
+    })
+  )
+
+  it.effect("is kept in views: those of the product can be read, and neither changed nor removed", () =>
+    Effect.gen(function* () {
+      yield* seeded
+      const { body: views } = yield* call("GET", "/views")
+      assert.deepStrictEqual(views, systemViews)
+      for (const { id, q, resource } of systemViews) {
+        assert.strictEqual((yield* searched(`/${resource}`, q)).status, 200, q)
+        for (const [method, body] of [
+          ["PATCH", { name: "Mine" }],
+          ["DELETE", undefined]
+        ] as const) {
+          const answer = yield* call(method, `/views/${id}`, body && { body })
+          assert.deepStrictEqual([answer.status, answer.body.errorCode], [403, "FORBIDDEN"])
+          assert.match(answer.body.message, /comes with the product and is read-only/)
+        }
+      }
+    })
+  )
+
+  it.effect("is kept in views: saved, listed, changed, removed, and checked as a search is", () =>
+    Effect.gen(function* () {
+      const save = (body: unknown) => call("POST", "/views", { body })
+      const saved = yield* save({
+        name: "Costly",
+        resource: "runs",
+        q: "cost:>1",
+        columns: ["cost"],
+        sort: "cost desc"
+      })
+      assert.strictEqual(saved.status, 201, saved.text)
+      const { body: view } = saved
+      assert.deepInclude(view, { name: "Costly", q: "cost:>1", owner: "anonymous", readOnly: false })
+      assert.deepStrictEqual((yield* call("GET", "/views?resource=runs")).body.at(-1), view)
+      assert.notDeepInclude((yield* call("GET", "/views?resource=audit")).body, view)
+      const changed = yield* call("PATCH", `/views/${view.id}`, { body: { q: "cost:>2", columns: [] } })
+      assert.deepInclude(changed.body, { ...view, q: "cost:>2", columns: [], updatedAt: changed.body.updatedAt })
+
+      const refusals: ReadonlyArray<readonly [body: unknown, status: number, message: RegExp]> = [
+        [{ name: "Costly", resource: "runs" }, 409, /^there is a view with the name Costly$/],
+        [{ name: "a", resource: "runs", q: "cost:>x" }, 400, /^q at 7: "x" is not a value of cost/],
+        [{ name: "a", resource: "events", q: "cost:>1" }, 400, /^q at 1: there is no field "cost"/],
+        [{ name: "a", resource: "events", sort: "cost desc" }, 400, /^sort is for views of runs$/],
+        [{ name: "", resource: "runs" }, 400, /name should not be empty/],
+        [{ name: "a", resource: "webhooks" }, 400, /resource must be one of the following values: runs, events, audit/],
+        [{ name: "a", resource: "runs", q: "x".repeat(2_001) }, 400, /q must be shorter than or equal to 2000/],
+        [{ name: "a", resource: "runs", columns: Array(51).fill("c") }, 400, /columns must contain no more than 50/],
+        [{ name: "a", resource: "runs", owner: "me" }, 400, /property owner should not exist/]
+      ]
+      for (const [body, status, message] of refusals) {
+        const answer = yield* save(body)
+        assert.strictEqual(answer.status, status, answer.text)
+        assert.match([answer.body.message].flat().join("; "), message)
+      }
+      yield* save({ name: "Other", resource: "runs" })
+      const taken = yield* call("PATCH", `/views/${view.id}`, { body: { name: "Other" } })
+      assert.strictEqual(taken.status, 409)
+      assert.strictEqual((yield* call("PATCH", `/views/${view.id}`, { body: { q: "nope:1" } })).status, 400)
+
+      assert.strictEqual((yield* call("DELETE", `/views/${view.id}`)).status, 204)
+      assert.strictEqual((yield* call("DELETE", `/views/${view.id}`)).status, 204)
+      assert.strictEqual((yield* call("PATCH", `/views/${view.id}`, { body: {} })).status, 404)
+      const { body: trail } = yield* call("GET", `/audit?resource=view&resourceId=${view.id}`)
+      assert.deepStrictEqual(
+        trail.data.map(({ action }: { action: string }) => action),
+        ["view.delete", "view.update", "view.create"]
+      )
     })
   )
 

@@ -26,7 +26,7 @@ const played = (
     yield* tell(stage)
     yield* stage.followed
     const { api } = yield* ControlPlaneClient
-    assert.strictEqual((yield* api.runs.get({ params: { id: stage.runId } })).status, status)
+    assert.strictEqual((yield* api.runs.get({ params: { id: stage.runId }, query: {} })).status, status)
     return stage.runId
   })
 })
@@ -111,7 +111,7 @@ export const lifecycleScenarios: ReadonlyArray<Scenario> = [
     Effect.gen(function* () {
       yield* stage.followed
       const { api } = yield* ControlPlaneClient
-      const run = yield* api.runs.get({ params: { id: stage.runId } })
+      const run = yield* api.runs.get({ params: { id: stage.runId }, query: {} })
       assert.strictEqual(run.errorCode, "SESSION_EXPIRED")
     })
   ),

@@ -77,7 +77,7 @@ export const observationScenarios: ReadonlyArray<Scenario> = [
       yield* stage.post
       yield* stage.followed
       const { api } = yield* ControlPlaneClient
-      const { status } = yield* api.runs.get({ params: { id: stage.runId } })
+      const { status } = yield* api.runs.get({ params: { id: stage.runId }, query: {} })
       assert.strictEqual(status, "completed")
       // A durable store has dropped the history by then: what was not heard while the session was open is missing, and
       // the log says so.

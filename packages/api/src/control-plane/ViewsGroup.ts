@@ -1,0 +1,61 @@
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as Schema from "effect/Schema"
+import { BadRequest, Conflict, Forbidden, NotFound } from "../errors/ControlPlaneErrors.ts"
+import { operation, tag } from "../openapi/Describe.ts"
+import { UuidParam } from "../validation/Params.ts"
+import { bodySchema } from "../validation/RequestSchema.ts"
+import { NewView, View, ViewChange, viewsQuery } from "./Views.ts"
+
+const id = { id: UuidParam }
+
+/** Saved views (docs/http.md#views). */
+export class ViewsGroup extends HttpApiGroup.make("views")
+  .add(
+    HttpApiEndpoint.get("list", "/views", { query: viewsQuery, success: Schema.Array(View) }).annotateMerge(
+      operation({
+        id: "listViews",
+        summary: "List the saved views",
+        description: "Those that come with the product first, then the saved ones by name."
+      })
+    ),
+    HttpApiEndpoint.post("create", "/views", {
+      payload: bodySchema(NewView, { unknownKeys: "reject" }),
+      success: View.pipe(HttpApiSchema.status(201)),
+      error: [BadRequest, Conflict]
+    }).annotateMerge(
+      operation({
+        id: "createView",
+        summary: "Save a view",
+        description: "For everybody to list; `owner` says who saved it. The search is checked as `q` of the list is.",
+        failures: ["UnreadableSearch", "ViewNameTaken"]
+      })
+    ),
+    HttpApiEndpoint.patch("update", "/views/:id", {
+      params: id,
+      payload: bodySchema(ViewChange, { unknownKeys: "reject" }),
+      success: View,
+      error: [BadRequest, Conflict, Forbidden, NotFound]
+    }).annotateMerge(
+      operation({
+        id: "updateView",
+        summary: "Change a saved view",
+        description: "Any subset of the fields. The views that come with the product are read-only.",
+        failures: ["UnreadableSearch", "ViewNameTaken", "ReadOnlyView", "ViewNotFound"]
+      })
+    ),
+    HttpApiEndpoint.delete("remove", "/views/:id", {
+      params: id,
+      success: HttpApiSchema.NoContent,
+      error: Forbidden
+    }).annotateMerge(
+      operation({
+        id: "deleteView",
+        summary: "Remove a saved view",
+        description: "An unknown one counts as removed. The views that come with the product are read-only.",
+        failures: ["ReadOnlyView"]
+      })
+    )
+  )
+  .annotateMerge(tag("Search")) {}

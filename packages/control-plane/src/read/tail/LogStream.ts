@@ -1,0 +1,81 @@
+import type { LogStreamQuery } from "@runplane/api"
+import { eventQueryFields } from "@runplane/api"
+import { parseQuery } from "@runplane/domain"
+import { ControlPlaneSettings, readSetting, Shutdown } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { untilShutdown } from "../../edge/RetryHint.ts"
+import { Watermark } from "../../log/Watermark.ts"
+import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
+import { EventSearch } from "../query/EventSearch.ts"
+import { StreamMeter } from "../stream/StreamMeter.ts"
+import { LogTail } from "./LogTail.ts"
+import { makeTailFeed } from "./TailFeed.ts"
+
+const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
+  Schedule.jittered
+)
+
+/** The SSE frames of the whole log as bytes (docs/http.md#log-stream). Ends on shutdown, or with its client. */
+export class LogStream extends Context.Service<
+  LogStream,
+  {
+    /**
+     * `afterSeq` undefined starts with what happens from now on; `opened` is run once the stream knows where it starts.
+     */
+    readonly open: (
+      query: LogStreamQuery,
+      afterSeq: number | undefined,
+      opened: Effect.Effect<void>
+    ) => Stream.Stream<Uint8Array>
+  }
+>()("runplane/control-plane/LogStream") {
+  static readonly layer = Layer.effect(
+    LogStream,
+    Effect.gen(function* () {
+      const searches = yield* EventSearch
+      const tail = yield* LogTail
+      const watermark = yield* Watermark
+      const meter = yield* StreamMeter
+      const shutdown = yield* Shutdown
+      const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
+
+      const feed = Effect.fnUntraced(function* (
+        query: LogStreamQuery,
+        afterSeq: number | undefined,
+        opened: Effect.Effect<void>
+      ) {
+        yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
+        const search = searchOf(query)
+        const subscription = yield* tail.subscribe(keyOf(query), search)
+        // The answer has begun, so it is too late to refuse: a database that is away is waited for.
+        const start = afterSeq ?? (yield* Effect.orDie(Effect.retry(watermark.now, rereads)))
+        yield* opened
+        const options = { search, afterSeq: start, heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs }
+        const next = yield* makeTailFeed(options, searches, subscription)
+        return Stream.fromEffectRepeat(next)
+      })
+      const open = (query: LogStreamQuery, afterSeq: number | undefined, opened: Effect.Effect<void>) =>
+        untilShutdown(shutdown)(Stream.unwrap(feed(query, afterSeq, opened)))
+      return LogStream.of({ open })
+    })
+  )
+}
+
+/** Types in another order are the same search, and so is one that is written twice. */
+const keyOf = ({ q, types }: LogStreamQuery): string => JSON.stringify([[...new Set(types)].sort(), q ?? ""])
+
+const searchOf = ({ q, types }: LogStreamQuery): EventQuery => {
+  const filter = { afterSeq: 0, types: types ?? [] }
+  if (q === undefined) return { filter, upToSeq: undefined, rest: undefined }
+  // The contract has read it once.
+  const query = Result.getOrThrow(parseQuery(q, eventQueryFields))
+  const search = eventQueryOf(filter, query)
+  // Where a stream stands is its own matter: conditions on places are asked of each event.
+  const isPlaced = search.filter.afterSeq > 0 || search.upToSeq !== undefined
+  return isPlaced ? { filter, upToSeq: undefined, rest: query } : search
+}

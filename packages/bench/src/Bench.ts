@@ -22,7 +22,7 @@ export const layerBench = RunsClient.layer.pipe(
 /** All scenarios of a plan, one after the other; each answers its outcome. */
 export const scenariosOf = (plan: Plan) => [
   ...plan.throughput.map((load) => Effect.map(throughput(load), throughputOutcome)),
-  ...plan.latency.map((load) => Effect.map(latency(load), latencyOutcome)),
+  ...[...plan.latency, ...plan.tails].map((load) => Effect.map(latency(load), latencyOutcome)),
   ...plan.creation.map((load) => Effect.map(creation(load), creationOutcome)),
   ...[...plan.large, ...plan.standstill].map((load) => Effect.map(large(load), largeOutcome))
 ]

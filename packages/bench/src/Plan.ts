@@ -1,5 +1,5 @@
 /** Names of the scenarios, in the order in which they run. */
-export const SCENARIOS = ["throughput", "latency", "creation", "large", "standstill"] as const
+export const SCENARIOS = ["throughput", "latency", "tails", "creation", "large", "standstill"] as const
 export type ScenarioName = (typeof SCENARIOS)[number]
 
 /** Histories that are released at once. */
@@ -18,8 +18,9 @@ export interface ThroughputLoad {
 /** Envelopes at an even pace. */
 export interface LatencyLoad {
   readonly runs: number
-  /** Clients of each run's event stream. */
+  /** Clients of each run's event stream; with `ofLog`, clients of the stream of the whole log, in all. */
   readonly subscribers: number
+  readonly ofLog?: true
   /** Of all runs together. */
   readonly eventsPerSecond: number
   readonly seconds: number
@@ -56,6 +57,7 @@ export interface CreationLoad {
 export interface Plan {
   readonly throughput: ReadonlyArray<ThroughputLoad>
   readonly latency: ReadonlyArray<LatencyLoad>
+  readonly tails: ReadonlyArray<LatencyLoad>
   readonly creation: ReadonlyArray<CreationLoad>
   readonly large: ReadonlyArray<LargeLoad>
   readonly standstill: ReadonlyArray<LargeLoad>
@@ -77,6 +79,7 @@ export const fullPlan: Plan = {
     { ...PACE, runs: 10, subscribers: 10 },
     { ...PACE, runs: 1, subscribers: 100 }
   ],
+  tails: [{ ...PACE, runs: 10, subscribers: 200, ofLog: true, aim: 50 }],
   creation: [{ atOnce: 32, rounds: 10 }],
   large: [{ ...LARGE, envelopes: 400, quietSeconds: 10, aimMemory: 700, aimQuiet: 100 }],
   standstill: [{ ...STANDSTILL, envelopes: 40, standStillSeconds: 60, aimMemory: 700 }]
@@ -89,6 +92,7 @@ export const warmUpPlan: Plan = {
     { runs: 32, envelopes: 100, subscribers: 0 }
   ],
   latency: [{ runs: 1, subscribers: 1, eventsPerSecond: 1_000, seconds: 2 }],
+  tails: [{ runs: 1, subscribers: 20, ofLog: true, eventsPerSecond: 1_000, seconds: 2 }],
   creation: [{ atOnce: 32, rounds: 2 }],
   large: [{ ...LARGE, envelopes: 10, quietSeconds: 1 }],
   standstill: []
@@ -97,6 +101,7 @@ export const warmUpPlan: Plan = {
 export const only = (plan: Plan, names: ReadonlyArray<ScenarioName>): Plan => ({
   throughput: names.includes("throughput") ? plan.throughput : [],
   latency: names.includes("latency") ? plan.latency : [],
+  tails: names.includes("tails") ? plan.tails : [],
   creation: names.includes("creation") ? plan.creation : [],
   large: names.includes("large") ? plan.large : [],
   standstill: names.includes("standstill") ? plan.standstill : []

@@ -19,7 +19,7 @@ it.effect("runs everything three times unless told otherwise", () =>
     assert.deepStrictEqual(yield* optionsOf(), {
       json: false,
       repetitions: 3,
-      scenarios: ["throughput", "latency", "creation", "large", "standstill"],
+      scenarios: ["throughput", "latency", "tails", "creation", "large", "standstill"],
       profiles: undefined
     })
   })

@@ -13,6 +13,11 @@ export class StreamBroken extends Data.TaggedError("StreamBroken")<{ readonly re
   }
 }
 
+/** The stream of a run. */
+export const streamOf = (runId: string): string => `/runs/${runId}/stream`
+/** The stream of the whole log, which begins with a heartbeat. */
+export const LOG_STREAM = "/events/stream"
+
 export interface EventStream {
   /** Waits until the stream has brought so many events in all. */
   readonly brought: (events: number) => Effect.Effect<void, StreamBroken>
@@ -29,11 +34,11 @@ const OK = 200
 const NANOS_PER_MICRO = 1_000n
 
 /**
- * Follows `GET /runs/:id/stream` over the real port, on a connection of its own, until the scope closes. Answers when
+ * Follows an event stream over the real port, on a connection of its own, until the scope closes. Answers when
  * the first frame has come, from when on nothing is missed. Apart from the reader of the tests because it shares the
  * machine with what it measures: it decodes nothing.
  */
-export const openEventStream = Effect.fnUntraced(function* (runId: string, listener: EventListener = () => {}) {
+export const openEventStream = Effect.fnUntraced(function* (path: string, listener: EventListener = () => {}) {
   const { headers, url } = yield* ControlPlaneProcess
   const clock = yield* Clock.Clock
   const opened = yield* Deferred.make<void, StreamBroken>()
@@ -67,7 +72,7 @@ export const openEventStream = Effect.fnUntraced(function* (runId: string, liste
 
   yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const outgoing = request(`${url}/runs/${runId}/stream`, { agent: false, headers }, follow)
+      const outgoing = request(`${url}${path}`, { agent: false, headers }, follow)
       outgoing.on("error", ({ message }) => broken(message))
       outgoing.end()
       return outgoing

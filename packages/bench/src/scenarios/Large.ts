@@ -1,7 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import { BenchDatabase } from "../BenchDatabase.ts"
-import { openEventStream } from "../client/EventStream.ts"
+import { openEventStream, streamOf } from "../client/EventStream.ts"
 import type { Figure, Outcome } from "../Figures.ts"
 import { type Cost, costFigures, costInWords, measured, within } from "../Measurement.ts"
 import type { LargeLoad } from "../Plan.ts"
@@ -38,7 +38,7 @@ export const large = Effect.fn("Large.measure")(
       const emitted = readStamp(frame)
       if (emitted !== undefined) millis.push((receivedMicros - emitted) / MICROS_PER_MILLI)
     }
-    const streams = yield* Effect.forEach(quiet.runIds, (runId) => openEventStream(runId, listener))
+    const streams = yield* Effect.forEach(quiet.runIds, (runId) => openEventStream(streamOf(runId), listener))
     const perRun = Math.round((load.quietPerSecond * load.quietSeconds) / Math.max(1, load.quietRuns))
     const envelopes = perRun * load.quietRuns
 

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { openEventStream } from "../client/EventStream.ts"
+import { LOG_STREAM, openEventStream, streamOf } from "../client/EventStream.ts"
 import type { Figure, Outcome } from "../Figures.ts"
 import { type Cost, costFigures, costInWords, measured, within } from "../Measurement.ts"
 import type { LatencyLoad } from "../Plan.ts"
@@ -38,15 +38,17 @@ export const latency = Effect.fn("Latency.measure")(
       const emitted = readStamp(frame)
       if (emitted !== undefined) millis.push((receivedMicros - emitted) / MICROS_PER_MILLI)
     }
+    const sources = load.ofLog === true ? [LOG_STREAM] : fleet.runIds.map(streamOf)
+    const events = EVENTS_PER_STAMPED_ENVELOPE * perRun * (load.ofLog === true ? load.runs : 1)
     const streams = yield* Effect.forEach(
-      fleet.runIds.flatMap((runId) => Array.from({ length: load.subscribers }, () => runId)),
-      (runId) => openEventStream(runId, listener),
+      sources.flatMap((path) => Array.from({ length: load.subscribers }, () => path)),
+      (path) => openEventStream(path, listener),
       { concurrency: 8 }
     )
     const { cost } = yield* measured(
       Effect.gen(function* () {
         yield* runtime.run({ _tag: "Pace", sessions: fleet.sessions, envelopes: perRun * load.runs, perSecond })
-        const all = Effect.forEach(streams, ({ brought }) => brought(perRun * EVENTS_PER_STAMPED_ENVELOPE), {
+        const all = Effect.forEach(streams, ({ brought }) => brought(events), {
           discard: true
         })
         yield* within("every event at every subscriber", all)
@@ -61,7 +63,7 @@ export const latency = Effect.fn("Latency.measure")(
 )
 
 export const latencyOutcome = ({ bytes, cost, load, millis }: LatencyFound): Outcome => {
-  const { aim, eventsPerSecond, runs, subscribers } = load
+  const { aim, eventsPerSecond, ofLog, runs, subscribers } = load
   const of = (name: string, value: number): Figure => ({ name, value, unit: "ms", better: "less" })
   const figures: ReadonlyArray<Figure> = [
     of("p50", millis.p50),
@@ -70,7 +72,10 @@ export const latencyOutcome = ({ bytes, cost, load, millis }: LatencyFound): Out
     of("max", millis.max),
     ...costFigures(cost)
   ]
-  const scenario = `latency ${eventsPerSecond}/s, ${runs} x ${subscribers} SSE`
+  const scenario =
+    ofLog === true
+      ? `tails ${eventsPerSecond}/s of ${runs} runs, ${subscribers} SSE of the log`
+      : `latency ${eventsPerSecond}/s, ${runs} x ${subscribers} SSE`
   const line =
     `${scenario}: p50 ${number(millis.p50)}, p95 ${number(millis.p95)}, p99 ${number(millis.p99)}, ` +
     `max ${number(millis.max)} ms ` +

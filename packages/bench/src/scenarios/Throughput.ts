@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
-import { openEventStream } from "../client/EventStream.ts"
+import { openEventStream, streamOf } from "../client/EventStream.ts"
 import type { Figure, Outcome } from "../Figures.ts"
 import { type Cost, costFigures, costInWords, measured, within } from "../Measurement.ts"
 import type { ThroughputLoad } from "../Plan.ts"
@@ -47,7 +47,7 @@ export const throughput = Effect.fn("Throughput.measure")(
     const before = yield* eventCounts(fleet.runIds)
     const streams = yield* Effect.forEach(
       fleet.runIds.flatMap((runId) => Array.from({ length: load.subscribers }, () => runId)),
-      (runId) => openEventStream(runId)
+      (runId) => openEventStream(streamOf(runId))
     )
     const envelopes = load.runs * load.envelopes
     const walBefore = yield* walEnd

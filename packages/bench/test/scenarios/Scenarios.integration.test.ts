@@ -26,6 +26,7 @@ const layerTestDatabase = Layer.unwrap(
 const tiny: Plan = {
   throughput: [{ runs: 1, envelopes: 5, subscribers: 0 }],
   latency: [{ runs: 1, subscribers: 1, eventsPerSecond: 200, seconds: 0.05 }],
+  tails: [],
   creation: [{ atOnce: 2, rounds: 1 }],
   large: [],
   standstill: []
@@ -58,6 +59,13 @@ layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServi
       assert.strictEqual(found.millis.count, 40 * 3)
       assert.isAbove(found.millis.p50, 0)
       assert.isAbove(found.bytes, 0)
+    })
+  )
+
+  it.effect("measure every event once at every client of the whole log", () =>
+    Effect.gen(function* () {
+      const found = yield* latency({ runs: 2, subscribers: 3, ofLog: true, eventsPerSecond: 400, seconds: 0.1 })
+      assert.strictEqual(found.millis.count, 40 * 3)
     })
   )
 

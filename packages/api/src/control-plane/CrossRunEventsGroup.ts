@@ -108,6 +108,7 @@ export class CrossRunEventsGroup extends HttpApiGroup.make("crossRunEvents")
     }).annotateMerge(
       operation({
         id: "streamEvents",
+        access: "viewer",
         summary: "Follow the events of all runs live",
         description:
           "An event stream (SSE) of the whole log in the order of `seq`, none left out and none twice: what `GET /events` " +

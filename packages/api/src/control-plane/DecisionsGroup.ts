@@ -27,6 +27,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
     }).annotateMerge(
       operation({
         id: "getForecast",
+        access: "viewer",
         summary: "Tell what can still become of a decision",
         description:
           "For each outcome: whether a commitment would be accepted now, will be in any case, can be, or cannot be any " +
@@ -41,6 +42,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
     }).annotateMerge(
       operation({
         id: "explainDecision",
+        access: "viewer",
         summary: "Tell why a run was decided as it was",
         description:
           "The decision record: what was said, how each rule was met, which votes carried the outcome, and what it cost. " +
@@ -56,6 +58,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
     }).annotateMerge(
       operation({
         id: "askWhatIf",
+        access: "viewer",
         summary: "Tell what other rules or votes would have made of a run",
         description: "Nothing is written, and no session is touched.",
         failures: ["RunNotFound", "InvalidPolicyDefinition", "QuestionRefused", ...runtimeFailures]
@@ -69,6 +72,7 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
     }).annotateMerge(
       operation({
         id: "getDivergence",
+        access: "viewer",
         summary: "Find the first difference between two runs",
         description:
           "Runs are aligned by cause, not by clock: ids, times and the order among participants make no difference.",

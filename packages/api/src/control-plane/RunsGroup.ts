@@ -181,6 +181,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
     }).annotateMerge(
       operation({
         id: "abandonRun",
+        access: "operator",
         summary: "Say that nobody will open the session of a run",
         description:
           "For whoever starts the agents: a run that waits for its session fails at once, with the reason. A session that " +

@@ -16,6 +16,7 @@ export class ViewsGroup extends HttpApiGroup.make("views")
     HttpApiEndpoint.get("list", "/views", { query: viewsQuery, success: Schema.Array(View) }).annotateMerge(
       operation({
         id: "listViews",
+        access: "viewer",
         summary: "List the saved views",
         description: "Those that come with the product first, then the saved ones by name."
       })
@@ -27,6 +28,7 @@ export class ViewsGroup extends HttpApiGroup.make("views")
     }).annotateMerge(
       operation({
         id: "createView",
+        access: "operator",
         summary: "Save a view",
         description: "For everybody to list; `owner` says who saved it. The search is checked as `q` of the list is.",
         failures: ["UnreadableSearch", "ViewNameTaken"]
@@ -40,6 +42,7 @@ export class ViewsGroup extends HttpApiGroup.make("views")
     }).annotateMerge(
       operation({
         id: "updateView",
+        access: "operator",
         summary: "Change a saved view",
         description: "Any subset of the fields. The views that come with the product are read-only.",
         failures: ["UnreadableSearch", "ViewNameTaken", "ReadOnlyView", "ViewNotFound"]
@@ -52,6 +55,7 @@ export class ViewsGroup extends HttpApiGroup.make("views")
     }).annotateMerge(
       operation({
         id: "deleteView",
+        access: "operator",
         summary: "Remove a saved view",
         description: "An unknown one counts as removed. The views that come with the product are read-only.",
         failures: ["ReadOnlyView"]

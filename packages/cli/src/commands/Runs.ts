@@ -69,7 +69,7 @@ const show = Command.make("show", { run }, ({ run }) =>
   withControlPlane(({ api }) =>
     Effect.gen(function* () {
       const params = { id: run }
-      const record = yield* api.runs.get({ params })
+      const record = yield* api.runs.get({ params, query: {} })
       const state = yield* api.runs.state({ params })
       const metrics = yield* api.runs.metrics({ params })
       if (yield* printedAsJson({ run: record, state, metrics })) return

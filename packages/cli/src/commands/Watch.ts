@@ -19,7 +19,7 @@ export const watchRun = Effect.fnUntraced(function* (
   const { format, style } = yield* output
   const tell = makeEventPrinter(style)
   // An unknown run is said before anything is printed.
-  const { id } = yield* api.runs.get({ params: { id: runId } })
+  const { id } = yield* api.runs.get({ params: { id: runId }, query: {} })
   const events: Array<unknown> = []
   yield* streamRun(id, { afterSeq: 0, snapshots: "first" }).pipe(
     Stream.runForEach((frame) => {

@@ -1,20 +1,11 @@
-import type { CanonicalEventType, EventDraft, RawFrame, RunId, RunState, RunStatus } from "@runplane/domain"
+import type { CanonicalEventType, EventDraft, RunId, RunState, RunStatus } from "@runplane/domain"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { PreparedFrame } from "./PreparedFrame.ts"
+import type { ObservedFrame } from "./PreparedFrame.ts"
 import type { Projected } from "./Projected.ts"
 
-/** A frame as it came from the runtime; `observed` makes it. */
-export interface ObservedFrame {
-  readonly frame: RawFrame
-  /** When this service received it. ISO-8601. */
-  readonly receivedAt: string
-  /** Its size as the bounds of the log count it (docs/events.md#bounds). */
-  readonly bytes: number
-  /** What it says, where that was worked out while it waited; see `FramePreparation`. */
-  readonly prepared?: PreparedFrame
-}
+export type { ObservedFrame }
 
 /** What the log knows of a run while it holds the run's lock. */
 export interface LockedRun {

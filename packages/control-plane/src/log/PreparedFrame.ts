@@ -1,6 +1,16 @@
-import type { NormalisedFrame, Normaliser } from "@runplane/domain"
-import type { ObservedFrame } from "./AppendRequest.ts"
+import type { NormalisedFrame, Normaliser, RawFrame } from "@runplane/domain"
 import { ambientKeyOf, messageKeyOf } from "./MessageKey.ts"
+
+/** A frame as it came from the runtime; `observed` makes it. */
+export interface ObservedFrame {
+  readonly frame: RawFrame
+  /** When this service received it. ISO-8601. */
+  readonly receivedAt: string
+  /** Its size as the bounds of the log count it (docs/events.md#bounds). */
+  readonly bytes: number
+  /** What it says, where that was worked out while it waited; see `FramePreparation`. */
+  readonly prepared?: PreparedFrame
+}
 
 /** A frame with what it says: the costly part of an append, done once, before any transaction begins. */
 export interface PreparedFrame extends NormalisedFrame {

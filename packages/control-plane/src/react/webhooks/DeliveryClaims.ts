@@ -1,6 +1,38 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
-import type { ClaimedDelivery, ClaimLimits, Claims } from "./DeliveryQueue.ts"
+
+/** A delivery that this process may attempt, and what the attempt needs. */
+export interface ClaimedDelivery {
+  readonly id: string
+  readonly webhookId: string
+  readonly url: string
+  readonly secret: string
+  readonly event: string
+  /** The stored text: exactly what is signed and sent. */
+  readonly body: string
+  /** The number of this attempt among all. It fences: a claim that ran out has a smaller number than the row. */
+  readonly attempts: number
+  /** The number of this attempt since the delivery was queued. */
+  readonly tries: number
+  /** Time since the delivery was queued. Milliseconds. */
+  readonly ageMs: number
+}
+
+export interface ClaimLimits {
+  readonly limit: number
+  /** Attempts of a subscription that may be under way in all processes. */
+  readonly perSubscription: number
+  /** A claim that is not ended runs out after this time. Milliseconds. */
+  readonly leaseMs: number
+}
+
+export interface Claims {
+  readonly deliveries: ReadonlyArray<ClaimedDelivery>
+  /** Time until the next delivery is due that is not due yet. Milliseconds. */
+  readonly nextDueMs: number | undefined
+  /** There may be more to claim at once. */
+  readonly more: boolean
+}
 
 /** Due deliveries of a subscription that a claim looks at. */
 export const LOOKED_AT = 32

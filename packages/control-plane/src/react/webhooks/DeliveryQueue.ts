@@ -3,44 +3,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { makeDeliveryClaims } from "./DeliveryClaims.ts"
+import { type ClaimedDelivery, type ClaimLimits, type Claims, makeDeliveryClaims } from "./DeliveryClaims.ts"
 
-/** A delivery that this process may attempt, and what the attempt needs. */
-export interface ClaimedDelivery {
-  readonly id: string
-  readonly webhookId: string
-  readonly url: string
-  readonly secret: string
-  readonly event: string
-  /** The stored text: exactly what is signed and sent. */
-  readonly body: string
-  /** The number of this attempt among all. It fences: a claim that ran out has a smaller number than the row. */
-  readonly attempts: number
-  /** The number of this attempt since the delivery was queued. */
-  readonly tries: number
-  /** Time since the delivery was queued. Milliseconds. */
-  readonly ageMs: number
-}
+export type { ClaimedDelivery, ClaimLimits, Claims }
 
 export interface FailedAnswer {
   readonly responseStatus: number | undefined
   readonly errorMessage: string
-}
-
-export interface ClaimLimits {
-  readonly limit: number
-  /** Attempts of a subscription that may be under way in all processes. */
-  readonly perSubscription: number
-  /** A claim that is not ended runs out after this time. Milliseconds. */
-  readonly leaseMs: number
-}
-
-export interface Claims {
-  readonly deliveries: ReadonlyArray<ClaimedDelivery>
-  /** Time until the next delivery is due that is not due yet. Milliseconds. */
-  readonly nextDueMs: number | undefined
-  /** There may be more to claim at once. */
-  readonly more: boolean
 }
 
 /**

@@ -139,6 +139,7 @@ describe("the console in a browser", () => {
     assert.strictEqual(created.status, 202, created.text)
     const { context, page } = await openPage()
     await go(page, `/runs/${decided}`)
+    await light(page, "complete")
     await page.keyboard.press("g")
     await page.keyboard.press("r")
     await page.locator("[data-row='0']").waitFor()

@@ -34,11 +34,16 @@ const decisionCell = (run: Run, { action, confidence }: RunFacts) => {
 
 /** The columns of the list in their order; all but the first two can be hidden. */
 export const COLUMNS: ReadonlyArray<Column> = [
-  { id: "status", title: "Status", width: "136px", cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    id: "status",
+    title: "Status",
+    width: "minmax(112px, 132px)",
+    cell: ({ status }) => <StatusBadge status={status} />
+  },
   {
     id: "run",
     title: "Run",
-    width: "minmax(180px, 2.4fr)",
+    width: "minmax(110px, 2.4fr)",
     cell: ({ archivedAt, historyGap }, { title }) => (
       <span className="flex min-w-0 items-center gap-2">
         <Said text={title} className="truncate font-medium" />
@@ -61,7 +66,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
   {
     id: "started",
     title: "Started",
-    width: "88px",
+    width: "84px",
     cell: ({ createdAt, startedAt }) => <Time at={startedAt ?? createdAt} className="text-soft" />
   },
   {

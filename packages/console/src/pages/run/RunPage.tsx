@@ -15,10 +15,10 @@ import type { Shown } from "./Facts.ts"
 import { Header } from "./Header.tsx"
 import { Participants } from "./Participants.tsx"
 import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.ts"
-import { StoryView } from "./StoryView.tsx"
 
 const Inspector = lazy(() => import("./Inspector.tsx"))
 const Scrubber = lazy(() => import("./Scrubber.tsx"))
+const StoryView = lazy(() => import("./StoryView.tsx"))
 const DecisionView = lazy(() => import("./DecisionView.tsx"))
 const TimelineView = lazy(() => import("./TimelineView.tsx"))
 const EventsView = lazy(() => import("./EventsView.tsx"))

@@ -17,7 +17,7 @@ interface StoryViewProps {
 const MOST = 400
 
 /** What was asked, what each participant said, and why it ended so. */
-export const StoryView = ({ page, set, shown }: StoryViewProps) => {
+export default function StoryView({ page, set, shown }: StoryViewProps) {
   const items = useMemo(() => storyOf(shown.events), [shown.events])
   const first = shown.events[0]
   const start = first === undefined ? 0 : Date.parse(first.ts)

@@ -81,7 +81,7 @@ export const followRun = (runId: string): RunFollower => {
     }).pipe(Stream.runForEach((received) => Effect.sync(() => take(received))))
     // Signals may still come in after the end of the run, when its stream is closed already.
     const readRest = Effect.gen(function* () {
-      const { lastEventIndex } = yield* api.runs.get({ params: { id: runId } })
+      const { lastEventIndex } = yield* api.runs.get({ params: { id: runId }, query: {} })
       tell({ head: lastEventIndex })
       while (log.count < lastEventIndex) {
         const query = { afterSeq: log.lastSeq, limit: REST_PAGE }

@@ -38,7 +38,7 @@ const REFRESH_MS = 5_000
 export default function RunPage({ runId }: { readonly runId: string }) {
   const record = useQuery({
     queryKey: ["run", runId],
-    queryFn: ({ signal }) => call((api) => api.runs.get({ params: { id: runId } }), signal),
+    queryFn: ({ signal }) => call((api) => api.runs.get({ params: { id: runId }, query: {} }), signal),
     refetchInterval: ({ state }) => (state.data !== undefined && isTerminal(state.data.status) ? false : REFRESH_MS)
   })
   const { again, log, view } = useRun(runId)

@@ -38,6 +38,7 @@ export {
   EVENT_SCHEMA_VERSION,
   EventSource,
   EventTrace,
+  type PlacedEvent,
   RecordedEvent,
   Subject,
   SubjectKind

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs"
-import { resolve } from "node:path"
+import { resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import { readSettings, StackSettings as Settings, type SettingsRefused, settingRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
@@ -34,7 +34,13 @@ export interface StackSettings {
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url))
 
-/** Reads the environment; relative folders start at the root of the checkout. An empty value counts as unset. */
+/** Whether this is a package that somebody has installed: nobody looks for data among those. */
+const INSTALLED = ROOT.split(sep).includes("node_modules")
+
+/**
+ * Reads the environment; relative folders start at the root of the checkout, and the data of an installed package where
+ * it is started. An empty value counts as unset.
+ */
 export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = Effect.gen(function* () {
   const given = yield* readSettings(Settings)
   const packsDir = resolve(ROOT, given.PACKS_DIR)
@@ -49,7 +55,7 @@ export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = 
     runtimePort: given.SANDBOX_PORT,
     authPort: given.AUTH_PORT,
     postgresPort: given.RUNPLANE_POSTGRES_PORT,
-    dataDir: resolve(ROOT, given.RUNPLANE_DATA_DIR),
+    dataDir: resolve(INSTALLED ? process.cwd() : ROOT, given.RUNPLANE_DATA_DIR),
     packsDir,
     root: ROOT,
     databaseUrl: given.DATABASE_URL,

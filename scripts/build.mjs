@@ -1,0 +1,271 @@
+// Makes the packages that can be installed, each in a folder of dist/: JavaScript, declarations, source maps, and a
+// package.json without anything of the workspace.
+//
+//   npm run build
+import { spawnSync } from "node:child_process"
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { delimiter, dirname, join, relative, sep } from "node:path"
+import { fileURLToPath } from "node:url"
+import { operationsModule } from "./build/operations.mjs"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const dist = join(root, "dist")
+const work = join(dist, ".work")
+const json = (path) => JSON.parse(readFileSync(path, "utf8"))
+const { license, version } = json(join(root, "package.json"))
+const catalog = Object.fromEntries(
+  [...readFileSync(join(root, "pnpm-workspace.yaml"), "utf8").matchAll(/^ {2}"?([@\w/.-]+)"?: ([\d][\w.-]*)$/gm)].map(
+    ([, name, pinned]) => [name, pinned]
+  )
+)
+
+/** The packages whose sources run outside of the checkout. */
+const SOURCES = [
+  "domain",
+  "api",
+  "runtime",
+  "server",
+  "postgres",
+  "agents",
+  "sandbox",
+  "control-plane",
+  "launcher",
+  "cli",
+  "stack"
+]
+
+/** Node of the services and of everything in one; the Promise client runs on older ones. */
+const NODE = ">=22.19"
+const CLIENT_NODE = ">=20"
+
+const run = (command, args) => {
+  const path = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter)
+  const result = spawnSync(command, args, { cwd: root, env: { ...process.env, PATH: path }, encoding: "utf8" })
+  if (result.status === 0) return
+  console.error(result.stdout, result.stderr)
+  throw new Error(`${command} ${args.join(" ")} ended with ${result.status ?? result.signal}`)
+}
+
+const write = (path, text) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+const filesOf = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+/** Compiles sources to JavaScript and declarations, whose imports end in `.js` as well. */
+const compile = (name, { declaration = true, include, lib, noCheck = false, outDir, rootDir, types }) => {
+  const config = join(work, `tsconfig.${name}.json`)
+  write(
+    config,
+    JSON.stringify({
+      extends: join(root, "tsconfig.json"),
+      compilerOptions: {
+        noEmit: false,
+        incremental: false,
+        declaration,
+        noCheck,
+        sourceMap: true,
+        inlineSources: true,
+        rewriteRelativeImportExtensions: true,
+        outDir,
+        rootDir,
+        types,
+        typeRoots: [join(root, "node_modules/@types")],
+        ...(lib === undefined ? {} : { lib })
+      },
+      include
+    })
+  )
+  run("tsc", ["-p", config])
+  for (const file of filesOf(outDir).filter((path) => path.endsWith(".d.ts"))) {
+    const text = readFileSync(file, "utf8")
+    writeFileSync(file, text.replace(/((?:from|import\() ?")(\.{1,2}\/[^"]+)\.tsx?"/g, '$1$2.js"'))
+  }
+}
+
+const manifest = (folder, fields) => {
+  write(
+    join(folder, "package.json"),
+    `${JSON.stringify(
+      {
+        version,
+        license,
+        type: "module",
+        repository: { type: "git", url: "git+https://github.com/runplane/runplane.git" },
+        publishConfig: { access: "public", provenance: true },
+        ...fields
+      },
+      null,
+      2
+    )}\n`
+  )
+  copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
+}
+
+const readme = (folder, title, text) => write(join(folder, "README.md"), `# ${title}\n\n${text}\n`)
+
+/** The pinned version of each dependency that a package's sources name. */
+const pinned = (names) =>
+  Object.fromEntries(
+    names.map((name) => {
+      if (catalog[name] === undefined) throw new Error(`${name} has no version in the catalog`)
+      return [name, catalog[name]]
+    })
+  )
+
+const documents = ["control-plane", "launcher"]
+const documentOf = (name) => json(join(root, "packages/api/openapi", `${name}.json`))
+const interfaceOf = { "control-plane": "ControlPlaneOperations", launcher: "LauncherOperations" }
+
+rmSync(dist, { recursive: true, force: true })
+const ofPackages = (names) => ({
+  include: names.map((name) => join(root, "packages", name, "src")),
+  outDir: join(work, "packages"),
+  rootDir: join(root, "packages"),
+  types: ["node"]
+})
+const DECLARED = ["domain", "api"]
+compile("declared", ofPackages(DECLARED))
+// `npm run check` has looked at the types of all of them.
+compile("programs", {
+  ...ofPackages(SOURCES.filter((name) => !DECLARED.includes(name))),
+  declaration: false,
+  noCheck: true
+})
+const compiled = (name) => join(work, "packages", name, "src")
+
+/** What a run is, as pure functions. */
+const buildDomain = () => {
+  const folder = join(dist, "domain")
+  cpSync(compiled("domain"), join(folder, "lib"), { recursive: true })
+  manifest(folder, {
+    name: "@runplane/domain",
+    description: "What a run of a multi-agent session is, as pure functions",
+    files: ["lib"],
+    sideEffects: false,
+    engines: { node: NODE },
+    exports: { ".": { types: "./lib/index.d.ts", default: "./lib/index.js" } },
+    dependencies: pinned(["effect"])
+  })
+  readme(
+    folder,
+    "@runplane/domain",
+    "Events, state, metrics and policies of Runplane as pure functions over Effect Schema."
+  )
+}
+
+/** The Promise client, made for the OpenAPI documents, and the client for users of Effect. */
+const buildClient = () => {
+  const folder = join(dist, "client")
+  const source = join(work, "client")
+  for (const name of documents) {
+    write(join(source, `${name}.ts`), operationsModule(documentOf(name), interfaceOf[name]))
+  }
+  write(join(source, "index.ts"), readFileSync(join(root, "scripts/build/client.ts.txt"), "utf8"))
+  copyFileSync(join(root, "packages/api/src/promise/PromiseClient.ts"), join(source, "PromiseClient.ts"))
+  compile("client", {
+    include: [source],
+    lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"],
+    outDir: join(folder, "lib"),
+    rootDir: source,
+    types: []
+  })
+  cpSync(compiled("api"), join(folder, "effect"), { recursive: true })
+  rmSync(join(folder, "effect/promise"), { recursive: true })
+  manifest(folder, {
+    name: "@runplane/client",
+    description: "Clients of Runplane: with promises and nothing else, and with Effect",
+    files: ["lib", "effect"],
+    sideEffects: false,
+    engines: { node: CLIENT_NODE },
+    exports: {
+      ".": { types: "./lib/index.d.ts", default: "./lib/index.js" },
+      "./effect": { types: "./effect/index.d.ts", default: "./effect/index.js" }
+    },
+    peerDependencies: { "@runplane/domain": version, ...pinned(["effect"]) },
+    peerDependenciesMeta: { "@runplane/domain": { optional: true }, effect: { optional: true } }
+  })
+  readme(
+    folder,
+    "@runplane/client",
+    "`@runplane/client` uses `fetch` and nothing else. `@runplane/client/effect` is the client for programs with Effect; it needs\n`effect`, `@runplane/domain` and Node 22.19 or later."
+  )
+}
+
+/** The contracts for other languages: OpenAPI documents and protobuf files. */
+const buildContracts = () => {
+  const folder = join(dist, "contracts")
+  cpSync(join(root, "packages/api/openapi"), join(folder, "openapi"), { recursive: true })
+  cpSync(join(root, "proto"), join(folder, "proto"), {
+    recursive: true,
+    filter: (path) => !/\.md$|buf\./.test(path)
+  })
+  manifest(folder, {
+    name: "@runplane/contracts",
+    description: "The OpenAPI documents and protobuf files of Runplane",
+    files: ["openapi", "proto"],
+    exports: { "./openapi/*.json": "./openapi/*.json", "./proto/*": "./proto/*" }
+  })
+  readme(
+    folder,
+    "@runplane/contracts",
+    "OpenAPI 3.1 documents of both services, and the protobuf files of the runtime protocol."
+  )
+}
+
+/** Everything in one: the command line, the services, the sandbox, the packs. Its folders stand as in the checkout. */
+const buildRunplane = () => {
+  const folder = join(dist, "runplane")
+  const names = new Set()
+  for (const name of SOURCES) {
+    const from = compiled(name)
+    for (const file of filesOf(from).filter((path) => /\.js(\.map)?$/.test(path))) {
+      const to = join(folder, "packages", name, "src", relative(from, file))
+      mkdirSync(dirname(to), { recursive: true })
+      if (file.endsWith(".map")) copyFileSync(file, to)
+      else writeFileSync(to, withinPackage(readFileSync(file, "utf8"), to, folder))
+    }
+    for (const dependency of Object.keys(json(join(root, "packages", name, "package.json")).dependencies ?? {})) {
+      if (!dependency.startsWith("@runplane/")) names.add(dependency)
+    }
+  }
+  cpSync(join(root, "packages/api/openapi"), join(folder, "packages/api/openapi"), { recursive: true })
+  const console = join(root, "packages/console/dist")
+  if (existsSync(console)) cpSync(console, join(folder, "packages/console/dist"), { recursive: true })
+  cpSync(join(root, "migrations"), join(folder, "migrations"), { recursive: true })
+  cpSync(join(root, "packs"), join(folder, "packs"), { recursive: true })
+  const manifests = join(folder, "packs/_agents/manifests")
+  for (const file of filesOf(manifests)) {
+    writeFileSync(file, readFileSync(file, "utf8").replace(/("packages\/agents\/src\/[^"]+)\.ts"/g, '$1.js"'))
+  }
+  write(join(folder, "bin/runplane.js"), '#!/usr/bin/env node\nimport "../packages/stack/src/runplane/main.js"\n')
+  manifest(folder, {
+    name: "runplane",
+    description: "Run control plane and scenario launch service for multi-agent sessions, with their command line",
+    bin: { runplane: "bin/runplane.js" },
+    files: ["bin", "packages", "packs", "migrations"],
+    engines: { node: NODE },
+    exports: {},
+    dependencies: pinned([...names].sort())
+  })
+  readme(folder, "runplane", "`npx runplane dev` starts everything on this machine and shows one example run.")
+}
+
+/** JavaScript whose imports of other packages are paths within the installed package. */
+const withinPackage = (text, file, folder) =>
+  text.replace(/((?:from|import) ?\(?")@runplane\/([a-z-]+)(\/[^"]+)?"/g, (_, before, name, part) => {
+    const target = join(folder, "packages", name, part === undefined ? "src/index.js" : part)
+    const path = relative(dirname(file), target).split(sep).join("/")
+    return `${before}${path.startsWith(".") ? path : `./${path}`}"`
+  })
+
+buildDomain()
+buildClient()
+buildContracts()
+buildRunplane()
+rmSync(work, { recursive: true })
+for (const name of readdirSync(dist).sort()) console.log(`dist/${name}`)

@@ -1,0 +1,211 @@
+// Installs the packages of dist/ as a stranger would: packed, into empty folders elsewhere, on plain Node.
+//
+//   npm run test:packages        (after npm run build)
+//
+// It runs on the Node that started it, of version 20 at least; the services run on the Node of the lockfile.
+import { spawn, spawnSync } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { gzipSync } from "node:zlib"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const dist = join(root, "dist")
+/** The Promise client in a browser's bundle, compressed. Bytes. */
+const CLIENT_BUDGET = 30_000
+/** The first start makes a database. Milliseconds. */
+const START_LIMIT = 240_000
+
+const say = (text) => console.log(`ok  ${text}`)
+
+const run = (command, args, options = {}) => {
+  const result = spawnSync(command, args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024, ...options })
+  if (result.status === (options.expected ?? 0)) return result
+  throw new Error(
+    `${command} ${args.join(" ")} ended with ${result.status ?? result.error?.message}\n${result.stdout}\n${result.stderr}`
+  )
+}
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+
+if (!existsSync(join(dist, "client"))) throw new Error("dist/ is empty: npm run build makes it")
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "runplane-packages-")))
+const versionOf = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version
+
+/** The Node of the lockfile, for the services. On the path it is in front, and not what a stranger has. */
+const services = dirname(realpathSync(join(root, "node_modules/.bin/node")))
+const plainPath = (process.env.PATH ?? "")
+  .split(delimiter)
+  .filter((part) => !part.startsWith(root))
+  .join(delimiter)
+const plain = { ...process.env, PATH: plainPath }
+const modern = { ...process.env, PATH: [services, plainPath].join(delimiter) }
+
+const pack = (name) => {
+  const { stdout } = run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: join(dist, name), env: plain })
+  const [{ filename, files }] = JSON.parse(stdout)
+  for (const wanted of ["package.json", "README.md", "LICENSE"]) {
+    if (!files.some(({ path }) => path === wanted)) throw new Error(`the package ${name} has no ${wanted}`)
+  }
+  const text = readFileSync(join(dist, name, "package.json"), "utf8")
+  if (/workspace:|catalog:/.test(text)) throw new Error(`the package ${name} refers to the workspace`)
+  return join(folder, filename.replace("@", "").replace("/", "-"))
+}
+
+const project = (name, manifest = {}) => {
+  const path = join(folder, name)
+  mkdirSync(path)
+  writeFileSync(join(path, "package.json"), JSON.stringify({ name, private: true, type: "module", ...manifest }))
+  return path
+}
+
+const install = (cwd, env, ...packages) =>
+  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages], { cwd, env })
+
+/** The lines that docs/clients.md shows. */
+const example = (document, language, marker) => {
+  const text = readFileSync(join(root, document), "utf8")
+  const at = text.indexOf(`\`\`\`${language}\n${marker}`)
+  if (at < 0) throw new Error(`${document} has no example that begins with ${marker}`)
+  const start = text.indexOf("\n", at) + 1
+  return text.slice(start, text.indexOf("```", start))
+}
+
+const compile = (cwd, moduleResolution) => {
+  const module = moduleResolution === "bundler" ? "esnext" : "nodenext"
+  const args = [
+    "--noEmit",
+    "--strict",
+    "--target",
+    "es2022",
+    "--module",
+    module,
+    "--moduleResolution",
+    moduleResolution
+  ]
+  const lib = ["--lib", "es2022,dom,dom.iterable,dom.asynciterable", "--types", ""]
+  const { stdout } = run(join(root, "node_modules/.bin/tsc"), [...args, ...lib, "index.ts"], { cwd, env: modern })
+  if (stdout.trim() !== "") throw new Error(stdout)
+}
+
+let stack
+try {
+  const [domain, client, contracts, runplane] = ["domain", "client", "contracts", "runplane"].map(pack)
+  say("four packages, packed, without anything of the workspace")
+
+  const program = project("services")
+  install(program, modern, runplane)
+  const bin = join(program, "node_modules/.bin/runplane")
+  if (!/^runplane v\d/.test(run(bin, ["--version"], { cwd: program, env: modern }).stdout))
+    throw new Error("no version")
+  const ports = {
+    LAUNCHER_PORT: await freePort(),
+    CONTROL_PLANE_PORT: await freePort(),
+    SANDBOX_PORT: await freePort()
+  }
+  const { RUNPLANE_DATA_DIR: _, ...elsewhere } = modern
+  const env = {
+    ...elsewhere,
+    ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)])),
+    THROTTLE_LIMIT: "10000"
+  }
+  stack = spawn(bin, ["dev"], { cwd: program, env, stdio: ["ignore", "pipe", "pipe"] })
+  const told = await new Promise((resolve, reject) => {
+    let text = ""
+    const late = setTimeout(() => reject(new Error(`runplane dev is not up:\n${text}`)), START_LIMIT)
+    const take = (part) => {
+      text += part
+      if (!text.includes("Serving;")) return
+      clearTimeout(late)
+      resolve(text)
+    }
+    stack.stdout.on("data", take)
+    stack.stderr.on("data", take)
+    stack.on("exit", (code) => reject(new Error(`runplane dev ended with ${code}:\n${text}`)))
+  })
+  if (!told.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${told}`)
+  if (!existsSync(join(program, ".data"))) throw new Error("the data are not in the folder of the start")
+  say("npx runplane dev shows a decided run, from an empty folder")
+
+  const addresses = {
+    RUNPLANE_URL: `http://127.0.0.1:${ports.CONTROL_PLANE_PORT}`,
+    RUNPLANE_LAUNCHER_URL: `http://127.0.0.1:${ports.LAUNCHER_PORT}`
+  }
+  const listed = run(bin, ["runs", "list", "--json"], { cwd: program, env: { ...modern, ...addresses } })
+  const { data } = JSON.parse(listed.stdout)
+  const story = run(bin, ["runs", "watch", data[0].id], { cwd: program, env: { ...modern, ...addresses } }).stdout
+  if (!story.includes("commits decision.selected (positive)")) throw new Error(story)
+  run(bin, ["runs", "list", "--url", "http://127.0.0.1:1"], { cwd: program, env: modern, expected: 5 })
+  say("runplane runs list and watch, installed alone")
+
+  const caller = project("caller")
+  install(caller, plain, client)
+  const lines = example("docs/clients.md", "ts", "import { createControlPlane")
+  writeFileSync(join(caller, "index.ts"), lines)
+  for (const mode of ["nodenext", "bundler"]) compile(caller, mode)
+  say("ten lines on @runplane/client compile in nodenext and bundler mode without a message")
+  // The document's addresses are those of a stack of one's own.
+  const aimed = lines
+    .replace("http://127.0.0.1:3001", addresses.RUNPLANE_URL)
+    .replace("http://127.0.0.1:3000", addresses.RUNPLANE_LAUNCHER_URL)
+  writeFileSync(join(caller, "index.mjs"), aimed)
+  const decided = run("node", ["index.mjs"], { cwd: caller, env: plain })
+  if (!decided.stdout.includes("decision.selected")) throw new Error(decided.stdout + decided.stderr)
+  say(`the same lines on Node ${run("node", ["--version"], { env: plain }).stdout.trim()} print the decision`)
+
+  const { rolldown } = await import(join(root, "node_modules/.pnpm/node_modules/rolldown/dist/index.mjs"))
+  const bundle = await rolldown({ input: join(caller, "index.mjs"), platform: "browser", logLevel: "silent" })
+  const { output } = await bundle.generate({ format: "esm", minify: true })
+  const bytes = gzipSync(output.map(({ code = "" }) => code).join("")).length
+  if (output.some(({ moduleIds = [] }) => moduleIds.some((id) => /[/\\]effect[/\\]/.test(id))))
+    throw new Error("effect")
+  if (bytes > CLIENT_BUDGET) throw new Error(`the client's bundle has ${bytes} bytes, more than ${CLIENT_BUDGET}`)
+  say(`bundled for a browser: ${bytes} bytes compressed, at most ${CLIENT_BUDGET}`)
+
+  const effectful = project("effectful")
+  install(effectful, modern, domain, client, `effect@${versionOf("effect")}`)
+  writeFileSync(
+    join(effectful, "index.ts"),
+    `import { ControlPlaneClient } from "@runplane/client/effect"
+import { emptyRunState } from "@runplane/domain"
+export const layer = ControlPlaneClient.layer({ baseUrl: "http://127.0.0.1:3001" })
+export const state = emptyRunState
+`
+  )
+  for (const mode of ["nodenext", "bundler"]) compile(effectful, mode)
+  run(
+    "node",
+    ["-e", 'import("@runplane/client/effect").then(({ ControlPlaneClient: c }) => { if (!c) process.exit(1) })'],
+    {
+      cwd: effectful,
+      env: modern
+    }
+  )
+  say("@runplane/client/effect and @runplane/domain compile and load")
+
+  const reader = project("reader")
+  install(reader, plain, contracts)
+  const openapi = JSON.parse(
+    readFileSync(join(reader, "node_modules/@runplane/contracts/openapi/control-plane.json"), "utf8")
+  )
+  if (openapi.openapi !== "3.1.0") throw new Error("no OpenAPI document")
+  say("@runplane/contracts has the documents")
+} finally {
+  if (stack !== undefined && stack.exitCode === null) {
+    const gone = new Promise((resolve) => stack.once("exit", resolve))
+    stack.kill("SIGINT")
+    await gone
+  }
+  const data = join(folder, "services/.data/postgres")
+  // Root's database lives elsewhere, with a link to it.
+  if (existsSync(data)) rmSync(realpathSync(data), { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
+}

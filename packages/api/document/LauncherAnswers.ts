@@ -1,5 +1,11 @@
 import { INTERNAL_TEXT, payloadTooLarge, rateLimitExceeded, roleText } from "../src/errors/Failures.ts"
-import { ApiKeyRejected, INVALID_API_KEY_TEXT, launcherError, MalformedBody } from "../src/errors/LauncherErrors.ts"
+import {
+  ApiKeyRejected,
+  INVALID_API_KEY_TEXT,
+  LaunchesFull,
+  launcherError,
+  MalformedBody
+} from "../src/errors/LauncherErrors.ts"
 import { reasonPhrases } from "../src/errors/ReasonPhrases.ts"
 import { errorAnswer } from "./ErrorAnswer.ts"
 
@@ -87,6 +93,14 @@ export const launcherAnswers = {
   AuthMintFailed: errorAnswer(
     "the auth service gave no token for an agent",
     launcherError("AUTH_MINT_FAILED", "auth-service returned 503", { status: 503 })
+  ),
+  LaunchesFull: errorAnswer(
+    "too many launches wait for room for their agents, or this one waited too long; `metadata` has its place",
+    new LaunchesFull({
+      errorCode: "INTERNAL_ERROR",
+      message: "16 agents run and 32 launches wait already: Too Many Requests",
+      metadata: { place: 32 }
+    })
   ),
   AgentAttachFailed: errorAnswer(
     "an agent could not be started, or ended before it was attached",

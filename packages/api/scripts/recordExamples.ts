@@ -142,6 +142,7 @@ const { runDescriptor } = await launch("compileLaunch", "POST", "/launch/compile
 })
 const example = { scenarioRef: SCENARIO, inputs, tags: ["nightly"], runLabel: "nightly failover drill" }
 const { sessionId: run } = await launch("runExample", "POST", "/examples/run", { body: example })
+await launch("getLaunchQueue", "GET", "/examples/queue")
 await untilStatus(run, "running")
 await ask("suspendRun", "POST", `/runs/${run}/suspend`, { body: { reason: "waiting for the operator" } })
 const early = `/runs/${run}/export?includeRaw=true&eventLimit=1`
@@ -177,6 +178,16 @@ books.controlPlane["streamRun"] = {
     recorded: { contentType: "text/event-stream", summary: "A run that waits for its initiator", value: live }
   }
 }
+const { runId: unopened } = (
+  await fetched(controlPlane, "POST", "/runs", {
+    ...runDescriptor,
+    execution: {},
+    session: { ...runDescriptor.session, sessionId: crypto.randomUUID() }
+  })
+).value
+await ask("abandonRun", "POST", `/runs/${unopened}/abandon`, {
+  body: { reason: "agent incident-commander (commander-agent) exited (code=1)" }
+})
 await ask("cancelRun", "POST", `/runs/${waiting}/cancel`, { body: { reason: "operator request" } })
 
 // Reading a run.

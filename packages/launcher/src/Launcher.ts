@@ -13,10 +13,12 @@ import * as Effect from "effect/Effect"
 import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
 import * as Layer from "effect/Layer"
 import { AgentHost } from "./agents/AgentHost.ts"
+import { AgentSlots } from "./agents/AgentSlots.ts"
 import { AgentTokens } from "./agents/AgentTokens.ts"
 import { CancelCallbacks } from "./agents/CancelCallbacks.ts"
 import { AgentCatalog } from "./catalog/AgentCatalog.ts"
 import { PackRegistry } from "./catalog/PackRegistry.ts"
+import { LaunchPressure } from "./common/LaunchPressure.ts"
 import { LaunchCompiler } from "./compile/LaunchCompiler.ts"
 import { PolicyRegistration } from "./control-plane/PolicyRegistration.ts"
 import { RunFate } from "./control-plane/RunFate.ts"
@@ -55,7 +57,8 @@ export class Launcher extends Context.Service<
 const launcherCapabilities = ExampleRuns.layer.pipe(
   Layer.provide(Casting.layer),
   Layer.provideMerge(LaunchCompiler.layer),
-  Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer)),
+  Layer.provideMerge(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layer, AgentSlots.layer)),
+  Layer.provide(LaunchPressure.layer),
   Layer.provide(
     Layer.mergeAll(AgentTokens.layer, AgentHost.layerNode, CancelCallbacks.layer, RunSubmission.layer, RunFate.layer)
   ),

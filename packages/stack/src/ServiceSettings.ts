@@ -28,6 +28,9 @@ export interface Neighbours {
  */
 export const CANCEL_CALLBACK_PORT_BASE = 23_000
 
+/** Requests in a window: a console, a script and a load test of one user share the address of this machine. */
+const GENEROUS_LIMIT = "10000"
+
 /** Texts of settings by name; an empty one unsets what the user gave. */
 type Texts = Readonly<Record<string, string>>
 
@@ -72,11 +75,13 @@ export const serviceSettings = Effect.fn("serviceSettings")(function* (
   const tls = yield* readSetting(RuntimeSettings.RUNTIME_TLS)
   const insecure = (yield* readText(RuntimeSettings.RUNTIME_ALLOW_INSECURE)) ?? "true"
   const callbackPort = yield* readText(LaunchSettings.PROTO_CANCEL_CALLBACK_PORT_BASE)
+  const limit = (yield* readText(ServiceSettings.THROTTLE_LIMIT)) ?? GENEROUS_LIMIT
   const credentials = authUrl !== undefined ? tokens(authUrl) : sandbox ? NAMES : yield* trust
   const origins = yield* readSetting(ServiceSettings.CORS_ORIGIN)
   const texts: Texts = {
     ...(sandbox ? SANDBOX : {}),
     ...credentials,
+    THROTTLE_LIMIT: limit,
     RUNTIME_ADDRESS: runtimeAddress,
     PACKS_DIR: settings.packsDir,
     SERVICE_ROOT: settings.root,

@@ -48,6 +48,14 @@ export class AgentStartFailed extends failure<AgentStartFailed>()(502, "AgentSta
   readonly _tag = "AgentStartFailed"
 }
 
+/**
+ * No room for another launch (docs/launch.md#queue), in the form of a spent budget. Not in the table: the code is that
+ * of unhandled faults.
+ */
+export class LaunchesFull extends failure<LaunchesFull>()(429, "LaunchesFull", [], ["INTERNAL_ERROR"]) {
+  readonly _tag = "LaunchesFull"
+}
+
 /** A malformed request body: a list of texts, or the JSON parser's text. */
 export class MalformedBody extends Schema.Class<MalformedBody>("runplane/api/MalformedBody")(
   Schema.Struct({

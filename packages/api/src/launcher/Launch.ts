@@ -68,6 +68,26 @@ export const ControlPlaneRun = Schema.Struct({
 }).annotate({ identifier: "ControlPlaneRun", description: "The run that the control plane made of the descriptor" })
 export type ControlPlaneRun = typeof ControlPlaneRun.Type
 
+/** Launches that wait for room for their agents (docs/launch.md#queue). */
+export const LaunchQueue = Schema.Struct({
+  agents: Schema.Struct({
+    running: Field.integer("Agent processes that run or are about to"),
+    limit: Field.integer("Most agent processes at a time", 16)
+  }).annotate({ description: "Room for agents" }),
+  limit: Field.integer("Most launches that wait", 32),
+  waiting: Schema.Array(
+    Schema.Struct({
+      place: Field.integer("Place in the line, from 1"),
+      sessionId: Field.text("The session that the launch has allocated"),
+      scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0"),
+      runLabel: absent(Field.text("The label that the caller gave the run")),
+      agents: Field.integer("Agent processes that it needs"),
+      waitingMs: Field.integer("How long it has waited, milliseconds")
+    })
+  ).annotate({ description: "Launches that wait, the next one first" })
+}).annotate({ identifier: "LaunchQueue", description: "Launches that wait for room for their agents" })
+export type LaunchQueue = typeof LaunchQueue.Type
+
 /** The answer of `POST /examples/run`; without agents to start only `compiled` and an empty `hostedAgents`. */
 export const ExampleRun = Schema.Struct({
   compiled: CompileLaunchResult,
@@ -75,7 +95,19 @@ export const ExampleRun = Schema.Struct({
     description: "The agents, in the order of the scenario; empty when none were to be started"
   }),
   sessionId: absent(Field.text("The session; absent when no agents were to be started")),
-  controlPlaneRun: absent(ControlPlaneRun)
+  controlPlaneRun: absent(ControlPlaneRun),
+  links: absent(
+    Schema.Struct({
+      run: Field.text("The run at the control plane"),
+      page: Field.text("Its page in the web console")
+    }).annotate({ description: "Where the run is found; there with controlPlaneRun" })
+  ),
+  queue: absent(
+    Schema.Struct({
+      place: Field.integer("The place in the line at which the launch began to wait, from 1"),
+      waitedMs: Field.integer("How long it waited, milliseconds")
+    }).annotate({ description: "How the launch waited for room for its agents; absent when it did not" })
+  )
 }).annotate({
   identifier: "ExampleRun",
   description: "A launched example. controlPlaneRun is absent when nothing was submitted, or the submission failed"

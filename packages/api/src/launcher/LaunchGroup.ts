@@ -1,10 +1,16 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import { AgentStartFailed, CatalogEntryNotFound, LauncherFault, LaunchRejected } from "../errors/LauncherErrors.ts"
+import {
+  AgentStartFailed,
+  CatalogEntryNotFound,
+  LauncherFault,
+  LaunchesFull,
+  LaunchRejected
+} from "../errors/LauncherErrors.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
-import { CompileLaunchResult, CompileRequest, ExampleRun, ExampleRunRequest } from "./Launch.ts"
+import { CompileLaunchResult, CompileRequest, ExampleRun, ExampleRunRequest, LaunchQueue } from "./Launch.ts"
 
 const failures = [LaunchRejected, CatalogEntryNotFound, LauncherFault] as const
 
@@ -41,7 +47,7 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
     HttpApiEndpoint.post("runExample", "/examples/run", {
       payload: bodySchema(ExampleRunRequest, { unknownKeys: "drop" }),
       success: ExampleRun.pipe(HttpApiSchema.status(201)),
-      error: [...failures, AgentStartFailed]
+      error: [...failures, AgentStartFailed, LaunchesFull]
     }).annotateMerge(
       operation({
         id: "runExample",
@@ -51,7 +57,24 @@ export class LaunchGroup extends HttpApiGroup.make("launch")
           "Compiles, starts the agents one after the other with the initiator first, and submits the run meanwhile. " +
           "`controlPlaneRun` is absent when no control plane is configured or the submission failed: the agents run all the " +
           "same. With `bootstrapAgents: false` it only compiles.",
-        failures: [...compileFailures, "AgentNotFound", "InvalidConfig", "AuthMintFailed", "AgentAttachFailed"]
+        failures: [
+          ...compileFailures,
+          "AgentNotFound",
+          "InvalidConfig",
+          "AuthMintFailed",
+          "AgentAttachFailed",
+          "LaunchesFull"
+        ]
+      })
+    ),
+    HttpApiEndpoint.get("queue", "/examples/queue", { success: LaunchQueue }).annotateMerge(
+      operation({
+        id: "getLaunchQueue",
+        access: "viewer",
+        summary: "See which launches wait",
+        description:
+          "Agent processes are bounded in number. A launch whose agents do not fit waits, and its request with it; here is " +
+          "its place meanwhile."
       })
     )
   )

@@ -1,7 +1,7 @@
-import type { CatalogEntryNotFound } from "@runplane/api"
+import type { CatalogEntryNotFound, LauncherFault } from "@runplane/api"
 import * as Result from "effect/Result"
 import { distinct, type JsonObject } from "../common/Json.ts"
-import { packNotFound, scenarioNotFound, versionNotFound } from "../common/LaunchErrors.ts"
+import { invalidPackData, packNotFound, scenarioNotFound, versionNotFound } from "../common/LaunchErrors.ts"
 import type { InputValidator } from "./InputSchema.ts"
 import type { ExecutionBlock, LaunchBlock, PackDocument, RuntimeBlock, ScenarioDocument } from "./PackDocuments.ts"
 
@@ -10,6 +10,15 @@ import type { ExecutionBlock, LaunchBlock, PackDocument, RuntimeBlock, ScenarioD
  */
 export interface Catalog {
   readonly packs: ReadonlyArray<CatalogPack>
+  /** Packs with a broken file, which only their own routes tell of. */
+  readonly broken: ReadonlyArray<BrokenPack>
+}
+
+export interface BrokenPack {
+  /** The slug, or the folder's name where that is what cannot be read. */
+  readonly slug: string
+  /** What is wrong, with file and line. */
+  readonly message: string
 }
 
 export interface CatalogPack {
@@ -69,16 +78,20 @@ export const scenarioRefOf = (version: ScenarioVersion): string =>
 const latestOf = (scenario: CatalogScenario): ScenarioVersion =>
   scenario.versions[scenario.versions.length - 1] ?? scenario.versions[0]
 
-export const findPack = (catalog: Catalog, slug: string): Result.Result<CatalogPack, CatalogEntryNotFound> =>
-  Result.fromNullishOr(
-    catalog.packs.find((pack) => pack.slug === slug),
-    () => packNotFound(slug)
-  )
+export const findPack = (
+  catalog: Catalog,
+  slug: string
+): Result.Result<CatalogPack, CatalogEntryNotFound | LauncherFault> => {
+  const pack = catalog.packs.find((candidate) => candidate.slug === slug)
+  if (pack !== undefined) return Result.succeed(pack)
+  const broken = catalog.broken.find((candidate) => candidate.slug === slug)
+  return Result.fail(broken === undefined ? packNotFound(slug) : invalidPackData(broken.message))
+}
 
 export const findVersion = (
   catalog: Catalog,
   at: { readonly pack: string; readonly scenario: string; readonly version: string }
-): Result.Result<ScenarioVersion, CatalogEntryNotFound> =>
+): Result.Result<ScenarioVersion, CatalogEntryNotFound | LauncherFault> =>
   Result.gen(function* () {
     const pack = yield* findPack(catalog, at.pack)
     const scenario = yield* Result.fromNullishOr(

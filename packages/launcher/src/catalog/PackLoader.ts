@@ -6,7 +6,15 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { deepMerge, isJsonObject, type Json, type JsonObject, withoutNulls } from "../common/Json.ts"
 import { InvalidPackData } from "../common/LaunchErrors.ts"
-import type { Catalog, CatalogPack, CatalogScenario, LaunchPlan, ScenarioTemplate, ScenarioVersion } from "./Catalog.ts"
+import type {
+  BrokenPack,
+  Catalog,
+  CatalogPack,
+  CatalogScenario,
+  LaunchPlan,
+  ScenarioTemplate,
+  ScenarioVersion
+} from "./Catalog.ts"
 import { type CompileInputSchema, schemaDefaults } from "./InputSchema.ts"
 import * as Documents from "./PackDocuments.ts"
 import { openPackFiles, type PackFiles } from "./PackFiles.ts"
@@ -24,39 +32,61 @@ export interface LoadedCatalog {
 type LoadFailure = InvalidPackData | PlatformError.PlatformError
 
 /**
- * Reads a whole packs directory. Malformed pack data fails the load; a directory that is not a pack, an empty file or a
+ * Reads a whole packs directory (docs/launch.md#broken-packs). Malformed pack data fails the load when `strict`, else
+ * only its pack is broken; a directory that is not a pack, an empty file or a
  * file that cannot be read only leaves its pack out, with a warning.
  */
 export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
   packsDir: string,
-  compileSchema: CompileInputSchema
+  compileSchema: CompileInputSchema,
+  strict = true
 ): Effect.fn.Return<LoadedCatalog, InvalidPackData, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* Effect.orElseSucceed(fs.exists(packsDir), () => false))) {
-    return { catalog: { packs: [] }, warnings: ["the packs directory does not exist: the catalog is empty"] }
+    return {
+      catalog: { packs: [], broken: [] },
+      warnings: ["the packs directory does not exist: the catalog is empty"]
+    }
   }
   const reader = yield* makeReader(packsDir, compileSchema).pipe(Effect.catchTag("PlatformError", unreadable))
   const packs: Array<CatalogPack> = []
+  const broken: Array<BrokenPack> = []
   const fileOf = new Map<string, string>()
   for (const name of yield* reader.packDirectories) {
-    const pack = yield* reader.pack(name).pipe(
+    const found = yield* reader.pack(name).pipe(
       Effect.catchTag("PlatformError", (error) => {
         reader.warnings.push(`pack ${name} left out: ${error.reason._tag}`)
         return Effect.succeed(undefined)
       }),
-      Effect.catchTag("InvalidPackData", (error) => Effect.flatMap(withLine(reader.files, error), Effect.fail))
+      Effect.catchTag("InvalidPackData", (error) => Effect.flatMap(withLine(reader.files, error), Effect.fail)),
+      Effect.flatMap((pack) => checkUnique(pack, name, fileOf)),
+      Effect.result
     )
-    if (pack === undefined) continue
-    const other = fileOf.get(pack.slug)
-    if (other !== undefined) {
-      const file = `${name}/pack.yaml`
-      return yield* new InvalidPackData({ file, message: `duplicate metadata.slug in ${file}: ${other} has it too` })
+    if (Result.isSuccess(found)) {
+      if (found.success !== undefined) packs.push(found.success)
+      continue
     }
-    fileOf.set(pack.slug, `${name}/pack.yaml`)
-    packs.push(pack)
+    if (strict) return yield* found.failure
+    const { message } = found.failure
+    reader.warnings.push(`pack ${name} is broken: ${message}`)
+    broken.push({ slug: yield* reader.slugOf(name), message })
   }
-  return { catalog: { packs }, warnings: reader.warnings }
+  return { catalog: { packs, broken }, warnings: reader.warnings }
 })
+
+/** A slug names one pack. */
+const checkUnique = (pack: CatalogPack | undefined, folder: string, fileOf: Map<string, string>) => {
+  if (pack === undefined) return Effect.succeed(undefined)
+  const file = `${folder}/pack.yaml`
+  const other = fileOf.get(pack.slug)
+  if (other !== undefined) {
+    return Effect.fail(
+      new InvalidPackData({ file, message: `duplicate metadata.slug in ${file}: ${other} has it too` })
+    )
+  }
+  fileOf.set(pack.slug, file)
+  return Effect.succeed(pack)
+}
 
 /** The same complaint with the line it is about, as the complaints of the YAML parser have it. */
 const withLine = (files: PackFiles, error: InvalidPackData) =>
@@ -115,6 +145,17 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     return { slug: metadata.slug, metadata, scenarios }
   })
 
+  /** The slug of a pack with a broken file somewhere; its folder's name where the slug itself cannot be read. */
+  const slugOf = (name: string) =>
+    readMapping(files, path.join(root, name, "pack.yaml"), []).pipe(
+      Effect.map((document) => {
+        const metadata = document?.["metadata"]
+        const slug = isJsonObject(metadata) ? metadata["slug"] : undefined
+        return typeof slug === "string" && slug !== "" ? slug : name
+      }),
+      Effect.orElseSucceed(() => name)
+    )
+
   const scenarioVersions = Effect.fnUntraced(function* (
     packSlug: string,
     slug: string,
@@ -153,7 +194,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     return [...templates.values()].sort((left, right) => compareTexts(left.slug, right.slug))
   })
 
-  return { files, packDirectories, pack, warnings }
+  return { files, packDirectories, pack, slugOf, warnings }
 })
 
 /** A file that holds no mapping is half-written: it is left out with a warning. */

@@ -1,4 +1,4 @@
-import { type LauncherFault, launcherError } from "@runplane/api"
+import type { LauncherFault } from "@runplane/api"
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -6,19 +6,29 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as Ref from "effect/Ref"
+import { invalidPackData } from "../common/LaunchErrors.ts"
+import { LaunchPressure } from "../common/LaunchPressure.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import type { Catalog } from "./Catalog.ts"
 import { cachedInputSchemaCompiler } from "./InputSchema.ts"
 import { loadCatalog } from "./PackLoader.ts"
 import { type TracedFiles, traceFiles } from "./TracedFiles.ts"
 
+/** The NODE_ENV in which one broken file does not fail all packs, unless PACKS_STRICT says so. */
+const PRODUCTION = "production"
+
+/** How long one reading serves while launches wait for room: the machine is busy enough, ms. */
+const BUSY_TTL_MS = 1_000
+
 /**
- * The catalog of scenario packs. With a cache time of 0 ms every call sees the files as they are now; otherwise one
+ * The catalog of scenario packs. With a cache time of 0 ms every call sees the files as they are now, except while
+ * launches wait (docs/launch.md#reading); otherwise one
  * reading is served for that long. Calls that arrive during a reading share it, and a failed reading is not kept. Files
  * that have not changed since the last reading are looked at but not read again, nor is its outcome worked out again.
- * Fails with INVALID_PACK_DATA when any pack file is malformed.
+ * A malformed file fails it with INVALID_PACK_DATA where packs are strict, else only its pack is broken.
  */
 export class PackRegistry extends Context.Service<
   PackRegistry,
@@ -27,24 +37,30 @@ export class PackRegistry extends Context.Service<
   static readonly layer = Layer.effect(
     PackRegistry,
     Effect.gen(function* () {
-      const { packsDir, registryCacheTtlMs } = yield* LauncherSettings
+      const { environment, packsDir, packsStrict, registryCacheTtlMs } = yield* LauncherSettings
+      const isStrict = packsStrict ?? environment !== PRODUCTION
       const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
       const compileSchema = cachedInputSchemaCompiler()
       const lastWarnings = yield* Ref.make("")
 
       const load = Effect.gen(function* () {
-        const { catalog, warnings } = yield* Effect.mapError(loadCatalog(packsDir, compileSchema), ({ message }) =>
-          launcherError("INVALID_PACK_DATA", message)
+        const { catalog, warnings } = yield* Effect.mapError(
+          loadCatalog(packsDir, compileSchema, isStrict),
+          ({ message }) => invalidPackData(message)
         )
         // The same complaint at every request would bury the log: say it when it changes.
         const text = warnings.join("; ")
         const before = yield* Ref.getAndSet(lastWarnings, text)
-        if (text !== "" && text !== before) yield* Effect.logWarning("some packs were left out", { warnings })
+        if (text !== "" && text !== before)
+          yield* Effect.logWarning("some packs were left out, or are broken", { warnings })
         return catalog
       })
       const read = Effect.provideContext(unlessUnchanged(load), context)
+      const pressure = Option.getOrUndefined(yield* Effect.serviceOption(LaunchPressure))
+      const isBusy = () => pressure !== undefined && pressure.waiting > 0
+      const ttlMs = () => (isBusy() ? Math.max(registryCacheTtlMs, BUSY_TTL_MS) : registryCacheTtlMs)
 
-      return PackRegistry.of({ catalog: yield* reuse(read, registryCacheTtlMs) })
+      return PackRegistry.of({ catalog: yield* reuse(read, ttlMs) })
     })
   )
 
@@ -71,12 +87,12 @@ const unlessUnchanged = <A, E>(
  * Serves one success for `ttlMs` milliseconds from the beginning of its reading, for a file may change while others are
  * still being read. Callers that arrive during a reading share its outcome; a failure is then forgotten.
  */
-const reuse = Effect.fnUntraced(function* <A, E>(read: Effect.Effect<A, E>, ttlMs: number) {
+const reuse = Effect.fnUntraced(function* <A, E>(read: Effect.Effect<A, E>, ttlMs: () => number) {
   const readings = yield* Cache.makeWith((_: "packs") => Effect.timed(read), {
     capacity: 1,
     timeToLive: Exit.match({
       onFailure: () => 0,
-      onSuccess: ([took]) => Math.max(0, ttlMs - Duration.toMillis(took))
+      onSuccess: ([took]) => Math.max(0, ttlMs() - Duration.toMillis(took))
     })
   })
   return Effect.map(Cache.get(readings, "packs"), ([, value]) => value)

@@ -38,6 +38,9 @@ export const inputsInvalid = (errors: ReadonlyArray<JsonObject>) =>
 
 export const compilationFailed = (message: string) => launcherError("COMPILATION_ERROR", message)
 
+/** A pack on disk is malformed; `message` names file, line and reason. */
+export const invalidPackData = (message: string) => launcherError("INVALID_PACK_DATA", message)
+
 /** The deployment is configured wrongly: at start it stops the service, at request time it is a 500. */
 export const invalidConfig = (message: string) => launcherError("INVALID_CONFIG", message)
 

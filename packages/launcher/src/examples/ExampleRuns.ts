@@ -1,4 +1,13 @@
-import type { CompileLaunchResult, ExampleRun, ExampleRunRequest, HostedAgent, LauncherError } from "@runplane/api"
+import type {
+  CompileLaunchResult,
+  ControlPlaneRun,
+  ExampleRun,
+  ExampleRunRequest,
+  HostedAgent,
+  LauncherError,
+  LaunchesFull,
+  LaunchQueue
+} from "@runplane/api"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,7 +16,8 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { AgentHost } from "../agents/AgentHost.ts"
+import { AgentHost, type AttachedAgent } from "../agents/AgentHost.ts"
+import { type AgentLease, AgentSlots } from "../agents/AgentSlots.ts"
 import { AgentTokens } from "../agents/AgentTokens.ts"
 import { type CancelCallback, CancelCallbacks, publishedCallback } from "../agents/CancelCallbacks.ts"
 import { distinct } from "../common/Json.ts"
@@ -16,7 +26,7 @@ import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
 import { RunFate } from "../control-plane/RunFate.ts"
 import { RunSubmission } from "../control-plane/RunSubmission.ts"
-import { LauncherSettings } from "../LauncherSettings.ts"
+import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 import { Casting, failedParticipant, hostedAgent, type Member } from "./Cast.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
 
@@ -30,7 +40,9 @@ type Callbacks = ReadonlyMap<string, CancelCallback>
 export class ExampleRuns extends Context.Service<
   ExampleRuns,
   {
-    readonly run: (request: ExampleRunRequest) => Effect.Effect<ExampleRun, LauncherError>
+    readonly run: (request: ExampleRunRequest) => Effect.Effect<ExampleRun, LauncherError | LaunchesFull>
+    /** The launches that wait for room. */
+    readonly queue: Effect.Effect<LaunchQueue>
   }
 >()("runplane/launcher/ExampleRuns") {
   static readonly layer = Layer.effect(
@@ -45,6 +57,7 @@ export class ExampleRuns extends Context.Service<
       const cancelCallbacks = yield* CancelCallbacks
       const submission = yield* RunSubmission
       const fate = yield* RunFate
+      const slots = yield* AgentSlots
       const service = yield* Effect.scope
 
       const run = Effect.fn("ExampleRuns.run")(function* (request: ExampleRunRequest) {
@@ -52,10 +65,41 @@ export class ExampleRuns extends Context.Service<
         if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled, hostedAgents: [] }
         const members = yield* casting.cast(compiled)
         yield* policies.ensure(compiled.runDescriptor.session.policyVersion)
-        return yield* launch(compiled, members)
+        const { scenarioRef } = request
+        const about = {
+          sessionId: compiled.sessionId,
+          scenarioRef,
+          ...(request.runLabel && { runLabel: request.runLabel })
+        }
+        const needed = members.filter(({ manifest }) => manifest !== undefined).length
+        return yield* Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(slots.take(needed, about), (lease) => {
+            const room = makeRoom(needed, lease)
+            return restore(launch(compiled, members, room)).pipe(
+              Effect.onExit((exit) => room.settle(Exit.isSuccess(exit)))
+            )
+          })
+        )
       })
 
-      const launch = Effect.fnUntraced(function* (compiled: CompileLaunchResult, members: ReadonlyArray<Member>) {
+      /** The room of a launch: what its agents do not give back themselves when they end, a failure does. */
+      const makeRoom = (needed: number, lease: AgentLease): Room => {
+        let left = needed
+        return {
+          waited: lease.waited,
+          occupy: ({ ended }) => {
+            left--
+            return Effect.asVoid(Effect.forkIn(Effect.andThen(ended, lease.giveBack(1)), service))
+          },
+          settle: (isLaunched) => (isLaunched || left === 0 ? Effect.void : lease.giveBack(left))
+        }
+      }
+
+      const launch = Effect.fnUntraced(function* (
+        compiled: CompileLaunchResult,
+        members: ReadonlyArray<Member>,
+        room: Room
+      ) {
         const { sessionId } = compiled
         const callbacks = yield* cancelCallbacks.assign(
           sessionId,
@@ -67,7 +111,7 @@ export class ExampleRuns extends Context.Service<
         const { sessionOpenTimeoutMs: openTimeoutMs } = settings
         const watch = yield* makeLaunchWatch({ sessionId, openTimeoutMs, run: submittedRun, fate, host }, service)
         return yield* Effect.gen(function* () {
-          const hosted = yield* attachAll(compiled, members, callbacks, watch)
+          const hosted = yield* attachAll(compiled, members, callbacks, watch, room)
           const controlPlaneRun = yield* submittedRun
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
           return {
@@ -76,8 +120,9 @@ export class ExampleRuns extends Context.Service<
             sessionId,
             ...Option.match(controlPlaneRun, {
               onNone: () => ({}),
-              onSome: (accepted) => ({ controlPlaneRun: accepted })
-            })
+              onSome: (accepted) => ({ controlPlaneRun: accepted, ...linksOf(accepted, settings) })
+            }),
+            ...(room.waited === undefined ? {} : { queue: room.waited })
           }
         }).pipe(
           // A caller that goes away, like a failure, leaves nothing half-started behind.
@@ -90,7 +135,8 @@ export class ExampleRuns extends Context.Service<
         compiled: CompileLaunchResult,
         members: ReadonlyArray<Member>,
         callbacks: Callbacks,
-        watch: LaunchWatch
+        watch: LaunchWatch,
+        room: Room
       ) {
         const initiatorId = compiled.initiator?.participantId
         const isInitiator = ({ binding }: Member) => binding.participantId === initiatorId
@@ -98,7 +144,7 @@ export class ExampleRuns extends Context.Service<
         const failed: Array<FailedParticipant> = []
         const attaching = Effect.gen(function* () {
           for (const member of [...members.filter(isInitiator), ...members.filter((other) => !isInitiator(other))]) {
-            const result = yield* attachOne(compiled, member, callbacks, watch).pipe(
+            const result = yield* attachOne(compiled, member, callbacks, watch, room).pipe(
               Effect.map(Result.succeed),
               Effect.catchTag("AgentNotAttached", (failure) => Effect.succeed(Result.fail(failure)))
             )
@@ -122,7 +168,8 @@ export class ExampleRuns extends Context.Service<
         compiled: CompileLaunchResult,
         member: Member,
         callbacks: Callbacks,
-        watch: LaunchWatch
+        watch: LaunchWatch,
+        room: Room
       ) {
         const { binding, manifest, profile } = member
         if (manifest === undefined) return hostedAgent(member, { processAttached: false })
@@ -132,7 +179,9 @@ export class ExampleRuns extends Context.Service<
         const token = yield* tokens.tokenFor({ participantId, modeName, isInitiator, minLifeMs: ttlMs })
         const { framework } = profile
         const assignment = { compiled, binding, token, framework, cancelCallback: callbacks.get(participantId) }
-        const agent = yield* host.attach(assignment, manifest)
+        const agent = yield* Effect.uninterruptibleMask((restore) =>
+          Effect.tap(restore(host.attach(assignment, manifest)), room.occupy)
+        )
         yield* watch.add(binding, agent)
         return hostedAgent(member, {
           processAttached: true,
@@ -142,9 +191,25 @@ export class ExampleRuns extends Context.Service<
         })
       })
 
-      return ExampleRuns.of({ run })
+      return ExampleRuns.of({ run, queue: slots.queue })
     })
   )
+}
+
+interface Room {
+  readonly waited: AgentLease["waited"]
+  /** An agent runs, and gives its room back when it ends. */
+  readonly occupy: (agent: AttachedAgent) => Effect.Effect<void>
+  readonly settle: (isLaunched: boolean) => Effect.Effect<void>
+}
+
+/** Where a run is found (docs/launch.md#example-flow). */
+const linksOf = (
+  { runId }: ControlPlaneRun,
+  { controlPlane, publicControlPlaneUrl }: LauncherSettingsShape
+): Pick<ExampleRun, "links"> => {
+  const base = (publicControlPlaneUrl || controlPlane?.url)?.replace(/\/+$/, "")
+  return base === undefined ? {} : { links: { run: `${base}/runs/${runId}`, page: `${base}/console/runs/${runId}` } }
 }
 
 /** The failed ones as the scenario declares them, each once. */

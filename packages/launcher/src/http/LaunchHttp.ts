@@ -1,5 +1,6 @@
 import { LauncherApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { ExampleRuns } from "../examples/ExampleRuns.ts"
@@ -14,9 +15,17 @@ export const LaunchHttp = HttpApiBuilder.group(
     const examples = yield* ExampleRuns
     return handlers.handleAll({
       compile: ({ payload }) => compiler.compile(payload),
-      runExample: ({ payload }) => examples.run(payload)
+      runExample: ({ payload }) => examples.run(payload).pipe(Effect.tapErrorTag("LaunchesFull", () => retryLater)),
+      queue: () => examples.queue
     })
   })
+)
+
+/** When room for another launch may be expected again, seconds. */
+const RETRY_AFTER = "10"
+
+const retryLater = HttpEffect.appendPreResponseHandler((_request, response) =>
+  Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", RETRY_AFTER))
 )
 
 /** The probe. */

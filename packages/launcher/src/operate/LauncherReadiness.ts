@@ -28,7 +28,12 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
       const outage = makeOutageLog("the control plane")
 
       const packs = catalog.pipe(
-        Effect.map(({ packs }) => ({ ok: packs.length > 0, detail: `${packs.length} packs` })),
+        Effect.map(({ broken, packs }) => ({
+          ok: packs.length > 0 && broken.length === 0,
+          detail: [`${packs.length} packs`, ...broken.map(({ message, slug }) => `${slug} is broken: ${message}`)].join(
+            "; "
+          )
+        })),
         Effect.catch((error) => Effect.succeed({ ok: false, detail: error.message }))
       )
       const neighbour = (url: string) =>

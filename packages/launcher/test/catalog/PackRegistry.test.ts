@@ -5,6 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
 import { PackRegistry } from "../../src/catalog/PackRegistry.ts"
+import { LaunchPressure } from "../../src/common/LaunchPressure.ts"
 import { type MemoryTree, memoryFiles } from "../fixtures/MemoryFiles.ts"
 import { packYaml, smallPack } from "../fixtures/Packs.ts"
 import { settingsLayer } from "../fixtures/Settings.ts"
@@ -65,6 +66,20 @@ describe("the pack registry", () => {
       yield* Effect.all([packName, packName, packName, packName], { concurrency: "unbounded" })
       assert.strictEqual(reads.count, 1)
     }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("serves one reading for a second while launches wait", () => {
+    const { tree, reads, layer } = registryOver(0)
+    const pressure = { waiting: 1 }
+    return Effect.gen(function* () {
+      yield* packName
+      tree["/packs/demo/pack.yaml"] = renamed
+      yield* TestClock.adjust("900 millis")
+      assert.strictEqual(yield* packName, "Demo")
+      assert.strictEqual(reads.count, 1)
+      yield* TestClock.adjust("100 millis")
+      assert.strictEqual(yield* packName, "Renamed")
+    }).pipe(Effect.provide(layer.pipe(Layer.provide(Layer.succeed(LaunchPressure, pressure)))))
   })
 
   it.effect("does not keep a failed reading", () => {

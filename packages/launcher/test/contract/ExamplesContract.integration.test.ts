@@ -38,10 +38,15 @@ contract("the launch service: the example flow", [
         compiled: expect.objectContaining({ sessionId: uuid, mode: "sandbox" }),
         hostedAgents: [hosted("a", "agent-member"), hosted("b", "agent-member"), hosted("lead", "agent-lead")],
         sessionId: uuid,
-        controlPlaneRun: { runId: uuid, sessionId: uuid, status: "queued", traceId: TRACE_ID }
+        controlPlaneRun: { runId: uuid, sessionId: uuid, status: "queued", traceId: TRACE_ID },
+        links: { run: expect.any(String), page: expect.any(String) }
       },
       also: (seen) => {
-        const { body, file } = seen
+        const { body, file, world } = seen
+        expect(body.links).toStrictEqual({
+          run: `${world.controlPlane.url}/runs/${body.sessionId}`,
+          page: `${world.controlPlane.url}/console/runs/${body.sessionId}`
+        })
         expect([body.sessionId, body.controlPlaneRun.sessionId]).toStrictEqual(Array(2).fill(body.compiled.sessionId))
         expect(minted(seen)).toStrictEqual(["lead", "a", "b"])
         const pids = body.hostedAgents.map((agent: Seen["body"]) => agent.participantMetadata.pid)

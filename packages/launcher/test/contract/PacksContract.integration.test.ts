@@ -1,3 +1,4 @@
+import { expect } from "vitest"
 import { packYaml, scenarioYaml, templateYaml } from "../fixtures/Packs.ts"
 import { contract, errorBody, type Statement } from "./Contract.ts"
 import type { FileChanges } from "./World.ts"
@@ -197,3 +198,64 @@ contract("what pack files may hold", [
     { a: { q: 1 }, b: { q: 1 }, c: "yes", d: "007", e: "~", f: "2020-01-01", g: 1_000, h: null, i: "True" }
   )
 ])
+
+const BROKEN = { "cast/scenarios/order/1.0.0/scenario.yaml": "spec: [" }
+const BROKEN_TEXT = /^invalid YAML in cast\/scenarios\/order\/1\.0\.0\/scenario\.yaml: .* \(line \d+\)$/
+
+const ofBroken = (path: string, says: string): Statement => ({
+  says,
+  path,
+  files: BROKEN,
+  status: 500,
+  answer: errorBody(500, "INVALID_PACK_DATA", BROKEN_TEXT)
+})
+
+contract(
+  "a broken file where packs are not strict",
+  [
+    ofBroken("/packs/cast/scenarios", "is told by the list of its pack's scenarios"),
+    ofBroken("/packs/cast/scenarios/mixed/versions/1.0.0/launch-schema", "is told by every form of its pack"),
+    {
+      says: "is told by launches of its pack",
+      method: "POST",
+      path: "/examples/run",
+      body: { scenarioRef: "cast/mixed@1.0.0", inputs: {} },
+      files: BROKEN,
+      status: 500,
+      answer: errorBody(500, "INVALID_PACK_DATA", BROKEN_TEXT)
+    },
+    {
+      says: "leaves the other packs in the list",
+      path: "/packs",
+      files: BROKEN,
+      status: 200,
+      answer: [
+        { slug: "demo", name: expect.any(String), description: expect.any(String), tags: expect.any(Array) },
+        { slug: "second", name: "second", description: "", tags: [] }
+      ]
+    },
+    {
+      says: "leaves the other packs' launches",
+      method: "POST",
+      path: "/launch/compile",
+      body: { scenarioRef: "demo/full@1.0.0", inputs: { customer: "C-7" } },
+      files: BROKEN,
+      status: 201
+    },
+    {
+      says: "takes nothing but the second of two packs with one slug",
+      path: "/packs/cast/scenarios",
+      files: { "demo/pack.yaml": packYaml({ slug: "cast" }) },
+      status: 200
+    },
+    {
+      says: "hides a pack that nobody can name behind its folder's name",
+      path: "/packs/demo/scenarios",
+      files: { "demo/pack.yaml": packYaml({ slug: '""' }) },
+      status: 500,
+      answer: errorBody(500, "INVALID_PACK_DATA", "missing metadata.slug in demo/pack.yaml")
+    },
+    { says: "repaired is forgotten", path: "/packs/cast/scenarios", status: 200 }
+  ],
+  { env: { PACKS_STRICT: "false" } }
+)

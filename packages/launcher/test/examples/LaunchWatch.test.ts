@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
 import type { EndedAgent } from "../../src/agents/AgentHost.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
@@ -132,4 +133,44 @@ describe("an agent that ends", () => {
       )
     })
   )
+})
+
+describe("room for agents", () => {
+  const request = { scenarioRef: "demo/one@1.0.0", inputs: {} }
+
+  it.effect("is given back by each agent that ends, and a launch that waited says so", () =>
+    Effect.gen(function* () {
+      const ends = yield* Deferred.make<EndedAgent>()
+      const end = Deferred.await(ends)
+      const { service } = stage({
+        ...withRun,
+        abandonment: "opened",
+        ends: { one: end, two: end, lead: end },
+        settings: { maxAgents: 3, sessionOpenTimeoutMs: 0 }
+      })
+      yield* Effect.gen(function* () {
+        const runs = yield* ExampleRuns
+        assert.notProperty(yield* runs.run(request), "queue")
+        const second = yield* Effect.forkChild(runs.run({ ...request, runLabel: "later" }))
+        yield* TestClock.adjust("3 seconds")
+        const { agents, waiting } = yield* runs.queue
+        assert.deepStrictEqual(agents, { running: 3, limit: 3 })
+        assert.deepStrictEqual(
+          waiting.map(({ place, runLabel }) => [place, runLabel]),
+          [[1, "later"]]
+        )
+        yield* Deferred.succeed(ends, { code: 0, signal: null, lastLines: [] })
+        assert.deepStrictEqual((yield* Fiber.join(second)).queue, { place: 1, waitedMs: 3_000 })
+      }).pipe(Effect.provide(service))
+    })
+  )
+
+  it.effect("is given back by a launch that fails", () => {
+    const { service } = stage({ failing: ["lead"], settings: { maxAgents: 3 } })
+    return Effect.gen(function* () {
+      const runs = yield* ExampleRuns
+      yield* Effect.flip(runs.run(request))
+      assert.strictEqual((yield* runs.queue).agents.running, 0)
+    }).pipe(Effect.provide(service))
+  })
 })

@@ -6,10 +6,12 @@ import type * as Option from "effect/Option"
 import type { AgentAssignment } from "../../src/agents/AgentBootstrap.ts"
 import { AgentHost, type EndedAgent } from "../../src/agents/AgentHost.ts"
 import { AgentNotAttached } from "../../src/agents/AgentNotAttached.ts"
+import { AgentSlots } from "../../src/agents/AgentSlots.ts"
 import { AgentTokens } from "../../src/agents/AgentTokens.ts"
 import { type CancelCallback, CancelCallbacks } from "../../src/agents/CancelCallbacks.ts"
 import { AgentCatalog, type AgentProfile } from "../../src/catalog/AgentCatalog.ts"
 import { authMintFailed, invalidConfig } from "../../src/common/LaunchErrors.ts"
+import { LaunchPressure } from "../../src/common/LaunchPressure.ts"
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
 import { PolicyRegistration } from "../../src/control-plane/PolicyRegistration.ts"
 import { type Abandonment, RunFate } from "../../src/control-plane/RunFate.ts"
@@ -65,6 +67,7 @@ export const stage = (scene: Scene) => {
   const note = (text: string) => Effect.sync(() => void log.push(text))
   const manifests = scene.manifests ?? Object.fromEntries(ALL.map((ref) => [ref, manifest()]))
   const layer = ExampleRuns.layer.pipe(
+    Layer.provide(AgentSlots.layer.pipe(Layer.provide([LaunchPressure.layer, settingsLayer(scene.settings ?? {})]))),
     Layer.provide(Casting.layer),
     Layer.provide(
       Layer.mergeAll(

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { LaunchesFull } from "@runplane/api"
 import { Shutdown } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
@@ -35,9 +36,14 @@ const serve = (
   } = {}
 ) => {
   const examples = Layer.succeed(ExampleRuns, {
+    queue: Effect.succeed({
+      agents: { running: 4, limit: 4 },
+      limit: 2,
+      waiting: [{ place: 1, sessionId: "s", scenarioRef: "a/b@1", agents: 2, waitingMs: 5 }]
+    }),
     run: options.run ?? (() => Effect.succeed({ compiled: compiledLaunch(), hostedAgents: [] }))
   })
-  const capabilities = Layer.merge(examples, LaunchCompiler.layer).pipe(
+  const capabilities = Layer.mergeAll(examples, LaunchCompiler.layer).pipe(
     Layer.provideMerge(PackRegistry.layer),
     Layer.provideMerge(AgentCatalog.layerMemory([profile("agent-a"), profile("agent-b")])),
     Layer.provideMerge(
@@ -288,13 +294,35 @@ describe("POST /launch/compile", () => {
   )
 })
 
+describe("GET /examples/queue", () => {
+  it.effect("shows the launches that wait", () =>
+    Effect.gen(function* () {
+      const call = yield* serve()
+      assert.deepStrictEqual(yield* call("GET", "/examples/queue"), {
+        status: 200,
+        body: {
+          agents: { running: 4, limit: 4 },
+          limit: 2,
+          waiting: [{ place: 1, sessionId: "s", scenarioRef: "a/b@1", agents: 2, waitingMs: 5 }]
+        }
+      })
+    })
+  )
+})
+
 describe("POST /examples/run", () => {
   const failed = [{ participantId: "one", agentRef: "agent-a", reason: "gone" }]
   it.effect.each([
     [authMintFailed("auth-service returned 503", 503), 502, "AUTH_MINT_FAILED", { status: 503 }],
     [authMintFailed("auth-service response missing token"), 502, "AUTH_MINT_FAILED", undefined],
     [agentAttachFailed("s", failed), 502, "AGENT_ATTACH_FAILED", { sessionId: "s", failedParticipants: failed }],
-    [invalidConfig("agent manifest missing for x"), 500, "INVALID_CONFIG", undefined]
+    [invalidConfig("agent manifest missing for x"), 500, "INVALID_CONFIG", undefined],
+    [
+      new LaunchesFull({ errorCode: "INTERNAL_ERROR", message: "no room: Too Many Requests", metadata: { place: 2 } }),
+      429,
+      "INTERNAL_ERROR",
+      { place: 2 }
+    ]
   ] as const)("answers the failures of the flow (%#)", ([failure, status, errorCode, metadata]) =>
     Effect.gen(function* () {
       const call = yield* serve({ run: () => Effect.fail(failure) })

@@ -61,6 +61,12 @@ export const LaunchSettings = settingsOf(
     ),
     SERVICE_ROOT: row(path, ".", "Folder at which the relative folders of agents start."),
     REGISTRY_CACHE_TTL_MS: row(ms, 0, "How long the packs are kept in memory; 0 reads them for every request."),
+    PACKS_STRICT: row(
+      flag,
+      undefined,
+      "Whether one broken file fails every route that reads packs; otherwise it costs only its own pack.",
+      { shownDefault: "true, in production false" }
+    ),
     AUTO_BOOTSTRAP_EXAMPLE_AGENTS: row(flag, true, "Whether `POST /examples/run` starts the agents."),
     EXAMPLE_AGENT_PYTHON_PATH: row(text, "python3", "Interpreter of agents in Python."),
     EXAMPLE_AGENT_NODE_PATH: row(text, "", "Interpreter of agents in JavaScript and TypeScript.", {
@@ -73,6 +79,17 @@ export const LaunchSettings = settingsOf(
         "OPENAI_API_KEY."
     ),
     EXAMPLE_AGENT_ATTACH_CONFIRMATION_MS: row(ms, 400, "How long a started agent must live to count as attached."),
+    EXAMPLE_AGENT_MAX_PROCESSES: row(
+      wholeNumber({ unit: "processes", min: 1, whenBad: "default", atMost: LONGEST_MS }),
+      16,
+      "Agent processes at a time; a launch whose agents do not fit waits."
+    ),
+    EXAMPLE_LAUNCH_QUEUE_LIMIT: row(
+      number("launches"),
+      32,
+      "Launches that may wait for room for their agents; one more is refused."
+    ),
+    EXAMPLE_LAUNCH_QUEUE_TIMEOUT_MS: row(timeOut, 120_000, "How long a launch may wait before it is refused."),
     EXAMPLE_AGENT_LOG_BYTES_PER_SECOND: row(
       wholeNumber({ unit: "bytes per second", min: 1, whenBad: "default", atMost: LONGEST_MS }),
       65_536,
@@ -124,6 +141,12 @@ export const LaunchSettings = settingsOf(
     ),
     PROTO_CANCEL_CALLBACK_PATH: row(text, "/agent/cancel", "Path of cancel requests."),
     PROTO_CONTROL_PLANE_URL: row(url, "", "The control plane that runs are submitted to; without one, none are."),
+    CONTROL_PLANE_PUBLIC_URL: row(
+      url,
+      "",
+      "Address of the control plane for browsers, in the links of a launched run.",
+      { shownDefault: "PROTO_CONTROL_PLANE_URL" }
+    ),
     PROTO_CONTROL_PLANE_TIMEOUT_MS: row(timeOut, 5_000, "Time for one request to the control plane."),
     PROTO_CONTROL_PLANE_API_KEY: row(text, "", "API key for the control plane.", { secret: true })
   })

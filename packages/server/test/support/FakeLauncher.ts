@@ -33,7 +33,8 @@ const Launch = HttpApiBuilder.group(LauncherApi, "launch", (handlers) =>
       payload.inputs["broken"] === true
         ? Effect.fail(launcherError("VALIDATION_ERROR", "Input validation failed", { errors: [{ keyword: "type" }] }))
         : Effect.succeed(compiled),
-    runExample: () => Effect.succeed({ compiled, hostedAgents: [] })
+    runExample: () => Effect.succeed({ compiled, hostedAgents: [] }),
+    queue: () => Effect.succeed({ agents: { running: 0, limit: 1 }, limit: 1, waiting: [] })
   })
 )
 

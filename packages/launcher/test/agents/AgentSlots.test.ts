@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { TestClock } from "effect/testing"
+import { AgentSlots } from "../../src/agents/AgentSlots.ts"
+import { LaunchPressure } from "../../src/common/LaunchPressure.ts"
+import type { LauncherOptions } from "../../src/LauncherSettings.ts"
+import { memoryFiles } from "../fixtures/MemoryFiles.ts"
+import { settingsLayer } from "../fixtures/Settings.ts"
+
+const make = Effect.fnUntraced(function* (options: LauncherOptions = {}) {
+  const layer = AgentSlots.layer.pipe(
+    Layer.provideMerge(LaunchPressure.layer),
+    Layer.provide(settingsLayer({ maxAgents: 4, maxWaitingLaunches: 2, queueTimeoutMs: 10_000, ...options })),
+    Layer.provide(memoryFiles({}))
+  )
+  const context = yield* Layer.build(layer)
+  const slots = Context.get(context, AgentSlots)
+  const take = (agents: number, sessionId: string) =>
+    slots.take(agents, { sessionId, scenarioRef: "a/b@1" }).pipe(Effect.forkChild, Effect.tap(Effect.yieldNow))
+  const line = Effect.map(slots.queue, ({ waiting }) => waiting.map(({ sessionId }) => sessionId))
+  return { line, pressure: Context.get(context, LaunchPressure), slots, take }
+})
+
+describe("room for agents", () => {
+  it.effect("is given in the order of asking, and those who waited are told where and how long", () =>
+    Effect.gen(function* () {
+      const { line, pressure, slots, take } = yield* make()
+      const first = yield* Fiber.join(yield* take(3, "first"))
+      assert.isUndefined(first.waited)
+      const second = yield* take(2, "second")
+      // It would fit, but others were there before.
+      const third = yield* take(1, "third")
+      assert.deepStrictEqual(yield* line, ["second", "third"])
+      assert.strictEqual(pressure.waiting, 2)
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(yield* slots.queue, {
+        agents: { running: 3, limit: 4 },
+        limit: 2,
+        waiting: [
+          { place: 1, sessionId: "second", scenarioRef: "a/b@1", agents: 2, waitingMs: 2_000 },
+          { place: 2, sessionId: "third", scenarioRef: "a/b@1", agents: 1, waitingMs: 2_000 }
+        ]
+      })
+      yield* first.giveBack(1)
+      const { giveBack, waited } = yield* Fiber.join(second)
+      assert.deepStrictEqual(waited, { place: 1, waitedMs: 2_000 })
+      assert.deepStrictEqual(yield* line, ["third"])
+      yield* giveBack(2)
+      assert.deepStrictEqual((yield* Fiber.join(third)).waited, { place: 2, waitedMs: 2_000 })
+      assert.strictEqual(pressure.waiting, 0)
+      assert.strictEqual((yield* slots.queue).agents.running, 3)
+    })
+  )
+
+  it.effect("is refused when the line is full, and after the time for waiting, with the place", () =>
+    Effect.gen(function* () {
+      const { line, take } = yield* make()
+      yield* Fiber.join(yield* take(4, "first"))
+      const waiting = [yield* take(1, "second"), yield* take(1, "third")]
+      const refused = yield* Effect.flip(Fiber.join(yield* take(1, "fourth")))
+      assert.strictEqual(refused.message, "4 agents run and 2 launches wait already: Too Many Requests")
+      assert.deepStrictEqual(refused.metadata, { place: 2 })
+      yield* TestClock.adjust("10 seconds")
+      const late = yield* Effect.flip(Fiber.join(waiting[1] ?? waiting[0] ?? (yield* take(1, "none"))))
+      assert.match(late.message, /^still at place [12] after 10000 ms: Too Many Requests$/)
+      assert.deepStrictEqual(yield* line, [])
+    })
+  )
+
+  it.effect("goes to the next when one that waits goes away", () =>
+    Effect.gen(function* () {
+      const { slots, take } = yield* make()
+      yield* Fiber.join(yield* take(3, "first"))
+      const second = yield* take(2, "second")
+      const third = yield* take(1, "third")
+      yield* Fiber.interrupt(second)
+      assert.deepStrictEqual((yield* Fiber.join(third)).waited, { place: 2, waitedMs: 0 })
+      assert.strictEqual((yield* slots.queue).agents.running, 4)
+    })
+  )
+
+  it.effect("is never enough for more agents than there may be", () =>
+    Effect.gen(function* () {
+      const { take } = yield* make()
+      const error = yield* Effect.flip(Fiber.join(yield* take(5, "first")))
+      assert.strictEqual(error.message, "the launch needs 5 agents, and EXAMPLE_AGENT_MAX_PROCESSES allows 4")
+    })
+  )
+})

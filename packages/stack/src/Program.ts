@@ -42,7 +42,7 @@ const serve = Effect.fnUntraced(function* (mode: Mode) {
 const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: Style) {
   yield* Screen.showDemoStart(style)
   const result = yield* runDemo(makeEventPrinter(style), policies)
-  yield* Console.log(`\n${outcomeText(result.state, result.metrics, style)}`)
+  yield* Console.log(`\n${outcomeText(result.state, result.metrics, style, result.why)}`)
   return result
 })
 

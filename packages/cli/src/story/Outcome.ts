@@ -1,12 +1,21 @@
-import type { RunMetrics, RunState } from "@runplane/domain"
+import type { RunMetrics, RunState, Why } from "@runplane/domain"
 import { plainText } from "./PlainText.ts"
+
+/** What the decision record says of the run, and when its story began, ISO-8601. */
+export interface Explained extends Pick<Why, "summary" | "decidedAt"> {
+  readonly begunAt: string
+}
 
 /** Whether the run came to a decision. */
 export const isDecided = ({ decision, run }: RunState): boolean =>
   run.status === "completed" && decision.current?.finalized === true
 
-/** How a run ended, as pairs of a heading and a text. */
-export const describeOutcome = (state: RunState, metrics: RunMetrics): ReadonlyArray<readonly [string, string]> => {
+/** How a run ended and why, as pairs of a heading and a text. */
+export const describeOutcome = (
+  state: RunState,
+  metrics: RunMetrics,
+  why?: Explained
+): ReadonlyArray<readonly [string, string]> => {
   const { decision, llm, policy } = state
   const { current } = decision
   return [
@@ -16,12 +25,21 @@ export const describeOutcome = (state: RunState, metrics: RunMetrics): ReadonlyA
       "Votes",
       `${votes(current, "allow")} for, ${votes(current, "deny")} against; quorum ${policy.quorumStatus ?? "pending"}`
     ],
+    ...pair("Why", why?.summary),
+    ...pair("Settled", turningPoint(why)),
     [
       "Tokens",
       `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usd(metrics.estimatedCostUsd)}`
     ],
     ["Events", `${amount(metrics.eventCount)} in ${seconds(metrics.durationMs ?? 0)} s`]
   ]
+}
+
+/** When nothing stood against the outcome any more: "decided at 2.6 s, 0.9 s before the commitment". */
+const turningPoint = (why: Explained | undefined) => {
+  if (why?.decidedAt === undefined) return undefined
+  const { msBeforeCommitment, ts } = why.decidedAt
+  return `decided at ${seconds(Date.parse(ts) - Date.parse(why.begunAt))} s, ${seconds(msBeforeCommitment)} s before the commitment`
 }
 
 const decided = ({

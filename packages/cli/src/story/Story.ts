@@ -2,7 +2,7 @@ import type { CanonicalEvent, RunMetrics, RunState } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { narrate } from "./Narration.ts"
-import { describeOutcome, seconds } from "./Outcome.ts"
+import { describeOutcome, type Explained, seconds } from "./Outcome.ts"
 
 /** How text is drawn: with colours on a terminal, without them into a file or a pipe. */
 export interface Style {
@@ -43,6 +43,6 @@ export const makeEventPrinter = ({ bold, dim }: Style) => {
     })
 }
 
-/** How a run ended, under its heading. */
-export const outcomeText = (state: RunState, metrics: RunMetrics, { bold }: Style): string =>
-  [bold("Outcome"), ...describeOutcome(state, metrics).map(([heading, text]) => row(heading, text))].join("\n")
+/** How a run ended, and why as far as that is known, under its heading. */
+export const outcomeText = (state: RunState, metrics: RunMetrics, { bold }: Style, why?: Explained): string =>
+  [bold("Outcome"), ...describeOutcome(state, metrics, why).map(([heading, text]) => row(heading, text))].join("\n")

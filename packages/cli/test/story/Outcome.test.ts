@@ -49,6 +49,14 @@ const metrics: RunMetrics = {
 }
 
 describe("the outcome", () => {
+  it("says why, and since when the outcome was settled", () => {
+    const summary = "carried by 3 of 4; without c it would still stand"
+    const decidedAt = { seq: 9, index: 9, ts: "2026-07-01T10:00:02.640Z", msBeforeCommitment: 940 }
+    const rows = describeOutcome(decided, metrics, { summary, decidedAt, begunAt: "2026-07-01T10:00:00.000Z" })
+    assert.deepInclude(rows, ["Why", summary])
+    assert.deepInclude(rows, ["Settled", "decided at 2.6 s, 0.9 s before the commitment"])
+  })
+
   it("says what was decided, by whom, with how many ballots and at what cost", () => {
     assert.deepStrictEqual(describeOutcome(decided, metrics), [
       ["Decision", "decision.rejected, negative, by lead"],

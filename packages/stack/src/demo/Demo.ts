@@ -1,5 +1,5 @@
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
-import { isDecided, oneLine, plainText } from "@runplane/cli"
+import { type Explained, isDecided, oneLine, plainText } from "@runplane/cli"
 import { type CanonicalEvent, DEFAULT_POLICY_ID, type RunMetrics, type RunState } from "@runplane/domain"
 import type { PolicyOutcome } from "@runplane/launcher"
 import * as Data from "effect/Data"
@@ -23,6 +23,8 @@ export interface DemoResult {
   readonly runId: string
   readonly state: RunState
   readonly metrics: RunMetrics
+  /** Why it was decided so; undefined when nobody can tell. */
+  readonly why: Explained | undefined
 }
 
 const SCENARIO = { packSlug: "incident", scenarioSlug: "region-failover", version: "1.0.0" }
@@ -72,8 +74,13 @@ export const runDemo = Effect.fn("Demo.run")(
     )
     const runId = yield* Effect.raceFirst(seen, submitted)
 
+    let begunAt = ""
+    const tell = (event: CanonicalEvent) => {
+      begunAt ||= event.ts
+      return onEvent(event)
+    }
     const followed = streamRun(runId, { afterSeq: 0 }).pipe(
-      Stream.runForEach((frame) => (frame.event === "canonical_event" ? onEvent(frame.data) : Effect.void))
+      Stream.runForEach((frame) => (frame.event === "canonical_event" ? tell(frame.data) : Effect.void))
     )
     // A launch that fails leaves a run that nobody will end.
     yield* Effect.raceFirst(followed, Effect.andThen(submitted, Effect.never))
@@ -82,7 +89,9 @@ export const runDemo = Effect.fn("Demo.run")(
     const metrics = yield* api.runs.metrics({ params: { id: runId } })
     if (!isDecided(state))
       return yield* new DemoFailed({ reason: `the run ended as ${state.run.status}, without a decision` })
-    return { runId, state, metrics } satisfies DemoResult
+    const answer = yield* api.decisions.why({ params: { id: runId } })
+    const why = typeof answer === "string" ? undefined : { ...answer, begunAt }
+    return { runId, state, metrics, why } satisfies DemoResult
   },
   Effect.timeoutOrElse({ duration: DEMO_TIMEOUT, orElse: () => new DemoFailed({ reason: tooLong }) }),
   (demo) =>

@@ -3,14 +3,21 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { launchService, play, type Venue } from "./Rehearsal.ts"
+import { launchService, play, policyFiles, type Venue } from "./Rehearsal.ts"
 import { type Ending, endingOf, SCENES, sceneOf } from "./Scenes.ts"
+import { disagreements } from "./Told.ts"
 
 /** Scenes that are played at once: most of their time is waiting. */
 const AT_ONCE = 8
 
-/** How every scene ended, by scenario, in the order of `SCENES`; a scene that failed says why. */
-class Endings extends Context.Service<Endings, ReadonlyMap<string, ReadonlyArray<Ending>>>()(
+/** How a scene ended, and where what is told of it is wrong; a scene that failed says why. */
+interface Ended {
+  readonly ending: Ending
+  readonly disagreements: ReadonlyArray<string>
+}
+
+/** How every scene ended, by scenario, in the order of `SCENES`. */
+class Endings extends Context.Service<Endings, ReadonlyMap<string, ReadonlyArray<Ended>>>()(
   "runplane/stack/test/Endings"
 ) {
   static readonly layer = Layer.effect(
@@ -19,18 +26,25 @@ class Endings extends Context.Service<Endings, ReadonlyMap<string, ReadonlyArray
       const scenes = Object.entries(SCENES).flatMap(([ref, rows]) =>
         rows.map(([fixture, template]) => sceneOf(ref, fixture, template))
       )
+      const policies = policyFiles()
       const endings = yield* Effect.forEach(
         scenes,
         (scene) =>
           play(scene).pipe(
-            Effect.map(endingOf),
-            Effect.catchCause((cause) => Effect.succeed(`failed: ${Cause.pretty(cause)}`))
+            Effect.map((played) => ({
+              ending: endingOf(played),
+              disagreements: disagreements(played, policies).map((one) => `${scene.fixture}: ${one}`)
+            })),
+            Effect.catchCause((cause) =>
+              Effect.succeed({ ending: `failed: ${Cause.pretty(cause)}`, disagreements: [] })
+            )
           ),
         { concurrency: AT_ONCE }
       )
-      const byScenario = new Map<string, Array<Ending>>()
+      const byScenario = new Map<string, Array<Ended>>()
       for (const [place, { ref }] of scenes.entries()) {
-        byScenario.set(ref, [...(byScenario.get(ref) ?? []), endings[place] ?? "not played"])
+        const ended = endings[place] ?? { ending: "not played", disagreements: [] }
+        byScenario.set(ref, [...(byScenario.get(ref) ?? []), ended])
       }
       return byScenario
     })
@@ -49,10 +63,20 @@ export const packSuite = <E>(name: string, venue: Layer.Layer<Venue, E>) =>
       it.effect(`${ref} ends as its fixtures want it`, () =>
         Effect.map(Endings, (endings) =>
           assert.deepStrictEqual(
-            scenes.map(([fixture, template], place) => [fixture, template, endings.get(ref)?.[place]]),
+            scenes.map(([fixture, template], place) => [fixture, template, endings.get(ref)?.[place]?.ending]),
             scenes.map((scene) => [...scene])
           )
         )
+      )
+
+      it.effect(`${ref} is forecast and explained as the runtime took it`, () =>
+        Effect.map(Endings, (endings) => {
+          const played = endings.get(ref) ?? []
+          assert.deepStrictEqual(
+            played.flatMap((ended) => ended.disagreements),
+            []
+          )
+        })
       )
     }
   })

@@ -144,7 +144,8 @@ const inputsOf = ({ fixture, ref, seed }: Scene) => ({
   ...(seed === undefined ? {} : { seed })
 })
 
-function policyFiles() {
+/** The policies of the packs, as they are registered. */
+export function policyFiles() {
   return readdirSync(POLICIES).map((name) => {
     const { description, mode, policy_id, rules, schema_version } = JSON.parse(
       readFileSync(`${POLICIES}/${name}`, "utf8")

@@ -82,6 +82,12 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* post("/runs/{id}/projection/rebuild")
       yield* post("/runs/compare", { leftRunId: told, rightRunId: running })
 
+      // What is said about decisions.
+      yield* get("/runs/{id}/forecast", "atSeq=1")
+      yield* get("/runs/{id}/decision/why")
+      yield* post("/runs/{id}/what-if", { policy: { rules: { voting: { algorithm: "unanimous" } } } })
+      yield* get("/runs/{id}/divergence", `with=${running}`)
+
       // Events, in all forms.
       yield* get("/runs/{id}/events", "limit=3")
       yield* get("/runs/{id}/events", "type=proposal.created,decision.finalized&limit=1")

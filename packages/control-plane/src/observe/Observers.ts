@@ -56,6 +56,9 @@ export class Observers extends Context.Service<
       const live = yield* LiveEvents
       const placement = yield* Placement
       const fibers = yield* FiberMap.make<RunId, void, never>()
+      // In the surroundings of the service: an observer lives as long as its run, and must not hold on to the request
+      // that made it, with its body, its answer and its connection.
+      const run = yield* FiberMap.runtime(fibers)<never>()
 
       /** The observed runs of each shard. */
       const byShard = new Map<number, Set<RunId>>()
@@ -80,10 +83,10 @@ export class Observers extends Context.Service<
         })
 
       const start = (runId: RunId, adoption: Adoption, placed: Effect.Effect<unknown>) =>
-        Effect.suspend(() => {
+        Effect.sync(() => {
           const shard = placement.shardOf(runId)
           byShard.set(shard, (byShard.get(shard) ?? new Set()).add(runId))
-          return FiberMap.run(fibers, runId, supervise(runId, adoption, placed), { onlyIfMissing: true })
+          run(runId, supervise(runId, adoption, placed), { onlyIfMissing: true })
         })
 
       /** Observes the run if it is this process's; else the one whose it is hears of it. */

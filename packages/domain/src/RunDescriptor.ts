@@ -22,6 +22,10 @@ export const MAX_IDEMPOTENCY_KEY_LENGTH = 255
  */
 export const MAX_NAME_LENGTH = 512
 
+/** Tags of a run, and characters of each: lists show them all. */
+export const MAX_TAGS = 100
+export const MAX_TAG_LENGTH = 200
+
 const required = (description: string, example: string) => Field.text(description, example).check(Schema.isMinLength(1))
 
 /** The metadata that runs are found by. */
@@ -90,10 +94,9 @@ export const RunDescriptor = Schema.Struct({
         ).check(Schema.isMaxLength(MAX_IDEMPOTENCY_KEY_LENGTH))
       ),
       tags: Schema.optionalKey(
-        Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_NAME_LENGTH))).annotate({
-          description: "Tags of the run",
-          examples: [["nightly"]]
-        })
+        Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_TAG_LENGTH)))
+          .annotate({ description: "Tags of the run", examples: [["nightly"]] })
+          .check(Schema.isMaxLength(MAX_TAGS))
       ),
       requester: Schema.optionalKey(Requester)
     }).annotate({ description: "How the run is created, apart from its session" })

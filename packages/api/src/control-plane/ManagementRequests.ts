@@ -1,4 +1,4 @@
-import { Field, MAX_NAME_LENGTH } from "@runplane/domain"
+import { Field, MAX_NAME_LENGTH, MAX_TAG_LENGTH, MAX_TAGS } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -19,10 +19,9 @@ const EmptyContext = Field.object(
 /** The body of `POST /runs/:id/clone`. */
 export const CloneRun = Schema.Struct({
   tags: optional(
-    Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_NAME_LENGTH))).annotate({
-      description: "Replaces the tags of the original",
-      examples: [["retry"]]
-    })
+    Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_TAG_LENGTH)))
+      .annotate({ description: "Replaces the tags of the original", examples: [["retry"]] })
+      .check(Schema.isMaxLength(MAX_TAGS))
   ),
   context: optional(EmptyContext)
 }).annotate({ identifier: "CloneRun", description: "What is to be different; the whole body may be absent" })

@@ -1,7 +1,7 @@
 import { ANY_MODE, about, DEFAULT_POLICY_ID, Field, MAX_NAME_LENGTH, PolicySchemaVersion } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { withDefault } from "../validation/Fields.ts"
-import { querySchema } from "../validation/RequestSchema.ts"
+import { querySchema, REFUSES_NULL } from "../validation/RequestSchema.ts"
 
 export const DEFAULT_POLICY_SCHEMA_VERSION = 3
 
@@ -27,6 +27,7 @@ export const PolicyRegistration = Schema.Struct({
   ).annotate({ message: "rules must be a JSON object" }),
   schemaVersion: withDefault(
     PolicySchemaVersion.annotate({
+      [REFUSES_NULL]: true,
       message: `schemaVersion must be one of ${PolicySchemaVersion.literals.join(", ")}`,
       ...about(
         "Version of the form of the rules; 3 refuses a decision on an empty tally, 1 and 2 let it pass",

@@ -31,6 +31,12 @@ export const Run = Schema.Struct({
     }).annotate({ description: "sourceKind and sourceRef in one" })
   ),
   tags: Field.texts("Tags of the descriptor; sandbox and archived are added by the service", ["nightly"]),
+  metadataOmitted: optional(
+    Schema.Array(Schema.String).annotate({
+      description: "In lists: keys of metadata that are left out because their values are large",
+      examples: [["session_context"]]
+    })
+  ),
   metadata: Schema.JsonObject.annotate({
     description: "executionRequest (the submitted descriptor), the session metadata, and what is known after the end"
   }),

@@ -81,6 +81,9 @@ const scalarText = (body: unknown) => {
   return `Unexpected token '${text.charAt(0)}', ${quoted} is not valid JSON`
 }
 
+/** Annotates an optional field whose null is refused, where the others take it for their absence. */
+export const REFUSES_NULL = "runplane/api/refusesNull"
+
 /**
  * The value without the nulls that stand for absent fields, and without what an array holds beyond one item too many.
  */
@@ -96,7 +99,7 @@ const withoutNulls = (ast: SchemaAST.AST, value: unknown): unknown => {
     Object.entries(value).flatMap(([key, inner]) => {
       const field = fields.get(key)
       if (field === undefined) return [[key, inner]]
-      return inner === null && SchemaAST.isOptional(field) ? [] : [[key, withoutNulls(field, inner)]]
+      return inner === null && SchemaAST.isOptional(field) && field.annotations?.[REFUSES_NULL] !== true ? [] : [[key, withoutNulls(field, inner)]]
     })
   )
 }
@@ -115,7 +118,7 @@ export const querySchema = <F extends Fields>(fields: F) => {
   const read = (key: string, value: unknown) => {
     const kind = kinds.get(key)
     if (kind === "Boolean") return value === "true"
-    const number = kind === "Number" && typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN
+    const number = kind === "Number" && typeof value === "string" && DECIMAL.test(value) ? Number(value) : Number.NaN
     // What is not a number breaks every rule about numbers, which NaN would not.
     return Number.isNaN(number) ? value : number
   }
@@ -133,6 +136,9 @@ export const querySchema = <F extends Fields>(fields: F) => {
     )
   )
 }
+
+/** Numbers as JSON writes them: neither `0x10` nor ` 7`. */
+const DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i
 
 const encodeQuery = (value: object): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -13,6 +13,7 @@ import { EventSearch } from "./query/EventSearch.ts"
 import { Replay } from "./replay/Replay.ts"
 import { ReplayStates } from "./replay/ReplayStates.ts"
 import { RunStream } from "./stream/RunStream.ts"
+import { StreamSlots } from "./stream/StreamSlots.ts"
 import { StreamTickets } from "./stream/StreamTickets.ts"
 import { LogStream } from "./tail/LogStream.ts"
 import { LogTail } from "./tail/LogTail.ts"
@@ -28,6 +29,7 @@ export const layer = Layer.mergeAll(
   ReplayStates.layer,
   RunExports.layer,
   RunStream.layer,
+  StreamSlots.layer,
   StreamTickets.layer,
   Views.layer,
   LogStream.layer.pipe(Layer.provide(LogTail.layer))

@@ -279,4 +279,37 @@ layer(layerTestService(), { excludeTestServices: true })("POST /runs/validate", 
       assert.strictEqual(status, 400)
     })
   )
+
+  it.effect("lists runs without large metadata, and shows all of it alone", () =>
+    Effect.gen(function* () {
+      const small = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`part${at}`, "y".repeat(3_900)]))
+      const metadata = { environment: "fat", session_context: { text: "x".repeat(600_000) }, ...small, last: 1 }
+      const created = yield* call("POST", "/runs", { body: descriptor({ session: { metadata } }) })
+      assert.strictEqual(created.status, 202, created.text)
+      const listed = yield* call("GET", "/runs?environment=fat")
+      assert.isBelow(listed.text.length, 80_000)
+      const [run] = listed.body.data
+      assert.strictEqual(run.metadata.environment, "fat")
+      assert.notProperty(run.metadata, "executionRequest")
+      assert.notProperty(run.metadata, "session_context")
+      assert.strictEqual(run.metadata.part0, small["part0"])
+      assert.include(run.metadataOmitted, "session_context")
+      assert.include(run.metadataOmitted, "part19")
+      const alone = yield* call("GET", `/runs/${created.body.runId}`)
+      assert.strictEqual(alone.body.metadata.session_context.text.length, 600_000)
+      assert.property(alone.body.metadata, "executionRequest")
+      assert.notProperty(alone.body, "metadataOmitted")
+    })
+  )
+
+  it.effect("takes 100 tags of 200 characters, and no more", () =>
+    Effect.gen(function* () {
+      const post = (tags: ReadonlyArray<string>) => call("POST", "/runs", { body: descriptor({ execution: { tags } }) })
+      const most = Array.from({ length: 100 }, (_, at) => String(at).padEnd(200, "t"))
+      assert.strictEqual((yield* post(most)).status, 202)
+      assert.strictEqual((yield* post([...most, "one more"])).status, 400)
+      assert.strictEqual((yield* post(["t".repeat(201)])).status, 400)
+    })
+  )
+
 })

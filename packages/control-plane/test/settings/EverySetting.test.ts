@@ -23,6 +23,8 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   ALLOWED_HOSTS: ["https://runs.example/", 'must be host names, got "https://runs.example/"'],
   AUTH_API_KEY_ROLES: [`${PASSWORD},admin`, "must be roles for the keys, in their order: viewer, operator, admin"],
   SHUTDOWN_DELAY_MS: ["600001", 'must be a whole number from 0 to 600000, got "600001"'],
+  STREAM_MAX: ["0", 'must be a whole number of at least 1, got "0"'],
+  STREAM_MAX_PER_KEY: ["0", 'must be a whole number of at least 1, got "0"'],
   AUTH_FAILURE_LIMIT: ["0", 'must be a whole number of at least 1, got "0"'],
   AUTH_API_KEY_NAMES: [`${PASSWORD}!`, "must be names of letters, digits and . _ @ - for the keys, in their order"],
   DATABASE_URL: [

@@ -23,6 +23,9 @@ import { withSecurityHeaders } from "./SecurityHeaders.ts"
 /** Largest request body, mebibytes. */
 export const MAX_BODY_MIB = 1
 
+/** A request that declares a longer body is refused before any of it is read. */
+const MAX_BODY_BYTES = MAX_BODY_MIB * 1024 * 1024
+
 /** Characters of a path parameter; a longer one matches no route. */
 export const MAX_PARAM_LENGTH = 512
 
@@ -72,7 +75,12 @@ export const layerEdge = (form: EdgeForm) =>
             return withSecurityHeaders(preflight)
           }
           const refusal = refusalOf(request)
-          const route = refusal === undefined ? httpEffect : Effect.succeed(form.forbidden(refusal))
+          const route =
+            refusal !== undefined
+              ? Effect.succeed(form.forbidden(refusal))
+              : Number(request.headers["content-length"]) > MAX_BODY_BYTES
+                ? Effect.succeed(form.payloadTooLarge)
+                : httpEffect
           const facts: Facts = { keyName: undefined }
           const response = yield* answered(route, request, form, observer, facts).pipe(
             Effect.provideService(RequestFacts, facts),

@@ -43,6 +43,9 @@ const EXPECTATION: Refusal = {
 
 const CONTENT_TYPE = "application/json"
 
+/** How long a request may take to arrive, body included, milliseconds: what is slower only holds a connection. */
+const REQUEST_TIMEOUT_MS = 30_000
+
 /** What is needed of Node's classes, named here because this package runs without Node.js. */
 interface RefusedSocket {
   readonly writable: boolean
@@ -79,7 +82,13 @@ interface RefusingServer {
  * Options of a Node.js server that refuses as little as possible by itself: a missing `Host` is not refused, because
  * nothing here reads it; an `Upgrade` is not followed, and the request is answered as it stands.
  */
-export const lenientServerOptions = { requireHostHeader: false, shouldUpgradeCallback: () => false }
+export const lenientServerOptions = {
+  requireHostHeader: false,
+  shouldUpgradeCallback: () => false,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  headersTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: 5_000
+}
 
 /**
  * Gives a Node.js server's own refusals the error form of the service: bytes that are no HTTP, heads that are too

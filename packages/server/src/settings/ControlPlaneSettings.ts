@@ -110,6 +110,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     15_000,
     "Pause between two heartbeats of an event stream, unless its client asks for another."
   ),
+  STREAM_MAX: row(lenient("streams", 1), 2_000, "Event streams that a process serves at a time; more are 503."),
+  STREAM_MAX_PER_KEY: row(
+    lenient("streams", 1),
+    200,
+    "Event streams that a key may have open at a time in a process; more are 429."
+  ),
   STREAM_SNAPSHOT_INTERVAL_MS: row(
     ms(10),
     100,

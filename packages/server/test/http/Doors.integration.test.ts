@@ -75,6 +75,24 @@ layer(server(), { excludeTestServices: true })("a control plane without keys", (
     })
   )
 
+  it.effect("refuses a body of a declared length beyond the limit before it arrives", () =>
+    Effect.gen(function* () {
+      const headers = { "content-type": "application/json", "content-length": "50000000" }
+      const answer = yield* ask("/runs", { method: "POST", headers })
+      assert.strictEqual(answer.status, 413)
+      assert.deepInclude(answer.json, { errorCode: "PAYLOAD_TOO_LARGE" })
+    })
+  )
+
+  it.effect("reads the numbers of a query as JSON writes them", () =>
+    Effect.gen(function* () {
+      for (const limit of ["0x10", "%207", "7%20", "+7", "07", "1e1000"]) {
+        assert.strictEqual((yield* ask(`/runs?limit=${limit}`)).status, 400, limit)
+      }
+      assert.strictEqual((yield* ask("/runs?limit=1e1")).status, 200)
+    })
+  )
+
   it.effect("keeps queries out of the log", () =>
     Effect.gen(function* () {
       logged.length = 0

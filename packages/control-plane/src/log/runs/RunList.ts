@@ -10,7 +10,7 @@ import { cursorOf, isPlaceValue, type Place, placeOf } from "../../database/sear
 import { conditionOf } from "../../database/search/QueryConditions.ts"
 import { SearchBudget, type SearchTooSlow } from "../../database/search/SearchBudget.ts"
 import { UnknownCursor } from "../../database/search/UnknownCursor.ts"
-import { publicRunText, type RunRow, runColumns } from "./RunRow.ts"
+import { listColumns, publicRunText, type RunRow } from "./RunRow.ts"
 import { DURATION, namesArchival, partOf, runMeaning } from "./RunSearch.ts"
 
 export interface RunListPage {
@@ -96,7 +96,7 @@ export class RunList extends Context.Service<
         const { order } = directions[query.sortOrder]
         return sql<RunRow & { readonly place: string }>`
           WITH page AS MATERIALIZED (${placesOf(query, where, after)})
-          SELECT ${sql.literal(runColumns)}, ${sql.literal(SORT_KEYS[query.sortBy].text)} AS place FROM page
+          SELECT ${sql.literal(listColumns)}, ${sql.literal(SORT_KEYS[query.sortBy].text)} AS place FROM page
           CROSS JOIN LATERAL (SELECT * FROM runs WHERE id = page.id LIMIT 1) AS r
           CROSS JOIN LATERAL (SELECT last_seq, last_index FROM run_heads WHERE run_id = r.id LIMIT 1) AS h
           ORDER BY page.place ${order}, page.id ${order}`

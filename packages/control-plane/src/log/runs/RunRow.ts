@@ -4,11 +4,16 @@ import type * as Schema from "effect/Schema"
 import { shownUrl } from "../../edge/CallbackTargets.ts"
 
 /** The columns of a `RunRow`, of `runs` as `r` and `run_heads` as `h`. */
-export const runColumns = `
+const columnsWith = (metadata: string) => `
   r.id::text AS id, r.status, r.mode, r.mode_name, r.runtime_kind, r.runtime_version, r.runtime_session_id,
-  r.trace_id, r.idempotency_key, r.source_kind, r.source_ref, r.tags, r.metadata::text AS metadata, r.error_code,
+  r.trace_id, r.idempotency_key, r.source_kind, r.source_ref, r.tags, ${metadata}, r.error_code,
   r.error_message, r.created_at, r.updated_at, r.started_at, r.ended_at, r.archived_at, r.history_gap,
   r.status_revision, h.last_seq, h.last_index`
+
+export const runColumns = columnsWith("r.metadata::text AS metadata")
+
+/** The same for lists, which leave large metadata out: nothing of those is read (docs/http.md#list-runs). */
+export const listColumns = columnsWith("r.listed_metadata::text AS metadata, r.omitted_metadata")
 
 /** A row of `runs` joined with its `run_heads`; the JSON column as text. */
 export interface RunRow {
@@ -24,7 +29,10 @@ export interface RunRow {
   readonly source_kind: string | null
   readonly source_ref: string | null
   readonly tags: ReadonlyArray<string>
+  /** Of a list what lists show of it. */
   readonly metadata: string
+  /** Of a list the keys of the metadata that are left out of it. */
+  readonly omitted_metadata?: ReadonlyArray<string>
   readonly error_code: string | null
   readonly error_message: string | null
   readonly created_at: Date
@@ -70,6 +78,8 @@ const beforeMetadata = (row: RunRow) => ({
 })
 
 const afterMetadata = (row: RunRow) => ({
+  ...(row.omitted_metadata !== undefined &&
+    row.omitted_metadata.length > 0 && { metadataOmitted: row.omitted_metadata }),
   ...(row.error_code !== null && { errorCode: row.error_code }),
   ...(row.error_message !== null && { errorMessage: row.error_message }),
   createdAt: row.created_at.toISOString(),

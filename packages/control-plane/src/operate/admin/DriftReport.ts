@@ -69,7 +69,7 @@ const compare = (
     trackedRunCount: bound.length,
     untrackedSessions: live
       .filter(({ sessionId }) => !known.has(sessionId))
-      .map(({ mode, sessionId, state }) => ({ sessionId, mode, state })),
+      .map(({ mode, sessionId, state }) => ({ sessionId, mode, state: `SESSION_STATE_${state}` })),
     // Of a cut listing nobody can say what is not in it.
     missingFromRuntime: complete
       ? bound

@@ -8,6 +8,7 @@ import { jsonText } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { flushHeaders, sse } from "../stream/StreamHttp.ts"
+import { StreamSlots } from "../stream/StreamSlots.ts"
 import { describeReplay, Replay } from "./Replay.ts"
 import { ReplayStates } from "./ReplayStates.ts"
 
@@ -19,6 +20,7 @@ export const ReplayHttp = HttpApiBuilder.group(
     const replay = yield* Replay
     const runs = yield* RunRepository
     const states = yield* ReplayStates
+    const slots = yield* StreamSlots
 
     const resolve = Effect.fnUntraced(function* (reference: string) {
       return (yield* runs.resolve(reference)) ?? (yield* runNotFound(reference))
@@ -29,6 +31,8 @@ export const ReplayHttp = HttpApiBuilder.group(
         orUnavailable(Effect.map(resolve(params.id), (runId) => describeReplay(runId, payload))),
       stream: Effect.fnUntraced(function* ({ params, query }) {
         const runId = yield* resolve(params.id)
+        const refusal = yield* slots.take
+        if (refusal !== undefined) return refusal
         const request = yield* HttpServerRequest
         return HttpServerResponse.stream(Stream.onStart(replay.open(runId, query), flushHeaders(request)), sse)
       }, orUnavailable),

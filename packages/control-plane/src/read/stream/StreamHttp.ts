@@ -9,6 +9,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { RunStream } from "./RunStream.ts"
+import { StreamSlots } from "./StreamSlots.ts"
 import { StreamTickets } from "./StreamTickets.ts"
 
 /** What makes an answer an event stream that nothing between here and the client holds back. */
@@ -34,6 +35,7 @@ export const StreamHttp = HttpApiBuilder.group(
     })
 
     const tickets = yield* StreamTickets
+    const slots = yield* StreamSlots
 
     return handlers.handleAll({
       ticket: Effect.fnUntraced(function* ({ params }) {
@@ -46,6 +48,8 @@ export const StreamHttp = HttpApiBuilder.group(
       run: Effect.fnUntraced(function* ({ headers, params, query }) {
         const runId = yield* runs.resolve(params.id)
         if (runId === undefined) return yield* runNotFound(params.id)
+        const refusal = yield* slots.take
+        if (refusal !== undefined) return refusal
         const request = yield* HttpServerRequest
         const options = {
           afterSeq: query.afterSeq ?? seqOf(headers["last-event-id"]),

@@ -66,8 +66,8 @@ layer(layerTestService(), { excludeTestServices: true })("the drift report", (it
         liveRuntimeSessionCount: 4,
         trackedRunCount: 3,
         untrackedSessions: [
-          { sessionId: sessionId(2), mode: "macp.mode.task.v1", state: "SUSPENDED" },
-          { sessionId: sessionId(3), mode: "macp.mode.decision.v1", state: "OPEN" }
+          { sessionId: sessionId(2), mode: "macp.mode.task.v1", state: "SESSION_STATE_SUSPENDED" },
+          { sessionId: sessionId(3), mode: "macp.mode.decision.v1", state: "SESSION_STATE_OPEN" }
         ],
         missingFromRuntime: [
           { runId: sessionId(4), runtimeSessionId: sessionId(4) },

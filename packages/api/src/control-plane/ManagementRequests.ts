@@ -1,4 +1,4 @@
-import { Field, MAX_NAME_LENGTH, MAX_TAG_LENGTH, MAX_TAGS } from "@runplane/domain"
+import { Field, MAX_TAG_LENGTH, MAX_TAGS } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey

@@ -99,7 +99,9 @@ const withoutNulls = (ast: SchemaAST.AST, value: unknown): unknown => {
     Object.entries(value).flatMap(([key, inner]) => {
       const field = fields.get(key)
       if (field === undefined) return [[key, inner]]
-      return inner === null && SchemaAST.isOptional(field) && field.annotations?.[REFUSES_NULL] !== true ? [] : [[key, withoutNulls(field, inner)]]
+      return inner === null && SchemaAST.isOptional(field) && field.annotations?.[REFUSES_NULL] !== true
+        ? []
+        : [[key, withoutNulls(field, inner)]]
     })
   )
 }

@@ -311,5 +311,4 @@ layer(layerTestService(), { excludeTestServices: true })("POST /runs/validate", 
       assert.strictEqual((yield* post(["t".repeat(201)])).status, 400)
     })
   )
-
 })

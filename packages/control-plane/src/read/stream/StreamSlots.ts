@@ -1,4 +1,4 @@
-import { controlPlaneError, CurrentActor, TooManyRequests } from "@runplane/api"
+import { CurrentActor, controlPlaneError, TooManyRequests } from "@runplane/api"
 import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

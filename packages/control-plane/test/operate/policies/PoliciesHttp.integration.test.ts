@@ -49,12 +49,7 @@ layer(layerTestService(), { excludeTestServices: true })("policies over HTTP", (
       "VALIDATION_ERROR",
       ["schemaVersion must be one of 1, 2, 3"]
     ],
-    [
-      "null as version",
-      { schemaVersion: null },
-      "VALIDATION_ERROR",
-      ["schemaVersion must be one of 1, 2, 3"]
-    ],
+    ["null as version", { schemaVersion: null }, "VALIDATION_ERROR", ["schemaVersion must be one of 1, 2, 3"]],
     ["rules that are no object", { rules: "{}" }, "VALIDATION_ERROR", ["rules must be a JSON object"]],
     ["unknown rules", { rules: { vote: {} } }, "INVALID_POLICY_DEFINITION", '(root): unrecognized key "vote"']
   ] as const) {

@@ -9,21 +9,24 @@ import { number } from "./Report.ts"
 import { RuntimeProcess } from "./runtime/RuntimeProcess.ts"
 import { ControlPlaneProcess } from "./service/ControlPlaneProcess.ts"
 
-/** Nothing of the bench takes this long. */
+/** Nothing takes this long, but what says so. */
 const PATIENCE = Duration.minutes(2)
 const NANOS_PER_SECOND = 1e9
 const MICROS_PER_SECOND = 1e6
 const BYTES_PER_MIB = 1024 * 1024
 
 /** What was waited for did not happen: something is lost or stuck, and no figure would mean anything. */
-export class NeverHappened extends Data.TaggedError("NeverHappened")<{ readonly what: string }> {
+export class NeverHappened extends Data.TaggedError("NeverHappened")<{
+  readonly what: string
+  readonly patience: Duration.Duration
+}> {
   override get message(): string {
-    return `waited ${Duration.format(PATIENCE)} in vain: ${this.what}`
+    return `waited ${Duration.format(this.patience)} in vain: ${this.what}`
   }
 }
 
-export const within = <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) =>
-  Effect.timeoutOrElse(effect, { duration: PATIENCE, orElse: () => new NeverHappened({ what }) })
+export const within = <A, E, R>(what: string, effect: Effect.Effect<A, E, R>, patience = PATIENCE) =>
+  Effect.timeoutOrElse(effect, { duration: patience, orElse: () => new NeverHappened({ what, patience }) })
 
 /** What it cost to do something. CPU times are seconds; undefined where they cannot be read. */
 export interface Cost {

@@ -1,5 +1,19 @@
 /** Names of the scenarios, in the order in which they run. */
-export const SCENARIOS = ["throughput", "latency", "tails", "creation", "large", "standstill"] as const
+export const SCENARIOS = [
+  "throughput",
+  "latency",
+  "tails",
+  "posts",
+  "cold",
+  "idle",
+  "long-run",
+  "large",
+  "standstill",
+  "idle-sessions",
+  "full-log"
+] as const
+/** Those that take so long that they only run when they are named. */
+export const NAMED_ONLY: ReadonlyArray<ScenarioName> = ["idle-sessions", "full-log"]
 export type ScenarioName = (typeof SCENARIOS)[number]
 
 /** Histories that are released at once. */
@@ -48,19 +62,80 @@ export interface LargeLoad {
   readonly aimQuiet?: number
 }
 
-/** Runs that are created at once. */
-export interface CreationLoad {
+/** Runs that are created, so many at once. */
+export interface PostsLoad {
+  readonly runs: number
   readonly atOnce: number
-  readonly rounds: number
+  /** Milliseconds; requests a second; milliseconds of CPU for a run, the database's included. */
+  readonly aims?: {
+    readonly p50?: number
+    readonly p99?: number
+    readonly perSecond?: number
+    readonly cpu?: number
+  }
+}
+
+/** The first history that a process stores, and others after it. */
+export interface ColdLoad {
+  readonly envelopes: number
+  /** Runs between the cold one and the warm one that it is compared with. */
+  readonly warmUps: number
+  /** Envelopes a second of the first. */
+  readonly aim?: number
+}
+
+/** A service that has nothing to do, for so long. */
+export interface IdleLoad {
+  readonly seconds: number
+  /** Seconds until it is ready; MiB. */
+  readonly aims?: { readonly ready: number; readonly memory: number }
+}
+
+/** One run that grows in equal parts. */
+export interface LongRunLoad {
+  readonly envelopes: number
+  readonly parts: number
+  /** CPU of a late envelope to that of an early one; MiB of the largest resident set. */
+  readonly aims?: { readonly growth: number; readonly memory: number }
+}
+
+/** A log of so many events, copies of one run spread over days. */
+export interface FullLogLoad {
+  readonly events: number
+  readonly days: number
+  /** Connections and seconds of each measure of reads. */
+  readonly connections: number
+  readonly seconds: number
+  /** Least share of the rate of ingest; most times the p99 of the small log; milliseconds of the overview's p99. */
+  readonly aims?: { readonly ingest: number; readonly reads: number; readonly overview: number }
+}
+
+/** Sessions in which nothing happens. */
+export interface IdleSessionsLoad {
+  readonly sessions: number
+  /** How long the process is watched that follows them. */
+  readonly seconds: number
+  /** MiB; percent of a core; connections to the database; seconds until another process follows all of them. */
+  readonly aims?: {
+    readonly memory: number
+    readonly cpu: number
+    readonly connections: number
+    readonly restart: number
+  }
 }
 
 export interface Plan {
   readonly throughput: ReadonlyArray<ThroughputLoad>
   readonly latency: ReadonlyArray<LatencyLoad>
   readonly tails: ReadonlyArray<LatencyLoad>
-  readonly creation: ReadonlyArray<CreationLoad>
+  readonly posts: ReadonlyArray<PostsLoad>
+  readonly cold: ReadonlyArray<ColdLoad>
+  readonly idle: ReadonlyArray<IdleLoad>
+  readonly longRun: ReadonlyArray<LongRunLoad>
   readonly large: ReadonlyArray<LargeLoad>
   readonly standstill: ReadonlyArray<LargeLoad>
+  readonly idleSessions: ReadonlyArray<IdleSessionsLoad>
+  readonly fullLog: ReadonlyArray<FullLogLoad>
 }
 
 const LARGE = { runs: 1, payloadBytes: 1_000_000, quietRuns: 20, quietPerSecond: 200, standStillSeconds: 0 }
@@ -80,9 +155,25 @@ export const fullPlan: Plan = {
     { ...PACE, runs: 1, subscribers: 100 }
   ],
   tails: [{ ...PACE, runs: 10, subscribers: 200, ofLog: true, aim: 50 }],
-  creation: [{ atOnce: 32, rounds: 10 }],
+  posts: [
+    { runs: 200, atOnce: 1, aims: { p50: 8 } },
+    { runs: 640, atOnce: 32, aims: { p99: 80, perSecond: 400, cpu: 4 } }
+  ],
+  cold: [{ envelopes: 500, warmUps: 4, aim: 2_000 }],
+  idle: [{ seconds: 20, aims: { ready: 0.8, memory: 130 } }],
+  longRun: [{ envelopes: 100_000, parts: 10, aims: { growth: 1.2, memory: 700 } }],
   large: [{ ...LARGE, envelopes: 400, quietSeconds: 10, aimMemory: 700, aimQuiet: 100 }],
-  standstill: [{ ...STANDSTILL, envelopes: 40, standStillSeconds: 60, aimMemory: 700 }]
+  standstill: [{ ...STANDSTILL, envelopes: 40, standStillSeconds: 60, aimMemory: 700 }],
+  idleSessions: [{ sessions: 10_000, seconds: 30, aims: { memory: 600, cpu: 5, connections: 20, restart: 30 } }],
+  fullLog: [
+    {
+      events: 10_000_000,
+      days: 30,
+      connections: 16,
+      seconds: 5,
+      aims: { ingest: 0.8, reads: 1.5, overview: 50 }
+    }
+  ]
 }
 
 /** What is run first and not counted: the compilers and caches of all processes are warm afterwards. */
@@ -93,16 +184,37 @@ export const warmUpPlan: Plan = {
   ],
   latency: [{ runs: 1, subscribers: 1, eventsPerSecond: 1_000, seconds: 2 }],
   tails: [{ runs: 1, subscribers: 20, ofLog: true, eventsPerSecond: 1_000, seconds: 2 }],
-  creation: [{ atOnce: 32, rounds: 2 }],
+  posts: [{ runs: 64, atOnce: 32 }],
+  cold: [],
+  idle: [],
+  longRun: [{ envelopes: 2_000, parts: 1 }],
   large: [{ ...LARGE, envelopes: 10, quietSeconds: 1 }],
-  standstill: []
+  standstill: [],
+  idleSessions: [],
+  fullLog: []
 }
 
 export const only = (plan: Plan, names: ReadonlyArray<ScenarioName>): Plan => ({
   throughput: names.includes("throughput") ? plan.throughput : [],
   latency: names.includes("latency") ? plan.latency : [],
   tails: names.includes("tails") ? plan.tails : [],
-  creation: names.includes("creation") ? plan.creation : [],
+  posts: names.includes("posts") ? plan.posts : [],
+  cold: names.includes("cold") ? plan.cold : [],
+  idle: names.includes("idle") ? plan.idle : [],
+  longRun: names.includes("long-run") ? plan.longRun : [],
   large: names.includes("large") ? plan.large : [],
-  standstill: names.includes("standstill") ? plan.standstill : []
+  standstill: names.includes("standstill") ? plan.standstill : [],
+  idleSessions: names.includes("idle-sessions") ? plan.idleSessions : [],
+  fullLog: names.includes("full-log") ? plan.fullLog : []
 })
+
+/** The same plan with loads of another size, which no aims are set for. */
+export const sized = (plan: Plan, size: number | undefined): Plan =>
+  size === undefined
+    ? plan
+    : {
+        ...plan,
+        longRun: plan.longRun.map(({ aims: _, ...load }) => ({ ...load, envelopes: size })),
+        idleSessions: plan.idleSessions.map(({ aims: _, ...load }) => ({ ...load, sessions: size })),
+        fullLog: plan.fullLog.map(({ aims: _, ...load }) => ({ ...load, events: size }))
+      }

@@ -9,10 +9,10 @@ import * as Layer from "effect/Layer"
 import { layerBench, runBench } from "./Bench.ts"
 import { BenchDatabase } from "./BenchDatabase.ts"
 import { type BenchOptions, benchCommand } from "./CommandLine.ts"
-import { fullPlan, only, warmUpPlan } from "./Plan.ts"
+import { fullPlan, only, sized, warmUpPlan } from "./Plan.ts"
 import { number, renderTable, summarise } from "./Report.ts"
 
-const program = Effect.fnUntraced(function* ({ json, profiles, repetitions, scenarios }: BenchOptions) {
+const program = Effect.fnUntraced(function* ({ json, profiles, repetitions, scenarios, size }: BenchOptions) {
   const say = json ? Console.error : Console.log
   if (profiles !== undefined) yield* Effect.sync(() => mkdirSync(profiles, { recursive: true }))
 
@@ -26,7 +26,7 @@ const program = Effect.fnUntraced(function* ({ json, profiles, repetitions, scen
       tell: ({ line }) => say(`warm-up: ${line}`)
     })
     return yield* runBench({
-      plan: only(fullPlan, scenarios),
+      plan: sized(only(fullPlan, scenarios), size),
       repetitions,
       profiles,
       tell: ({ line }, repetition) => say(`${repetition}/${repetitions} ${line}`)

@@ -19,8 +19,9 @@ it.effect("runs everything three times unless told otherwise", () =>
     assert.deepStrictEqual(yield* optionsOf(), {
       json: false,
       repetitions: 3,
-      scenarios: ["throughput", "latency", "tails", "creation", "large", "standstill"],
-      profiles: undefined
+      scenarios: ["throughput", "latency", "tails", "posts", "cold", "idle", "long-run", "large", "standstill"],
+      profiles: undefined,
+      size: undefined
     })
   })
 )
@@ -28,8 +29,8 @@ it.effect("runs everything three times unless told otherwise", () =>
 it.effect("chooses scenarios, repetitions and what is written", () =>
   Effect.gen(function* () {
     assert.deepStrictEqual(
-      yield* optionsOf("--only", "latency,creation", "--repeat", "5", "--json", "--profile", "out"),
-      { json: true, repetitions: 5, scenarios: ["latency", "creation"], profiles: "out" }
+      yield* optionsOf("--only", "latency,posts", "--repeat", "5", "--json", "--profile", "out", "--size", "7"),
+      { json: true, repetitions: 5, scenarios: ["latency", "posts"], profiles: "out", size: 7 }
     )
   })
 )
@@ -38,6 +39,7 @@ it.effect.each([
   [["--only", "speed"], /unknown scenario "speed"/],
   [["--repeat", "0"], /between 1 and 100/],
   [["--repeat", "many"], /many/],
+  [["--size", "-1"], /between 0/],
   [["--fast"], /--fast/]
 ] as const)("refuses %j", ([args, problem]) =>
   Effect.gen(function* () {

@@ -33,7 +33,7 @@ export interface CopyPlan {
 }
 
 /**
- * Fills the database with copies of one ended run, all tables of it, on the server itself: every copy has an id, a
+ * Adds copies of one ended run to the database, all tables of it, on the server itself: every copy has an id, a
  * stretch of the log and times of its own, also inside the JSON texts, so state, events and heads of a copy agree as
  * those of the template do. The tables derived from the log are brought up to date at the end.
  */
@@ -43,6 +43,7 @@ export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (runId: string
   const template = yield* readTemplate(runId)
   const copied = yield* Effect.forEach(TABLES, (table) => copier(template, table))
   const length = template.lastSeq - template.firstSeq + 1
+  const [{ last = 0n } = {}] = yield* sql<{ readonly last: bigint }>`SELECT max(seq) AS last FROM canonical_events`
   yield* sql`DROP TABLE IF EXISTS bench_copies`.unprepared
   yield* sql`CREATE UNLOGGED TABLE bench_copies (run text, first bigint, start timestamptz)`.unprepared
   for (let done = 0; done < runs; done += RUNS_PER_STATEMENT) {
@@ -50,7 +51,7 @@ export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (runId: string
     yield* sql`TRUNCATE bench_copies`
     yield* sql`
       INSERT INTO bench_copies
-      SELECT gen_random_uuid()::text, ${BigInt(template.lastSeq + 1)} + (n - 1) * ${BigInt(length)},
+      SELECT gen_random_uuid()::text, ${last + 1n} + (n - 1) * ${BigInt(length)},
              date_trunc('milliseconds', now() - make_interval(secs => ${days * DAY_SECONDS}::float8 * (1 - n / ${runs + 1}::float8)))
       FROM generate_series(${BigInt(done + 1)}, ${BigInt(done + count)}) AS n`
     for (const copy of copied) yield* copy

@@ -15,8 +15,10 @@ export const RuntimeCommand = Schema.Union([
   }),
   /** Answered when each of the sessions has a subscriber. */
   Schema.TaggedStruct("AwaitSubscribed", { sessions: Sessions }),
-  /** Accepts the prepared histories at once. */
-  Schema.TaggedStruct("Release", { sessions: Sessions }),
+  /** Forgets who has subscribed so far, so that `AwaitSubscribed` waits for those who come now. */
+  Schema.TaggedStruct("ForgetSubscribers", { sessions: Sessions }),
+  /** Accepts the prepared histories at once, all of them or up to an ordinal. */
+  Schema.TaggedStruct("Release", { sessions: Sessions, upTo: Schema.optionalKey(Schema.Int) }),
   /** Accepts so many stamped envelopes at an even pace, in turn for each of the sessions; answered after the last. */
   Schema.TaggedStruct("Pace", { sessions: Sessions, envelopes: Schema.Int, perSecond: Schema.Number }),
   /** Resolves the sessions and says so to whoever watches. */

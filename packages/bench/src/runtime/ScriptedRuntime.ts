@@ -84,8 +84,11 @@ export const makeScriptedRuntime = Effect.gen(function* () {
           concurrency: "unbounded",
           discard: true
         })
+      case "ForgetSubscribers":
+        for (const session of find(command.sessions)) session.forgetSubscribers()
+        return
       case "Release":
-        for (const session of find(command.sessions)) session.release()
+        for (const session of find(command.sessions)) session.release(command.upTo)
         return
       case "Pace":
         return yield* pace(find(command.sessions), command.envelopes, command.perSecond)

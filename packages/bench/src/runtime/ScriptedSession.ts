@@ -50,8 +50,12 @@ export class ScriptedSession {
     this.changes.announce()
   }
 
-  release(): void {
-    this.#accepted = this.#envelopes.length
+  forgetSubscribers(): void {
+    this.#subscribers = 0
+  }
+
+  release(upTo = this.#envelopes.length): void {
+    this.#accepted = Math.min(upTo, this.#envelopes.length)
     this.changes.announce()
   }
 

@@ -1,4 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { RunsClient } from "../client/RunsClient.ts"
@@ -33,10 +34,10 @@ export const openFleet = Effect.fn("Fleet.open")(function* (size: number, envelo
 /**
  * Resolves the sessions and waits until all runs are completed, so that nothing of them goes on beside what comes next.
  */
-export const closeFleet = Effect.fn("Fleet.close")(function* (fleet: Fleet) {
+export const closeFleet = Effect.fn("Fleet.close")(function* (fleet: Fleet, patience?: Duration.Duration) {
   const runtime = yield* RuntimeProcess
   yield* runtime.run({ _tag: "Resolve", sessions: fleet.sessions })
-  yield* until("all runs completed", haveStatus(fleet, "completed"))
+  yield* until("all runs completed", haveStatus(fleet, "completed"), patience)
 })
 
 const haveStatus = Effect.fnUntraced(function* ({ runIds }: Fleet, status: "running" | "completed") {
@@ -60,9 +61,11 @@ export const awaitEnvelopes = Effect.fn("Fleet.awaitEnvelopes")(function* ({ run
 
 const until = <E, R>(
   what: string,
-  condition: Effect.Effect<boolean, E, R>
+  condition: Effect.Effect<boolean, E, R>,
+  patience?: Duration.Duration
 ): Effect.Effect<void, E | NeverHappened, R> =>
   within(
     what,
-    Effect.asVoid(Effect.repeat(condition, { until: (reached) => reached, schedule: Schedule.spaced(LOOK_EVERY_MS) }))
+    Effect.asVoid(Effect.repeat(condition, { until: (reached) => reached, schedule: Schedule.spaced(LOOK_EVERY_MS) })),
+    patience
   )

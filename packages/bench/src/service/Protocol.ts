@@ -3,6 +3,8 @@ import * as Schema from "effect/Schema"
 /** What the bench asks of the process that runs the control plane. */
 export const ServiceCommand = Schema.Union([
   Schema.TaggedStruct("Usage", {}),
+  /** What the process holds after everything is collected that nobody needs. */
+  Schema.TaggedStruct("Memory", {}),
   Schema.TaggedStruct("StartProfile", {}),
   /** Writes what was profiled since the start as a `.cpuprofile`. */
   Schema.TaggedStruct("StopProfile", { file: Schema.String })
@@ -11,7 +13,12 @@ export type ServiceCommand = typeof ServiceCommand.Type
 
 export const ServiceReply = Schema.Union([
   Schema.TaggedStruct("Listening", { port: Schema.Int }),
-  Schema.TaggedStruct("Usage", { cpuSeconds: Schema.Number, peakBytes: Schema.Number }),
+  Schema.TaggedStruct("Usage", {
+    cpuSeconds: Schema.Number,
+    peakBytes: Schema.Number,
+    residentBytes: Schema.Number
+  }),
+  Schema.TaggedStruct("Memory", { residentBytes: Schema.Number, heapBytes: Schema.Number }),
   Schema.TaggedStruct("Done", {})
 ])
 export type ServiceReply = typeof ServiceReply.Type

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { layerFromSettings } from "@runplane/control-plane"
 import * as Effect from "effect/Effect"
@@ -9,6 +11,12 @@ import { makeProfiler } from "./Profiler.ts"
 import { ServiceCommand, type ServiceReply } from "./Protocol.ts"
 
 const done: ServiceReply = { _tag: "Done" }
+/** V8 gives the function away only in a context that is made after it was told to. */
+const collectorOf = (): (() => void) => {
+  setFlagsFromString("--expose-gc")
+  const collect: unknown = runInNewContext("gc")
+  return () => (typeof collect === "function" ? collect() : undefined)
+}
 const BYTES_PER_KIB = 1024
 const MICROS_PER_SECOND = 1e6
 
@@ -21,13 +29,24 @@ const program = Effect.gen(function* () {
     return {
       _tag: "Usage",
       cpuSeconds: (userCPUTime + systemCPUTime) / MICROS_PER_SECOND,
-      peakBytes: maxRSS * BYTES_PER_KIB
+      peakBytes: maxRSS * BYTES_PER_KIB,
+      residentBytes: process.memoryUsage.rss()
     }
+  })
+  const collect = yield* Effect.sync(collectorOf)
+  const memory = Effect.sync((): ServiceReply => {
+    // What finalizers of the first let go is collected by the second.
+    collect()
+    collect()
+    const { heapUsed, rss } = process.memoryUsage()
+    return { _tag: "Memory", residentBytes: rss, heapBytes: heapUsed }
   })
   const answer = (command: ServiceCommand): Effect.Effect<ServiceReply> => {
     switch (command._tag) {
       case "Usage":
         return usage
+      case "Memory":
+        return memory
       case "StartProfile":
         return Effect.as(profiler.start, done)
       case "StopProfile":

@@ -10,9 +10,10 @@ import { inject } from "vitest"
 import { layerBench, runBench } from "../../src/Bench.ts"
 import { BenchDatabase } from "../../src/BenchDatabase.ts"
 import type { Plan } from "../../src/Plan.ts"
-import { creation } from "../../src/scenarios/Creation.ts"
 import { large } from "../../src/scenarios/Large.ts"
 import { latency } from "../../src/scenarios/Latency.ts"
+import { longRun } from "../../src/scenarios/LongRun.ts"
+import { posts } from "../../src/scenarios/Posts.ts"
 import { throughput } from "../../src/scenarios/Throughput.ts"
 
 /** An empty database on the test server. */
@@ -27,9 +28,14 @@ const tiny: Plan = {
   throughput: [{ runs: 1, envelopes: 5, subscribers: 0 }],
   latency: [{ runs: 1, subscribers: 1, eventsPerSecond: 200, seconds: 0.05 }],
   tails: [],
-  creation: [{ atOnce: 2, rounds: 1 }],
+  posts: [{ runs: 2, atOnce: 2 }],
+  cold: [],
+  idle: [],
+  longRun: [],
   large: [],
-  standstill: []
+  standstill: [],
+  idleSessions: [],
+  fullLog: []
 }
 
 layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })("the scenarios", (it) => {
@@ -71,9 +77,19 @@ layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServi
 
   it.effect("create runs at once without a failure", () =>
     Effect.gen(function* () {
-      const found = yield* creation({ atOnce: 4, rounds: 2 })
+      const found = yield* posts({ runs: 8, atOnce: 4 })
       assert.deepStrictEqual(found.failures, [])
       assert.strictEqual(found.millis.count, 8)
+    })
+  )
+
+  it.effect("grow one run part by part", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { costs } = yield* longRun({ envelopes: 31, parts: 3 })
+      assert.lengthOf(costs, 3)
+      const [row] = yield* sql`SELECT count(*)::int AS runs FROM run_heads WHERE stream_cursor = 31`
+      assert.deepStrictEqual(row, { runs: 1 })
     })
   )
 

@@ -1,0 +1,81 @@
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type { Outcome } from "../Figures.ts"
+import { inFreshSurroundings, withControlPlane } from "../FreshWorld.ts"
+import { within } from "../Measurement.ts"
+import type { IdleLoad } from "../Plan.ts"
+import { number } from "../Report.ts"
+import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
+
+export interface IdleFound {
+  readonly load: IdleLoad
+  /** Seconds from its start until it was ready, once it is started anew on a database that knows it. */
+  readonly ready: number
+  /** The same on an empty database, whose tables it makes. */
+  readonly firstReady: number
+  /** MiB. */
+  readonly resident: number
+  /** Share of a core. */
+  readonly cpu: number
+}
+
+const BYTES_PER_MIB = 1024 * 1024
+const MILLIS_PER_SECOND = 1_000
+const LOOK_EVERY_MS = 5
+
+/** A service, run from its sources, that nobody asks for anything. */
+export const idle = Effect.fn("Idle.measure")(function* (load: IdleLoad) {
+  return yield* inFreshSurroundings(
+    Effect.gen(function* () {
+      const { ready: firstReady } = yield* Effect.scoped(withControlPlane(readiness))
+      const rest = yield* Effect.scoped(withControlPlane(watched(load)))
+      const found: IdleFound = { load, firstReady, ...rest }
+      return found
+    })
+  )
+})
+
+const readiness = Effect.gen(function* () {
+  const { headers, startedFor, url } = yield* ControlPlaneProcess
+  const asked = Effect.tryPromise(async (signal) => (await fetch(`${url}/readyz`, { headers, signal })).status)
+  const isReady = Effect.orElseSucceed(
+    Effect.map(asked, (status) => status === 200),
+    () => false
+  )
+  yield* within(
+    "the service is ready",
+    Effect.repeat(isReady, { until: (ready) => ready, schedule: Schedule.spaced(LOOK_EVERY_MS) })
+  )
+  return { ready: (yield* startedFor) / MILLIS_PER_SECOND }
+})
+
+const watched = Effect.fnUntraced(function* ({ seconds }: IdleLoad) {
+  const { usage } = yield* ControlPlaneProcess
+  const { ready } = yield* readiness
+  const before = yield* usage
+  yield* Effect.sleep(Duration.seconds(seconds))
+  const after = yield* usage
+  return {
+    ready,
+    resident: after.residentBytes / BYTES_PER_MIB,
+    cpu: (after.cpuSeconds - before.cpuSeconds) / seconds
+  }
+})
+
+export const idleOutcome = ({ cpu, firstReady, load, ready, resident }: IdleFound): Outcome => {
+  const scenario = "idle service from source"
+  const { aims } = load
+  return {
+    scenario,
+    line:
+      `${scenario}: ready after ${number(ready)} s (${number(firstReady)} s with an empty database), ` +
+      `${number(resident)} MiB and ${number(cpu * 100)} % of a core after ${load.seconds} s`,
+    figures: [
+      { name: "ready", value: ready, unit: "s", better: "less", ...(aims && { aim: aims.ready }) },
+      { name: "ready with an empty database", value: firstReady, unit: "s", better: "less" },
+      { name: "memory", value: resident, unit: "MiB", better: "less", ...(aims && { aim: aims.memory }) },
+      { name: "CPU", value: cpu * 100, unit: "%", better: "less" }
+    ]
+  }
+}

@@ -11,7 +11,8 @@ type Node = { readonly type: string; readonly start: number; readonly end: numbe
 
 /**
  * Empties the texts by which the contract describes itself: `Field.text("...")`, `description: "..."` and
- * `summary: "..."`. They are a fifth of the client's script and say nothing at run time.
+ * `summary: "..."`, and takes out what only the document and the server read of an endpoint,
+ * `.annotateMerge(operation({...}))`, and of a group, `tag("...")`. They are a fifth of the client's script and say nothing in a browser.
  */
 export const withoutProse = (): Plugin => ({
   name: "runplane:without-prose",
@@ -24,8 +25,12 @@ export const withoutProse = (): Plugin => ({
       for (const { start, end, instead } of proseOf(node)) cuts.push([start, end, instead])
     })
     if (cuts.length === 0) return null
+    // What stands in a part that goes away goes with it.
+    const outer = cuts.filter(
+      ([start, end]) => !cuts.some(([from, to]) => from <= start && end <= to && to - from > end - start)
+    )
     let shorter = code
-    for (const [start, end, instead] of cuts.toSorted(([one], [other]) => other - one)) {
+    for (const [start, end, instead] of outer.toSorted(([one], [other]) => other - one)) {
       shorter = `${shorter.slice(0, start)}${instead}${shorter.slice(end)}`
     }
     return { code: shorter, map: null }
@@ -42,15 +47,29 @@ interface Cut {
 const proseOf = (node: Node): ReadonlyArray<Cut> => {
   if (node.type === "Property" && isNode(node["key"]) && isNode(node["value"])) {
     const { key, value } = { key: node["key"], value: node["value"] }
-    return typeof key["name"] === "string" && PROSE.has(key["name"]) && isText(value) ? [cut(value, '""')] : []
+    if (!isText(value) || typeof key["name"] !== "string") return []
+    // The name of a schema in the document.
+    if (key["name"] === "identifier") return [cut(value, "void 0")]
+    return PROSE.has(key["name"]) ? [cut(value, '""')] : []
   }
   if (node.type !== "CallExpression" || !isNode(node["callee"]) || !Array.isArray(node["arguments"])) return []
-  const { name, object } = node["callee"]
+  const { name, object, property } = node["callee"]
+  const [first]: ReadonlyArray<unknown> = node["arguments"]
+  if (isNode(object) && isNode(property) && property["name"] === "annotateMerge" && isOperation(first)) {
+    return [{ start: object.end, end: node.end, instead: "" }]
+  }
   const describes = (typeof name === "string" && DESCRIBES.has(name)) || (isNode(object) && object["name"] === "Field")
   const [prose, example]: ReadonlyArray<unknown> = node["arguments"]
   if (!describes || !isNode(prose) || !isText(prose)) return []
   return isNode(example) && isText(example) ? [cut(prose, '""'), cut(example, "void 0")] : [cut(prose, '""')]
 }
+
+/** What an endpoint says of itself, `operation({...})`, or a group, `tag("...")`. */
+const isOperation = (node: unknown): boolean =>
+  isNode(node) &&
+  node.type === "CallExpression" &&
+  isNode(node["callee"]) &&
+  (node["callee"]["name"] === "operation" || node["callee"]["name"] === "tag")
 
 const cut = ({ end, start }: Node, instead: string): Cut => ({ start, end, instead })
 

@@ -141,7 +141,8 @@ const errorResponses = (
   Object.fromEntries(
     byStatus(failures, answers).map(([status, group]) => {
       const overBudget = group.every(([name]) => name === "TooManyRequests")
-      const isCounted = counted && !overBudget && (countsRefused || status !== 401)
+      // A body that is too large is refused before anybody counts.
+      const isCounted = counted && !overBudget && status !== 413 && (countsRefused || status !== 401)
       const retry = group.some(([name]) => TELL_WHEN.includes(name))
       const response = errorResponse(group, answerHeaders({ counted: isCounted, retry }))
       if (group.length > MAX_SHARED_FAILURES) return [String(status), response]

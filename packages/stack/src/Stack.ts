@@ -17,6 +17,7 @@ import {
   type SettingTexts,
   sentenceOf
 } from "@runplane/server"
+import * as Arr from "effect/Array"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -137,7 +138,10 @@ const checkServices = Effect.gen(function* () {
   const judged = [yield* judgeControlPlaneSettings, yield* judgeSettings("launcher", judgeLaunch)]
   const warnings = judged.flatMap((judgement) => judgement.warnings)
   for (const warning of new Set(warnings.map(sentenceOf))) yield* Effect.logWarning(warning)
-  const faults = judged.flatMap((judgement) => judgement.faults)
+  const faults = Arr.dedupeWith(
+    judged.flatMap((judgement) => judgement.faults),
+    (one, other) => sentenceOf(one) === sentenceOf(other)
+  )
   if (faults.length > 0) return yield* new SettingsRefused({ faults })
 }).pipe(Effect.provide(NodeFileSystem.layer))
 

@@ -139,8 +139,8 @@ export const querySchema = <F extends Fields>(fields: F) => {
   )
 }
 
-/** Numbers as JSON writes them: neither `0x10` nor ` 7`. */
-const DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i
+/** Numbers as JSON writes them, neither `0x10` nor ` 7`; and infinity, which is refused as no finite number. */
+const DECIMAL = /^-?(Infinity|(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?)$/i
 
 const encodeQuery = (value: object): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -168,6 +168,11 @@ const audited: Readonly<Record<string, Audited>> = {
     Effect.succeed({ path: "/admin/circuit-breaker/reset" }),
     "circuit_breaker.reset",
     "succeeded"
+  ],
+  "PUT /admin/log-level": [
+    Effect.succeed({ path: "/admin/log-level", body: { level: "info" } }),
+    "log_level.changed",
+    "succeeded"
   ]
 }
 
@@ -175,6 +180,9 @@ const audited: Readonly<Record<string, Audited>> = {
 const readOnly = [
   "POST /runs/validate",
   "POST /runs/compare",
+  "POST /runs/:id/what-if",
+  // What it gives out is worth one minute of reading.
+  "POST /runs/:id/stream-tickets",
   "POST /runs/batch/export",
   "POST /runs/:id/replay",
   "POST /runs/:id/messages",

@@ -71,6 +71,7 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
           yield* ask({ method: "GET", path: `/runs/{id}${part}`, ids: { id } })
         }
       }
+      yield* post("/runs/{id}/abandon", { reason: "the agents are gone" }, created.runId)
       yield* get("/runs", "limit=5&includeArchived=true")
       yield* post("/runs/{id}/artifacts", { kind: "report", label: "Post-mortem", inline: { pages: 3 } })
       const running = yield* givens.running
@@ -150,7 +151,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/admin/circuit-breaker/history")
       yield* post("/admin/circuit-breaker/reset")
       yield* get("/admin/runtime/sessions")
-      for (const path of ["/healthz", "/readyz", "/metrics"]) yield* get(path)
+      yield* ask({ method: "PUT", path: "/admin/log-level", body: { level: "info" } })
+      for (const path of ["/livez", "/healthz", "/readyz", "/metrics"]) yield* get(path)
 
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids })
       const streams = ["GET /events/stream", "GET /runs/{id}/stream", "GET /runs/{id}/replay/stream"]

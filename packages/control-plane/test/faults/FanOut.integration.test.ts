@@ -49,7 +49,7 @@ const deafSubscriber = Effect.fnUntraced(function* (url: URL, path: string) {
   )
 })
 
-layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestServices: true })(
+layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeTestServices: true })(
   `${SUBSCRIBERS} subscribers of one run`,
   (it) => {
     it.effect("each get every event in order over HTTP, in bounded memory, while one of them never reads", () =>

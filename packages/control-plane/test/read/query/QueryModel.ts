@@ -6,11 +6,15 @@ import type { Chance } from "../../contract/Chance.ts"
 export interface Facts {
   readonly values: (field: string, path: string | undefined) => ReadonlyArray<QueryValue>
   readonly text: string
+  /** Whether that text is JSON, in which a word stands as JSON writes it. */
+  readonly isJson?: boolean
 }
 
 /** Figures are there when they are more than nothing. */
 const FIGURES = new Set(["cost", "tokens", "events", "signals", "decisions"])
 const FOLDED = new Set(["scenarioRef"])
+
+const asWritten = (word: string, { isJson }: Facts) => (isJson === true ? JSON.stringify(word).slice(1, -1) : word)
 
 /** What a query means, said once more and without a database. */
 export const isMatch = (query: Query, facts: Facts): boolean => {
@@ -22,7 +26,7 @@ export const isMatch = (query: Query, facts: Facts): boolean => {
     case "not":
       return !isMatch(query.of, facts)
     case "search":
-      return facts.text.toLowerCase().includes(query.text.toLowerCase())
+      return facts.text.toLowerCase().includes(asWritten(query.text, facts).toLowerCase())
     default: {
       const same = (value: QueryValue) =>
         FOLDED.has(query.field) || typeof value !== "string" ? String(value).toLowerCase() : value

@@ -365,7 +365,8 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
               ? []
               : at(paths[field] ?? [field], event)
           },
-          text: JSON.stringify(event)
+          text: JSON.stringify(event),
+          isJson: true
         })
       )
       for (let number = 0; number < SEARCHES; number++) {

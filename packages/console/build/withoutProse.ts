@@ -11,8 +11,9 @@ type Node = { readonly type: string; readonly start: number; readonly end: numbe
 
 /**
  * Empties the texts by which the contract describes itself: `Field.text("...")`, `description: "..."` and
- * `summary: "..."`, and takes out what only the document and the server read of an endpoint,
- * `.annotateMerge(operation({...}))`, and of a group, `tag("...")`. They are a fifth of the client's script and say nothing in a browser.
+ * `summary: "..."`, and takes out what only the document and the server read of an endpoint and of a group:
+ * `.annotateMerge(operation({...}))` and `.annotateMerge(tag("..."))`. They are a fifth of the client's script and say
+ * nothing in a browser.
  */
 export const withoutProse = (): Plugin => ({
   name: "runplane:without-prose",

@@ -21,8 +21,9 @@ export interface Memory {
   readonly heapBytes: number
 }
 
-/** No client of the bench may be told to slow down. */
+/** No client of the bench may be told to slow down, nor that it has streams enough. */
 const REQUEST_LIMIT = 1_000_000_000
+const STREAM_LIMIT = 2_000
 
 /** A service in production has to have a key. */
 const API_KEY = "bench"
@@ -73,6 +74,7 @@ const startControlPlane = Effect.fnUntraced(function* (environment: Readonly<Rec
       RUNTIME_ALLOW_INSECURE: "true",
       AUTH_API_KEYS: API_KEY,
       THROTTLE_LIMIT: String(REQUEST_LIMIT),
+      STREAM_MAX_PER_KEY: String(STREAM_LIMIT),
       ...environment
     },
     reply: ServiceReply

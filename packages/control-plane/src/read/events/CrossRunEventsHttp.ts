@@ -10,6 +10,7 @@ import { orSearchRefused } from "../../edge/SearchAnswers.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
 import { flushHeaders, seqOf, sse } from "../stream/StreamHttp.ts"
+import { StreamSlots } from "../stream/StreamSlots.ts"
 import { LogStream } from "../tail/LogStream.ts"
 import { CrossRunEvents, type CrossRunFilter } from "./CrossRunEvents.ts"
 import { EVENTS_PER_READ, eventAnswer, eventEnvelope } from "./EventsHttp.ts"
@@ -25,6 +26,7 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
     const events = yield* CrossRunEvents
     const searches = yield* EventSearch
     const streams = yield* LogStream
+    const slots = yield* StreamSlots
 
     const filtered = Effect.fnUntraced(function* (filter: CrossRunFilter, limit: number) {
       const wanted = Math.min(limit, EVENTS_PER_READ)
@@ -53,6 +55,8 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       list: ({ query }) => orUnavailable(list(query)),
       stream: Effect.fnUntraced(function* ({ headers, query }) {
+        const refusal = yield* slots.take
+        if (refusal !== undefined) return refusal
         const request = yield* HttpServerRequest
         const afterSeq = query.afterSeq ?? seqOf(headers["last-event-id"])
         return HttpServerResponse.stream(streams.open(query, afterSeq, flushHeaders(request)), sse)

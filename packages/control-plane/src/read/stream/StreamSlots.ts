@@ -16,7 +16,7 @@ export const ROOM_RETRY_SECONDS = 10
 export class StreamSlots extends Context.Service<
   StreamSlots,
   {
-    /** Counts a stream of the caller until the scope of its request closes; answers the refusal when there is no room. */
+    /** Counts a stream of the caller until the scope of its request closes; the refusal when there is no room. */
     readonly take: Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, CurrentActor | Scope.Scope>
   }
 >()("runplane/control-plane/StreamSlots") {

@@ -23,6 +23,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false }, settings }), { ex
         assert.strictEqual(third.status, 429)
         assert.strictEqual(third.headers.get("retry-after"), "10")
         assert.include(third.body.message, "STREAM_MAX_PER_KEY")
+        assert.strictEqual((yield* call("GET", "/events/stream", { headers: as("ann") })).status, 429)
         assert.strictEqual((yield* open("bob")).status, 200)
         const fourth = yield* call("GET", path, { headers: as("bob") })
         assert.strictEqual(fourth.status, 503)

@@ -18,6 +18,7 @@ const all = [
   { name: "generated", run: () => command("node", ["scripts/generate.mjs", "--check"]) },
   { name: "openapi", run: () => command("node", ["packages/api/scripts/lintOpenApi.mjs"]) },
   { name: "packs", run: () => command("node", ["packages/launcher/src/author/main.ts", "lint"]) },
+  { name: "migrations", run: () => findings(misnumberedMigrations()) },
   { name: "citations", run: () => findings(deadCitations()) },
   { name: "width", run: () => findings(wideLines()) },
   { name: "length", run: () => longFiles() }
@@ -57,6 +58,16 @@ function command(program, args) {
     child.on("error", (error) => resolve({ ok: false, output: `cannot run ${program}: ${error.message}` }))
     child.on("close", (code) => resolve({ ok: code === 0, output: output || `${program} ended with code ${code}` }))
   })
+}
+
+/** The migrator passes over a number below the highest that it has applied, and refuses to start with two of one. */
+function misnumberedMigrations() {
+  return readdirSync(join(root, "migrations"))
+    .filter((name) => name.endsWith(".sql"))
+    .sort()
+    .flatMap((name, at) =>
+      Number(name.slice(0, 4)) === at + 1 ? [] : [`migrations/${name} should be number ${at + 1}`]
+    )
 }
 
 /** The console is for browsers, everything else for Node: two sets of libraries. */

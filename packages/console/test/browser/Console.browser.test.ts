@@ -166,7 +166,9 @@ describe("the console in a browser", () => {
   })
 
   it("takes hostile texts for texts", async () => {
-    const hostile = `<img src=x onerror="window.harmed=1"><script>window.harmed=1</script> \u202egnirts\u202c 🎈 ${"W".repeat(10_000)}`
+    const hostile = `<img src=x onerror="window.harmed=1"><script>window.harmed=1</script> \u202egnirts\u202c 🎈 ${"W".repeat(3_000)}`
+    // Lists leave out what is longer than 4 KB.
+    const endless = `${hostile}${"W".repeat(7_000)}`
     const created = await ask("POST", `${CONTROL_PLANE}/runs`, {
       mode: "live",
       runtime: { kind: "rust" },
@@ -176,7 +178,7 @@ describe("the console in a browser", () => {
         configurationVersion: "config.default",
         ttlMs: 600_000,
         participants: [{ id: "<b>bold</b>" }],
-        metadata: { runLabel: hostile, cancellationDelegated: true }
+        metadata: { runLabel: hostile, intent: endless, cancellationDelegated: true }
       }
     })
     assert.strictEqual(created.status, 202, created.text)

@@ -13,6 +13,8 @@ import { fileURLToPath } from "node:url"
 
 /** More files than this are no accident. */
 const MOST_REPEATED = 3
+/** How a script says that it cannot be done on this machine. */
+const CANNOT_RUN = 77
 /** Characters of a failure that are told. */
 const LONGEST_REASON = 300
 
@@ -65,7 +67,7 @@ const describe = ({ file, tests }) =>
 
 const attempts = () => {
   const first = runTests("first", [])
-  if (first.code === 0) return 0
+  if (first.code === 0 || first.code === CANNOT_RUN) return first.code
   if (first.failed === undefined) tell("the test run ended without a report")
   if (first.failed === undefined || first.failed.length === 0) return first.code
   if (first.failed.length > MOST_REPEATED) {

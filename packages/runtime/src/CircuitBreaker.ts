@@ -35,7 +35,8 @@ const NOT_COUNTED: ReadonlySet<RuntimeErrorReason> = new Set([
   "PERMISSION_DENIED",
   "INVALID_ARGUMENT",
   "FAILED_PRECONDITION",
-  "ALREADY_EXISTS"
+  "ALREADY_EXISTS",
+  "UNIMPLEMENTED"
 ])
 
 interface Circuit {

@@ -128,7 +128,7 @@ export const picture = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
 }
 
-/** What the API says, as any client hears it. */
+/** An answer of the API, as every other client gets it. */
 export const ask = (method: string, url: string, body?: unknown) =>
   Effect.runPromise(
     request(method, url, {

@@ -1,9 +1,6 @@
 import { isTerminal, type RunId } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
-import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../database/SqlFailures.ts"
@@ -12,21 +9,14 @@ import {
   canonicalEventFrame,
   endsRun,
   type LiveBatch,
-  type LiveGap,
   type LiveSubscription,
   snapshotFrame
 } from "../../log/LiveEvents.ts"
 import type { CurrentState, RunStates } from "../../log/RunStates.ts"
+import { makeRereads, makeTakeWithin } from "./FeedWaits.ts"
 
 /** Events read from the database at a time, and fewer when they are large: what one slow reader holds in memory. */
 export const BACKFILL_PAGE = 500
-
-/**
- * Pause after a read that failed, doubling up to the longest, with jitter so that the streams do not come back as one.
- * Milliseconds.
- */
-const REREAD_MS = 100
-const LONGEST_REREAD_MS = 2_000
 
 export interface FeedOptions {
   /** Events after this seq are sent first; undefined starts with what happens from now on. */
@@ -90,16 +80,12 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   let nextBeat = openedAt + options.heartbeatMs
   /** A heartbeat that is due waits until everything up to here has been sent. */
   let beat: { readonly lastSeq: number; readonly lastIndex: number } | undefined
-  let pending: Fiber.Fiber<LiveBatch | LiveGap> | undefined
-  /** Reads that failed in a row, and the time before which there is no use in another. */
-  let failures = 0
-  let readAgainAt = 0
+  const rereads = makeRereads()
+  const takeWithin = makeTakeWithin(subscription.take, scope)
 
   const unreadable = Effect.fnUntraced(function* (error: SqlError) {
     yield* Effect.logDebug(`a stream waits for the database: ${describeSqlError(error)}`)
-    const pause = Math.min(REREAD_MS * 2 ** failures, LONGEST_REREAD_MS) * (0.5 + (yield* Random.next))
-    readAgainAt = (yield* Clock.currentTimeMillis) + Math.ceil(pause)
-    failures += 1
+    yield* rereads.failed
     // A heartbeat does not wait for what cannot be read.
     if (beat !== undefined) beat = { lastSeq: seq, lastIndex: index ?? 0 }
     return undefined
@@ -113,7 +99,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   const readPage = Effect.fnUntraced(function* () {
     const between = { afterSeq: seq, ...(ahead !== undefined && { upToSeq: ahead.lastSeq }) }
     const page = yield* events.slice(runId, between, BACKFILL_PAGE)
-    failures = 0
+    rereads.succeeded()
     if (page.isLast) phase = "settling"
     const last = page.events.at(-1)
     if (last === undefined) return undefined
@@ -127,7 +113,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     if (ahead !== undefined && seq >= ahead.lastSeq) return sendStored(ahead, now)
     ahead = undefined
     const head = yield* states.head(runId)
-    failures = 0
+    rereads.succeeded()
     if (head === undefined) {
       phase = "ended"
       return undefined
@@ -172,7 +158,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   /** The snapshot of what is stored, which may be ahead of what was sent. */
   const snapshot = Effect.fnUntraced(function* (now: number) {
     const state = yield* states.current(runId)
-    failures = 0
+    rereads.succeeded()
     if (state === undefined) {
       phase = "ended"
       return undefined
@@ -195,14 +181,6 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     nextSnapshot = tickAfter(now, options.snapshotIntervalMs)
     return frame
   }
-
-  /** Waits for live news. The waiting fiber outlives the wait, so an item that arrives with the clock is not lost. */
-  const takeWithin = Effect.fnUntraced(function* (millis: number) {
-    pending ??= yield* Effect.forkIn(subscription.take, scope)
-    const item = yield* Effect.timeoutOption(Fiber.join(pending), millis)
-    if (Option.isSome(item)) pending = undefined
-    return Option.getOrUndefined(item)
-  })
 
   /** Looks where the log stands, so that a heartbeat also finds what nobody told about. */
   const readHead = states.head(runId).pipe(
@@ -234,8 +212,8 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     const isSnapshotDue = phase === "live" && owed !== undefined && (ending || now >= nextSnapshot)
     if (isSnapshotDue && typeof owed === "object") return sent(owed.lastSeq, owed.snapshot(), now)
     if (phase === "reading" || phase === "settling" || isSnapshotDue) {
-      if (now < readAgainAt) {
-        const until = beat === undefined ? Math.min(readAgainAt, nextBeat) : readAgainAt
+      if (now < rereads.at()) {
+        const until = beat === undefined ? Math.min(rereads.at(), nextBeat) : rereads.at()
         return yield* Effect.sleep(until - now)
       }
       const reading = isSnapshotDue ? snapshot(now) : phase === "reading" ? readPage() : settle(now)

@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -12,6 +13,7 @@ import { LiveEvents } from "../../log/LiveEvents.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import type { EventQuery } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
+import { makeRereads } from "../stream/FeedWaits.ts"
 import { makeTailQueue, type TailBatch, type TailGap, type TailQueue, tailBatch } from "./TailQueue.ts"
 
 /** Events that are read for all subscribers of the same search at a time. */
@@ -23,9 +25,6 @@ const IDLE_MS = 1_000
 /** An append under way holds up what was committed after it, and says nothing when it is rolled back. Milliseconds. */
 const HELD_UP_MS = 5
 const LONGEST_HELD_UP_MS = 200
-/** Pause after a read that failed, doubling up to the longest. Milliseconds. */
-const REREAD_MS = 100
-const LONGEST_REREAD_MS = 2_000
 
 export interface TailSubscription {
   readonly take: Effect.Effect<TailBatch | TailGap>
@@ -115,21 +114,17 @@ export class LogTail extends Context.Service<
       const follow = Effect.fnUntraced(function* (followers: Followers) {
         let heldUp = HELD_UP_MS
         let isHeldUp = false
-        let failures = 0
+        const rereads = makeRereads()
+        const failed = Effect.fnUntraced(function* (error: SqlError | SearchTooSlow) {
+          yield* Effect.logDebug("the end of the log could not be read", error)
+          yield* rereads.failed
+          yield* Effect.sleep(rereads.at() - (yield* Clock.currentTimeMillis))
+          return true
+        })
         while (true) {
           const woken = yield* Queue.take(followers.wake).pipe(Effect.timeoutOption(isHeldUp ? heldUp : IDLE_MS))
           heldUp = isHeldUp && Option.isNone(woken) ? Math.min(heldUp * 2, LONGEST_HELD_UP_MS) : HELD_UP_MS
-          const failed = (error: SqlError | SearchTooSlow) => {
-            const pause = Math.min(REREAD_MS * 2 ** failures, LONGEST_REREAD_MS)
-            failures += 1
-            return Effect.logDebug("the end of the log could not be read", error).pipe(
-              Effect.andThen(Effect.sleep(pause)),
-              Effect.as(true)
-            )
-          }
-          const before = failures
-          isHeldUp = yield* Effect.catch(look(followers), failed)
-          if (failures === before) failures = 0
+          isHeldUp = yield* look(followers).pipe(Effect.tap(Effect.sync(rereads.succeeded)), Effect.catch(failed))
           yield* Effect.sleep(LOOK_INTERVAL_MS)
         }
       }, Effect.withTracerEnabled(false))

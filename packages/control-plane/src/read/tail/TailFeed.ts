@@ -1,23 +1,17 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
-import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import type { SearchTooSlow } from "../../database/search/SearchBudget.ts"
 import { canonicalEventFrame } from "../../log/LiveEvents.ts"
 import type { EventQuery } from "../query/EventQuery.ts"
 import type { EventSearch } from "../query/EventSearch.ts"
+import { makeRereads, makeTakeWithin } from "../stream/FeedWaits.ts"
 import type { TailSubscription } from "./LogTail.ts"
-import type { TailBatch, TailGap } from "./TailQueue.ts"
+import type { TailBatch } from "./TailQueue.ts"
 
 /** Events read from the database at a time: what one slow reader holds in memory, at most a few MB. */
 export const TAIL_PAGE = 500
-
-/** Pause after a read that failed, doubling up to the longest, with jitter. Milliseconds. */
-const REREAD_MS = 100
-const LONGEST_REREAD_MS = 2_000
 
 export interface TailOptions {
   /** What is followed; its `afterSeq` is of no account. */
@@ -47,23 +41,19 @@ export const makeTailFeed = Effect.fnUntraced(function* (
   let seq = afterSeq
   let isReading = true
   let nextBeat = yield* Clock.currentTimeMillis
-  let pending: Fiber.Fiber<TailBatch | TailGap> | undefined
-  /** Reads that failed in a row, and the time before which there is no use in another. */
-  let failures = 0
-  let readAgainAt = 0
+  const rereads = makeRereads()
+  const takeWithin = makeTakeWithin(subscription.take, scope)
 
   const unreadable = Effect.fnUntraced(function* (error: SqlError | SearchTooSlow) {
     yield* Effect.logDebug("a stream of the log waits for the database", error)
-    const pause = Math.min(REREAD_MS * 2 ** failures, LONGEST_REREAD_MS) * (0.5 + (yield* Random.next))
-    readAgainAt = (yield* Clock.currentTimeMillis) + Math.ceil(pause)
-    failures += 1
+    yield* rereads.failed
     return undefined
   })
 
   const readPage = Effect.fnUntraced(function* () {
     const from = { ...search, filter: { ...search.filter, afterSeq: seq } }
     const { events, isEnd, upTo } = yield* searches.page(from, TAIL_PAGE)
-    failures = 0
+    rereads.succeeded()
     if (isEnd) isReading = false
     seq = Math.max(seq, upTo)
     return events.length === 0 ? undefined : encoder.encode(events.map(canonicalEventFrame).join(""))
@@ -83,14 +73,6 @@ export const makeTailFeed = Effect.fnUntraced(function* (
     return rest.length === 0 ? undefined : encoder.encode(rest.map(canonicalEventFrame).join(""))
   }
 
-  /** The waiting fiber outlives the wait, so an item that arrives with the clock is not lost. */
-  const takeWithin = Effect.fnUntraced(function* (millis: number) {
-    pending ??= yield* Effect.forkIn(subscription.take, scope)
-    const item = yield* Effect.timeoutOption(Fiber.join(pending), millis)
-    if (Option.isSome(item)) pending = undefined
-    return Option.getOrUndefined(item)
-  })
-
   const heartbeat = (now: number) => {
     if (!isReading) seq = Math.max(seq, subscription.told())
     nextBeat = now + heartbeatMs
@@ -102,8 +84,8 @@ export const makeTailFeed = Effect.fnUntraced(function* (
     const now = yield* Clock.currentTimeMillis
     if (now >= nextBeat) return heartbeat(now)
     if (isReading) {
-      if (now >= readAgainAt) return yield* Effect.catch(readPage(), unreadable)
-      yield* Effect.sleep(Math.min(readAgainAt, nextBeat) - now)
+      if (now >= rereads.at()) return yield* Effect.catch(readPage(), unreadable)
+      yield* Effect.sleep(Math.min(rereads.at(), nextBeat) - now)
       return undefined
     }
     const item = yield* takeWithin(nextBeat - now)

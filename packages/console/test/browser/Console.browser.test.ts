@@ -12,7 +12,8 @@ import {
   startStack,
   stopStack,
   tearDown,
-  violationsOf
+  violationsOf,
+  waitingRun
 } from "./Stage.ts"
 
 let decided = ""
@@ -123,20 +124,7 @@ describe("the console in a browser", () => {
   })
 
   it("is used by keys alone: find a run, open it, cancel it with a reason", async () => {
-    const descriptor = {
-      mode: "live",
-      runtime: { kind: "rust" },
-      session: {
-        modeName: "macp.mode.decision.v1",
-        modeVersion: "1.0.0",
-        configurationVersion: "config.default",
-        ttlMs: 600_000,
-        participants: [{ id: "ana" }, { id: "bob" }],
-        metadata: { runLabel: "waits for nobody", cancellationDelegated: true }
-      }
-    }
-    const created = await ask("POST", `${CONTROL_PLANE}/runs`, descriptor)
-    assert.strictEqual(created.status, 202, created.text)
+    const created = await waitingRun({ runLabel: "waits for nobody" })
     const { context, page } = await openPage()
     await go(page, `/runs/${decided}`)
     await light(page, "complete")
@@ -169,19 +157,7 @@ describe("the console in a browser", () => {
     const hostile = `<img src=x onerror="window.harmed=1"><script>window.harmed=1</script> \u202egnirts\u202c 🎈 ${"W".repeat(3_000)}`
     // Lists leave out what is longer than 4 KB.
     const endless = `${hostile}${"W".repeat(7_000)}`
-    const created = await ask("POST", `${CONTROL_PLANE}/runs`, {
-      mode: "live",
-      runtime: { kind: "rust" },
-      session: {
-        modeName: "macp.mode.decision.v1",
-        modeVersion: "1.0.0",
-        configurationVersion: "config.default",
-        ttlMs: 600_000,
-        participants: [{ id: "<b>bold</b>" }],
-        metadata: { runLabel: hostile, intent: endless, cancellationDelegated: true }
-      }
-    })
-    assert.strictEqual(created.status, 202, created.text)
+    const created = await waitingRun({ runLabel: hostile, intent: endless }, "<b>bold</b>")
     const { context, misdeeds, page } = await openPage()
     await go(page, "/runs")
     await page.locator("[data-row='0']").getByText("<img src=x").waitFor()
@@ -266,18 +242,7 @@ describe("the console in a browser", () => {
   it(
     "goes on by itself when the control plane was gone",
     async () => {
-      const waiting = await ask("POST", `${CONTROL_PLANE}/runs`, {
-        mode: "live",
-        runtime: { kind: "rust" },
-        session: {
-          modeName: "macp.mode.decision.v1",
-          modeVersion: "1.0.0",
-          configurationVersion: "config.default",
-          ttlMs: 600_000,
-          participants: [{ id: "ana" }],
-          metadata: { cancellationDelegated: true }
-        }
-      })
+      const waiting = await waitingRun({})
       const list = await openPage()
       const run = await openPage()
       await go(list.page, "/runs")

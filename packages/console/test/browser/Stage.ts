@@ -137,6 +137,24 @@ export const ask = (method: string, url: string, body?: unknown) =>
     })
   )
 
+/** Makes a run whose session nobody opens, and which can be cancelled; answers what the service said. */
+export const waitingRun = async (metadata: Readonly<Record<string, unknown>>, participant = "ana") => {
+  const created = await ask("POST", `${CONTROL_PLANE}/runs`, {
+    mode: "live",
+    runtime: { kind: "rust" },
+    session: {
+      modeName: "macp.mode.decision.v1",
+      modeVersion: "1.0.0",
+      configurationVersion: "config.default",
+      ttlMs: 600_000,
+      participants: [{ id: participant }],
+      metadata: { ...metadata, cancellationDelegated: true }
+    }
+  })
+  if (created.status !== 202) throw new Error(`the run was not made: ${created.text}`)
+  return created
+}
+
 /** Launches the example; answers its run. */
 export const launchExample = async (): Promise<string> => {
   const body = { scenarioRef: "incident/region-failover@1.0.0", inputs: {}, bootstrapAgents: true }

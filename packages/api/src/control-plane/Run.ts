@@ -15,6 +15,8 @@ export const Run = Schema.Struct({
   runId: RunId,
   status: RunStatus,
   mode: RunMode,
+  modeName: optional(Field.text("Mode of the session", "macp.mode.decision.v1")),
+  policyVersion: optional(Field.text("Policy of the session, where the descriptor names one", "policy.default")),
   runtimeKind: Field.text("Kind of the runtime that hosts the session", "rust"),
   runtimeVersion: optional(Field.text("Version of the runtime, as the descriptor asked for it")),
   runtimeSessionId: Field.text("Session of the run: the given id, else an allocated one"),

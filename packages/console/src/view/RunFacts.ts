@@ -13,20 +13,9 @@ const Metadata = Schema.Struct({
   finalAction: optional(Schema.Unknown),
   finalConfidence: optional(Schema.Unknown),
   totalTokens: optional(Schema.Unknown),
-  estimatedCostUsd: optional(Schema.Unknown),
-  executionRequest: optional(Schema.Unknown)
+  estimatedCostUsd: optional(Schema.Unknown)
 })
 const readMetadata = Schema.decodeUnknownOption(Metadata)
-
-const Request = Schema.Struct({
-  session: Schema.Struct({
-    modeName: Schema.String,
-    policyVersion: optional(Schema.String),
-    ttlMs: optional(Schema.Number),
-    participants: optional(Schema.Array(Schema.Struct({ id: Schema.String })))
-  })
-})
-const readRequest = Schema.decodeUnknownOption(Request)
 
 /** What a list shows of a run beside its record; a member is absent when the record does not say it. */
 export interface RunFacts {
@@ -37,8 +26,6 @@ export interface RunFacts {
   readonly environment: string | undefined
   readonly modeName: string | undefined
   readonly policy: string | undefined
-  readonly participants: ReadonlyArray<string> | undefined
-  readonly ttlMs: number | undefined
   readonly durationMs: number | undefined
   readonly action: string | undefined
   readonly confidence: number | undefined
@@ -50,18 +37,15 @@ const text = (value: unknown) => (typeof value === "string" && value !== "" ? va
 const number = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : undefined)
 
 export const runFacts = (run: Run): RunFacts => {
-  const metadata = Option.getOrElse(readMetadata(run.metadata), () => ({}) as typeof Metadata.Type)
-  const session = Option.getOrUndefined(readRequest(metadata.executionRequest))?.session
+  const metadata = Option.getOrElse(readMetadata(run.metadata), (): typeof Metadata.Type => ({}))
   const scenario = text(run.sourceRef)
   return {
     title: text(metadata.runLabel) ?? scenario ?? run.id,
     scenario,
     intent: text(metadata.intent),
     environment: text(metadata.environment),
-    modeName: session?.modeName,
-    policy: text(session?.policyVersion),
-    participants: session?.participants?.map(({ id }) => id),
-    ttlMs: session?.ttlMs,
+    modeName: run.modeName,
+    policy: text(run.policyVersion),
     durationMs: number(metadata.durationMs),
     action: text(metadata.finalAction),
     confidence: number(metadata.finalConfidence),

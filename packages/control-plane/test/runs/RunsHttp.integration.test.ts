@@ -284,11 +284,14 @@ layer(layerTestService(), { excludeTestServices: true })("POST /runs/validate", 
     Effect.gen(function* () {
       const small = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`part${at}`, "y".repeat(3_900)]))
       const metadata = { environment: "fat", session_context: { text: "x".repeat(600_000) }, ...small, last: 1 }
-      const created = yield* call("POST", "/runs", { body: descriptor({ session: { metadata } }) })
+      const created = yield* call("POST", "/runs", {
+        body: descriptor({ session: { metadata, policyVersion: "policy.fat" } })
+      })
       assert.strictEqual(created.status, 202, created.text)
       const listed = yield* call("GET", "/runs?environment=fat")
       assert.isBelow(listed.text.length, 80_000)
       const [run] = listed.body.data
+      assert.deepInclude(run, { modeName: "macp.mode.decision.v1", policyVersion: "policy.fat" })
       assert.strictEqual(run.metadata.environment, "fat")
       assert.notProperty(run.metadata, "executionRequest")
       assert.notProperty(run.metadata, "session_context")

@@ -120,15 +120,6 @@ export const COLUMNS: ReadonlyArray<Column> = [
     cell: (_, { policy }) => (policy === undefined ? none : <Said text={policy} className="truncate text-soft" />)
   },
   {
-    id: "participants",
-    title: "Agents",
-    width: "62px",
-    align: "right",
-    from: "xl",
-    cell: (_, { participants }) =>
-      participants === undefined ? none : <span className="num">{whole(participants.length)}</span>
-  },
-  {
     id: "id",
     title: "Id",
     width: "150px",

@@ -5,7 +5,7 @@ import { shownUrl } from "../../edge/CallbackTargets.ts"
 
 /** The columns of a `RunRow`, of `runs` as `r` and `run_heads` as `h`. */
 const columnsWith = (metadata: string) => `
-  r.id::text AS id, r.status, r.mode, r.mode_name, r.runtime_kind, r.runtime_version, r.runtime_session_id,
+  r.id::text AS id, r.status, r.mode, r.mode_name, r.policy_version, r.runtime_kind, r.runtime_version, r.runtime_session_id,
   r.trace_id, r.idempotency_key, r.source_kind, r.source_ref, r.tags, ${metadata}, r.error_code,
   r.error_message, r.created_at, r.updated_at, r.started_at, r.ended_at, r.archived_at, r.history_gap,
   r.status_revision, h.last_seq, h.last_index`
@@ -21,6 +21,7 @@ export interface RunRow {
   readonly status: RunStatus
   readonly mode: RunMode
   readonly mode_name: string
+  readonly policy_version: string | null
   readonly runtime_kind: string
   readonly runtime_version: string | null
   readonly runtime_session_id: string
@@ -66,6 +67,8 @@ const beforeMetadata = (row: RunRow) => ({
   runId: RunId.make(row.id),
   status: row.status,
   mode: row.mode,
+  modeName: row.mode_name,
+  ...(row.policy_version !== null && { policyVersion: row.policy_version }),
   runtimeKind: row.runtime_kind,
   ...(row.runtime_version !== null && { runtimeVersion: row.runtime_version }),
   runtimeSessionId: row.runtime_session_id,

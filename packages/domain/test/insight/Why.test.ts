@@ -191,8 +191,23 @@ describe("the printed decision record", () => {
   it("is Markdown in which nothing that was said can become markup", () => {
     const text = whyMarkdown(story)
     assert.notMatch(text, /<|[^\\]\]\(|^# heading/m)
-    assert.include(text, "\\[x\\]\\(javascript\\:1\\)")
-    assert.match(text, /^# Approved\\: decision\\\.selected$/m)
+    assert.include(text, "\\[x\\](javascript:1)")
+    assert.match(text, /^# Approved: decision\.selected$/m)
+  })
+
+  it.each([
+    ["**loud** _soft_ a_b ~~gone~~ `code`", "\\*\\*loud\\*\\* \\_soft\\_ a_b \\~\\~gone\\~\\~ \\`code\\`"],
+    ["see https://example.org, www.example.org, a@b.c", "see https\\://example.org, www\\.example.org, a\\@b.c"],
+    ["# big", "\\# big"],
+    ["1. first", "1\\. first"],
+    ["12) twelfth", "12\\) twelfth"],
+    ["---", "\\---"],
+    ["=== a", "\\=== a"],
+    ["2 of 3; at 0.5 (majority): go!", "2 of 3; at 0.5 (majority): go!"],
+    ["![x](y) &lt;b&gt; \\", "!\\[x\\](y) &amp;lt;b&amp;gt; \\\\"]
+  ])("writes %s so that it reads as it was said", (said, written) => {
+    const summary = { ...story, summary: said }
+    assert.strictEqual(whyMarkdown(summary).split("\n")[2], written)
   })
 
   it("bounds what it quotes and how much it lists", () => {

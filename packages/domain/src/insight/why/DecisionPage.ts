@@ -102,9 +102,19 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (letter) => ENTITIES[letter] ?? letter)
 
-/** Markup is disarmed, and a line stays a line. */
+/** Letters that begin or end markup anywhere; an underscore inside a word does not. */
+const MARKUP = /[\\`*[\]~|]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
+/** What readers make links of by themselves: the colon of an address, the point after `www`, the sign in a mail's. */
+const ADDRESS = /:(?=\/)|(?<=www)\.|@/gi
+/** What makes a heading, a list, a rule or an underline of a line that begins with it. */
+const LINE_START = /^(?:([#+\-=])|(\d{1,9})(?=[.)]))/
+
+/** Markup is disarmed, a line stays a line, and ordinary words stay as they are for who reads the text itself. */
 const escapeMarkdown = (text: string): string =>
   text
     .replace(/[\r\n\u2028\u2029]+/g, " ")
-    .replace(/[\\`*_{}[\]()#+\-.!|~:@]/g, (letter) => `\\${letter}`)
+    .replace(MARKUP, (letter) => `\\${letter}`)
+    .replace(ADDRESS, (letter) => `\\${letter}`)
+    .trimStart()
+    .replace(LINE_START, (_, mark?: string, digits?: string) => (digits === undefined ? `\\${mark}` : `${digits}\\`))
     .replace(/[&<>]/g, (letter) => ENTITIES[letter] ?? letter)

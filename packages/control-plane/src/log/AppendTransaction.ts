@@ -18,6 +18,7 @@ import { isCheckpointDue, NO_CHECKPOINT } from "./Checkpoint.ts"
 import {
   type Decision,
   decide,
+  type FreshMessages,
   fold,
   isWorthSending,
   messageRows,
@@ -160,7 +161,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const rightful = asked.filter(({ request }) => !elsewhere.has(request.runId))
     const locked = asked.filter(({ request }) => elsewhere.has(request.runId))
     const messages = messageRows(rightful.filter(({ request }) => runs.has(request.runId)))
-    const fresh = messages.runId.length === 0 ? new Set<string>() : yield* rows.insertMessages(messages)
+    const fresh: FreshMessages = messages.runId.length === 0 ? new Map() : yield* rows.insertMessages(messages)
     const now = yield* Clock.currentTimeMillis
     const at = new Date(now).toISOString()
 
@@ -173,7 +174,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       else decisions.push(decided)
     }
     // What nobody has used belongs to refused appends: kept, it would make the rightful append look like a repetition.
-    if (fresh.size > 0) yield* rows.forgetMessages([...fresh])
+    if (fresh.size > 0) yield* rows.forgetMessages([...fresh.keys()])
     const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
     const places = { seqs: count === 0 ? [] : yield* rows.allocate(count), ids: yield* ids.uuids(count), next: 0 }
 

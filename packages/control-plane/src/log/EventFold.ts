@@ -109,13 +109,19 @@ export const messageRows = (appends: ReadonlyArray<QueuedAppend>): MessageRows =
 }
 
 /**
+ * Messages that the database did not have, and whether it has stored them as accepted now. A key is used up by the first
+ * frame that says the same of its message.
+ */
+export type FreshMessages = Map<string, boolean>
+
+/**
  * Decides, under the run's lock, what an append adds: duplicates dropped, the cursor compared, the change of status
- * looked up. `fresh` holds the messages that the database did not have; a key is used up by its first frame.
+ * looked up.
  */
 export const decide = (
   append: QueuedAppend,
   run: RunInProgress,
-  fresh: Set<string>,
+  fresh: FreshMessages,
   at: string
 ): Decision | AppendRefusal => {
   const { request } = append
@@ -156,12 +162,15 @@ const firstSights = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>): Rea
     return isFirst
   })
 
-const takeFrames = ({ frames, request }: QueuedAppend, run: RunInProgress, fresh: Set<string>) => {
+const takeFrames = ({ frames, request }: QueuedAppend, run: RunInProgress, fresh: FreshMessages) => {
   const taken = frames.filter((frame) => {
     const key = runMessageKey(request.runId, frame)
-    const isNew = key === undefined || fresh.delete(key)
-    // What the runtime says of a message that it has refused is not a message of its own.
-    return isNew || !(frame.ordinal || frame.ambient)
+    if (key === undefined) return true
+    if (frame.ordinal || frame.ambient) return fresh.delete(key)
+    // What the runtime says of a message that it has refused is not a message of its own, and leaves the message new
+    // for the frame that brings it later.
+    if (fresh.get(key) === false) fresh.delete(key)
+    return true
   })
   // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
   run.cursor += taken.filter(({ ordinal }) => ordinal).length

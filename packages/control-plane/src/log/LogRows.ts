@@ -163,14 +163,14 @@ const make = Effect.gen(function* () {
    */
   const insertMessages = (rows: MessageRows) =>
     Effect.map(
-      sql<{ readonly run_id: string; readonly message_id: string }>`
+      sql<{ readonly run_id: string; readonly message_id: string; readonly accepted: boolean }>`
         INSERT INTO outbound_messages (run_id, message_id, accepted, message)
         SELECT * FROM unnest(${rows.runId}::text[]::uuid[], ${rows.messageId}::text[], ${rows.accepted}::bool[],
                              ${rows.json}::text[]::json[])
         ON CONFLICT (run_id, message_id) DO UPDATE SET accepted = true, message = excluded.message
         WHERE excluded.accepted AND NOT outbound_messages.accepted
-        RETURNING run_id::text AS run_id, message_id`,
-      (inserted) => new Set(inserted.map((row) => `${row.run_id} ${row.message_id}`))
+        RETURNING run_id::text AS run_id, message_id, accepted`,
+      (inserted) => new Map(inserted.map((row) => [`${row.run_id} ${row.message_id}`, row.accepted]))
     )
 
   /** Takes back messages that were stored for nothing; the keys are those that `insertMessages` answers. */

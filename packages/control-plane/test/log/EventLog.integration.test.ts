@@ -47,6 +47,22 @@ const vote = (
     RECEIVED_AT
   )
 
+/** What a runtime says on the stream of a message that it has refused. */
+const refusal = (runId: RunId, number: number): ObservedFrame =>
+  observed(
+    {
+      kind: "stream-inline-error",
+      error: {
+        code: "POLICY_DENIED",
+        message: "not yet",
+        sessionId: runId,
+        messageId: `m${number}`,
+        details: new Uint8Array()
+      }
+    } satisfies RawFrame,
+    RECEIVED_AT
+  )
+
 const started = (run: LockedRun, at: string) => [
   runStarted({
     ts: at,
@@ -93,6 +109,45 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("EventLog", (it)
         decoded.filter((event) => event.type === "message.received").map((event) => event.recorded.data["messageId"]),
         ["m1", "m2", "m3"]
       )
+    })
+  )
+
+  it.effect("stores a message that was refused at first, in one append or in two", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const sql = yield* PgClient.PgClient
+      const [together, apart] = [yield* createRun(), yield* createRun()]
+      yield* log.observe({ runId: together, cursor: 0, frames: [refusal(together, 1), vote(together, 1)] })
+      yield* log.observe({ runId: apart, cursor: 0, frames: [refusal(apart, 1)] })
+      yield* log.observe({ runId: apart, cursor: 0, frames: [vote(apart, 1)] })
+      for (const runId of [together, apart]) {
+        const { decoded, head } = yield* assertLogIsExact(runId)
+        assert.deepStrictEqual(
+          decoded.filter(({ type }) => type === "message.received").map((event) => event.recorded.data["messageId"]),
+          ["m1"]
+        )
+        assert.strictEqual(Number(head?.stream_cursor), 1)
+        const rows = yield* sql`SELECT accepted FROM outbound_messages WHERE run_id = ${runId}`
+        assert.deepStrictEqual(rows, [{ accepted: true }])
+      }
+    })
+  )
+
+  it.effect("stores the acceptance of a message whose first append was refused beside its refusal", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const runId = yield* createRun()
+      const [, late] = yield* Effect.all(
+        [
+          log.observe({ runId, frames: [refusal(runId, 1)] }),
+          Effect.flip(log.observe({ runId, cursor: 7, frames: [vote(runId, 1)] }))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(late._tag, "StreamCursorMoved")
+      const appended = yield* log.observe({ runId, cursor: 0, frames: [vote(runId, 1)] })
+      assert.strictEqual(appended.cursor, 1)
+      yield* assertLogIsExact(runId)
     })
   )
 

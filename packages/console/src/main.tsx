@@ -1,6 +1,7 @@
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { App } from "./App.tsx"
+import { prepareCalls } from "./client/Client.ts"
 import { loadConfig } from "./client/Config.ts"
 import "./shell/Theme.ts"
 import "./styles.css"
@@ -10,14 +11,19 @@ const place = document.getElementById("root")
 if (place === null) throw new Error("the page has no place for the console")
 const root = createRoot(place)
 
+/** The first page comes first. Milliseconds. */
+const PREPARE_AFTER_MS = 1_500
+
 const start = () =>
   loadConfig().then(
-    (config) =>
+    (config) => {
       root.render(
         <StrictMode>
           <App config={config} />
         </StrictMode>
-      ),
+      )
+      setTimeout(prepareCalls, PREPARE_AFTER_MS)
+    },
     (error: unknown) => {
       // The service may be starting: the page tries by itself, and by hand.
       root.render(<Failure what="The console cannot reach its service" error={error} retry={start} />)

@@ -37,6 +37,8 @@ export class RunStreamBroken extends Data.TaggedError("RunStreamBroken")<{ reado
   }
 }
 
+/** What following a run calls. */
+type StreamCalls = Pick<ControlPlaneCalls, "stream">
 type ConnectFailure = Effect.Error<ReturnType<ControlPlaneCalls["stream"]["run"]>>
 export type RunStreamFailure = ConnectFailure | RunStreamBroken | Schema.SchemaError
 
@@ -56,7 +58,7 @@ const reconnect = Schedule.min([Schedule.exponential("200 millis", 2), Schedule.
  * key, bad request.
  */
 export const followRun = (
-  api: ControlPlaneCalls,
+  api: StreamCalls,
   runId: string,
   { afterSeq, heartbeatMs, onInterruption, snapshots }: FollowOptions = {}
 ): Stream.Stream<RunStreamEvent, RunStreamFailure> =>
@@ -97,7 +99,7 @@ interface StreamRequest {
   readonly headers: { readonly "last-event-id"?: string }
 }
 
-const connect = (api: ControlPlaneCalls, runId: string, request: StreamRequest) =>
+const connect = (api: StreamCalls, runId: string, request: StreamRequest) =>
   Effect.map(api.stream.run({ params: { id: runId }, ...request }), (bytes) =>
     bytes.pipe(
       Stream.timeoutOrElse({

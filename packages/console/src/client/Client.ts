@@ -1,4 +1,4 @@
-import { ControlPlaneClient } from "@runplane/api"
+import { type ControlPlaneCalls, type RunsCalls, RunsClient } from "@runplane/api"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -33,7 +33,7 @@ export const layerHttp = (keyHeader: "authorization" | "x-api-key") =>
   ).pipe(Layer.provide(FetchHttpClient.layer))
 
 export const runtime = ManagedRuntime.make(
-  ControlPlaneClient.layer({ baseUrl: window.location.origin }).pipe(Layer.provide(layerHttp("authorization")))
+  RunsClient.layer({ baseUrl: window.location.origin }).pipe(Layer.provide(layerHttp("authorization")))
 )
 
 /**
@@ -61,12 +61,36 @@ export const settle = async <A, R>(
   throw new CallFailed(problem)
 }
 
-type Api = ControlPlaneClient["Service"]["api"]
-
-/** One call of the control plane through its typed client. */
-export const call = <A, E>(make: (api: Api) => Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> =>
+/** A call of what every first load has: the runs, their events and streams, and who asks. */
+export const callRuns = <A, E>(make: (api: RunsCalls) => Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> =>
   settle(
     runtime,
-    Effect.flatMap(ControlPlaneClient, ({ api }) => make(api)),
+    Effect.flatMap(RunsClient, ({ api }) => make(api)),
     signal
   )
+
+// The rest of the contract is a sixth of a first load.
+const loadWhole = () => import("./WholeClient.ts")
+
+/** Loads the rest of the contract before somebody asks for it. */
+export const prepareCalls = (): void => {
+  loadWhole().catch(() => {
+    // The first call of it tries again, and tells.
+  })
+}
+
+/** One call of the control plane through its typed client. */
+export const call = async <A, E>(
+  make: (api: ControlPlaneCalls) => Effect.Effect<A, E>,
+  signal?: AbortSignal
+): Promise<A> => {
+  const whole = await loadWhole().catch((error: unknown) => {
+    sawAnswer(false)
+    throw new CallFailed(problemOf(error, ""))
+  })
+  return settle(
+    whole.runtime,
+    Effect.flatMap(whole.ControlPlaneClient, ({ api }) => make(api)),
+    signal
+  )
+}

@@ -1,4 +1,4 @@
-import { ControlPlaneClient, type RunStreamEvent } from "@runplane/api"
+import { type RunStreamEvent, RunsClient } from "@runplane/api"
 import type { RunState } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -73,7 +73,7 @@ export const followRun = (runId: string): RunFollower => {
   }
 
   const program = Effect.gen(function* () {
-    const { api, streamRun } = yield* ControlPlaneClient
+    const { api, streamRun } = yield* RunsClient
     yield* streamRun(runId, {
       afterSeq: 0,
       snapshots: "first",

@@ -3,7 +3,7 @@ import { isTerminal } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
 import { Columns2, MessageSquareText, Rows4, Scale, Wallet } from "lucide-react"
 import { lazy, Suspense, useMemo } from "react"
-import { call } from "../../client/Client.ts"
+import { callRuns } from "../../client/Client.ts"
 import type { RunView } from "../../live/RunFollower.ts"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useRun } from "../../live/useRun.ts"
@@ -38,7 +38,7 @@ const REFRESH_MS = 5_000
 export default function RunPage({ runId }: { readonly runId: string }) {
   const record = useQuery({
     queryKey: ["run", runId],
-    queryFn: ({ signal }) => call((api) => api.runs.get({ params: { id: runId }, query: {} }), signal),
+    queryFn: ({ signal }) => callRuns((api) => api.runs.get({ params: { id: runId }, query: {} }), signal),
     refetchInterval: ({ state }) => (state.data !== undefined && isTerminal(state.data.status) ? false : REFRESH_MS)
   })
   const { again, log, view } = useRun(runId)

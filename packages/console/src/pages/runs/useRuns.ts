@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useEffect, useMemo, useState } from "react"
-import { call } from "../../client/Client.ts"
+import { callRuns } from "../../client/Client.ts"
 import { listQuery, newerQuery, PAGE_SIZE, type RunFilters } from "./RunQuery.ts"
 
 /** How often the rows are read again: less often when much has been paged in. */
@@ -14,7 +14,7 @@ export const useRuns = (filters: RunFilters) => {
   const list = useInfiniteQuery({
     queryKey: ["runs", filters, anchor],
     queryFn: ({ pageParam, signal }) =>
-      call((api) => api.runs.list({ query: listQuery(filters, anchor, pageParam) }), signal),
+      callRuns((api) => api.runs.list({ query: listQuery(filters, anchor, pageParam) }), signal),
     initialPageParam: 0,
     getNextPageParam: ({ data, offset, total }) =>
       data.length === PAGE_SIZE && offset + data.length < total ? offset + data.length : undefined,
@@ -23,7 +23,7 @@ export const useRuns = (filters: RunFilters) => {
   })
   const newer = useQuery({
     queryKey: ["newer runs", filters, anchor],
-    queryFn: ({ signal }) => call((api) => api.runs.list({ query: newerQuery(filters, anchor) }), signal),
+    queryFn: ({ signal }) => callRuns((api) => api.runs.list({ query: newerQuery(filters, anchor) }), signal),
     refetchInterval: REFRESH_MS
   })
   const runs = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data])

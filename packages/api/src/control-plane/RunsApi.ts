@@ -1,0 +1,21 @@
+import * as HttpApi from "effect/http-api/HttpApi"
+import { MeGroup } from "../caller/MeGroup.ts"
+import { Authorization } from "../middleware/Authorization.ts"
+import { RateLimit } from "../middleware/RateLimit.ts"
+import { RequestValidation } from "../middleware/RequestValidation.ts"
+import { EventsGroup } from "./EventsGroup.ts"
+import { RunsGroup } from "./RunsGroup.ts"
+import { StreamGroup } from "./StreamGroup.ts"
+
+/**
+ * The part of `ControlPlaneApi` that follows runs: the runs, their events, their streams, and who asks. For clients
+ * that count bytes: a page can begin with it and load the rest of the contract later.
+ */
+export class RunsApi extends HttpApi.make("control-plane")
+  .add(RunsGroup)
+  .add(EventsGroup)
+  .add(StreamGroup)
+  .add(MeGroup)
+  .middleware(RequestValidation)
+  .middleware(RateLimit)
+  .middleware(Authorization) {}

@@ -1,0 +1,11 @@
+import { ControlPlaneClient } from "@runplane/api"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { layerHttp } from "./Client.ts"
+
+/** The whole contract of the control plane; loaded with the first call that needs it. */
+export { ControlPlaneClient }
+
+export const runtime = ManagedRuntime.make(
+  ControlPlaneClient.layer({ baseUrl: window.location.origin }).pipe(Layer.provide(layerHttp("authorization")))
+)

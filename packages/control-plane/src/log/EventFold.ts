@@ -109,8 +109,8 @@ export const messageRows = (appends: ReadonlyArray<QueuedAppend>): MessageRows =
 }
 
 /**
- * Messages that the database did not have, and whether it has stored them as accepted now. A key is used up by the first
- * frame that says the same of its message.
+ * Messages that the database did not have, and whether it has stored them as accepted now. A key is used up by the
+ * first frame that says the same of its message.
  */
 export type FreshMessages = Map<string, boolean>
 

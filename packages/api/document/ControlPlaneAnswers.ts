@@ -98,6 +98,10 @@ export const controlPlaneAnswers = {
     "the question cannot be asked of this run; `message` names the field and says why",
     badRequest("votes.0.participantId: agent://stranger does not take part")
   ),
+  NoPolicyToTry: errorAnswer(
+    "neither a policy nor the id of one is given, or both are",
+    badRequest("policy or policyVersion is required")
+  ),
   Unauthenticated: errorAnswer("the key is missing or not valid", unauthenticated("Invalid authorization token")),
   RoleForbidden: errorAnswer(
     "the role of the key is not enough; the text names the role",

@@ -6,7 +6,7 @@ import { JSON_LINES_CONTENT_TYPE } from "../src/control-plane/RunInsights.ts"
 import { PayloadTooLarge, UnsupportedMediaType } from "../src/errors/ControlPlaneErrors.ts"
 import { type Completion, complete } from "./Completion.ts"
 import { controlPlaneAnswers } from "./ControlPlaneAnswers.ts"
-import { exportLines, itemSchemas, logStream, replayStream, runStream } from "./EventStreams.ts"
+import { backtestLines, exportLines, itemSchemas, logStream, replayStream, runStream } from "./EventStreams.ts"
 import type { Examples } from "./Examples.ts"
 import recorded from "./examples/control-plane.json" with { type: "json" }
 import { controlPlaneIntroduction } from "./Introductions.ts"
@@ -23,7 +23,8 @@ const completion: Completion = {
     streamRun: { [EVENT_STREAM]: runStream },
     streamEvents: { [EVENT_STREAM]: logStream },
     streamReplay: { [EVENT_STREAM]: replayStream },
-    exportRun: { [JSON_LINES_CONTENT_TYPE]: exportLines }
+    exportRun: { [JSON_LINES_CONTENT_TYPE]: exportLines },
+    backtestPolicy: { [JSON_LINES_CONTENT_TYPE]: backtestLines }
   },
   callbacks: { createRun: cancelCallback },
   webhooks,

@@ -111,6 +111,16 @@ export const exportLines: ItemStream = {
   }
 }
 
+/** `POST /policies/backtest` (docs/decisions.md#backtest). */
+export const backtestLines: ItemStream = {
+  form: "lines",
+  items: {
+    progress: { schema: "BacktestProgress", description: "how far it has come; many times" },
+    flip: { schema: "BacktestFlip", description: "one line for each run that would have ended otherwise" },
+    summary: { schema: "BacktestSummary", description: "the last line: what was found in all" }
+  }
+}
+
 /** Schemas of what only these sequences hold; lines are made of schemas that are declared. */
 export const itemSchemas = (declared: Shape): Shape => ({
   Heartbeat: {

@@ -248,6 +248,13 @@ await ask("askWhatIf", "POST", `/runs/${run}/what-if`, {
   body: { policy: { rules: { voting: { algorithm: "unanimous" } } } }
 })
 await ask("getDivergence", "GET", `/runs/${run}/divergence?with=${second.sessionId}`)
+await ask("backtestPolicy", "POST", "/policies/backtest", {
+  body: {
+    policy: { mode: "macp.mode.decision.v1", rules: { voting: { algorithm: "unanimous" } } },
+    scope: { scenarioRef: "incident/", createdAfter: "2026-07-01", limit: 100 }
+  },
+  cut: (text: string) => text
+})
 await ask("getOverview", "GET", "/dashboard/overview?window=1h")
 await ask("listAgentMetrics", "GET", "/dashboard/agents/metrics")
 

@@ -13,6 +13,9 @@ const MAX_ID_LENGTH = 4_096
 const id = (description: string, example: string) =>
   Field.text(description, example).check(Schema.isNonEmpty(), Schema.isMaxLength(MAX_ID_LENGTH))
 
+/** Id of a registered policy. */
+export const policyName = (description: string) => id(description, "policy.incident.strict")
+
 export const forecastQuery = querySchema({
   atSeq: optional(integer({ min: 0 }).annotate(about("As if the log ended with this event; all of it unless said", 50)))
 })
@@ -36,7 +39,7 @@ export const OtherPolicy = Schema.Struct({
 
 /** The body of `POST /runs/:id/what-if`. */
 export const WhatIfRequest = Schema.Struct({
-  policyVersion: optional(id("A registered policy in place of the run's", "policy.incident.strict")),
+  policyVersion: optional(policyName("A registered policy in place of the run's")),
   policy: optional(OtherPolicy),
   votes: optional(
     Schema.Array(

@@ -6,6 +6,7 @@ import { BadRequest, Conflict, NotFound, runtimeErrors } from "../errors/Control
 import { operation, runtimeFailures, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
 import { bodySchema } from "../validation/RequestSchema.ts"
+import { BacktestLine, BacktestRequest } from "./Backtest.ts"
 import { divergenceQuery, forecastQuery, WhatIfRequest } from "./DecisionRequests.ts"
 import { DecisionForecast, DecisionWhy, DivergenceAnswer, WhatIfAnswer } from "./Decisions.ts"
 
@@ -77,6 +78,21 @@ export class DecisionsGroup extends HttpApiGroup.make("decisions")
         description:
           "Runs are aligned by cause, not by clock: ids, times and the order among participants make no difference.",
         failures: ["RunNotFound"]
+      })
+    ),
+    HttpApiEndpoint.post("backtest", "/policies/backtest", {
+      payload: bodySchema(BacktestRequest, { unknownKeys: "reject" }),
+      success: HttpApiSchema.StreamNdjson({ schema: BacktestLine }),
+      error: [BadRequest, NotFound, Conflict, ...runtimeErrors]
+    }).annotateMerge(
+      operation({
+        id: "backtestPolicy",
+        access: "viewer",
+        summary: "Tell which runs another policy would have ended otherwise",
+        description:
+          "Lines of JSON as they are found: progress, each run that flips, and at last a summary, without which the " +
+          "answer is not whole. Nothing is written. The work ends when the client leaves.",
+        failures: ["InvalidPolicyDefinition", "NoPolicyToTry", ...runtimeFailures]
       })
     )
   )

@@ -1,6 +1,8 @@
 import * as Layer from "effect/Layer"
 import { Dashboard } from "./dashboard/Dashboard.ts"
 import { DashboardRepository } from "./dashboard/DashboardRepository.ts"
+import { BacktestRuns } from "./decisions/BacktestRuns.ts"
+import { Backtests } from "./decisions/Backtests.ts"
 import { DecisionReader } from "./decisions/DecisionReader.ts"
 import { Decisions } from "./decisions/Decisions.ts"
 import { CrossRunEventBlocks } from "./events/CrossRunEventBlocks.ts"
@@ -32,6 +34,7 @@ export const layer = Layer.mergeAll(
   StreamSlots.layer,
   StreamTickets.layer,
   Views.layer,
+  Backtests.layer.pipe(Layer.provide(BacktestRuns.layer)),
   LogStream.layer.pipe(Layer.provide(LogTail.layer))
 ).pipe(
   Layer.provideMerge(Layer.merge(Decisions.layer, EventSearch.layer)),

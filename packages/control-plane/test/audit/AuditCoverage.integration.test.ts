@@ -181,6 +181,7 @@ const readOnly = [
   "POST /runs/validate",
   "POST /runs/compare",
   "POST /runs/:id/what-if",
+  "POST /policies/backtest",
   // What it gives out is worth one minute of reading.
   "POST /runs/:id/stream-tickets",
   "POST /runs/batch/export",

@@ -89,6 +89,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* post("/runs/{id}/what-if", { policy: { rules: { voting: { algorithm: "unanimous" } } } })
       yield* get("/runs/{id}/divergence", `with=${running}`)
 
+      yield* post("/policies/backtest", { policy: { rules: { voting: { algorithm: "unanimous" } } } })
+
       // Events, in all forms.
       yield* get("/runs/{id}/events", "limit=3")
       yield* get("/runs/{id}/events", "type=proposal.created,decision.finalized&limit=1")

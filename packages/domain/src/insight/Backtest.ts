@@ -1,3 +1,4 @@
+import type { CanonicalEventType } from "../events/CanonicalEventType.ts"
 import { type PolicyText, readPolicy } from "../policies/Policy.ts"
 import type { Release } from "../policies/Release.ts"
 import type { Deliberation } from "./Deliberation.ts"
@@ -5,7 +6,12 @@ import type { OutcomeName } from "./Forecast.ts"
 import { governedBy } from "./Governing.ts"
 import { standingUnder } from "./Standing.ts"
 
-export type Skipped = "no decision" | "an outcome that nobody stated" | "another mode" | "a policy that cannot be read"
+export type Skipped =
+  | "no decision"
+  | "an outcome that nobody stated"
+  | "another mode"
+  | "a policy that cannot be read"
+  | "nothing on record"
 
 /** What another policy would have said to one run. */
 export type Backtested =
@@ -21,6 +27,21 @@ export type Backtested =
       /** Keys of the rules that refuse, each once. */
       readonly rules: ReadonlyArray<string>
     }
+
+/**
+ * Types of the events that a backtest looks at: a run's deliberation made of these alone is judged as that of all its
+ * events. Of `message.received` only those that open a session count, whose `messageType` is `SESSION_START`.
+ */
+export const BACKTEST_TYPES: ReadonlyArray<CanonicalEventType> = [
+  "run.created",
+  "session.bound",
+  "session.state.changed",
+  "message.received",
+  "proposal.created",
+  "proposal.updated",
+  "decision.finalized"
+]
+export const SESSION_START = "SessionStart"
 
 /** The step of a backtest: holds a run's commitment against a policy, which is read once for each release. */
 export const backtestOf = (policy: PolicyText): ((run: Deliberation) => Backtested) => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Act,
   addToBacktest,
+  BACKTEST_TYPES,
   type Backtested,
   backtestOf,
   type Changes,
@@ -11,6 +12,7 @@ import {
   isAllowed,
   type PolicyText,
   recordOfActs,
+  SESSION_START,
   type WhatIf,
   whatIf
 } from "@runplane/domain"
@@ -20,6 +22,7 @@ import { arbitraryTalk, arbitraryTerms, governingOf, placed, talkOf } from "../s
 import {
   commits,
   type Drafts,
+  eventsOf,
   governed,
   modeName,
   opened,
@@ -227,6 +230,19 @@ describe("a backtest", () => {
     assert.strictEqual(skipped(backtestOf(unanimous)(recordOf(opened()))), "no decision")
     assert.strictEqual(skipped(backtestOf(policy({}, "macp.mode.task.v1"))(run)), "another mode")
     assert.strictEqual(skipped(backtestOf({ ...unanimous, rules: "{" })(run)), "a policy that cannot be read")
+  })
+
+  it.prop("needs no other events than those that it names", { drafts: arbitraryDrafts }, ({ drafts }) => {
+    const half = drafts.length >> 1
+    const events = eventsOf(story.slice(0, 4), drafts.slice(0, half), story.slice(4), drafts.slice(half))
+    const needed = events.filter(
+      (event) =>
+        event.type !== "unknown" &&
+        BACKTEST_TYPES.includes(event.type) &&
+        (event.type !== "message.received" || event.data.messageType === SESSION_START)
+    )
+    const judge = backtestOf(unanimous)
+    assert.deepStrictEqual(judge(decisionRecord(needed)), judge(decisionRecord(events)))
   })
 
   it("adds up what it found", () => {

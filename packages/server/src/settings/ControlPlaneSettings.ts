@@ -153,7 +153,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   DECISION_CONCURRENCY: row(
     lenient("answers", 1),
     2,
-    "Answers about decisions (forecast, why, what-if, divergence) that are made at a time; others wait."
+    "Answers about decisions (forecast, why, what-if, backtest, divergence) that are made at a time; others wait."
   ),
   REPLAY_MAX_DELAY_MS: row(ms(), 2_000, "Longest pause between two events of a timed replay."),
   REPLAY_BATCH_SIZE: row(lenient("events", 1), 500, "Events that a replay reads at a time."),

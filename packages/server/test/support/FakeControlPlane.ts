@@ -213,7 +213,13 @@ const Insights = HttpApiBuilder.group(ControlPlaneApi, "insights", (handlers) =>
 
 const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) => {
   const missing = () => Effect.fail(runNotFound(RUN_ID))
-  return handlers.handleAll({ forecast: missing, why: missing, whatIf: missing, divergence: missing })
+  return handlers.handleAll({
+    forecast: missing,
+    why: missing,
+    whatIf: missing,
+    divergence: missing,
+    backtest: missing
+  })
 })
 
 const Removed = HttpApiBuilder.group(ControlPlaneApi, "removed", (handlers) =>

@@ -1,11 +1,14 @@
 import { ControlPlaneApi, HTML_CONTENT_TYPE, MARKDOWN_CONTENT_TYPE } from "@runplane/api"
 import { type Why, whyHtml, whyMarkdown } from "@runplane/domain"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Stream from "effect/Stream"
 import { withoutEdgeAnswers } from "../../edge/EdgeAnswers.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
+import { Backtests } from "./Backtests.ts"
 import { Decisions } from "./Decisions.ts"
 import { preferred } from "./MediaTypes.ts"
 
@@ -33,11 +36,18 @@ const inForm = (answer: Why, accept: string | undefined) => {
 const page = (text: string, contentType: string) =>
   HttpServerResponse.text(text, { contentType: `${contentType}; charset=utf-8`, headers: PAGE_HEADERS })
 
+/** What fails on the way cuts the connection, so that a part cannot be taken for the whole. */
+const toldOfCuts = <A, E>(lines: Stream.Stream<A, E>) =>
+  Stream.tapCause(lines, (cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning("a backtest was cut", cause)
+  )
+
 /** The `decisions` group (docs/decisions.md). */
 export const DecisionsHttp = HttpApiBuilder.group(
   ControlPlaneApi,
   "decisions",
   Effect.fn(function* (handlers) {
+    const backtests = yield* Backtests
     const decisions = yield* Decisions
     return handlers.handleAll({
       forecast: ({ params, query }) => orUnavailable(decisions.forecast(params.id, query.atSeq)),
@@ -47,7 +57,8 @@ export const DecisionsHttp = HttpApiBuilder.group(
           return inForm(yield* decisions.why(params.id), headers["accept"])
         }).pipe(orUnavailable),
       whatIf: ({ params, payload }) => withoutEdgeAnswers(orUnavailable(decisions.whatIf(params.id, payload))),
-      divergence: ({ params, query }) => orUnavailable(decisions.divergence(params.id, query.with))
+      divergence: ({ params, query }) => orUnavailable(decisions.divergence(params.id, query.with)),
+      backtest: ({ payload }) => withoutEdgeAnswers(orUnavailable(Effect.map(backtests.open(payload), toldOfCuts)))
     })
   })
 )

@@ -12,7 +12,7 @@ const DEFAULT_PATH = "/usr/bin:/bin"
 /** Any of the permissions to execute. */
 const EXECUTABLE = 0o111
 
-type CommandSettings = Pick<
+export type CommandSettings = Pick<
   LauncherSettingsShape,
   "agentsDir" | "serviceRoot" | "nodePath" | "pythonPath" | "hostEnvAllow"
 >
@@ -39,11 +39,21 @@ export const agentCommand = Effect.fn("AgentCommand.resolve")(function* (
     ),
     (reason) => new AgentNotAttached({ reason })
   )
-  yield* checkProgram(command.command, cwd, command.env["PATH"])
+  yield* checkProgram(command.command, cwd, command.env["PATH"], programOf(manifest))
   return { ...command, cwd, env: { ...command.env, EXAMPLE_AGENT_ENTRYPOINT: manifest.entrypoint.value } }
 })
 
-const missing = (what: string) => new AgentNotAttached({ reason: `spawn error: ${what}` })
+const missing = (what: string, at: ReadonlyArray<string>, remedy: string) =>
+  new AgentNotAttached({ reason: `spawn error: ${what}`, at, remedy })
+
+/** Where a manifest says which program is run, and what to do when it is not there. */
+const programOf = ({ entrypoint: { type }, host }: AgentManifest): readonly [ReadonlyArray<string>, string] => {
+  if (type === "command") return [["entrypoint", "value"], "install it, or correct entrypoint.value"]
+  const key = type === "node_file" ? "node" : "python"
+  return host[key] === undefined
+    ? [["entrypoint", "type"], `install it, or name another one in EXAMPLE_AGENT_${key.toUpperCase()}_PATH`]
+    : [["host", key], `install it, or correct host.${key}`]
+}
 
 const LOOKED_IN = "beside the manifest, in the agents' folder or in the service's root"
 
@@ -59,7 +69,7 @@ const workingDirectory = Effect.fnUntraced(function* (
     const folder = path.resolve(place, named)
     if ((yield* kindOf(folder)) === "Directory") return folder
   }
-  return yield* missing(`no working directory ${named} ${LOOKED_IN}`)
+  return yield* missing(`no working directory ${named} ${LOOKED_IN}`, ["host", "cwd"], "make it, or correct host.cwd")
 })
 
 /** The entrypoint as the process is given it: as written where it stands in the working directory, else its path. */
@@ -75,11 +85,17 @@ const entrypoint = Effect.fnUntraced(function* (manifest: AgentManifest, cwd: st
       if ((yield* kindOf(file)) === "File") return place === cwd ? name : file
     }
   }
-  return yield* missing(`there is no ${value} ${LOOKED_IN}`)
+  const at = ["entrypoint", "value"]
+  return yield* missing(`there is no ${value} ${LOOKED_IN}`, at, "put it there, or correct entrypoint.value")
 })
 
 /** Whether the program can be executed: a path from the working directory on, a bare name from the PATH. */
-const checkProgram = Effect.fnUntraced(function* (program: string, cwd: string, searched = DEFAULT_PATH) {
+const checkProgram = Effect.fnUntraced(function* (
+  program: string,
+  cwd: string,
+  searched: string | undefined,
+  [at, remedy]: readonly [ReadonlyArray<string>, string]
+) {
   // There, names have endings that nobody writes.
   if (process.platform === "win32") return
   const path = yield* Path.Path
@@ -93,12 +109,14 @@ const checkProgram = Effect.fnUntraced(function* (program: string, cwd: string, 
     const file = path.resolve(cwd, program)
     if (yield* isExecutable(file)) return
     const kind = yield* kindOf(file)
-    return yield* missing(kind === "File" ? `${program} is not executable` : `there is no program ${program}`)
+    return kind === "File"
+      ? yield* missing(`${program} is not executable`, at, `make it executable (chmod +x ${program})`)
+      : yield* missing(`there is no program ${program}`, at, remedy)
   }
-  for (const folder of searched.split(":")) {
+  for (const folder of (searched ?? DEFAULT_PATH).split(":")) {
     if (yield* isExecutable(path.resolve(cwd, folder, program))) return
   }
-  return yield* missing(`there is no program ${program} on the PATH of agents`)
+  return yield* missing(`there is no program ${program} on the PATH of agents`, at, remedy)
 })
 
 const kindOf = (file: string) =>

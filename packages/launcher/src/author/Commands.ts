@@ -9,20 +9,21 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
-import { AgentCatalog } from "../catalog/AgentCatalog.ts"
+import { manifestFaults } from "../agents/ManifestFaults.ts"
+import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
 import { compileInputSchema } from "../catalog/InputSchema.ts"
+import { parseJson } from "../catalog/JsonText.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { parseScenarioRef } from "../compile/ScenarioRef.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
-import { checkManifests } from "./AgentChecks.ts"
 import { countOf, errorIn, type Finding } from "./Finding.ts"
-import { lintPacks } from "./Lint.ts"
-import { openPacks } from "./PacksFolder.ts"
+import { lintPacks, policyFindings } from "./Lint.ts"
+import { mappingOf, objectAt, openPacks, type Reading } from "./PacksFolder.ts"
 import { checkPolicyFiles } from "./PolicyFiles.ts"
 import { endWith, PacksFaulty, printFindings, printVerdict } from "./Report.ts"
 import { copyScenario, scaffold } from "./Scaffold.ts"
-import { checkScenario } from "./ScenarioChecks.ts"
+import { type CheckedScenario, checkScenario } from "./ScenarioChecks.ts"
 
 /** Who takes part in a new scenario: agents that can talk about any topic. */
 const STARTER_AGENTS = ["panel-lead-agent", "panel-agent", "panel-agent"]
@@ -43,6 +44,11 @@ const folders = {
     Flag.withDescription("Folder of the policies (default: _policies in the packs)"),
     Flag.withFallbackConfig(Config.String("POLICIES_DIR")),
     Flag.withDefault("")
+  ),
+  serviceRoot: Flag.String("service-root").pipe(
+    Flag.withDescription("Folder at which the service starts, where scripts of agents are looked for, too"),
+    Flag.withFallbackConfig(Config.String("SERVICE_ROOT")),
+    Flag.withDefault(".")
   )
 }
 
@@ -51,8 +57,8 @@ const packs = Command.make("packs").pipe(
   Command.withSharedFlags(folders)
 )
 
-const settings = Effect.map(packs, ({ agentsDir, packsRoot, policiesDir }) =>
-  LauncherSettings.layerOptions({ packsDir: packsRoot, agentsDir, policiesDir })
+const settings = Effect.map(packs, ({ agentsDir, packsRoot, policiesDir, serviceRoot }) =>
+  LauncherSettings.layerOptions({ packsDir: packsRoot, agentsDir, policiesDir, serviceRoot })
 )
 
 /**
@@ -73,6 +79,15 @@ const knownAgents = Effect.gen(function* () {
   )
 })
 
+/** Why agents of these profiles could not be started; files are named relative to the packs directory. */
+const startFindings = Effect.fnUntraced(function* (profiles: ReadonlyArray<AgentProfile>) {
+  const path = yield* Path.Path
+  const given = yield* Effect.provide(LauncherSettings, yield* settings)
+  const faults = yield* manifestFaults(given, profiles)
+  const folder = path.relative(given.packsDir, given.agentsDir)
+  return faults.map((fault): Finding => ({ ...fault, file: path.join(folder, fault.file) }))
+})
+
 const requirePacks = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const { packsRoot } = yield* packs
@@ -90,19 +105,40 @@ const validate = Command.make(
     yield* Console.log(`scenario:validate  ${given}`)
     const directory = path.resolve(path.basename(given) === "scenario.yaml" ? path.dirname(given) : given)
     const agents = yield* knownAgents
-    const { findings } = (yield* folder.isFile(path.join(directory, "scenario.yaml")))
+    const { policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
+    const { checked, findings } = (yield* folder.isFile(path.join(directory, "scenario.yaml")))
       ? checkScenario(yield* folder.scenario(directory), {
           compileSchema: compileInputSchema,
           knowsAgent: agents.knowsAgent,
+          packSlug: packSlugOf(yield* folder.read(path.join(directory, "../../../pack.yaml"))),
           undescribedCommitment: "warning"
         })
       : { findings: [errorIn(given, "there is no scenario.yaml")] }
-    const all = [...agents.findings, ...findings]
+    const cast = new Set(checked === undefined ? [] : agentsOf(checked))
+    const policies = yield* checkPolicyFiles(policiesDir)
+    const all = [
+      ...agents.findings,
+      ...(yield* startFindings(agents.profiles.filter(({ agentRef }) => cast.has(agentRef)))),
+      ...findings,
+      ...(checked === undefined ? [] : policyFindings(checked, policies))
+    ]
     yield* printFindings(all)
     yield* printVerdict(all)
     yield* endWith(all)
   })
 ).pipe(Command.withDescription("Check one scenario version: does it load, and can it be launched?"))
+
+/** The slug that a pack file has; none where it cannot be told. */
+const packSlugOf = (reading: Reading): string | undefined => {
+  const { slug } = objectAt(mappingOf(reading), "metadata")
+  return typeof slug === "string" && slug !== "" ? slug : undefined
+}
+
+/** Every agent of the scenario and of its templates. */
+const agentsOf = ({ templates, version }: CheckedScenario): ReadonlyArray<string> =>
+  [version.base, ...templates.map(({ template }) => template.plan)].flatMap(({ launch }) =>
+    launch.participants.map(({ agentRef }) => agentRef)
+  )
 
 const lint = Command.make(
   "lint",
@@ -115,7 +151,7 @@ const lint = Command.make(
   Effect.fn("Packs.lint")(function* ({ target }) {
     const path = yield* Path.Path
     const root = yield* requirePacks
-    const { agentsDir, policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
+    const { policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
     const folder = yield* openPacks(root)
     const single = Option.filter(target, (name) => path.resolve(name) !== path.resolve(root))
     const all = yield* folder.list(path.resolve(root))
@@ -138,7 +174,7 @@ const lint = Command.make(
     })
     const found = [
       ...agents.findings,
-      ...(yield* checkManifests(root, agentsDir, agents.profiles)),
+      ...(yield* startFindings(agents.profiles)),
       ...findings,
       ...(count === 0
         ? [
@@ -157,16 +193,29 @@ const lint = Command.make(
   })
 ).pipe(Command.withDescription("Check whole packs with their policies, agents and data"))
 
-const Inputs = Schema.fromJsonString(Schema.JsonObject)
+const decodeInputs = Schema.decodeUnknownOption(Schema.JsonObject)
+
+/** The inputs that a file holds. What is wrong with it is one line. */
+const readInputs = Effect.fnUntraced(
+  function* (file: string) {
+    const fs = yield* FileSystem.FileSystem
+    const text = yield* Effect.mapError(fs.readFileString(file), ({ reason }) => ({
+      message: `inputs cannot be read from ${file}: ${reason._tag}`
+    }))
+    const inputs = decodeInputs(yield* Effect.fromResult(parseJson(text, file)))
+    if (Option.isSome(inputs)) return inputs.value
+    return yield* Effect.fail({ message: `${file} holds no JSON object: inputs are one, such as { "topic": "..." }` })
+  },
+  Effect.catch(({ message }) => Effect.andThen(Console.error(message), Effect.fail(new PacksFaulty({ errors: 1 }))))
+)
 
 const compile = Command.make(
   "compile",
   {
     ref: Argument.String("scenario-ref").pipe(Argument.withDescription("<pack>/<scenario>@<version>")),
-    inputs: Flag.FileText("inputs").pipe(
+    inputs: Flag.String("inputs").pipe(
       Flag.withDescription("JSON file with the inputs; without it the defaults alone"),
-      Flag.withSchema(Inputs),
-      Flag.withDefault({})
+      Flag.optional
     ),
     template: Flag.String("template").pipe(Flag.withDescription("Slug of a template"), Flag.optional),
     mode: Flag.Literals("mode", ["live", "sandbox"]).pipe(
@@ -180,7 +229,13 @@ const compile = Command.make(
       Layer.provide(Layer.mergeAll(PackRegistry.layer, AgentCatalog.layerMemory([]))),
       Layer.provide(yield* settings)
     )
-    const request = { scenarioRef: ref, inputs, mode, ...(Option.isSome(template) && { templateId: template.value }) }
+    const given = Option.isSome(inputs) ? yield* readInputs(inputs.value) : {}
+    const request = {
+      scenarioRef: ref,
+      inputs: given,
+      mode,
+      ...(Option.isSome(template) && { templateId: template.value })
+    }
     const compiled = yield* Effect.flatMap(LaunchCompiler, (service) => service.compile(request)).pipe(
       Effect.provide(compiler),
       Effect.catch(

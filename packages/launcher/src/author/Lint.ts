@@ -1,9 +1,10 @@
 import { DEFAULT_POLICY_ID, policyFitsMode } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { PACK_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
 import { checkHeader, decodePack } from "../catalog/PackDocuments.ts"
 import type { Json } from "../common/Json.ts"
-import { errorIn, type Finding, warningIn } from "./Finding.ts"
+import { errorIn, type Finding, failureIn, findingAt, warningIn } from "./Finding.ts"
 import { mappingOf, objectAt, type PacksFolder, type Reading, type ScenarioFolder } from "./PacksFolder.ts"
 import type { CheckedPolicies } from "./PolicyFiles.ts"
 import { type CheckedScenario, checkScenario, type ScenarioChecksContext } from "./ScenarioChecks.ts"
@@ -80,10 +81,10 @@ const lintScenario = (
   packSlug: string | undefined,
   context: LintContext
 ): ReadonlyArray<Finding> => {
-  const { checked, findings } = checkScenario(folder, { ...context, undescribedCommitment: "error" })
+  const { checked, findings } = checkScenario(folder, { ...context, packSlug, undescribedCommitment: "error" })
   return [
     ...findings,
-    ...nameFindings(folder, packSlug),
+    ...nameFindings(folder),
     ...folder.unusedData.map((file) => warningIn(file, "no !include names it")),
     ...(checked === undefined ? [] : [...policyFindings(checked, context.policies), ...shorterCommitments(folder)])
   ]
@@ -95,50 +96,58 @@ const checkPack = (reading: Reading): { readonly slug?: string; readonly finding
   const document = mappingOf(reading)
   if (document === undefined) return { findings: [errorIn(file, "holds no mapping")] }
   const pack = Result.flatMap(checkHeader(document, "ScenarioPack", file), () => decodePack(document, file))
-  if (Result.isFailure(pack)) return { findings: [errorIn(file, pack.failure.message)] }
+  const keys = unknownKeys(document, PACK_KEYS).map((fault) => findingAt(reading, fault))
+  if (Result.isFailure(pack)) return { findings: [...keys, failureIn(reading, pack.failure)] }
   const { name, slug } = pack.success.metadata
+  const at = ["metadata", "slug"]
   return {
     slug,
     findings: [
-      ...(KEBAB_CASE.test(slug) ? [] : [errorIn(file, `metadata.slug "${slug}" is not kebab-case`)]),
+      ...keys,
+      ...(KEBAB_CASE.test(slug)
+        ? []
+        : [findingAt(reading, { level: "error", at, message: `metadata.slug "${slug}" is not kebab-case` })]),
       ...(name === undefined ? [warningIn(file, "metadata.name is missing: lists show the pack without a name")] : [])
     ]
   }
 }
 
-const nameFindings = (folder: ScenarioFolder, packSlug: string | undefined): ReadonlyArray<Finding> => {
-  const { file } = folder.scenario
-  const { pack, scenario } = objectAt(mappingOf(folder.scenario), "metadata")
-  return [
-    ...(typeof scenario === "string" && !KEBAB_CASE.test(scenario)
-      ? [errorIn(file, `metadata.scenario "${scenario}" is not kebab-case`)]
-      : []),
-    ...(typeof pack === "string" && packSlug !== undefined && pack !== packSlug
-      ? [warningIn(file, `metadata.pack is "${pack}", but the pack's slug, which counts, is "${packSlug}"`)]
-      : [])
-  ]
+const nameFindings = ({ scenario: source }: ScenarioFolder): ReadonlyArray<Finding> => {
+  const { scenario } = objectAt(mappingOf(source), "metadata")
+  if (typeof scenario !== "string" || KEBAB_CASE.test(scenario)) return []
+  const message = `metadata.scenario "${scenario}" is not kebab-case`
+  return [findingAt(source, { level: "error", at: ["metadata", "scenario"], message })]
 }
 
 /** Each policy that the scenario or a template names must be there, and be one for the mode of the launch. */
-const policyFindings = ({ file, templates, version }: CheckedScenario, { policies }: CheckedPolicies) => {
+export const policyFindings = (
+  { source, templates, version }: CheckedScenario,
+  { policies }: CheckedPolicies
+): ReadonlyArray<Finding> => {
   const plans = [
-    { file, plan: version.base },
-    ...templates.map(({ file, template }) => ({ file, plan: template.plan }))
+    { source, block: ["spec", "launch"], plan: version.base },
+    ...templates.map(({ source, template }) => ({
+      source,
+      block: ["spec", "overrides", "launch"],
+      plan: template.plan
+    }))
   ]
   const seen = new Set<string>()
-  return plans.flatMap(({ file, plan: { launch } }): ReadonlyArray<Finding> => {
+  return plans.flatMap(({ block, source, plan: { launch } }): ReadonlyArray<Finding> => {
     const { modeName, policyVersion } = launch
     if (policyVersion === undefined || policyVersion === DEFAULT_POLICY_ID) return []
     const key = `${policyVersion} ${modeName}`
     if (seen.has(key)) return []
     seen.add(key)
     const policy = policies.get(policyVersion)
+    const at = [...block, "policyVersion"]
     if (policy === undefined) {
-      return [warningIn(file, `policyVersion ${policyVersion} has no file: it must be registered by other means`)]
+      const message = `policyVersion ${policyVersion} has no file: it must be registered by other means`
+      return [findingAt(source, { level: "warning", at, message })]
     }
-    return policyFitsMode(policy.mode, modeName)
-      ? []
-      : [errorIn(file, `policyVersion ${policyVersion} is a policy for ${policy.mode}, not for ${modeName}`)]
+    if (policyFitsMode(policy.mode, modeName)) return []
+    const message = `policyVersion ${policyVersion} is a policy for ${policy.mode}, not for ${modeName}`
+    return [findingAt(source, { level: "error", at, message })]
   })
 }
 

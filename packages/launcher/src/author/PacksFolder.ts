@@ -4,12 +4,10 @@ import * as Path from "effect/Path"
 import { openPackFiles } from "../catalog/PackFiles.ts"
 import { compareTexts } from "../catalog/VersionOrder.ts"
 import { isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
+import type { Source } from "./Finding.ts"
 
 /** A file as it could be read: its content, or why there is none. */
-export type Reading = { readonly file: string } & (
-  | { readonly content: Json | undefined }
-  | { readonly problem: string }
-)
+export type Reading = Source & ({ readonly content: Json | undefined } | { readonly problem: string })
 
 /** Everything that belongs to one scenario version, read but not judged. */
 export interface ScenarioFolder {
@@ -41,7 +39,9 @@ export const openPacks = Effect.fn("PacksFolder.open")(function* (packsDir: stri
 
   const read = (file: string): Effect.Effect<Reading> =>
     files.read(file).pipe(
-      Effect.map((content) => ({ file: files.nameOf(file), content })),
+      Effect.flatMap((content) =>
+        Effect.map(files.readText(file), (text) => ({ file: files.nameOf(file), text, content }))
+      ),
       Effect.catchTags({
         InvalidPackData: ({ message }) => Effect.succeed({ file: files.nameOf(file), problem: message }),
         PlatformError: ({ reason }) =>

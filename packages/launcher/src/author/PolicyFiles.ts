@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import { readPolicyFiles } from "../catalog/PolicyFiles.ts"
-import { errorIn, type Finding } from "./Finding.ts"
+import { errorIn, type Finding, warningIn } from "./Finding.ts"
 
 export interface CheckedPolicies {
   readonly findings: ReadonlyArray<Finding>
@@ -29,6 +29,9 @@ export const checkPolicyFiles = Effect.fn("PolicyFiles.check")(function* (polici
     const other = policies.get(id)
     if (other !== undefined) findings.push(errorIn(file, `the policy ${id} is defined in ${other.file} too`))
     policies.set(id, { file, mode })
+    if (name !== `${id}.json`) {
+      findings.push(warningIn(file, `its policy_id is "${id}": name the file ${id}.json, so that it is found`))
+    }
     findings.push(...policyRuleFaults(mode, rules).map((fault) => errorIn(file, `rules ${fault}`)))
   }
   const checked: CheckedPolicies = { findings, policies }

@@ -10,8 +10,12 @@ export class PacksFaulty extends Data.TaggedError("PacksFaulty")<{ readonly erro
 export const printFindings = (findings: ReadonlyArray<Finding>) =>
   Effect.forEach(
     findings,
-    ({ file, level, message }) =>
-      level === "error" ? Console.error(`  FAIL  ${file}: ${message}`) : Console.log(`  WARN  ${file}: ${message}`),
+    ({ file, level, line, message }) => {
+      const where = line === undefined ? file : `${file}:${line}`
+      return level === "error"
+        ? Console.error(`  FAIL  ${where}: ${message}`)
+        : Console.log(`  WARN  ${where}: ${message}`)
+    },
     { discard: true }
   )
 

@@ -1,28 +1,32 @@
 import * as Result from "effect/Result"
 import type { ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
 import type { CompileInputSchema } from "../catalog/InputSchema.ts"
+import { SCENARIO_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
 import type { LaunchBlock, ScenarioDocument } from "../catalog/PackDocuments.ts"
 import { readScenario, readTemplate } from "../catalog/PackLoader.ts"
+import { scenarioFaults, templateFaults } from "../catalog/ScenarioFaults.ts"
 import { deepMerge, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
-import { defaultsOf, repeatedIds } from "../compile/CompileLaunch.ts"
+import { defaultsOf } from "../compile/CompileLaunch.ts"
 import { checkExtensions } from "../compile/Extensions.ts"
 import { isSatisfied, placeholdersIn } from "../compile/Placeholders.ts"
-import { errorIn, type Finding, warningIn } from "./Finding.ts"
+import { errorIn, type Finding, failureIn, findingAt, type Source, warningIn } from "./Finding.ts"
 import { mappingOf, objectAt, type ScenarioFolder } from "./PacksFolder.ts"
 
 /** What the checks need to know besides the files. */
 export interface ScenarioChecksContext {
   readonly compileSchema: CompileInputSchema
   readonly knowsAgent: (agentRef: string) => boolean
+  /** Slug of the pack that the scenario belongs to; undefined where it cannot be told. */
+  readonly packSlug?: string | undefined
   /** Level of a commitment without a description: `validate` warns, `lint` refuses. */
   readonly undescribedCommitment: Finding["level"]
 }
 
 /** A scenario version that loads, with those of its templates that do. */
 export interface CheckedScenario {
-  readonly file: string
+  readonly source: Source
   readonly version: Omit<ScenarioVersion, "templates">
-  readonly templates: ReadonlyArray<{ readonly file: string; readonly template: ScenarioTemplate }>
+  readonly templates: ReadonlyArray<{ readonly source: Source; readonly template: ScenarioTemplate }>
 }
 
 export interface ScenarioVerdict {
@@ -37,20 +41,26 @@ export const checkScenario = (folder: ScenarioFolder, context: ScenarioChecksCon
   if ("problem" in scenario) return { findings: [errorIn(scenario.file, scenario.problem)] }
   const document = mappingOf(scenario)
   if (document === undefined) return { findings: [errorIn(scenario.file, "holds no mapping")] }
-  const identity = identityOf(folder, document)
-  const loaded = readScenario(identity.at, document, scenario.file, context.compileSchema)
+  const parts = folder.folder.split(/[\\/]/)
+  const names = { pack: context.packSlug, scenario: parts.at(-2) ?? "", version: parts.at(-1) ?? "" }
+  const { pack } = objectAt(document, "metadata")
+  const at = { ...names, pack: typeof pack === "string" ? pack : (parts[0] ?? "") }
+  const missing = missingNames(scenario, document)
+  const loaded = readScenario(at, document, scenario.file, context.compileSchema)
   if (Result.isFailure(loaded)) {
-    return { findings: [...identity.findings, errorIn(scenario.file, loaded.failure.message)] }
+    const misspelt = unknownKeys(document, SCENARIO_KEYS).map((fault) => findingAt(scenario, fault))
+    return { findings: [...missing, ...misspelt, failureIn(scenario, loaded.failure)] }
   }
   const { spec, version } = loaded.success
   const { templates, findings: templateFindings } = readTemplates(folder, spec, version)
-  const checked: CheckedScenario = { file: scenario.file, version, templates }
+  const checked: CheckedScenario = { source: scenario, version, templates }
   return {
     checked,
     findings: [
-      ...identity.findings,
-      ...participantFindings(checked, context),
-      ...commitmentFindings(scenario.file, spec.launch["commitments"], context.undescribedCommitment),
+      ...missing,
+      ...scenarioFaults(names, document, version).map((fault) => findingAt(scenario, fault)),
+      ...agentFindings(checked, context),
+      ...commitmentFindings(scenario, spec.launch["commitments"], context.undescribedCommitment),
       ...extensionFindings(checked),
       ...templateFindings,
       ...fixtureFindings(folder, version),
@@ -59,24 +69,14 @@ export const checkScenario = (folder: ScenarioFolder, context: ScenarioChecksCon
   }
 }
 
-/** The three names that the file must carry, and should share with the folders it stands in. */
-const identityOf = (folder: ScenarioFolder, document: JsonObject) => {
-  const { file } = folder.scenario
-  const parts = folder.folder.split(/[\\/]/)
-  const folders = { scenario: parts.at(-2) ?? "", version: parts.at(-1) ?? "" }
+/** The three names that the file must carry. */
+const missingNames = (scenario: Source, document: JsonObject) => {
   const metadata = objectAt(document, "metadata")
-  const findings = ["pack", "scenario", "version"].flatMap((key) => {
+  return ["pack", "scenario", "version"].flatMap((key) => {
     const value = metadata[key]
-    return typeof value === "string" && value !== "" ? [] : [errorIn(file, `metadata.${key} is missing`)]
+    const message = `metadata.${key} is missing`
+    return isText(value) ? [] : [findingAt(scenario, { level: "error", at: ["metadata", key], message })]
   })
-  for (const [key, name] of Object.entries(folders)) {
-    const value = metadata[key]
-    if (typeof value === "string" && value !== "" && value !== name) {
-      findings.push(warningIn(file, `metadata.${key} is "${value}", but the folder, which counts, is "${name}"`))
-    }
-  }
-  const pack = typeof metadata["pack"] === "string" ? metadata["pack"] : (parts[0] ?? "")
-  return { findings, at: { pack, ...folders } }
 }
 
 const readTemplates = (
@@ -85,7 +85,7 @@ const readTemplates = (
   version: Omit<ScenarioVersion, "templates">
 ) => {
   const findings: Array<Finding> = []
-  const templates = new Map<string, { readonly file: string; readonly template: ScenarioTemplate }>()
+  const templates = new Map<string, { readonly source: Source; readonly template: ScenarioTemplate }>()
   for (const reading of folder.templates) {
     const { file } = reading
     if ("problem" in reading) {
@@ -95,99 +95,136 @@ const readTemplates = (
     const document = mappingOf(reading) ?? {}
     const loaded = readTemplate(spec, document, file)
     if (Result.isFailure(loaded)) {
-      findings.push(errorIn(file, loaded.failure.message))
+      findings.push(failureIn(reading, loaded.failure))
     } else if (loaded.success === undefined) {
       findings.push(warningIn(file, "ignored: a template needs kind ScenarioTemplate and metadata.slug"))
     } else if (templates.has(loaded.success.slug)) {
       findings.push(
-        errorIn(file, `the slug "${loaded.success.slug}" is taken by ${templates.get(loaded.success.slug)?.file}`)
+        findingAt(reading, {
+          level: "error",
+          at: ["metadata", "slug"],
+          message: `the slug "${loaded.success.slug}" is taken by ${templates.get(loaded.success.slug)?.source.file}`
+        })
       )
     } else {
-      templates.set(loaded.success.slug, { file, template: loaded.success })
-      findings.push(...templateFindings(file, document, loaded.success, version))
+      templates.set(loaded.success.slug, { source: reading, template: loaded.success })
+      findings.push(...templateFindings(reading, document, loaded.success, version))
     }
   }
   return { findings, templates: [...templates.values()] }
 }
 
 const templateFindings = (
-  file: string,
+  source: Source,
   document: JsonObject,
   template: ScenarioTemplate,
   version: Omit<ScenarioVersion, "templates">
 ): ReadonlyArray<Finding> => {
-  const findings: Array<Finding> = []
+  const findings = templateFaults(document, template, version).map((fault) => findingAt(source, fault))
+  const warn = (at: ReadonlyArray<string>, message: string) =>
+    findings.push(findingAt(source, { level: "warning", at, message }))
   const launch = objectAt(document, "spec", "overrides", "launch")
   const errors = version.validate({ ...version.schemaDefaults, ...template.defaults })
   // Without launch overrides a template may leave required inputs to the user.
   const counted = Object.keys(launch).length > 0 ? errors : errors.filter(({ keyword }) => keyword !== "required")
-  if (counted.length > 0) findings.push(warningIn(file, `its defaults fail the input schema: ${sayErrors(counted)}`))
+  // What is wrong with a default of the schema is said of the schema.
+  const own = counted.filter(({ instancePath }) => isOf(template.defaults, instancePath))
+  if (own.length > 0) {
+    warn(
+      ["spec", "defaults", ...keysOf(own[0]?.["instancePath"])],
+      `its defaults fail the input schema: ${sayErrors(own)}`
+    )
+  }
   if (launch["commitments"] !== undefined) {
-    findings.push(warningIn(file, "overrides commitments, which replaces the scenario's whole list"))
+    warn(
+      ["spec", "overrides", "launch", "commitments"],
+      "overrides commitments, which replaces the scenario's whole list"
+    )
   }
   const named = objectAt(document, "metadata")["scenarioVersion"]
   const ref = `${version.pack}/${version.scenario}@${version.version}`
   if (named !== undefined && named !== ref) {
-    findings.push(warningIn(file, `metadata.scenarioVersion is not ${ref}`))
+    warn(["metadata", "scenarioVersion"], `metadata.scenarioVersion is not ${ref}`)
   }
   return findings
 }
 
-const participantFindings = ({ file, templates, version }: CheckedScenario, context: ScenarioChecksContext) => {
-  const who = ({ initiatorParticipantId, participants }: LaunchBlock) => [participants, initiatorParticipantId]
-  const base = version.base.launch
-  const changed = templates.filter(({ template }) => !same(who(template.plan.launch), who(base)))
+/** Whether a complaint is about one of these defaults, or about the inputs as a whole. */
+const isOf = (defaults: JsonObject, instancePath: Json | undefined) => {
+  const [name] = keysOf(instancePath)
+  return name === undefined || Object.hasOwn(defaults, name)
+}
+
+/** The keys of a JSON pointer. */
+const keysOf = (pointer: Json | undefined): ReadonlyArray<string> =>
+  typeof pointer === "string"
+    ? pointer
+        .split("/")
+        .slice(1)
+        .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
+    : []
+
+/** Every participant is an agent of the catalog. */
+const agentFindings = ({ source, templates, version }: CheckedScenario, context: ScenarioChecksContext) => {
+  const changed = templates.filter(
+    ({ template }) => !same(template.plan.launch.participants, version.base.launch.participants)
+  )
   return [
-    ...participantFaults(file, base, context),
-    ...changed.flatMap(({ file, template }) => participantFaults(file, template.plan.launch, context))
+    ...strangersOf(source, ["spec", "launch"], version.base.launch, context),
+    ...changed.flatMap(({ source, template }) =>
+      strangersOf(source, ["spec", "overrides", "launch"], template.plan.launch, context)
+    )
   ]
 }
 
-const participantFaults = (
-  file: string,
-  { initiatorParticipantId: initiator, participants }: LaunchBlock,
+const strangersOf = (
+  source: Source,
+  block: ReadonlyArray<string>,
+  { participants }: LaunchBlock,
   { knowsAgent }: ScenarioChecksContext
-): ReadonlyArray<Finding> => {
-  const ids = participants.map(({ id }) => id)
-  const twice = repeatedIds(participants)
-  const strangers = participants.filter(({ agentRef }) => !knowsAgent(agentRef))
-  return [
-    ...(ids.length === 0 ? ["spec.launch.participants is empty"] : []),
-    ...twice.map((id) => `participant "${id}" is declared twice`),
-    ...strangers.map(
-      ({ agentRef, id }) => `participant "${id}" names "${agentRef}", which is not an agent of the catalog`
-    ),
-    ...(initiator !== undefined && !ids.includes(initiator)
-      ? [`initiatorParticipantId "${initiator}" is not a participant: nobody would open the session`]
-      : [])
-  ].map((message) => errorIn(file, message))
-}
+) =>
+  participants.flatMap(({ agentRef, id }, index) =>
+    knowsAgent(agentRef)
+      ? []
+      : [
+          findingAt(source, {
+            level: "error",
+            at: [...block, "participants", `${index}`, "agentRef"],
+            message: `participant "${id}" names "${agentRef}", which is not an agent of the catalog`
+          })
+        ]
+  )
 
-const commitmentFindings = (file: string, commitments: Json | undefined, level: Finding["level"]) => {
+const commitmentFindings = (source: Source, commitments: Json | undefined, level: Finding["level"]) => {
   if (commitments === undefined || commitments === null) return []
-  if (!Array.isArray(commitments)) return [errorIn(file, "spec.launch.commitments must be a list")]
+  const block = ["spec", "launch", "commitments"]
+  const say = (level: Finding["level"], at: ReadonlyArray<string>, message: string) =>
+    findingAt(source, { level, at: [...block, ...at], message })
+  if (!Array.isArray(commitments)) return [say("error", [], "spec.launch.commitments must be a list")]
   return commitments.flatMap((commitment: Json, index): ReadonlyArray<Finding> => {
     const where = `commitment ${index + 1}`
-    if (!isJsonObject(commitment)) return [errorIn(file, `${where} is not a mapping`)]
+    if (!isJsonObject(commitment)) return [say("error", [`${index}`], `${where} is not a mapping`)]
     const missing = ["id", "title"].filter((key) => !isText(commitment[key]))
-    const findings = missing.map((key) => errorIn(file, `${where} has no ${key}`))
+    const findings = missing.map((key) => say("error", [`${index}`], `${where} has no ${key}`))
     if (isText(commitment["description"])) return findings
-    return [...findings, { level, file, message: `${where} has no description` }]
+    return [...findings, say(level, [`${index}`], `${where} has no description`)]
   })
 }
 
-const extensionFindings = ({ file, templates, version }: CheckedScenario) => {
-  const own = extensionFaults(file, version.base.launch.extensions)
+const extensionFindings = ({ source, templates, version }: CheckedScenario) => {
+  const own = extensionFaults(source, ["spec", "launch"], version.base.launch.extensions)
   const ofTemplates = templates
     .filter(({ template }) => !same(template.plan.launch.extensions, version.base.launch.extensions))
-    .flatMap(({ file, template }) => extensionFaults(file, template.plan.launch.extensions))
+    .flatMap(({ source, template }) =>
+      extensionFaults(source, ["spec", "overrides", "launch"], template.plan.launch.extensions)
+    )
   return [...own, ...ofTemplates]
 }
 
-const extensionFaults = (file: string, extensions: Json | undefined) =>
+const extensionFaults = (source: Source, block: ReadonlyArray<string>, extensions: Json | undefined) =>
   Result.match(checkExtensions(extensions), {
     onSuccess: () => [],
-    onFailure: ({ message }) => [errorIn(file, message)]
+    onFailure: ({ message }) => [findingAt(source, { level: "error", at: [...block, "extensions"], message })]
   })
 
 const fixtureFindings = (folder: ScenarioFolder, version: Omit<ScenarioVersion, "templates">) =>
@@ -196,13 +233,17 @@ const fixtureFindings = (folder: ScenarioFolder, version: Omit<ScenarioVersion, 
     const inputs = mappingOf(fixture)
     if (inputs === undefined) return [errorIn(fixture.file, "holds no JSON object")]
     const errors = version.validate({ ...version.schemaDefaults, ...inputs })
-    return errors.length > 0 ? [errorIn(fixture.file, `fails the input schema: ${sayErrors(errors)}`)] : []
+    // What is wrong with a default of the schema is said of the schema.
+    const own = errors.filter(({ instancePath }) => isOf(inputs, instancePath))
+    if (own.length === 0) return []
+    const message = `fails the input schema: ${sayErrors(own)}`
+    return [findingAt(fixture, { level: "error", at: keysOf(own[0]?.["instancePath"]), message })]
   })
 
 /** A placeholder must lead somewhere for the schema's defaults or for one fixture, else no launch can be compiled. */
 const placeholderFindings = (
   folder: ScenarioFolder,
-  { file, templates, version }: CheckedScenario,
+  { source, templates, version }: CheckedScenario,
   spec: ScenarioDocument["spec"]
 ) => {
   const fixtures = folder.fixtures.map(mappingOf).filter((inputs) => inputs !== undefined)
@@ -213,20 +254,29 @@ const placeholderFindings = (
     return paths.filter((path) => !candidates.some((inputs) => isSatisfied(path, inputs)))
   }
   const own = unsatisfied(spec.launch, version.schemaDefaults)
-  const say = (file: string) => (path: string) =>
-    errorIn(
-      file,
+  const say = (source: Source) => (path: string) => {
+    const line = source.text === undefined ? undefined : lineOfPlaceholder(source.text, path)
+    const finding = errorIn(
+      source.file,
       `placeholder {{ ${path} }} has no value: neither a default of the input schema nor a fixture gives it`
     )
+    return line === undefined ? finding : { ...finding, line }
+  }
   return [
-    ...own.map(say(file)),
-    ...templates.flatMap(({ file, template }) => {
-      const override = objectAt(documents.get(file), "spec", "overrides", "launch")
+    ...own.map(say(source)),
+    ...templates.flatMap(({ source, template }) => {
+      const override = objectAt(documents.get(source.file), "spec", "overrides", "launch")
       const merged = deepMerge(spec.launch, override)
       const paths = unsatisfied(isJsonObject(merged) ? merged : {}, defaultsOf({ ...version, templates: [] }, template))
-      return paths.filter((path) => !own.includes(path)).map(say(file))
+      return paths.filter((path) => !own.includes(path)).map(say(source))
     })
   ]
+}
+
+/** The first line that has the placeholder; none where it comes from an include. */
+const lineOfPlaceholder = (text: string, path: string): number | undefined => {
+  const index = text.split("\n").findIndex((line) => placeholdersIn(line).includes(path))
+  return index < 0 ? undefined : index + 1
 }
 
 /** The blocks whose texts are interpolated; commitments, which only tools read, follow the same rule. */

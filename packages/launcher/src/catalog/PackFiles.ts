@@ -7,9 +7,10 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import type { Json } from "../common/Json.ts"
 import { InvalidPackData } from "../common/LaunchErrors.ts"
+import { lineOfPath } from "../common/LineOfPath.ts"
 import { parseJson } from "./JsonText.ts"
 import { decodeUtf8, firstBrokenLine } from "./Utf8.ts"
-import { IncludeTag, lineOfPath, parseYaml } from "./YamlText.ts"
+import { IncludeTag, parseYaml } from "./YamlText.ts"
 
 /** Mebibytes of one pack file. */
 export const MAX_FILE_MIB = 4
@@ -24,8 +25,10 @@ const INCLUDABLE = new Set([".yaml", ".yml", ".json"])
 export interface PackFiles {
   /** Reads a YAML or JSON file with all its includes resolved; `undefined` when it holds no document. */
   readonly read: (file: string) => Effect.Effect<Json | undefined, InvalidPackData | PlatformError.PlatformError>
+  /** The text of one file as it stands. */
+  readonly readText: (file: string) => Effect.Effect<string, InvalidPackData | PlatformError.PlatformError>
   /**
-   * The line, from 1, where a YAML file holds the value at a path of keys, or would have to; none where it cannot be
+   * The line, from 1, where a file holds the value at a path of keys, or would have to; none where it cannot be
    * told.
    */
   readonly lineOf: (file: string, path: ReadonlyArray<string>) => Effect.Effect<number | undefined>
@@ -134,14 +137,12 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
   })
 
   const lineOf = (file: string, keys: ReadonlyArray<string>) =>
-    isJson(file)
-      ? Effect.succeed(undefined)
-      : readText(path.resolve(root, file)).pipe(
-          Effect.map((text) => lineOfPath(text, keys)),
-          Effect.orElseSucceed(() => undefined)
-        )
+    readText(path.resolve(root, file)).pipe(
+      Effect.map((text) => lineOfPath(text, keys)),
+      Effect.orElseSucceed(() => undefined)
+    )
 
-  const files: PackFiles = { read, lineOf, nameOf }
+  const files: PackFiles = { read, readText, lineOf, nameOf }
   return files
 })
 

@@ -16,8 +16,11 @@ import type {
   ScenarioVersion
 } from "./Catalog.ts"
 import { type CompileInputSchema, schemaDefaults } from "./InputSchema.ts"
+import { PACK_KEYS, unknownKeys } from "./KnownKeys.ts"
 import * as Documents from "./PackDocuments.ts"
+import type { PackFault } from "./PackFault.ts"
 import { openPackFiles, type PackFiles } from "./PackFiles.ts"
+import { scenarioFaults, templateFaults } from "./ScenarioFaults.ts"
 import { compareTexts, compareVersions } from "./VersionOrder.ts"
 
 /** What a scenario without `spec.runtime` runs on; the object is defaulted as a whole, not key by key. */
@@ -25,7 +28,7 @@ const DEFAULT_RUNTIME: JsonObject = { kind: "rust", version: "v1" }
 
 export interface LoadedCatalog {
   readonly catalog: Catalog
-  /** What was skipped and why; for the log. */
+  /** What was skipped and why, and what cannot be meant; for the log. */
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -125,6 +128,17 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
       Effect.filter((name) => isDirectory(path.join(directory, name)))
     )
 
+  /** What cannot be meant goes to the log with its line; the file serves as it is. */
+  const tell = (file: string, faults: ReadonlyArray<PackFault>) =>
+    Effect.forEach(
+      faults,
+      ({ at, message }) =>
+        Effect.map(files.lineOf(file, at), (line) => {
+          warnings.push(`${file}${line === undefined ? "" : `:${line}`}: ${message}`)
+        }),
+      { discard: true }
+    )
+
   const packDirectories = directories(root).pipe(
     Effect.map((names) => names.filter((name) => !name.startsWith("_") && !name.startsWith("."))),
     Effect.catchTag("PlatformError", unreadable)
@@ -137,6 +151,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     const file = files.nameOf(path.join(directory, "pack.yaml"))
     yield* Effect.fromResult(Documents.checkHeader(document, "ScenarioPack", file))
     const { metadata } = yield* Effect.fromResult(Documents.decodePack(document, file))
+    yield* tell(file, unknownKeys(document, PACK_KEYS))
     const scenarios: Array<CatalogScenario> = []
     for (const slug of yield* directories(path.join(directory, "scenarios"))) {
       const [first, ...rest] = yield* scenarioVersions(metadata.slug, slug, path.join(directory, "scenarios", slug))
@@ -169,14 +184,15 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
       if (document === undefined) continue
       const at = { pack: packSlug, scenario: slug, version }
       const scenario = yield* Effect.fromResult(readScenario(at, document, files.nameOf(scenarioFile), compileSchema))
-      const templates = yield* scenarioTemplates(scenario.spec, path.join(directory, version, "templates"))
+      yield* tell(files.nameOf(scenarioFile), scenarioFaults(at, document, scenario.version))
+      const templates = yield* scenarioTemplates(scenario, path.join(directory, version, "templates"))
       found.push({ ...scenario.version, templates })
     }
     return found
   })
 
   const scenarioTemplates = Effect.fnUntraced(function* (
-    spec: Documents.ScenarioDocument["spec"],
+    { spec, version }: ReadScenario,
     directory: string
   ): Effect.fn.Return<ReadonlyArray<ScenarioTemplate>, LoadFailure> {
     const templates = new Map<string, ScenarioTemplate>()
@@ -190,6 +206,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
         return yield* new InvalidPackData({ file: files.nameOf(file), message })
       }
       templates.set(template.slug, template)
+      if (isDocument(document)) yield* tell(files.nameOf(file), templateFaults(document, template, version))
     }
     return [...templates.values()].sort((left, right) => compareTexts(left.slug, right.slug))
   })
@@ -206,12 +223,17 @@ const readMapping = Effect.fnUntraced(function* (files: PackFiles, file: string,
 })
 
 /** One `scenario.yaml`, checked, without its templates; `spec` is what they are merged over. */
+export interface ReadScenario {
+  readonly version: Omit<ScenarioVersion, "templates">
+  readonly spec: Documents.ScenarioDocument["spec"]
+}
+
 export const readScenario = (
   at: { readonly pack: string; readonly scenario: string; readonly version: string },
   document: JsonObject,
   file: string,
   compileSchema: CompileInputSchema
-) =>
+): Result.Result<ReadScenario, InvalidPackData> =>
   Result.gen(function* () {
     yield* Documents.checkHeader(document, "ScenarioVersion", file)
     const { metadata, spec } = yield* Documents.decodePart(Documents.ScenarioDocument, document, file, "")

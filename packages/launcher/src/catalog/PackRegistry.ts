@@ -51,8 +51,7 @@ export class PackRegistry extends Context.Service<
         // The same complaint at every request would bury the log: say it when it changes.
         const text = warnings.join("; ")
         const before = yield* Ref.getAndSet(lastWarnings, text)
-        if (text !== "" && text !== before)
-          yield* Effect.logWarning("some packs were left out, or are broken", { warnings })
+        if (text !== "" && text !== before) yield* Effect.logWarning("the packs have faults", { warnings })
         return catalog
       })
       const read = Effect.provideContext(unlessUnchanged(load), context)

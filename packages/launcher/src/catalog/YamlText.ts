@@ -1,15 +1,7 @@
 import * as Result from "effect/Result"
-import {
-  defineScalarTag,
-  EVENT_ID,
-  type Event,
-  getScalarValue,
-  JSON_SCHEMA,
-  loadAll,
-  parseEvents,
-  YAMLException
-} from "js-yaml"
+import { defineScalarTag, EVENT_ID, JSON_SCHEMA, loadAll, YAMLException } from "js-yaml"
 import { InvalidPackData } from "../common/LaunchErrors.ts"
+import { eventsOf, lineAt, startOf } from "../common/LineOfPath.ts"
 
 /** The argument of an `!include` tag, kept in the parsed tree until `PackFiles` replaces it by the file's content. */
 export class IncludeTag {
@@ -31,69 +23,49 @@ export const parseYaml = (text: string, file: string): Result.Result<unknown, In
       if (documents.length > 1) throw new Error("expected a single document, but found more")
       return documents[0] === "" ? undefined : documents[0]
     },
-    catch: (cause) => new InvalidPackData({ file, message: `invalid YAML in ${file}: ${reasonOf(cause)}` })
+    catch: (cause) => {
+      const bare = barePlaceholder(text, cause)
+      const reason = bare === undefined ? reasonOf(cause) : sayBare(bare)
+      return new InvalidPackData({ file, message: `invalid YAML in ${file}: ${reason}` })
+    }
   })
 
+interface BarePlaceholder {
+  readonly placeholder: string
+  /** From 1. */
+  readonly line: number
+}
+
+/** Where a value may begin that is not quoted: behind a key, a dash, a bracket or a comma. */
+const BARE = /(?:^|[:,[-])\s*(\{\{[^{}"']*\}\})/
+
 /**
- * The line, from 1, of the value at a path of mapping keys and sequence indexes. Where the path leads further than the
- * text, because the key is missing or comes from an include, it is the line of what is there of it.
+ * The placeholder without quotes that a failure is about: to YAML it is a mapping whose key is a mapping. Such keys are
+ * found by the parser; behind one that is followed by text the parser itself is lost, in that line.
  */
-export const lineOfPath = (text: string, path: ReadonlyArray<string>): number | undefined => {
-  const events = parseEvents(text, {})
-  let at = events.findIndex(({ type }) => type === EVENT_ID.DOCUMENT) + 1
-  for (const key of path) {
-    const found = childOf(text, events, at, key)
-    if (found === undefined) break
-    at = found
+const barePlaceholder = (text: string, cause: unknown): BarePlaceholder | undefined => {
+  const lines = text.split("\n")
+  const found = (line: number | undefined): BarePlaceholder | undefined => {
+    const placeholder = line === undefined ? undefined : BARE.exec(lines[line - 1] ?? "")?.[1]
+    return placeholder === undefined || line === undefined ? undefined : { placeholder, line }
   }
+  if (!(cause instanceof YAMLException) || !text.includes("{{")) return undefined
+  const lost = found(cause.mark === undefined ? undefined : cause.mark.line + 1)
+  return lost ?? found(lineOfMappingAsKey(text))
+}
+
+/** The line, from 1, of the first mapping that is the first key of another one. */
+const lineOfMappingAsKey = (text: string): number | undefined => {
+  const events = eventsOf(text)
+  const at = events.findIndex(
+    ({ type }, index) => type === EVENT_ID.MAPPING && events[index + 1]?.type === EVENT_ID.MAPPING
+  )
   const start = startOf(events[at])
-  return start === undefined ? undefined : text.slice(0, start).split("\n").length
+  return start === undefined ? undefined : lineAt(text, start)
 }
 
-/** The index of the event that begins the value of a key or index of the collection that begins at an event. */
-const childOf = (text: string, events: ReadonlyArray<Event>, parent: number, key: string): number | undefined => {
-  const type = events[parent]?.type
-  if (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE) return undefined
-  let at = parent + 1
-  for (let index = 0; at < events.length && events[at]?.type !== EVENT_ID.POP; index++) {
-    if (type === EVENT_ID.SEQUENCE) {
-      if (String(index) === key) return at
-      at = behind(events, at)
-      continue
-    }
-    const name = events[at]
-    const value = behind(events, at)
-    if (name?.type === EVENT_ID.SCALAR && getScalarValue(text, name) === key) return value
-    at = behind(events, value)
-  }
-  return undefined
-}
-
-/** The index behind the value that begins at an event. */
-const behind = (events: ReadonlyArray<Event>, from: number): number => {
-  let depth = 0
-  for (let at = from; at < events.length; at++) {
-    const type = events[at]?.type
-    if (type === EVENT_ID.MAPPING || type === EVENT_ID.SEQUENCE) depth++
-    if (type === EVENT_ID.POP) depth--
-    if (depth === 0) return at + 1
-  }
-  return events.length
-}
-
-const startOf = (event: Event | undefined): number | undefined => {
-  switch (event?.type) {
-    case EVENT_ID.MAPPING:
-    case EVENT_ID.SEQUENCE:
-      return event.start
-    case EVENT_ID.SCALAR:
-      return event.tagStart >= 0 ? event.tagStart : event.valueStart
-    case EVENT_ID.ALIAS:
-      return event.anchorStart
-    default:
-      return undefined
-  }
-}
+const sayBare = ({ line, placeholder }: BarePlaceholder) =>
+  `a placeholder needs quotes around its text: write "${placeholder}" (line ${line})`
 
 const packSchema = JSON_SCHEMA.withTags(
   defineScalarTag("!include", { resolve: (source) => new IncludeTag(source.trim()), identify: () => false })

@@ -10,6 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { LaunchPlan, ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
 import { KickoffEntry, type LaunchBlock } from "../catalog/PackDocuments.ts"
+import { repeatedIds } from "../catalog/ScenarioFaults.ts"
 import { distinct, type JsonObject } from "../common/Json.ts"
 import { compilationFailed, inputsInvalid, templateNotFound } from "../common/LaunchErrors.ts"
 import { checkExtensions, type Extensions } from "./Extensions.ts"
@@ -130,12 +131,6 @@ const initiatorIn = (
   if (id === undefined || participants.some((participant) => participant.id === id)) return Result.succeed(id)
   const named = initiatorParticipantId === undefined ? "launch.kickoffTemplate.0.from" : "launch.initiatorParticipantId"
   return Result.fail(compilationFailed(`${named} "${id}" is not a participant: nobody would open the session`))
-}
-
-/** Participant ids that are declared more than once, each once. */
-export const repeatedIds = (participants: LaunchBlock["participants"]): ReadonlyArray<string> => {
-  const ids = participants.map(({ id }) => id)
-  return distinct(ids.filter((id, index) => ids.indexOf(id) !== index))
 }
 
 /** The five keys written here are reserved: a scenario's metadata cannot replace them. */

@@ -8,9 +8,10 @@ import * as Result from "effect/Result"
 import { AgentHost } from "../agents/AgentHost.ts"
 import { type AgentManifest, isHosted, parseManifest, readManifestText } from "../agents/AgentManifest.ts"
 import { AgentNotAttached } from "../agents/AgentNotAttached.ts"
+import { manifestFaults } from "../agents/ManifestFaults.ts"
 import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
 import { agentAttachFailed, type FailedParticipant, invalidConfig } from "../common/LaunchErrors.ts"
-import { LauncherSettings } from "../LauncherSettings.ts"
+import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 
 export type Binding = CompileLaunchResult["participantBindings"][number]
 
@@ -38,10 +39,13 @@ export class Casting extends Context.Service<
   static readonly layer = Layer.effect(
     Casting,
     Effect.gen(function* () {
-      const { agentsDir } = yield* LauncherSettings
+      const settings = yield* LauncherSettings
+      const { agentsDir } = settings
       const catalog = yield* AgentCatalog
       const host = yield* AgentHost
       const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+
+      yield* Effect.forkScoped(Effect.provideContext(tellFaults(settings, catalog.profiles), files))
 
       const manifestOf = Effect.fnUntraced(function* ({ agentRef, bootstrapMode, framework }: AgentProfile) {
         if (bootstrapMode !== "attached") return Result.succeed(undefined)
@@ -75,6 +79,16 @@ export class Casting extends Context.Service<
     })
   )
 }
+
+/** Says at the start which agents could not be started, before somebody launches them. */
+const tellFaults = Effect.fnUntraced(function* (
+  settings: LauncherSettingsShape,
+  profiles: ReadonlyArray<AgentProfile>
+) {
+  for (const { file, line, message } of yield* manifestFaults(settings, profiles)) {
+    yield* Effect.logWarning(`agents' folder: ${file}${line === undefined ? "" : `:${line}`}: ${message}`)
+  }
+})
 
 const notAttached = (reason: string) => Result.fail(new AgentNotAttached({ reason }))
 

@@ -12,7 +12,7 @@ const names = "pack: demo\nscenario: one\nversion: 1.0.0"
 const scenario = (launch = "", metadata = names) => ({
   [`/packs/${FOLDER}/scenario.yaml`]: scenarioYaml({ metadata, launch })
 })
-const policy = (content: object) => ({ "/packs/_policies/p.json": JSON.stringify(content) })
+const policy = (content: object) => ({ "/packs/_policies/policy.demo.json": JSON.stringify(content) })
 const majority = { policy_id: "policy.demo", mode: "macp.mode.decision.v1", schema_version: 3, rules: {} }
 
 const lint = (tree: MemoryTree) =>
@@ -44,7 +44,7 @@ const cases: Readonly<Record<string, readonly [tree: MemoryTree, says: ReadonlyA
   "knows the policy that every runtime has": [{ ...pack, ...scenario("policyVersion: policy.default") }, []],
   "refuses rules outside of the mode's closed set": [
     { ...pack, ...scenario(), ...policy({ ...majority, rules: { voting: { algorithm: "majority", treshold: 0.5 } } }) },
-    ['error _policies/p.json: rules /voting: unrecognized key "treshold"']
+    ['error _policies/policy.demo.json: rules /voting: unrecognized key "treshold"']
   ],
   "refuses a policy of another mode": [
     {
@@ -87,9 +87,24 @@ const cases: Readonly<Record<string, readonly [tree: MemoryTree, says: ReadonlyA
     },
     [
       'error demo/pack.yaml: metadata.slug "Demo_Pack" is not kebab-case',
-      `warning ${FOLDER}/scenario.yaml: metadata.scenario is "One", but the folder, which counts, is "one"`,
+      `warning ${FOLDER}/scenario.yaml: metadata.scenario is "One", but the folder, which counts, is "one": make them the same`,
       `error ${FOLDER}/scenario.yaml: metadata.scenario "One" is not kebab-case`
     ]
+  ],
+  "warns when the scenario names another pack, and when a policy stands in a file of another name": [
+    {
+      ...pack,
+      ...scenario("", "pack: other\nscenario: one\nversion: 1.0.0"),
+      "/packs/_policies/p.json": JSON.stringify(majority)
+    },
+    [
+      'warning _policies/p.json: its policy_id is "policy.demo": name the file policy.demo.json, so that it is found',
+      `warning ${FOLDER}/scenario.yaml: metadata.pack is "other", but the pack's slug, which counts, is "demo": make them the same`
+    ]
+  ],
+  "names the key of a pack file that a misspelt one was meant to be": [
+    { "/packs/demo/pack.yaml": packYaml().replace("description", "descripton"), ...scenario() },
+    ["error demo/pack.yaml: metadata.descripton is not a key of the format: write description"]
   ],
   "refuses two packs with one slug": [
     { ...pack, "/packs/other/pack.yaml": packYaml() },

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -120,6 +120,49 @@ describe("npm run packs", () => {
     ])
   })
 
+  it("says with file, line and what to do which scripts, interpreters and folders are missing", async () => {
+    const name = "panel-agent"
+    const file = at(`_agents/manifests/${name}.json`)
+    const before = readFileSync(file, "utf8")
+    const refusal = async (change: object) => {
+      const manifest = { id: name, name: "Panel", framework: "custom", ...change }
+      writeFileSync(file, JSON.stringify(manifest, null, 2))
+      const { err } = await packs("lint")
+      assert.strictEqual((await packs("new", "starts", "one", "--agents", name)).ok, true)
+      const validated = await packs("validate", at("starts/scenarios/one/1.0.0"))
+      rmSync(at("starts"), { recursive: true })
+      assert.include(validated.err, err.trimEnd())
+      return err.trimEnd().replace(`  FAIL  _agents/manifests/${name}.json:`, "")
+    }
+    const entrypoint = { type: "node_file", value: "nowhere/agent.js" }
+    const looked = "beside the manifest, in the agents' folder or in the service's root"
+    const script = `7: there is no nowhere/agent.js ${looked}: put it there, or correct entrypoint.value`
+    const folderMissing = `11: no working directory attic ${looked}: make it, or correct host.cwd`
+    const existing = { type: "python_file", value: "package.json" }
+    assert.strictEqual(await refusal({ entrypoint }), script)
+    assert.strictEqual(await refusal({ entrypoint: existing, host: { args: [], cwd: "attic" } }), folderMissing)
+    assert.strictEqual(
+      await refusal({ entrypoint: existing, host: { python: "no-such-python" } }),
+      "10: there is no program no-such-python on the PATH of agents: install it, or correct host.python"
+    )
+    writeFileSync(file, before)
+  })
+
+  it("says in one line that a file of inputs is no JSON", async () => {
+    const inputs = join(folder, "broken.json")
+    writeFileSync(inputs, '{\n  "severity": sev1\n}')
+    const compile = (file: string) => packs("compile", "incident/region-failover@1.0.0", "--inputs", file)
+    const broken = await compile(inputs)
+    assert.deepStrictEqual([broken.ok, broken.out], [false, ""])
+    assert.match(broken.err, /^invalid JSON in .*broken\.json: [^\n]+ \(line 2\)\n$/)
+    writeFileSync(inputs, "[1]")
+    assert.match((await compile(inputs)).err, /^.*broken\.json holds no JSON object: inputs are one[^\n]*\n$/)
+    assert.match(
+      (await compile(join(folder, "gone.json"))).err,
+      /^inputs cannot be read from .*gone\.json: NotFound\n$/
+    )
+  })
+
   it("takes the policy and the agent of the guide as they are printed there", async () => {
     const files = {
       "_policies/policy.my-team.unanimous.json": guideBlock('"policy_id": "policy.my-team.unanimous"'),
@@ -127,13 +170,15 @@ describe("npm run packs", () => {
       "_agents/manifests/clerk-agent.json": guideBlock('"entrypoint": { "type": "python_file"')
     }
     for (const [file, text] of Object.entries(files)) writeFileSync(at(file), text)
+    mkdirSync(at("_agents/my-agents"))
+    writeFileSync(at("_agents/my-agents/clerk.py"), guideBlock("import json, os, time"))
     const agents = "panel-lead-agent,panel-agent,clerk-agent"
     const made = await packs("new", "guided", "with-clerk", "--agents", agents)
     const scenario = at("guided/scenarios/with-clerk/1.0.0/scenario.yaml")
     const text = readFileSync(scenario, "utf8")
     writeFileSync(scenario, text.replace("policyVersion: policy.default", "policyVersion: policy.my-team.unanimous"))
     const linted = await packs("lint")
-    for (const file of Object.keys(files)) rmSync(at(file))
+    for (const file of [...Object.keys(files), "_agents/my-agents"]) rmSync(at(file), { recursive: true })
     rmSync(at("guided"), { recursive: true })
     assert.deepStrictEqual([made.ok, linted.ok, linted.err], [true, true, ""])
     assert.include(linted.out, "0 warning(s)")
@@ -160,7 +205,9 @@ describe("npm run packs", () => {
   })
 
   it("ends with code 0 when nothing is wrong and with 1 when something is", () => {
-    const run = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, [MAIN, ...args], { cwd: folder }).status
+    const env = { ...process.env, SERVICE_ROOT: REPOSITORY }
+    const run = (...args: ReadonlyArray<string>) =>
+      spawnSync(process.execPath, [MAIN, ...args], { cwd: folder, env }).status
     assert.deepStrictEqual([run("lint"), run("validate", "packs/incident")], [0, 1])
   })
 })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type { Finding } from "../../src/author/Finding.ts"
 import { openPacks } from "../../src/author/PacksFolder.ts"
 import { checkScenario } from "../../src/author/ScenarioChecks.ts"
 import { compileInputSchema } from "../../src/catalog/InputSchema.ts"
@@ -30,9 +31,11 @@ const findingsOf = ({ scenario = {}, files = {} }: Omit<Case, "says">) => {
       knowsAgent: (ref) => ref === "agent-a" || ref === "agent-b",
       undescribedCommitment: "warning"
     })
-    return verdict.findings.map(({ file, level, message }) => `${level} ${file}: ${message}`)
+    return verdict.findings
   }).pipe(Effect.provide(memoryFiles(tree)))
 }
+
+const say = ({ file, level, message }: Finding) => `${level} ${file}: ${message}`
 
 const cases: Readonly<Record<string, Case>> = {
   "finds nothing in a scenario that is right": { says: [] },
@@ -42,7 +45,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "warns when the folder has another name than the file says": {
     scenario: { metadata: "pack: demo\nscenario: two\nversion: 1.0.0" },
-    says: [`warning ${FILE}: metadata.scenario is "two", but the folder, which counts, is "one"`]
+    says: [`warning ${FILE}: metadata.scenario is "two", but the folder, which counts, is "one": make them the same`]
   },
   "repeats what the service would say of a broken header": {
     scenario: { header: "apiVersion: scenarios.macp.dev/v2\nkind: ScenarioVersion" },
@@ -79,7 +82,9 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "refuses an initiator who does not take part": {
     scenario: { launch: "initiatorParticipantId: third" },
-    says: [`error ${FILE}: initiatorParticipantId "third" is not a participant: nobody would open the session`]
+    says: [
+      `error ${FILE}: initiatorParticipantId "third" is not a participant: nobody would open the session; name one of: first, second`
+    ]
   },
   "refuses a template's participant without an agent, and one declared twice": {
     files: {
@@ -89,8 +94,8 @@ const cases: Readonly<Record<string, Case>> = {
       )
     },
     says: [
-      `error ${TEMPLATE}: participant "x" is declared twice`,
-      `error ${TEMPLATE}: participant "x" names "agent-c", which is not an agent of the catalog`
+      `error ${TEMPLATE}: participant "x" names "agent-c", which is not an agent of the catalog`,
+      `error ${TEMPLATE}: participant "x" is declared twice: give each participant its own id`
     ]
   },
   "checks fixtures against the input schema": {
@@ -134,7 +139,7 @@ const cases: Readonly<Record<string, Case>> = {
 
 describe("checkScenario", () => {
   it.effect.each(Object.entries(cases))("%s", ([, { says, ...given }]) =>
-    Effect.map(findingsOf(given), (found) => assert.deepStrictEqual(found, says))
+    Effect.map(findingsOf(given), (found) => assert.deepStrictEqual(found.map(say), says))
   )
 
   it.effect("does not stop at the first fault", () =>
@@ -143,7 +148,81 @@ describe("checkScenario", () => {
         scenario: { launch: "initiatorParticipantId: third\nextensions: { a: 7 }" },
         files: { "fixtures/f.json": "[]", "templates/t.yaml": "kind: [" }
       }),
-      (found) => assert.strictEqual(found.filter((line) => line.startsWith("error")).length, 4)
+      (found) => assert.strictEqual(found.filter(({ level }) => level === "error").length, 4)
+    )
+  )
+
+  /** Each with the text of the line that it is about. */
+  const placed: Readonly<
+    Record<string, Omit<Case, "says"> & { readonly says: ReadonlyArray<readonly [string, string]> }>
+  > = {
+    "names the key that a misspelt one was meant to be": {
+      scenario: {
+        launch: "policyVerison: policy.strict\nmax_suspend_ms: 5",
+        rest: "execution:\n  requester:\n    actorID: me"
+      },
+      says: [
+        ["policyVerison", "error: spec.launch.policyVerison is not a key of the format: write policyVersion"],
+        ["max_suspend_ms", "error: spec.launch.max_suspend_ms is not a key of the format: write maxSuspendMs"],
+        ["actorID", "error: spec.execution.requester.actorID is not a key of the format: write actorId"]
+      ]
+    },
+    "says which keys have no effect, but not of the author's own": {
+      scenario: { launch: "owner: me\nx-owner: me\n_note: mine" },
+      says: [["owner: me", "warning: spec.launch.owner is not a key of the format and has no effect: remove it"]]
+    },
+    "refuses a default that contradicts the schema": {
+      scenario: {
+        schema:
+          "\n      type: object\n      required: [amount, reason]\n      properties:\n        reason: { type: string }" +
+          "\n        amount:\n          type: number\n          default: seven"
+      },
+      says: [
+        [
+          "default: seven",
+          'error: the default of the input "amount" contradicts its schema: /amount must be number; change one of them'
+        ]
+      ]
+    },
+    "refuses a kickoff from a stranger, and warns of one to a stranger": {
+      scenario: {
+        launch:
+          'kickoffTemplate:\n  - from: third\n    to: [second, fourth]\n    kind: proposal\n  - from: "{{ inputs.amount }}"'
+      },
+      says: [
+        ["from: third", 'error: the kickoff is from "third", who is not a participant; name one of: first, second'],
+        ["to: [", 'warning: the kickoff is to "fourth", who is not a participant; name one of: first, second']
+      ]
+    },
+    "says at its line what does not load": {
+      scenario: { launch: "maxSuspendMs: soon" },
+      says: [["maxSuspendMs", `error: invalid spec.launch.maxSuspendMs in ${FILE}: Expected number`]]
+    },
+    "says at its line which placeholder has no value": {
+      scenario: { launch: 'contextTemplate:\n  text: "because {{ inputs.reason }}"' },
+      says: [
+        [
+          "{{ inputs.reason }}",
+          "error: placeholder {{ inputs.reason }} has no value: neither a default of the input schema nor a fixture gives it"
+        ]
+      ]
+    }
+  }
+
+  it.effect.each(Object.entries(placed))("%s", ([, { says, ...given }]) =>
+    Effect.map(findingsOf(given), (found) => {
+      const lines = scenarioYaml({ metadata: names, ...given.scenario }).split("\n")
+      assert.deepStrictEqual(
+        found.map(({ file, level, line, message }) => [file, line, `${level}: ${message}`]),
+        says.map(([text, message]) => [FILE, lines.findIndex((line) => line.includes(text)) + 1, message])
+      )
+    })
+  )
+
+  it.effect("tells a bounded number of unknown keys", () =>
+    Effect.map(
+      findingsOf({ scenario: { launch: Array.from({ length: 3_000 }, (_, n) => `strange${n}: 1`).join("\n") } }),
+      (found) => assert.lengthOf(found, 50)
     )
   )
 })

@@ -61,6 +61,49 @@ describe("discovery", () => {
     })
   )
 
+  it.effect("tells what loads and cannot be meant, with its line, and serves it", () =>
+    Effect.gen(function* () {
+      const text = scenarioYaml({
+        metadata: "scenario: other",
+        schema: "{ type: object, properties: { amount: { type: number, default: seven } } }",
+        launch: "policyVerison: p\nkickoffTemplate: [{ from: stranger }]"
+      })
+      const { catalog, warnings } = yield* load({
+        ...smallPack(),
+        [SCENARIO]: text,
+        [`${TEMPLATES}/t.yaml`]: templateYaml("t", "spec: { overrides: { launch: { ttlMS: 5 } } }")
+      })
+      assert.lengthOf(catalog.packs, 1)
+      const lineOf = (part: string) => text.split("\n").findIndex((line) => line.includes(part)) + 1
+      const file = "demo/scenarios/one/1.0.0"
+      assert.deepStrictEqual(warnings, [
+        `${file}/scenario.yaml:${lineOf("policyVerison")}: spec.launch.policyVerison is not a key of the format: write policyVersion`,
+        `${file}/scenario.yaml:${lineOf("scenario: other")}: metadata.scenario is "other", but the folder, which counts, is "one": make them the same`,
+        `${file}/scenario.yaml:${lineOf("default: seven")}: the default of the input "amount" contradicts its schema: /amount must be number; change one of them`,
+        `${file}/scenario.yaml:${lineOf("stranger")}: the kickoff is from "stranger", who is not a participant; name one of: first, second`,
+        `${file}/templates/t.yaml:3: spec.overrides.launch.ttlMS is not a key of the format: write ttlMs`
+      ])
+    })
+  )
+
+  it.effect.each<readonly [string, string, string]>([
+    ["a value of its own", "topic: {{ inputs.amount }}", "{{ inputs.amount }}"],
+    ["the beginning of a text", "topic: {{ inputs.amount }} of them", "{{ inputs.amount }}"],
+    ["an entry of a list", "topic:\n  - one\n  - {{inputs.amount}}", "{{inputs.amount}}"]
+  ])("says at its line that a placeholder needs quotes: %s", ([, lines, placeholder]) =>
+    Effect.gen(function* () {
+      const text = scenarioYaml({
+        launch: `contextTemplate:\n  fine: "{{ inputs.amount }}"\n  ${lines.replaceAll("\n", "\n  ")}`
+      })
+      const failure = yield* Effect.flip(load({ ...smallPack(), [SCENARIO]: text }))
+      const line = text.split("\n").findIndex((candidate) => /[:-] \{\{/.test(candidate)) + 1
+      assert.strictEqual(
+        failure.message,
+        `invalid YAML in demo/scenarios/one/1.0.0/scenario.yaml: a placeholder needs quotes around its text: write "${placeholder}" (line ${line})`
+      )
+    })
+  )
+
   it.effect("leaves out a scenario without a valid version, and a version without a document", () =>
     Effect.gen(function* () {
       const { catalog } = yield* load({

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decodeUtf8, firstBrokenLine } from "../../src/catalog/Utf8.ts"
-import { lineOfPath } from "../../src/catalog/YamlText.ts"
+import { lineOfPath } from "../../src/common/LineOfPath.ts"
 
 const TEXT = `# a comment
 a: 1

@@ -1,5 +1,6 @@
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import { nearestName } from "../Nearest.ts"
 import type { SettingProblem } from "./ReadSettings.ts"
 import { settingNames } from "./SettingsTable.ts"
 
@@ -16,26 +17,10 @@ const PREFIXES: ReadonlyArray<string> = [
 export const unknownSettings = (names: Iterable<string>): ReadonlyArray<SettingProblem> =>
   Array.from(names)
     .filter((name) => !settingNames.has(name) && PREFIXES.some((prefix) => name.startsWith(prefix)))
-    .map((variable) => ({ variable, problem: `is not a setting; did you mean ${nearestTo(variable)}?` }))
-
-const nearestTo = (name: string): string =>
-  Array.from(settingNames).reduce((best, candidate) =>
-    distance(name, candidate) < distance(name, best) ? candidate : best
-  )
-
-/** Characters to be put in, taken out or replaced to make one text of the other. */
-const distance = (from: string, to: string): number => {
-  let above = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= from.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= to.length; column++) {
-      const replaced = (above[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1)
-      current.push(Math.min(replaced, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
-    }
-    above = current
-  }
-  return above[to.length] ?? 0
-}
+    .map((variable) => ({
+      variable,
+      problem: `is not a setting; did you mean ${nearestName(variable, settingNames)?.name}?`
+    }))
 
 /** The names that the current `ConfigProvider` has values for. */
 export const configuredNames = Effect.gen(function* () {

@@ -1,0 +1,72 @@
+import * as Effect from "effect/Effect"
+import * as Path from "effect/Path"
+import * as Result from "effect/Result"
+import { lineOfPath } from "../common/LineOfPath.ts"
+import { agentCommand, type CommandSettings } from "./AgentCommand.ts"
+import { isHosted, parseManifest, readManifestText } from "./AgentManifest.ts"
+
+/** What of a profile decides how its agent is started. */
+export interface StartedAgent {
+  readonly agentRef: string
+  readonly bootstrapMode: string
+  readonly framework: string
+}
+
+/** A reason why an agent could not be started; `file` is relative to the agents' folder. */
+export interface ManifestFault {
+  readonly level: "error" | "warning"
+  readonly file: string
+  /** From 1; absent where it is the whole file. */
+  readonly line?: number
+  /** With what to do about it. */
+  readonly message: string
+}
+
+/**
+ * Whether the agents that a launch would start can be started at all (docs/launch.md#faults): a missing manifest would
+ * be its INVALID_CONFIG, a wrong one, or a missing script, interpreter or working directory its AGENT_ATTACH_FAILED.
+ */
+export const manifestFaults = Effect.fn("ManifestFaults.of")(function* (
+  settings: CommandSettings,
+  agents: ReadonlyArray<StartedAgent>
+) {
+  const faults = yield* Effect.forEach(
+    agents.filter(({ bootstrapMode }) => bootstrapMode === "attached"),
+    (agent) => faultsOf(settings, agent)
+  )
+  return faults.flat()
+})
+
+const faultsOf = Effect.fnUntraced(function* (settings: CommandSettings, { agentRef, framework }: StartedAgent) {
+  const path = yield* Path.Path
+  const fileOf = (folder: string) => path.join(folder, `${agentRef}.json`)
+  if (!isHosted(framework)) {
+    return [faultIn(fileOf("profiles"), `no host adapter starts agents of the framework "${framework}"`)]
+  }
+  const file = fileOf("manifests")
+  const text = yield* Effect.result(readManifestText(settings.agentsDir, agentRef))
+  if (Result.isFailure(text)) return [faultIn(file, `cannot be read: ${text.failure.reason._tag}`)]
+  if (text.success === undefined) {
+    return [faultIn(file, `there is none, but ${agentRef} is attached by starting it`)]
+  }
+  const written = text.success
+  const manifest = parseManifest(written)
+  if (Result.isFailure(manifest)) return manifest.failure.map((problem) => faultIn(file, problem))
+  const faults: Array<ManifestFault> = []
+  const say = (level: ManifestFault["level"], at: ReadonlyArray<string>, message: string) => {
+    const line = lineOfPath(written, at)
+    faults.push({ level, file, message, ...(line !== undefined && { line }) })
+  }
+  const { id } = manifest.success
+  if (id !== agentRef)
+    say("warning", ["id"], `the id is "${id}", but the file, which counts, is "${agentRef}": make them the same`)
+  const command = yield* Effect.result(agentCommand(manifest.success, settings))
+  if (Result.isFailure(command)) {
+    const { at = ["entrypoint"], reason, remedy } = command.failure
+    const what = reason.replace(/^spawn error: /, "")
+    say("error", at, remedy === undefined ? what : `${what}: ${remedy}`)
+  }
+  return faults
+})
+
+const faultIn = (file: string, message: string): ManifestFault => ({ level: "error", file, message })

@@ -1,0 +1,148 @@
+import { nearestName } from "@runplane/server"
+import { isJsonObject, type Json } from "../common/Json.ts"
+import type { PackFault } from "./PackFault.ts"
+
+/** The keys of a block; `free` is a block whose keys are the author's own. A list has the keys of its elements. */
+export type KnownKeys = "free" | { readonly [key: string]: KnownKeys }
+
+const free = "free"
+
+const runtime: KnownKeys = { kind: free, version: free }
+
+const execution: KnownKeys = {
+  idempotencyKey: free,
+  tags: free,
+  requester: { actorId: free, actorType: free }
+}
+
+const launch: KnownKeys = {
+  modeName: free,
+  modeVersion: free,
+  configurationVersion: free,
+  policyVersion: free,
+  policyHints: {
+    type: free,
+    description: free,
+    threshold: free,
+    vetoEnabled: free,
+    criticalSeverityVetoes: free,
+    vetoThreshold: free,
+    vetoRoles: free,
+    minimumConfidence: free,
+    designatedRoles: free
+  },
+  ttlMs: free,
+  maxSuspendMs: free,
+  initiatorParticipantId: free,
+  participants: {
+    id: free,
+    role: free,
+    agentRef: free,
+    displayName: free,
+    description: free,
+    transportIdentity: free,
+    metadata: free
+  },
+  commitments: { id: free, title: free, description: free, requiredRoles: free, policyRef: free },
+  contextTemplate: free,
+  contextId: free,
+  extensions: free,
+  kickoffTemplate: {
+    from: free,
+    to: free,
+    kind: free,
+    messageType: free,
+    payload: free,
+    payloadEnvelope: {
+      encoding: free,
+      json: free,
+      text: free,
+      base64: free,
+      mediaType: free,
+      metadata: free,
+      proto: { typeName: free, value: free }
+    }
+  },
+  metadataTemplate: free
+}
+
+/** The keys of `pack.yaml`. */
+export const PACK_KEYS: KnownKeys = {
+  apiVersion: free,
+  kind: free,
+  metadata: { slug: free, name: free, description: free, tags: free }
+}
+
+/** The keys of `scenario.yaml`, those that have no effect yet included. */
+export const SCENARIO_KEYS: KnownKeys = {
+  apiVersion: free,
+  kind: free,
+  metadata: { pack: free, scenario: free, version: free, name: free, summary: free, tags: free, deprecated: free },
+  spec: {
+    runtime,
+    inputs: { schema: free },
+    launch,
+    execution,
+    outputs: { expectedDecisionKinds: free, expectedSignals: free }
+  }
+}
+
+/** The keys of a template. */
+export const TEMPLATE_KEYS: KnownKeys = {
+  apiVersion: free,
+  kind: free,
+  metadata: { slug: free, name: free, scenarioVersion: free, description: free, summary: free, tags: free },
+  spec: { defaults: free, overrides: { runtime, launch, execution } }
+}
+
+/** Longest key that is compared, characters: no key of the format is half as long. */
+const LONGEST_KEY = 64
+
+/** Unknown keys that are told of one file. */
+const MOST_TOLD = 50
+
+/**
+ * Keys that the format does not have, the first ones of a file (docs/launch.md#faults). One that is nearly a key of the
+ * format is a misspelling, and an error: what it was meant to say is lost. Another one has no effect. Keys that begin
+ * with `_`, `$` or `x-` are the author's own.
+ */
+export const unknownKeys = (document: Json, known: KnownKeys): ReadonlyArray<PackFault> => {
+  const found: Array<PackFault> = []
+  for (const fault of strangers(document, known, [])) {
+    if (found.push(fault) >= MOST_TOLD) break
+  }
+  return found
+}
+
+function* strangers(value: Json | undefined, known: KnownKeys, at: ReadonlyArray<string>): Generator<PackFault> {
+  if (known === free || value === undefined) return
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* strangers(item, known, [...at, `${index}`])
+  } else if (isJsonObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      const own = Object.hasOwn(known, key) ? known[key] : undefined
+      if (own !== undefined) yield* strangers(item, own, [...at, key])
+      else if (!/^(_|\$|x-)/.test(key)) yield unknownKey(key, Object.keys(known), at)
+    }
+  }
+}
+
+const unknownKey = (key: string, names: ReadonlyArray<string>, parent: ReadonlyArray<string>): PackFault => {
+  const at = [...parent, key]
+  const name = at.join(".")
+  const meant = misspelt(key, names)
+  return meant === undefined
+    ? { level: "warning", at, message: `${name} is not a key of the format and has no effect: remove it` }
+    : { level: "error", at, message: `${name} is not a key of the format: write ${meant}` }
+}
+
+/** The key that a wrong one was meant to be; none when none is near: a third of its characters may differ. */
+const misspelt = (key: string, names: ReadonlyArray<string>): string | undefined => {
+  if (key.length > LONGEST_KEY) return undefined
+  const plain = (text: string) => text.replace(/[_-]/g, "").toLowerCase()
+  const byPlain = new Map(names.map((name) => [plain(name), name]))
+  const nearest = nearestName(plain(key), byPlain.keys())
+  return nearest !== undefined && nearest.distance <= Math.min(3, Math.floor(nearest.name.length / 3))
+    ? byPlain.get(nearest.name)
+    : undefined
+}

@@ -1,0 +1,114 @@
+import { distinct, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
+import type { ScenarioTemplate, ScenarioVersion } from "./Catalog.ts"
+import { SCENARIO_KEYS, TEMPLATE_KEYS, unknownKeys } from "./KnownKeys.ts"
+import type { LaunchBlock } from "./PackDocuments.ts"
+import type { PackFault } from "./PackFault.ts"
+
+/** The names of a scenario version that count: the slug of its pack, and its folders. */
+interface ScenarioNames {
+  /** Undefined where only the scenario's folder is looked at. */
+  readonly pack?: string | undefined
+  readonly scenario: string
+  readonly version: string
+}
+
+/** A scenario version without its templates. */
+type Version = Omit<ScenarioVersion, "templates">
+
+/**
+ * What the service, `validate` and `lint` say of a scenario file that loads (docs/launch.md#faults). Pure.
+ */
+export const scenarioFaults = (
+  names: ScenarioNames,
+  document: JsonObject,
+  version: Version
+): ReadonlyArray<PackFault> => [
+  ...unknownKeys(document, SCENARIO_KEYS),
+  ...nameFaults(names, document["metadata"]),
+  ...defaultFaults(version),
+  ...participantFaults(version.base.launch, ["spec", "launch"])
+]
+
+/** The same of a template: only what its overrides bring in. Pure. */
+export const templateFaults = (
+  document: JsonObject,
+  { plan }: ScenarioTemplate,
+  { base }: Version
+): ReadonlyArray<PackFault> => {
+  const known = new Set(participantFaults(base.launch, []).map(({ message }) => message))
+  const brought = participantFaults(plan.launch, ["spec", "overrides", "launch"])
+  return [...unknownKeys(document, TEMPLATE_KEYS), ...brought.filter(({ message }) => !known.has(message))]
+}
+
+const nameFaults = (names: ScenarioNames, metadata: Json | undefined): ReadonlyArray<PackFault> => {
+  if (!isJsonObject(metadata)) return []
+  const counts = { pack: "the pack's slug", scenario: "the folder", version: "the folder" } as const
+  return (["pack", "scenario", "version"] as const).flatMap((key): ReadonlyArray<PackFault> => {
+    const value = metadata[key]
+    const name = names[key]
+    if (typeof value !== "string" || value === "" || name === undefined || value === name) return []
+    const message = `metadata.${key} is "${value}", but ${counts[key]}, which counts, is "${name}": make them the same`
+    return [{ level: "warning", at: ["metadata", key], message }]
+  })
+}
+
+/** Where a validator's complaint is about a default itself, not about what a user has still to fill in. */
+const OF_A_DEFAULT = /^#\/(properties|definitions|\$defs)\//
+
+/** Top-level defaults that the schema itself refuses: no launch could leave that input out. */
+const defaultFaults = ({ schemaDefaults, validate }: Version): ReadonlyArray<PackFault> =>
+  validate(schemaDefaults).flatMap(({ instancePath, message, schemaPath }): ReadonlyArray<PackFault> => {
+    const [, escaped = ""] = String(instancePath).split("/")
+    const name = escaped.replaceAll("~1", "/").replaceAll("~0", "~")
+    if (name === "" || !OF_A_DEFAULT.test(String(schemaPath))) return []
+    const at = ["spec", "inputs", "schema", "properties", name, "default"]
+    const text = `the default of the input "${name}" contradicts its schema: ${instancePath} ${message}; change one of them`
+    return [{ level: "error", at, message: text }]
+  })
+
+/** Who takes part, who opens the session, and who is named in its first message (docs/launch.md#initiator). */
+const participantFaults = (
+  { initiatorParticipantId: initiator, kickoffTemplate, participants }: LaunchBlock,
+  block: ReadonlyArray<string>
+): ReadonlyArray<PackFault> => {
+  const ids = new Set(participants.map(({ id }) => id))
+  const list = [...ids].join(", ")
+  const faults: Array<PackFault> = []
+  const say = (level: PackFault["level"], at: ReadonlyArray<string>, message: string) =>
+    faults.push({ level, at: [...block, ...at], message })
+  if (ids.size === 0) say("error", ["participants"], "spec.launch.participants is empty: name who takes part")
+  for (const id of repeatedIds(participants)) {
+    say("error", ["participants"], `participant "${id}" is declared twice: give each participant its own id`)
+  }
+  if (initiator !== undefined && !ids.has(initiator)) {
+    say(
+      "error",
+      ["initiatorParticipantId"],
+      `initiatorParticipantId "${initiator}" is not a participant: nobody would open the session; ` +
+        `name one of: ${list}`
+    )
+  }
+  for (const [index, entry] of (kickoffTemplate ?? []).entries()) {
+    const { from, to } = entry
+    const at = ["kickoffTemplate", `${index}`]
+    if (isStranger(from, ids)) {
+      say("error", [...at, "from"], `the kickoff is from "${from}", who is not a participant; name one of: ${list}`)
+    }
+    for (const [place, name] of (Array.isArray(to) ? to : []).entries()) {
+      if (!isStranger(name, ids)) continue
+      const message = `the kickoff is to "${name}", who is not a participant; name one of: ${list}`
+      say("warning", [...at, "to", `${place}`], message)
+    }
+  }
+  return faults
+}
+
+/** A placeholder may still become a participant. */
+const isStranger = (name: Json | undefined, ids: ReadonlySet<string>): boolean =>
+  typeof name === "string" && !name.includes("{{") && !ids.has(name)
+
+/** Participant ids that are declared more than once, each once. */
+export const repeatedIds = (participants: LaunchBlock["participants"]): ReadonlyArray<string> => {
+  const ids = participants.map(({ id }) => id)
+  return distinct(ids.filter((id, index) => ids.indexOf(id) !== index))
+}

@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
-import { ListTree, Rocket } from "lucide-react"
+import { LayoutDashboard, ListTree, Rocket } from "lucide-react"
 import { Component, lazy, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Router, Switch } from "wouter"
 import type { Config } from "./client/Config.ts"
@@ -10,6 +10,7 @@ import { SignIn } from "./shell/SignIn.tsx"
 import { useStore } from "./ui/hooks.ts"
 import { Empty, Failure, Skeleton } from "./ui/States.tsx"
 
+const OverviewPage = lazy(() => import("./pages/overview/OverviewPage.tsx"))
 const RunsPage = lazy(() => import("./pages/runs/RunsPage.tsx"))
 const LaunchPage = lazy(() => import("./pages/launch/LaunchPage.tsx"))
 const RunPage = lazy(() => import("./pages/run/RunPage.tsx"))
@@ -38,6 +39,7 @@ session.subscribe(() => {
 
 /** Without a launch service there is nothing to launch with. */
 const placesOf = ({ launcherUrl }: Config): ReadonlyArray<Place> => [
+  { path: "/overview", title: "Overview", icon: LayoutDashboard, key: "o" },
   { path: "/runs", title: "Runs", icon: ListTree, key: "r" },
   ...(launcherUrl === undefined ? [] : [{ path: "/launch", title: "Launch", icon: Rocket, key: "l" }])
 ]
@@ -53,7 +55,10 @@ export const App = ({ config }: { readonly config: Config }) => {
             <Suspense fallback={<Skeleton rows={10} height={40} />}>
               <Switch>
                 <Route path="/">
-                  <Redirect to="/runs" replace />
+                  <Redirect to="/overview" replace />
+                </Route>
+                <Route path="/overview">
+                  <OverviewPage />
                 </Route>
                 <Route path="/runs">
                   <RunsPage />
@@ -67,7 +72,7 @@ export const App = ({ config }: { readonly config: Config }) => {
                 <Route>
                   <Empty isPage title="There is no such page">
                     <a className="text-accent underline" href={import.meta.env.BASE_URL}>
-                      Go to the runs
+                      Go to the overview
                     </a>
                   </Empty>
                 </Route>

@@ -25,6 +25,8 @@ export const DashboardKpis = Schema.Struct({
   avgDurationMs: Schema.NullOr(Schema.Int).annotate({
     description: "Mean duration of completed runs, milliseconds; null when there is none"
   }),
+  p50DurationMs: optional(Field.integer("Median duration of completed runs, milliseconds; absent without one")),
+  p95DurationMs: optional(Field.integer("95th percentile of these, interpolated; absent without one")),
   successRate: optional(Field.number("Completed runs as a share of ended ones, 0 to 1; absent when no run has ended"))
 }).annotate({ identifier: "DashboardKpis", description: "Runs created, and signals emitted, in the window" })
 export type DashboardKpis = typeof DashboardKpis.Type
@@ -74,13 +76,50 @@ export const DashboardCharts = Schema.Record(Schema.Literals(CHART_NAMES), Chart
 })
 export type DashboardCharts = typeof DashboardCharts.Type
 
+const perBucket = (description: string) => Schema.Array(Schema.Finite).annotate({ description })
+
+/** Key figures over time: each list has one value for each label. */
+export const DashboardTrends = Schema.Struct({
+  labels: Field.texts("Starts of the buckets, UTC; those without a run are left out"),
+  totalRuns: perBucket("Runs created in the bucket"),
+  activeRuns: perBucket("Of these, not ended"),
+  completedRuns: perBucket("Of these, completed"),
+  failedRuns: perBucket("Of these, failed"),
+  cancelledRuns: perBucket("Of these, cancelled"),
+  suspendedRuns: perBucket("Of these, suspended"),
+  declinedRuns: perBucket("Of these, completed with a negative decision"),
+  tokens: perBucket("Tokens of their LLM calls"),
+  costUsd: perBucket("Estimated cost of these, US dollars")
+}).annotate({ identifier: "DashboardTrends", description: "The key figures by the time at which runs were created" })
+export type DashboardTrends = typeof DashboardTrends.Type
+
+export const ScenarioFigures = Schema.Struct({
+  scenario: Field.text(
+    "sourceRef of the runs, else their metadata.scenarioRef, else unknown",
+    "incident/failover@1.0.0"
+  ),
+  runs: Field.integer("Runs created in the window"),
+  activeRuns: Field.integer("Of these, not ended"),
+  completedRuns: Field.integer("Of these, completed"),
+  failedRuns: Field.integer("Of these, failed"),
+  declinedRuns: Field.integer("Of these, completed with a negative decision"),
+  tokens: Field.number("Tokens of their LLM calls"),
+  costUsd: Field.number("Estimated cost of these, US dollars"),
+  avgDurationMs: Schema.NullOr(Schema.Int).annotate({
+    description: "Mean duration of completed runs, milliseconds; null when there is none"
+  })
+}).annotate({ identifier: "ScenarioFigures", description: "What the runs of one scenario came to" })
+export type ScenarioFigures = typeof ScenarioFigures.Type
+
 export const DashboardOverview = Schema.Struct({
   kpis: DashboardKpis,
   recentRuns: Schema.Array(RecentRun).annotate({
     description: "At most 10 runs that are not archived, the newest first, whatever the window"
   }),
   runtimeHealth: RuntimeHealth,
-  charts: DashboardCharts
+  charts: DashboardCharts,
+  trends: DashboardTrends,
+  scenarios: Schema.Array(ScenarioFigures).annotate({ description: "The ten most frequent scenarios" })
 }).annotate({ identifier: "DashboardOverview", description: "Everything an overview page shows" })
 export type DashboardOverview = typeof DashboardOverview.Type
 

@@ -91,7 +91,7 @@ export const Shell = ({
 }
 
 const Brand = () => (
-  <Link href="/runs" className="flex items-center gap-2 font-semibold tracking-tight">
+  <Link href="/" className="flex items-center gap-2 font-semibold tracking-tight">
     <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" className="size-5" />
     Runplane
   </Link>

@@ -39,6 +39,22 @@ export const exactTime = (at: number): string =>
       }).format(at)
     : "unknown time"
 
+/** `22 Nov, 14:03` in the viewer's zone. */
+export const dateTime = (at: number): string =>
+  Number.isFinite(at)
+    ? new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).format(
+        at
+      )
+    : "unknown time"
+
+/** `22 Nov` in the viewer's zone. */
+export const dayMonth = (at: number): string =>
+  new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" }).format(at)
+
+/** `14:03` in the viewer's zone. */
+export const clockMinute = (at: number): string =>
+  new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" }).format(at)
+
 /** `14:03:22.417` in the viewer's zone. */
 export const clockTime = (at: number): string =>
   Number.isFinite(at)

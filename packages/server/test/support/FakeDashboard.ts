@@ -57,7 +57,20 @@ export const Dashboard = HttpApiBuilder.group(ControlPlaneApi, "dashboard", (han
           successRate: chart,
           decisionOutcome: chart,
           perScenario: chart
-        }
+        },
+        trends: {
+          labels: [],
+          totalRuns: [],
+          activeRuns: [],
+          completedRuns: [],
+          failedRuns: [],
+          cancelledRuns: [],
+          suspendedRuns: [],
+          declinedRuns: [],
+          tokens: [],
+          costUsd: []
+        },
+        scenarios: []
       })
   })
 )

@@ -23,6 +23,7 @@ const PRESETS: ReadonlyArray<{ readonly title: string; readonly patch: Partial<R
 
 const NOTHING: Partial<RunFilters> = {
   search: "",
+  q: "",
   status: "any",
   scenario: "",
   environment: "",

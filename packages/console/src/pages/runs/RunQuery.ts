@@ -5,6 +5,8 @@ import { flagParam, listParam, textParam, type ValuesOf, wordParam } from "../..
 /** The state of the runs page, all of it in its address. */
 export const runParams = {
   search: textParam,
+  /** A search in the language of the list (docs/http.md#query). */
+  q: textParam,
   status: wordParam(["any", ...RunStatus.literals]),
   scenario: textParam,
   environment: textParam,
@@ -29,6 +31,7 @@ const spans: Readonly<Record<RunFilters["since"], number | undefined>> = {
 /** Whether anything but the looks of the list was chosen. */
 export const isFiltered = (filters: RunFilters): boolean =>
   filters.search !== "" ||
+  filters.q !== "" ||
   filters.status !== "any" ||
   filters.scenario !== "" ||
   filters.environment !== "" ||
@@ -69,6 +72,7 @@ const conditions = (filters: RunFilters) => ({
   includeArchived: filters.archived,
   ...(filters.status !== "any" && { status: filters.status }),
   ...(filters.search !== "" && { search: filters.search }),
+  ...(filters.q !== "" && { q: filters.q }),
   ...(filters.scenario !== "" && { scenarioRef: filters.scenario }),
   ...(filters.environment !== "" && { environment: filters.environment }),
   ...(filters.tags.length > 0 && { tags: filters.tags })

@@ -1,10 +1,10 @@
-import { useVirtualizer } from "@tanstack/react-virtual"
 import { ArrowUp } from "lucide-react"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { useLocation } from "wouter"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
+import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { COLUMNS, type Column, FIXED } from "./Columns.tsx"
@@ -40,25 +40,16 @@ export default function RunsPage() {
   const [chosen, setChosen] = useState(-1)
   const now = useNow(1_000)
   const [, go] = useLocation()
-  const scroller = useRef<HTMLDivElement>(null)
   const searchRef = useRef<HTMLInputElement>(null)
   useTitle("Runs")
 
   const height = HEIGHTS[filters.density]
-  const rows = useVirtualizer({
-    count: runs.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => height,
-    overscan: 12
-  })
-  useEffect(() => {
-    rows.options.estimateSize = () => height
-    rows.measure()
-  }, [height, rows])
+  const rows = useFixedRows({ count: runs.length, height })
+  const { scroller } = rows
   const columns = useMemo(() => COLUMNS.filter(({ id }) => FIXED.has(id) || !filters.hide.includes(id)), [filters.hide])
 
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
-  const last = rows.getVirtualItems().at(-1)?.index ?? 0
+  const { last } = rows
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && last >= runs.length - AHEAD) void fetchNextPage()
   }, [last, runs.length, hasNextPage, isFetchingNextPage, fetchNextPage])
@@ -67,9 +58,9 @@ export default function RunsPage() {
     if (runs.length === 0) return
     const next = Math.min(runs.length - 1, Math.max(0, chosen + by))
     setChosen(next)
-    rows.scrollToIndex(next)
+    rows.scrollTo(next)
     // The row may have to be drawn first.
-    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-row="${next}"] a`)?.focus())
+    requestAnimationFrame(() => scroller?.querySelector<HTMLElement>(`[data-row="${next}"] a`)?.focus())
   }
   useShortcuts([
     { keys: "/", says: "Search", group: "Runs", run: () => searchRef.current?.focus() },
@@ -124,13 +115,13 @@ export default function RunsPage() {
               className="btn btn-main absolute top-2 left-1/2 z-10 -translate-x-1/2 rounded-full shadow-float"
               onClick={() => {
                 showNewer()
-                scroller.current?.scrollTo({ top: 0 })
+                scroller?.scrollTo({ top: 0 })
               }}
             >
               <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
             </button>
           ) : null}
-          <div ref={scroller} role="rowgroup" tabIndex={0} className="h-full overflow-auto bg-panel">
+          <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="h-full overflow-auto bg-panel">
             {list.isPending ? <Skeleton rows={12} height={height} /> : null}
             {hasFailed ? (
               <Failure what="The runs cannot be read" error={list.error} retry={() => void list.refetch()} />
@@ -144,8 +135,8 @@ export default function RunsPage() {
                 </Empty>
               )
             ) : null}
-            <div className="relative" style={{ height: rows.getTotalSize() }}>
-              {rows.getVirtualItems().map(({ index, start }) => {
+            <div className="relative" style={{ height: rows.size }}>
+              {rows.items.map(({ index, start }) => {
                 const run = runs[index]
                 if (run === undefined) return null
                 const facts = runFacts(run)

@@ -14,7 +14,7 @@ import { shareReads } from "../../database/SharedRead.ts"
 import { RuntimeHealth } from "../../edge/RuntimeHealth.ts"
 import { DashboardRepository } from "./DashboardRepository.ts"
 import { dashboardWindow } from "./DashboardWindow.ts"
-import { chartsOf, kpisOf } from "./Overview.ts"
+import { chartsOf, kpisOf, scenariosOf, trendsOf } from "./Overview.ts"
 
 /** However many look at dashboards, the runtime is asked at most this often. */
 const RUNTIME_HEALTH_TTL = "1 second"
@@ -45,7 +45,14 @@ export class Dashboard extends Context.Service<
         const [rows, runtime] = yield* Effect.all([repository.overview(window, filter), runtimeHealth], {
           concurrency: 2
         })
-        return { kpis: kpisOf(rows), recentRuns: rows.recent, runtimeHealth: runtime, charts: chartsOf(rows) }
+        return {
+          kpis: kpisOf(rows),
+          recentRuns: rows.recent,
+          runtimeHealth: runtime,
+          charts: chartsOf(rows),
+          trends: trendsOf(rows),
+          scenarios: scenariosOf(rows)
+        }
       })
       // A room full of screens asks for the same at the same time.
       const shared = yield* shareReads(read, JSON.stringify)

@@ -40,9 +40,9 @@ export interface CreatedRuns {
   readonly timed: number
 }
 
-/** Milliseconds from start to end of the completed runs that ended within one bucket. */
+/** Milliseconds from start to end of the completed runs that ended within one bucket; `at` is null for all of them. */
 export interface Latency {
-  readonly at: Date
+  readonly at: Date | null
   readonly mean: number
   /** 50th, 95th and 99th percentile, interpolated. */
   readonly percentiles: ReadonlyArray<number>
@@ -58,6 +58,11 @@ export interface CountOf {
   readonly count: number
 }
 
+/** The runs of one scenario that were created in the window, as they are now. */
+export interface ScenarioRuns extends Omit<CreatedRuns, "at"> {
+  readonly label: string
+}
+
 export interface OverviewRows {
   readonly created: ReadonlyArray<CreatedRuns>
   readonly latencies: ReadonlyArray<Latency>
@@ -65,7 +70,7 @@ export interface OverviewRows {
   readonly signals: ReadonlyArray<CountAt>
   readonly decisions: ReadonlyArray<CountAt>
   readonly errors: ReadonlyArray<CountOf>
-  readonly scenarios: ReadonlyArray<CountOf>
+  readonly scenarios: ReadonlyArray<ScenarioRuns>
   readonly recent: ReadonlyArray<RecentRun>
 }
 
@@ -202,7 +207,7 @@ export class DashboardRepository extends Context.Service<
         SELECT ${bucket("ended", window)} AS at, avg(r.took)::float8 / 1000 AS mean,
                percentile_cont(ARRAY[0.5, 0.95, 0.99]::float8[])
                  WITHIN GROUP (ORDER BY r.took::float8 / 1000) AS percentiles
-        FROM timed r GROUP BY 1 ORDER BY 1`
+        FROM timed r GROUP BY GROUPING SETS ((1), ()) HAVING count(*) > 0 ORDER BY 1`
 
       const isFiltered = (filter: RunFilter) => filter.scenarioRef !== undefined || filter.environment !== undefined
 
@@ -249,16 +254,14 @@ export class DashboardRepository extends Context.Service<
       const read = Effect.fnUntraced(function* (window: DashboardWindow, filter: RunFilter) {
         const runs = yield* created(window, filter)
         const marked = yield* marks(window, filter)
-        const labelled = (wanted: RunPart["chart"]) =>
-          runs.flatMap(({ chart, label, runs: count }) => (chart === wanted ? [{ label, count }] : []))
         const rows: OverviewRows = {
           created: runs.filter(({ chart }) => chart === "created"),
           latencies: yield* latencies(window, filter),
           throughput: yield* throughput(window, filter),
           signals: marked.flatMap(({ at, signals }) => (signals > 0 ? [{ at, count: signals }] : [])),
           decisions: marked.flatMap(({ at, decisions, outcome }) => (decisions > 0 ? [{ at, count: outcome }] : [])),
-          errors: labelled("error"),
-          scenarios: labelled("scenario"),
+          errors: runs.flatMap(({ chart, label, runs: count }) => (chart === "error" ? [{ label, count }] : [])),
+          scenarios: runs.filter(({ chart }) => chart === "scenario"),
           recent: yield* recent(filter)
         }
         return rows

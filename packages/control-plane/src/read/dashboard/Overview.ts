@@ -1,4 +1,4 @@
-import type { Chart, DashboardCharts, DashboardKpis } from "@runplane/api"
+import type { Chart, DashboardCharts, DashboardKpis, DashboardTrends, ScenarioFigures } from "@runplane/api"
 import type { CountAt, CountOf, CreatedRuns, Latency, OverviewRows } from "./DashboardRepository.ts"
 
 const sumOf = <A>(rows: ReadonlyArray<A>, value: (row: A) => number): number =>
@@ -8,12 +8,13 @@ const ended = (runs: { readonly completed: number; readonly failed: number; read
   runs.completed + runs.failed + runs.cancelled
 
 /** The key figures (docs/http.md#dashboard-figures). */
-export const kpisOf = ({ created, signals }: OverviewRows): DashboardKpis => {
+export const kpisOf = ({ created, latencies, signals }: OverviewRows): DashboardKpis => {
   const completedRuns = sumOf(created, (row) => row.completed)
   const failedRuns = sumOf(created, (row) => row.failed)
   const cancelledRuns = sumOf(created, (row) => row.cancelled)
   const all = ended({ completed: completedRuns, failed: failedRuns, cancelled: cancelledRuns })
   const timed = sumOf(created, (row) => row.timed)
+  const [p50, p95] = latencies.find(({ at }) => at === null)?.percentiles ?? []
   return {
     totalRuns: sumOf(created, (row) => row.runs),
     activeRuns: sumOf(created, (row) => row.waiting + row.running + row.suspended),
@@ -26,14 +27,45 @@ export const kpisOf = ({ created, signals }: OverviewRows): DashboardKpis => {
     totalTokens: sumOf(created, (row) => row.tokens),
     totalCostUsd: Math.round(sumOf(created, (row) => row.cost) * 100) / 100,
     avgDurationMs: timed === 0 ? null : Math.round(sumOf(created, (row) => row.duration) / timed),
+    ...(p50 !== undefined && { p50DurationMs: Math.round(p50) }),
+    ...(p95 !== undefined && { p95DurationMs: Math.round(p95) }),
     ...(all > 0 && { successRate: completedRuns / all })
   }
 }
 
+/** The key figures over time, by the time of creation (docs/http.md#dashboard-figures). */
+export const trendsOf = ({ created }: OverviewRows): DashboardTrends => ({
+  labels: created.map(({ at }) => at.toISOString()),
+  totalRuns: created.map(({ runs }) => runs),
+  activeRuns: created.map(({ running, suspended, waiting }) => waiting + running + suspended),
+  completedRuns: created.map(({ completed }) => completed),
+  failedRuns: created.map(({ failed }) => failed),
+  cancelledRuns: created.map(({ cancelled }) => cancelled),
+  suspendedRuns: created.map(({ suspended }) => suspended),
+  declinedRuns: created.map(({ declined }) => declined),
+  tokens: created.map(({ tokens }) => tokens),
+  costUsd: created.map(({ cost }) => cost)
+})
+
+/** What the runs of each scenario of `perScenario` came to. */
+export const scenariosOf = ({ scenarios }: OverviewRows): ReadonlyArray<ScenarioFigures> =>
+  scenarios.map((row) => ({
+    scenario: row.label,
+    runs: row.runs,
+    activeRuns: row.waiting + row.running + row.suspended,
+    completedRuns: row.completed,
+    failedRuns: row.failed,
+    declinedRuns: row.declined,
+    tokens: row.tokens,
+    costUsd: row.cost,
+    avgDurationMs: row.timed === 0 ? null : Math.round(row.duration / row.timed)
+  }))
+
 /** The thirteen charts (docs/http.md#dashboard-figures). Buckets without a row are left out. */
 export const chartsOf = (rows: OverviewRows): DashboardCharts => {
   const ofCreated = (value: (row: CreatedRuns) => number) => overTime(rows.created, value)
-  const ofLatency = (value: (row: Latency) => number) => overTime(rows.latencies, (row) => Math.round(value(row)))
+  const latencies = rows.latencies.filter(isOfBucket)
+  const ofLatency = (value: (row: Latency) => number) => overTime(latencies, (row) => Math.round(value(row)))
   const count = (row: CountAt) => row.count
   return {
     runVolume: ofCreated((row) => row.runs),
@@ -48,9 +80,11 @@ export const chartsOf = (rows: OverviewRows): DashboardCharts => {
     cost: ofCreated((row) => row.cost),
     successRate: ofCreated((row) => (ended(row) === 0 ? 0 : (row.completed / ended(row)) * 100)),
     decisionOutcome: overTime(rows.decisions, count),
-    perScenario: byLabel(rows.scenarios)
+    perScenario: byLabel(rows.scenarios.map(({ label, runs }) => ({ label, count: runs })))
   }
 }
+
+const isOfBucket = (row: Latency): row is Latency & { readonly at: Date } => row.at !== null
 
 const overTime = <Row extends { readonly at: Date }>(rows: ReadonlyArray<Row>, value: (row: Row) => number): Chart => ({
   labels: rows.map((row) => row.at.toISOString()),

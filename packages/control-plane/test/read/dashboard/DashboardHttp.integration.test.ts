@@ -56,6 +56,8 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
         totalTokens: 111,
         totalCostUsd: 1.33,
         avgDurationMs: Math.round((3_601_000 + 2_000 + 4_000) / 3),
+        p50DurationMs: 4_000,
+        p95DurationMs: Math.round(4_000 + 0.9 * (3_601_000 - 4_000)),
         successRate: 3 / 7
       })
     })
@@ -91,6 +93,32 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
       })
     )
   }
+
+  it.effect("has the key figures by time and by scenario, which add up to those of the window", () =>
+    Effect.gen(function* () {
+      const { charts, kpis, scenarios, trends } = yield* overview(WINDOW)
+      const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+      assert.deepStrictEqual(trends.labels, charts.runVolume.labels)
+      for (const name of ["totalRuns", "activeRuns", "completedRuns", "failedRuns", "cancelledRuns", "declinedRuns"]) {
+        assert.lengthOf(trends[name], trends.labels.length)
+        assert.strictEqual(sum(trends[name]), kpis[name], name)
+      }
+      assert.strictEqual(sum(trends.tokens), kpis.totalTokens)
+      assert.strictEqual(sum(trends.suspendedRuns), kpis.suspendedRuns)
+      assert.deepStrictEqual(
+        scenarios.map(({ runs, scenario }: { readonly runs: number; readonly scenario: string }) => [scenario, runs]),
+        [
+          ["unknown", 9],
+          ["loans/fast@1", 2],
+          ["loans/slow", 1]
+        ]
+      )
+      for (const name of ["activeRuns", "completedRuns", "failedRuns", "declinedRuns", "tokens"]) {
+        const all = sum(scenarios.map((figures: Readonly<Record<string, number>>) => figures[name]))
+        assert.strictEqual(all, sum(trends[name]), name)
+      }
+    })
+  )
 
   it.effect("gives sparse charts without data as empty ones, and no average", () =>
     Effect.gen(function* () {

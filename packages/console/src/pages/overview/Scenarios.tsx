@@ -1,0 +1,81 @@
+import type { ScenarioFigures } from "@runplane/api"
+import { Said } from "../../ui/basics.tsx"
+import { Part, Table, type TableColumn, To } from "../../ui/kit.tsx"
+import { Empty } from "../../ui/States.tsx"
+import { compact, dollars, duration, percent, whole } from "../../view/Format.ts"
+import { type Look, runsLink } from "./OverviewQuery.ts"
+
+const columnsOf = (look: Look): ReadonlyArray<TableColumn<ScenarioFigures>> => [
+  {
+    title: "Scenario",
+    className: "max-w-[340px] truncate",
+    cell: ({ scenario }) =>
+      scenario === "unknown" ? (
+        "unknown"
+      ) : (
+        <To href={runsLink(look, "", scenario)}>
+          <Said text={scenario} />
+        </To>
+      )
+  },
+  { title: "Runs", align: "right", cell: ({ runs }) => <span className="num">{whole(runs)}</span> },
+  {
+    title: "Active",
+    align: "right",
+    from: "2xl",
+    cell: ({ activeRuns }) => <span className="num">{whole(activeRuns)}</span>
+  },
+  {
+    title: "Completed",
+    align: "right",
+    cell: ({ activeRuns, completedRuns, runs }) => (
+      <span className="num whitespace-nowrap">
+        {whole(completedRuns)}
+        {runs > activeRuns ? <span className="text-muted"> {percent(completedRuns / (runs - activeRuns))}</span> : null}
+      </span>
+    )
+  },
+  {
+    title: "Declined",
+    align: "right",
+    from: "md",
+    cell: ({ declinedRuns }) => <span className="num">{whole(declinedRuns)}</span>
+  },
+  {
+    title: "Failed",
+    align: "right",
+    cell: ({ failedRuns }) => <span className={`num ${failedRuns > 0 ? "text-bad" : ""}`}>{whole(failedRuns)}</span>
+  },
+  {
+    title: "Mean duration",
+    align: "right",
+    from: "lg",
+    cell: ({ avgDurationMs }) => (
+      <span className="num whitespace-nowrap">{avgDurationMs === null ? "–" : duration(avgDurationMs)}</span>
+    )
+  },
+  {
+    title: "Tokens",
+    align: "right",
+    from: "2xl",
+    cell: ({ tokens }) => <span className="num">{compact(tokens)}</span>
+  },
+  { title: "Cost", align: "right", from: "sm", cell: ({ costUsd }) => <span className="num">{dollars(costUsd)}</span> }
+]
+
+/** The most frequent scenarios of the time, and what their runs came to. */
+export const Scenarios = ({
+  look,
+  scenarios
+}: {
+  readonly scenarios: ReadonlyArray<ScenarioFigures>
+  readonly look: Look
+}) => (
+  <Part title="Scenarios" className="xl:col-span-2">
+    {scenarios.length === 0 ? (
+      <Empty title="No run in this time">Look at a longer time, or launch a scenario.</Empty>
+    ) : (
+      <Table label="Scenarios" columns={columnsOf(look)} rows={scenarios} keyOf={({ scenario }) => scenario} />
+    )}
+  </Part>
+)

@@ -1,0 +1,145 @@
+import type { ControlPlaneCalls } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { useRead } from "../../ui/useRead.ts"
+import { counted } from "../../view/Format.ts"
+import { type Look, runsLink } from "./OverviewQuery.ts"
+
+/** Something that somebody should look at, and where. */
+export interface Concern {
+  readonly id: string
+  readonly tone: "bad" | "warn"
+  readonly text: string
+  readonly href: string
+}
+
+/** A run that has had no event for this long is said to be silent. Minutes. */
+export const SILENT_MINUTES = 5
+const SOON_MS = 10_000
+const LATER_MS = 30_000
+/** Running runs whose forecast is looked at. */
+const MOST_FORECASTS = 8
+
+const MINUTE = 60_000
+
+/** Running runs that cannot come to a positive outcome any more. */
+const outOfReach = (api: ControlPlaneCalls) =>
+  Effect.gen(function* () {
+    const { data } = yield* api.runs.list({
+      query: {
+        status: "running",
+        limit: MOST_FORECASTS,
+        offset: 0,
+        sortBy: "updatedAt",
+        sortOrder: "desc",
+        includeArchived: false
+      }
+    })
+    const forecasts = yield* Effect.forEach(
+      data,
+      // A run may be deleted meanwhile.
+      ({ id }) =>
+        Effect.option(Effect.map(api.decisions.forecast({ params: { id }, query: {} }), (answer) => ({ id, answer }))),
+      { concurrency: 4 }
+    )
+    return forecasts.flatMap((found) => {
+      if (found._tag === "None") return []
+      const positive = found.value.answer.outcomes.find(({ outcome }) => outcome === "positive")
+      return positive?.status === "impossible" ? [found.value.id] : []
+    })
+  })
+
+const UNFINISHED = "status:(starting,binding_session,running)"
+const SILENT_LIST = new URLSearchParams({ q: UNFINISHED, sort: "oldest" }).toString()
+const MOST_RUNS = 200
+
+/**
+ * Unfinished runs without an event since then: those whose last event has a smaller seq than the first of all events
+ * since. Among the oldest ones.
+ */
+const silentRuns = (api: ControlPlaneCalls) =>
+  Effect.gen(function* () {
+    const since = new Date(Date.now() - SILENT_MINUTES * MINUTE).toISOString()
+    const after = yield* api.crossRunEvents.list({ query: { afterTs: since, afterSeq: 0, limit: 1 } })
+    const firstSeq = after.data[0]?.seq ?? Number.POSITIVE_INFINITY
+    const { data } = yield* api.runs.list({
+      query: {
+        q: UNFINISHED,
+        createdBefore: since,
+        limit: MOST_RUNS,
+        offset: 0,
+        sortBy: "createdAt",
+        sortOrder: "asc",
+        includeArchived: false
+      }
+    })
+    return data.flatMap(({ id, lastEventSeq }) => (lastEventSeq < firstSeq ? [id] : []))
+  })
+
+/** What is wrong, or about to be, by what the service says; and whether all of it could be asked. */
+export const useAttention = (look: Look) => {
+  const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: SOON_MS })
+  const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: LATER_MS })
+  const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: LATER_MS })
+  const silent = useRead(["silent runs"], silentRuns, { everyMs: LATER_MS })
+  const denied = useRead(
+    ["denials", look.query],
+    (api) =>
+      api.crossRunEvents.list({
+        query: { type: ["policy.denied"], afterTs: new Date(look.span.from).toISOString(), afterSeq: 0, limit: 1 }
+      }),
+    { everyMs: LATER_MS }
+  )
+  const stuck = useRead(["out of reach"], outOfReach, { everyMs: LATER_MS })
+
+  const concerns: Array<Concern> = []
+  const add = (id: string, tone: Concern["tone"], text: string, href: string) => concerns.push({ id, tone, text, href })
+  if (ready.data !== undefined) {
+    const { circuitBreaker, database, log, runtime, streamConsumer } = ready.data.checks
+    if (database !== "ok") add("database", "bad", "The database does not answer", "/operations")
+    if (!runtime.ok)
+      add("runtime", "bad", `The runtime does not answer: ${runtime.detail ?? "no reason given"}`, "/operations")
+    if (circuitBreaker !== "CLOSED") add("breaker", "bad", `The circuit breaker is ${circuitBreaker}`, "/operations")
+    if (!log.ok) add("log", "warn", `Events are stored late: ${log.detail}`, "/operations")
+    if (streamConsumer !== "ok") add("streams", "warn", "Streams of runs are not connected", "/operations")
+  }
+  if (stuck.data !== undefined && stuck.data.length > 0) {
+    const [first = ""] = stuck.data
+    const text = `${counted(stuck.data.length, "running run")} cannot reach a positive outcome any more`
+    add("reach", "warn", text, stuck.data.length === 1 ? `/runs/${first}?view=decision` : "/runs?status=running")
+  }
+  if (silent.data !== undefined && silent.data.length > 0) {
+    const [first = ""] = silent.data
+    const text = `${counted(silent.data.length, "run")} without an event for ${SILENT_MINUTES} minutes`
+    add("silent", "warn", text, silent.data.length === 1 ? `/runs/${first}` : `/runs?${SILENT_LIST}`)
+  }
+  if (denied.data?.total !== undefined && denied.data.total > 0) {
+    const text = `${counted(denied.data.total, "denial")} by policy in this time`
+    add("denied", "warn", text, runsLink(look, "event:policy.denied"))
+  }
+  if (drift.data !== undefined) {
+    const { missingFromRuntime, untrackedSessions } = drift.data
+    if (untrackedSessions.length > 0) {
+      add(
+        "untracked",
+        "warn",
+        `${counted(untrackedSessions.length, "live session")} without a run`,
+        "/operations#drift"
+      )
+    }
+    if (missingFromRuntime !== null && missingFromRuntime.length > 0) {
+      add("missing", "warn", `${counted(missingFromRuntime.length, "run")} whose session is gone`, "/operations#drift")
+    }
+  }
+  for (const { active, deliveryStats, id, url } of hooks.data ?? []) {
+    const failed = deliveryStats?.failed ?? 0
+    if (failed > 0)
+      add(`hook-${id}`, "warn", `${counted(failed, "delivery", "deliveries")} to ${url} given up`, `/webhooks?id=${id}`)
+    else if (!active) add(`hook-${id}`, "warn", `The webhook ${url} is not active`, `/webhooks?id=${id}`)
+  }
+  const reads = [ready, drift, hooks, silent, denied, stuck]
+  return {
+    concerns,
+    isPending: reads.some(({ isPending }) => isPending),
+    failure: reads.find(({ isError }) => isError)?.error
+  }
+}

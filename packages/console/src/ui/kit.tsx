@@ -1,0 +1,207 @@
+import type { UseQueryResult } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import { Link } from "wouter"
+import { Failure, Skeleton, Stale } from "./States.tsx"
+
+/** A page that scrolls as a whole, with its title and what can be done on it. */
+export const Sheet = ({
+  actions,
+  children,
+  note,
+  title
+}: {
+  readonly title: string
+  readonly note?: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}) => (
+  <div className="flex h-full flex-col">
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-panel px-4 py-2.5">
+      <h1 className="text-[17px] font-semibold tracking-tight">{title}</h1>
+      {note === undefined ? null : <span className="num text-muted">{note}</span>}
+      {actions === undefined ? null : <span className="ml-auto flex flex-wrap items-center gap-2">{actions}</span>}
+    </div>
+    <div tabIndex={0} role="region" aria-label={title} className="min-h-0 flex-1 overflow-auto">
+      <div className="flex flex-col gap-4 p-4 max-sm:p-3">{children}</div>
+    </div>
+  </div>
+)
+
+/** A part of a page under a title. */
+export const Part = ({
+  actions,
+  children,
+  className = "",
+  note,
+  title
+}: {
+  readonly title: string
+  readonly note?: ReactNode
+  readonly actions?: ReactNode
+  readonly className?: string
+  readonly children: ReactNode
+}) => (
+  <section aria-label={title} className={`panel min-w-0 overflow-hidden ${className}`}>
+    <div className="flex min-h-10 flex-wrap items-center gap-x-2 gap-y-1 border-b border-line px-3 py-1.5">
+      <h2 className="font-semibold">{title}</h2>
+      {note === undefined ? null : <span className="num text-muted">{note}</span>}
+      {actions === undefined ? null : <span className="ml-auto flex flex-wrap items-center gap-1.5">{actions}</span>}
+    </div>
+    {children}
+  </section>
+)
+
+/** What a read has brought: bars while it is on its way, why it failed, and its age when it cannot be renewed. */
+export function Shown<A>({
+  children,
+  height = 32,
+  read,
+  rows = 4,
+  what
+}: {
+  readonly read: UseQueryResult<A>
+  /** Says what could not be read: "The policies cannot be read". */
+  readonly what: string
+  readonly rows?: number
+  readonly height?: number
+  readonly children: (data: A) => ReactNode
+}) {
+  if (read.data === undefined) {
+    return read.isError ? (
+      <Failure what={what} error={read.error} retry={() => void read.refetch()} />
+    ) : (
+      <Skeleton rows={rows} height={height} />
+    )
+  }
+  return (
+    <>
+      {read.isError ? <Stale since={read.dataUpdatedAt} error={read.error} /> : null}
+      {children(read.data)}
+    </>
+  )
+}
+
+export interface TableColumn<Row> {
+  readonly title: string
+  readonly align?: "right"
+  /** Left out on screens narrower than this. */
+  readonly from?: "sm" | "md" | "lg" | "xl" | "2xl"
+  readonly cell: (row: Row) => ReactNode
+  readonly className?: string
+}
+
+const fromClass = {
+  sm: "max-sm:hidden",
+  md: "max-md:hidden",
+  lg: "max-lg:hidden",
+  xl: "max-xl:hidden",
+  "2xl": "max-2xl:hidden"
+} as const
+
+/** A table of some dozens of rows; longer lists are drawn in part. */
+export function Table<Row>({
+  columns,
+  isChosen,
+  keyOf,
+  label,
+  onOpen,
+  rows
+}: {
+  readonly label: string
+  readonly columns: ReadonlyArray<TableColumn<Row>>
+  readonly rows: ReadonlyArray<Row>
+  readonly keyOf: (row: Row) => string
+  /** A click anywhere on the row; the row has a link or a button for keys as well. */
+  readonly onOpen?: (row: Row) => void
+  readonly isChosen?: (row: Row) => boolean
+}) {
+  const looks = ({ align, className = "", from }: TableColumn<Row>) =>
+    `px-2 first:pl-3 last:pr-3 ${align === "right" ? "text-right" : "text-left"} ${from === undefined ? "" : fromClass[from]} ${className}`
+  return (
+    <div className="overflow-x-auto" tabIndex={0} role="group" aria-label={`${label}, as a table`}>
+      <table className="w-full border-collapse">
+        <thead>
+          <tr className="h-8 border-b border-line">
+            {columns.map((column) => (
+              <th key={column.title} scope="col" className={`label whitespace-nowrap ${looks(column)}`}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr
+              key={keyOf(row)}
+              className={`border-b border-line last:border-0 ${onOpen === undefined ? "" : "cursor-pointer hover:bg-sunken"} ${
+                isChosen?.(row) === true ? "bg-accent-soft" : ""
+              }`}
+              onClick={onOpen === undefined ? undefined : () => onOpen(row)}
+            >
+              {columns.map((column) => (
+                <td key={column.title} className={`py-1.5 ${looks(column)}`}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Names and values side by side. */
+export const Facts = ({ facts }: { readonly facts: ReadonlyArray<readonly [name: string, value: ReactNode]> }) => (
+  <dl className="grid grid-cols-[minmax(96px,max-content)_1fr] gap-x-4 gap-y-1.5 p-3">
+    {facts.map(([name, value]) => (
+      <div key={name} className="contents">
+        <dt className="text-muted">{name}</dt>
+        <dd className="min-w-0 wrap-anywhere">{value}</dd>
+      </div>
+    ))}
+  </dl>
+)
+
+/** A way to another place of the console. */
+export const To = ({
+  children,
+  className = "",
+  href
+}: {
+  readonly href: string
+  readonly className?: string
+  readonly children: ReactNode
+}) => (
+  <Link href={href} className={`text-accent underline decoration-1 underline-offset-2 ${className}`}>
+    {children}
+  </Link>
+)
+
+interface SelectProps<Word extends string> {
+  readonly label: string
+  readonly value: Word
+  readonly options: ReadonlyArray<readonly [Word, string]>
+  readonly onChange: (word: Word) => void
+  readonly className?: string
+}
+
+export const Select = <Word extends string>({ className = "", label, onChange, options, value }: SelectProps<Word>) => (
+  <label className={className}>
+    <span className="sr-only">{label}</span>
+    <select
+      className="field w-full pr-1"
+      value={value}
+      onChange={({ target }) => {
+        const chosen = options.find(([word]) => word === target.value)
+        if (chosen !== undefined) onChange(chosen[0])
+      }}
+    >
+      {options.map(([word, title]) => (
+        <option key={word} value={word}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </label>
+)

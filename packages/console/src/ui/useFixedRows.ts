@@ -1,0 +1,50 @@
+import { useCallback, useEffect, useState } from "react"
+import { rowsInView } from "../view/Rows.ts"
+
+interface FixedRows {
+  readonly count: number
+  /** Of each row, CSS pixels. */
+  readonly height: number
+  /** Rows drawn beyond each edge. */
+  readonly overscan?: number
+}
+
+/**
+ * The rows of a long list that are in view, for rows that are all of one height. Draws again only when other rows come
+ * into view, not for each pixel.
+ */
+export const useFixedRows = ({ count, height, overscan = 12 }: FixedRows) => {
+  const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
+  const [view, setView] = useState({ first: 0, last: 40 })
+  const look = useCallback(() => {
+    if (scroller === null) return
+    const next = rowsInView(scroller.scrollTop, scroller.clientHeight, height, count, overscan)
+    setView((before) => (before.first === next.first && before.last === next.last ? before : next))
+  }, [scroller, height, count, overscan])
+  useEffect(() => {
+    if (scroller === null) return
+    look()
+    scroller.addEventListener("scroll", look, { passive: true })
+    const sizes = new ResizeObserver(look)
+    sizes.observe(scroller)
+    return () => {
+      scroller.removeEventListener("scroll", look)
+      sizes.disconnect()
+    }
+  }, [scroller, look])
+  const scrollTo = (index: number) => {
+    if (scroller === null) return
+    const top = index * height
+    if (top < scroller.scrollTop) scroller.scrollTop = top
+    else if (top + height > scroller.scrollTop + scroller.clientHeight) {
+      scroller.scrollTop = top + height - scroller.clientHeight
+    }
+    look()
+  }
+  const last = Math.min(count, view.last)
+  const items = Array.from({ length: Math.max(0, last - view.first) }, (_, at) => {
+    const index = view.first + at
+    return { index, start: index * height }
+  })
+  return { setScroller, scroller, items, size: count * height, last: last - 1, scrollTo }
+}

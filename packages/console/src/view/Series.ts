@@ -1,0 +1,47 @@
+import type { Chart } from "@runplane/api"
+
+/** Milliseconds from and to; what an overview looks at. */
+export interface TimeSpan {
+  readonly from: number
+  readonly to: number
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Length of a bucket of the dashboard (docs/http.md#dashboard-window), milliseconds. `isGiven`: with from and to. */
+export const bucketMs = ({ from, to }: TimeSpan, isGiven: boolean): number => {
+  const length = to - from
+  if (length <= 6 * HOUR) return MINUTE
+  return length <= (isGiven ? 48 : 24) * HOUR ? HOUR : DAY
+}
+
+/** Most buckets that a chart draws. */
+const MOST_BUCKETS = 2_000
+
+/** The starts of all buckets of a span, milliseconds. */
+export const bucketsOf = ({ from, to }: TimeSpan, length: number): ReadonlyArray<number> => {
+  const first = Math.floor(from / length) * length
+  const count = Math.min(MOST_BUCKETS, Math.max(1, Math.ceil((to - first) / length)))
+  return Array.from({ length: count }, (_, at) => first + at * length)
+}
+
+/**
+ * A sparse series over all buckets: the service leaves out those without data. `missing` is what such a bucket has: 0
+ * for what is counted, null for what is measured.
+ */
+export const overBuckets = (
+  { data, labels }: Chart,
+  buckets: ReadonlyArray<number>,
+  missing: 0 | null
+): ReadonlyArray<number | null> => {
+  const known = new Map(labels.map((label, at) => [Date.parse(label), data[at] ?? missing]))
+  return buckets.map((at) => known.get(at) ?? missing)
+}
+
+/** How much more or less than before: a share, or undefined when there was nothing to compare with. */
+export const changeOf = (now: number | undefined | null, before: number | undefined | null): number | undefined =>
+  now === undefined || now === null || before === undefined || before === null || before === 0
+    ? undefined
+    : (now - before) / Math.abs(before)

@@ -47,10 +47,10 @@ export const startChild = Effect.fn("ChildProcess.start")(function* <Command ext
   const replies = yield* Queue.bounded<unknown, ChildFailed>(REPLIES)
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const { PATH = "" } = process.env
+      const { NODE_COMPILE_CACHE = "", PATH = "" } = process.env
       // What a child logs must not get into the report, so both of its outputs go to our stderr.
       return spawn(process.execPath, [fileURLToPath(entry)], {
-        env: { PATH, ...environment },
+        env: { PATH, NODE_COMPILE_CACHE, ...environment },
         stdio: ["ignore", 2, 2, "ipc"]
       })
     }),

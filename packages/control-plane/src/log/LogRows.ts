@@ -241,6 +241,7 @@ const make = Effect.gen(function* () {
       (rows) => rows[0]?.metadata ?? "{}"
     )
 
+  /** Metadata are only named when they change: what the table derives of them would be worked out anew each time. */
   const updateStatus = (change: {
     readonly runId: RunId
     readonly status: RunStatus
@@ -253,8 +254,8 @@ const make = Effect.gen(function* () {
   }) => sql`
     UPDATE runs SET status = ${change.status}, status_revision = status_revision + 1, updated_at = ${change.at}::timestamptz,
                     started_at = ${change.startedAt}::timestamptz, ended_at = ${change.endedAt}::timestamptz,
-                    error_code = ${change.errorCode}, error_message = ${change.errorMessage},
-                    metadata = coalesce(${change.metadata}::text::json, metadata)
+                    error_code = ${change.errorCode}, error_message = ${change.errorMessage}
+                    ${change.metadata === null ? sql.literal("") : sql`, metadata = ${change.metadata}::text::json`}
     WHERE id = ${change.runId}::uuid`
 
   const updateSession = (runId: RunId, at: string, state: string | null, connected: boolean | null) => sql`

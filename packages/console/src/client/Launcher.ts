@@ -2,7 +2,8 @@ import { LauncherClient } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { layerHttp, settle } from "./Client.ts"
+import { settle } from "./Client.ts"
+import { layerHttp } from "./Http.ts"
 
 type Api = LauncherClient["Service"]
 

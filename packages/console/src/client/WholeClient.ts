@@ -1,7 +1,7 @@
 import { ControlPlaneClient } from "@runplane/api"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { layerHttp } from "./Client.ts"
+import { layerHttp } from "./Http.ts"
 
 /** The whole contract of the control plane; loaded with the first call that needs it. */
 export { ControlPlaneClient }

@@ -1,0 +1,27 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import { session } from "./Session.ts"
+
+/** The id that a call goes out with, so that what it fails with can be found in the log of the service. */
+export const RequestId = Context.Reference<string>("runplane/console/RequestId", { defaultValue: () => "" })
+
+/** `fetch`, with the id of the call and the key of the session as the services take them. */
+export const layerHttp = (keyHeader: "authorization" | "x-api-key") =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(
+      HttpClient.HttpClient,
+      HttpClient.mapRequestEffect((request) =>
+        Effect.map(RequestId, (id) => {
+          const { key } = session.get()
+          const named = id === "" ? request : HttpClientRequest.setHeader(request, "x-request-id", id)
+          if (key === undefined) return named
+          return HttpClientRequest.setHeader(named, keyHeader, keyHeader === "authorization" ? `Bearer ${key}` : key)
+        })
+      )
+    )
+  ).pipe(Layer.provide(FetchHttpClient.layer))

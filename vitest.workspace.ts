@@ -67,7 +67,8 @@ export default defineConfig({
       ...againstRuntime,
       ...inBrowser,
       {
-        // Servers that are killed and streams that are cut, hundreds of times: too long for `npm test`.
+        // Servers that are killed, streams that are cut, hundreds of times, programs started one after the other: too
+        // long for `npm test`.
         test: {
           name: "faults",
           include: ["packages/*/test/**/*.fault.test.ts"],

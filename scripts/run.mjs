@@ -172,7 +172,7 @@ const child = spawn(command, [...fixed, ...args], {
   cwd: root,
   env: {
     // Compiling what is imported is two thirds of a start.
-    ...(command === "vitest" ? {} : { NODE_COMPILE_CACHE: join(root, ".tools", "compile-cache") }),
+    NODE_COMPILE_CACHE: join(root, ".tools", "compile-cache"),
     ...process.env,
     PATH: [join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(windows ? ";" : ":")
   },

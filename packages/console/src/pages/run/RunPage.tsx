@@ -1,7 +1,21 @@
 import type { Run } from "@runplane/api"
 import { isTerminal } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
-import { Columns2, MessageSquareText, Rows4, Scale, Wallet } from "lucide-react"
+import {
+  Braces,
+  Columns2,
+  type LucideIcon,
+  Mail,
+  MessageSquareText,
+  Package,
+  RadioTower,
+  Route,
+  Rows4,
+  Scale,
+  ScrollText,
+  Wallet,
+  Waypoints
+} from "lucide-react"
 import { lazy, Suspense, useMemo } from "react"
 import { callRuns } from "../../client/Client.ts"
 import type { RunView } from "../../live/RunFollower.ts"
@@ -22,15 +36,36 @@ const StoryView = lazy(() => import("./StoryView.tsx"))
 const DecisionView = lazy(() => import("./DecisionView.tsx"))
 const TimelineView = lazy(() => import("./TimelineView.tsx"))
 const EventsView = lazy(() => import("./EventsView.tsx"))
+const PolicyView = lazy(() => import("./PolicyView.tsx"))
+const GraphView = lazy(() => import("./GraphView.tsx"))
+const MessagesView = lazy(() => import("./MessagesView.tsx"))
+const SignalsView = lazy(() => import("./SignalsView.tsx"))
+const ArtifactsView = lazy(() => import("./ArtifactsView.tsx"))
+const TracesView = lazy(() => import("./TracesView.tsx"))
+const RawView = lazy(() => import("./RawView.tsx"))
 const CostView = lazy(() => import("./CostView.tsx"))
 
-const VIEWS = [
-  { id: "story", title: "Story", icon: MessageSquareText, key: "1" },
-  { id: "decision", title: "Decision", icon: Scale, key: "2" },
-  { id: "timeline", title: "Timeline", icon: Columns2, key: "3" },
-  { id: "events", title: "Events", icon: Rows4, key: "4" },
-  { id: "cost", title: "Cost", icon: Wallet, key: "5" }
-] as const
+interface ViewTab {
+  readonly id: RunPageState["view"]
+  readonly title: string
+  readonly icon: LucideIcon
+  readonly keys: string
+}
+
+const VIEWS: ReadonlyArray<ViewTab> = [
+  { id: "story", title: "Story", icon: MessageSquareText, keys: "1" },
+  { id: "decision", title: "Decision", icon: Scale, keys: "2" },
+  { id: "policy", title: "Policy", icon: ScrollText, keys: "3" },
+  { id: "timeline", title: "Timeline", icon: Columns2, keys: "4" },
+  { id: "graph", title: "Graph", icon: Waypoints, keys: "5" },
+  { id: "events", title: "Events", icon: Rows4, keys: "6" },
+  { id: "messages", title: "Messages", icon: Mail, keys: "7" },
+  { id: "signals", title: "Signals", icon: RadioTower, keys: "8" },
+  { id: "cost", title: "Cost", icon: Wallet, keys: "9" },
+  { id: "artifacts", title: "Artifacts", icon: Package, keys: "v a" },
+  { id: "traces", title: "Traces", icon: Route, keys: "v t" },
+  { id: "raw", title: "Raw", icon: Braces, keys: "v r" }
+]
 
 const REFRESH_MS = 5_000
 
@@ -70,8 +105,8 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
   const [page, set] = useUrlState(runPageParams)
   useTitle(runFacts(run).title)
   useShortcuts([
-    ...VIEWS.map(({ id, key, title }) => ({
-      keys: key,
+    ...VIEWS.map(({ id, keys, title }) => ({
+      keys,
       says: title,
       group: "Views",
       run: () => set({ view: id }, { push: true })
@@ -128,12 +163,12 @@ const Tabs = ({ page, set }: { readonly page: RunPageState; readonly set: SetRun
         type="button"
         role="tab"
         aria-selected={page.view === id}
-        className={`-mb-px flex h-9 items-center gap-1.5 border-b-2 px-3 font-medium whitespace-nowrap ${
+        className={`-mb-px flex h-9 items-center gap-1.5 border-b-2 px-2 font-medium whitespace-nowrap ${
           page.view === id ? "border-accent text-text" : "border-transparent text-muted hover:text-text"
         }`}
         onClick={() => set({ view: id }, { push: true })}
       >
-        <Icon size={14} aria-hidden /> {title}
+        <Icon size={14} aria-hidden className="max-2xl:hidden" /> {title}
       </button>
     ))}
   </div>
@@ -160,6 +195,20 @@ const View = (props: ViewProps) => {
       return <EventsView {...props} />
     case "cost":
       return <CostView {...props} />
+    case "policy":
+      return <PolicyView {...props} />
+    case "graph":
+      return <GraphView {...props} />
+    case "messages":
+      return <MessagesView {...props} />
+    case "signals":
+      return <SignalsView {...props} />
+    case "artifacts":
+      return <ArtifactsView {...props} />
+    case "traces":
+      return <TracesView {...props} />
+    case "raw":
+      return <RawView {...props} />
   }
 }
 

@@ -1,8 +1,25 @@
 import { flagParam, listParam, numberParam, textParam, type ValuesOf, wordParam } from "../../view/UrlState.ts"
+import { changedVotesParam } from "../../view/WhatIfState.ts"
+
+/** The views of a run, the first one unless its address names another. */
+export const views = [
+  "story",
+  "decision",
+  "policy",
+  "timeline",
+  "graph",
+  "events",
+  "messages",
+  "signals",
+  "cost",
+  "artifacts",
+  "traces",
+  "raw"
+] as const
 
 /** The state of the page of a run, all of it in its address. */
 export const runPageParams = {
-  view: wordParam(["story", "decision", "timeline", "events", "cost"]),
+  view: wordParam(views),
   /** Index of the event after which the run is shown; nothing: as it is now. */
   at: numberParam(1),
   /** Index of the event that is looked at. */
@@ -11,7 +28,12 @@ export const runPageParams = {
   q: textParam,
   types: listParam,
   without: listParam,
-  follow: flagParam
+  follow: flagParam,
+  /** Of the view Raw: what is shown. */
+  part: wordParam(["event", "state", "run"]),
+  /** Of the view Policy: the other policy and the other votes that are tried. */
+  policy: textParam,
+  votes: changedVotesParam
 }
 export type RunPageState = ValuesOf<typeof runPageParams>
 export type SetRunPage = (patch: Partial<RunPageState>, how?: { readonly push?: boolean }) => void

@@ -1,42 +1,19 @@
-import { decisionRecord, type Governing, governing, isTerminal, type PolicyText, why } from "@runplane/domain"
-import { useQuery } from "@tanstack/react-query"
+import { isTerminal, why } from "@runplane/domain"
 import { CheckCircle2, CircleDashed, CircleHelp, XCircle } from "lucide-react"
 import { useMemo } from "react"
-import { call } from "../../client/Client.ts"
 import { Said } from "../../ui/basics.tsx"
 import { counted, duration } from "../../view/Format.ts"
 import type { Shown } from "./Facts.ts"
+import { useGoverning } from "./useGoverning.ts"
 
 interface WhyCardProps {
   readonly shown: Shown
   readonly onSelect: (index: number) => void
 }
 
-/** The policy as the registry has it now: asked for only when the log does not hold its rules. */
-const usePolicy = (policyId: string, isWanted: boolean): PolicyText | undefined =>
-  useQuery({
-    queryKey: ["policy", policyId],
-    enabled: isWanted && policyId !== "",
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => call((api) => api.policies.get({ params: { policyId } }), signal),
-    select: ({ mode, policyId: id, rules, schemaVersion }): PolicyText => ({
-      policyId: id,
-      mode,
-      schemaVersion,
-      rules: JSON.stringify(rules)
-    })
-  }).data
-
 /** Why the run ended as it did, or what is missing: computed here from the events, by the same code as the service. */
 export default function WhyCard({ onSelect, shown }: WhyCardProps) {
-  const run = useMemo(() => decisionRecord(shown.events), [shown.events])
-  const recorded = useMemo(() => governing(run), [run])
-  const policy = usePolicy(recorded.policyVersion, recorded.ruled === undefined)
-  const by: Governing = useMemo(
-    () =>
-      recorded.ruled === undefined ? governing(run, (id) => (policy?.policyId === id ? policy : undefined)) : recorded,
-    [run, recorded, policy]
-  )
+  const { by, run } = useGoverning(shown.events)
   const answer = useMemo(() => why(run, by), [run, by])
   const indexOf = useMemo(() => new Map(shown.events.map(({ index, seq }) => [seq, index])), [shown.events])
   const { counterfactuals, decidedAt, missing, outcome, rules, summary } = answer

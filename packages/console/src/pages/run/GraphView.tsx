@@ -1,0 +1,160 @@
+import { type KeyboardEvent, useMemo, useState } from "react"
+import { hue, Said } from "../../ui/basics.tsx"
+import { Empty } from "../../ui/States.tsx"
+import {
+  type FlowEdge,
+  type FlowNode,
+  flowOf,
+  NODE_HEIGHT,
+  NODE_WIDTH,
+  nodeName,
+  pathOf,
+  thicknessOf
+} from "../../view/Flow.ts"
+import { counted, cut, whole } from "../../view/Format.ts"
+import type { Shown } from "./Facts.ts"
+import type { RunPageState, SetRunPage } from "./RunParams.ts"
+
+interface GraphViewProps {
+  readonly page: RunPageState
+  readonly set: SetRunPage
+  readonly shown: Shown
+}
+
+const MOST_LISTED = 200
+const LETTERS = 26
+
+/** Who said how much about which proposal. Places stay where they are while the run grows. */
+export default function GraphView({ page, set, shown }: GraphViewProps) {
+  const { participants } = shown.state
+  const flow = useMemo(() => flowOf(shown.events, participants), [shown.events, participants])
+  const [pointed, setPointed] = useState<string>()
+  const places = useMemo(() => new Map(flow.nodes.map((node) => [node.id, node])), [flow])
+  if (flow.nodes.length === 0) return <Empty title="Nobody takes part yet" />
+  const isLit = ({ from, to }: FlowEdge) => pointed === undefined || from === pointed || to === pointed
+  return (
+    <div className="flex h-full flex-col">
+      <div tabIndex={0} role="region" aria-label="Graph" className="min-h-0 flex-1 overflow-auto bg-panel p-2">
+        <svg
+          width={flow.width}
+          height={flow.height}
+          viewBox={`0 0 ${flow.width} ${flow.height}`}
+          role="group"
+          aria-label="Participants, proposals and the messages between them; the list below says the same"
+          className="mx-auto block max-w-none"
+        >
+          {flow.edges.map((edge) => {
+            const [from, to] = [places.get(edge.from), places.get(edge.to)]
+            if (from === undefined || to === undefined) return null
+            const name = nodeName(edge.from)
+            return (
+              <path
+                key={`${edge.from} ${edge.to}`}
+                role="button"
+                tabIndex={-1}
+                aria-label={`${name} to ${nodeName(edge.to)}: ${typesOf(edge)}`}
+                d={pathOf(from, to)}
+                fill="none"
+                stroke={from.kind === "participant" ? hue(shown.placeOf(name)) : "var(--c-good)"}
+                strokeWidth={thicknessOf(edge.count)}
+                strokeOpacity={isLit(edge) ? (edge.index === page.event ? 1 : 0.55) : 0.1}
+                className="cursor-pointer"
+                onClick={() => set({ event: edge.index })}
+                onKeyDown={onEnter(() => set({ event: edge.index }))}
+              >
+                <title>{`${name} → ${nodeName(edge.to)}: ${typesOf(edge)}`}</title>
+              </path>
+            )
+          })}
+          {flow.nodes.map((node) => (
+            <Node
+              key={node.id}
+              node={node}
+              colour={node.kind === "participant" ? hue(shown.placeOf(node.title)) : "var(--c-line-strong)"}
+              onPoint={setPointed}
+              onSelect={() => (node.index === 0 ? undefined : set({ event: node.index }))}
+            />
+          ))}
+        </svg>
+      </div>
+      <details className="max-h-[45%] shrink-0 overflow-auto border-t border-line bg-panel px-4 py-2">
+        <summary className="cursor-pointer font-medium">
+          {counted(flow.edges.length, "line")} as a list
+          {flow.leftOut === 0 ? "" : `; ${whole(flow.leftOut)} participants and proposals are not drawn`}
+        </summary>
+        <ul className="mt-2 flex flex-col gap-1">
+          {flow.edges.slice(0, MOST_LISTED).map((edge) => (
+            <li key={`${edge.from} ${edge.to}`} className="flex flex-wrap items-baseline gap-x-2">
+              <button
+                type="button"
+                className="num text-accent underline"
+                onClick={() => set({ event: edge.index })}
+                data-edge={edge.count}
+              >
+                {counted(edge.count, "message")}
+              </button>
+              <span>
+                <Said text={nodeName(edge.from)} /> → <Said text={nodeName(edge.to)} />
+              </span>
+              <Said text={typesOf(edge)} className="text-muted" />
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  )
+}
+
+const typesOf = ({ types }: FlowEdge): string => types.map(([type, count]) => `${whole(count)} ${type}`).join(", ")
+
+const onEnter = (run: () => void) => (event: KeyboardEvent) => {
+  if (event.key !== "Enter" && event.key !== " ") return
+  event.preventDefault()
+  run()
+}
+
+interface NodeProps {
+  readonly node: FlowNode
+  readonly colour: string
+  readonly onPoint: (id: string | undefined) => void
+  readonly onSelect: () => void
+}
+
+const Node = ({ colour, node, onPoint, onSelect }: NodeProps) => (
+  <g
+    role="button"
+    tabIndex={0}
+    aria-label={`${node.kind} ${node.title}`}
+    onFocus={() => onPoint(node.id)}
+    onBlur={() => onPoint(undefined)}
+    onKeyDown={onEnter(onSelect)}
+    onMouseEnter={() => onPoint(node.id)}
+    onMouseLeave={() => onPoint(undefined)}
+    onClick={onSelect}
+    className="cursor-pointer"
+  >
+    <title>{node.title}</title>
+    <rect
+      x={node.x}
+      y={node.y}
+      width={NODE_WIDTH}
+      height={NODE_HEIGHT}
+      rx={node.kind === "participant" ? NODE_HEIGHT / 2 : 6}
+      fill={node.kind === "decision" ? "var(--c-good-soft)" : "var(--c-raised)"}
+      stroke={node.kind === "decision" ? "var(--c-good)" : colour}
+      strokeWidth={1.5}
+    />
+    <text
+      x={node.x + 14}
+      y={node.y + NODE_HEIGHT / 2}
+      dominantBaseline="central"
+      fontSize={12.5}
+      fontWeight={node.kind === "participant" ? 500 : 600}
+      fill="var(--c-text)"
+      direction="ltr"
+      unicodeBidi="isolate"
+    >
+      {cut(node.title, LETTERS)}
+    </text>
+  </g>
+)

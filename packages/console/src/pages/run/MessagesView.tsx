@@ -1,0 +1,60 @@
+import { useMemo } from "react"
+import { Chip, Id, Said } from "../../ui/basics.tsx"
+import { Empty } from "../../ui/States.tsx"
+import { clockTime, counted } from "../../view/Format.ts"
+import { type Fate, type MessageRow, messagesOf } from "../../view/Messages.ts"
+import { type EventColumn, EventTable } from "./EventTable.tsx"
+import type { Shown } from "./Facts.ts"
+import type { RunPageState, SetRunPage } from "./RunParams.ts"
+
+interface MessagesViewProps {
+  readonly page: RunPageState
+  readonly set: SetRunPage
+  readonly shown: Shown
+}
+
+const tones: Readonly<Record<Fate, "good" | "calm" | "bad">> = { accepted: "good", repeated: "calm", refused: "bad" }
+
+const columns: ReadonlyArray<EventColumn<MessageRow>> = [
+  { title: "Event", width: 52, cell: ({ index }) => index },
+  { title: "When", width: 92, className: "num text-soft", cell: ({ ts }) => clockTime(Date.parse(ts)) },
+  { title: "From", width: 150, className: "font-medium", cell: ({ from }) => <Said text={from || "–"} /> },
+  {
+    title: "To",
+    width: 110,
+    className: "text-soft",
+    cell: ({ fate, to }) => <Said text={to.length === 0 ? (fate === "accepted" ? "everybody" : "–") : to.join(", ")} />
+  },
+  { title: "Type", width: 120, className: "font-mono text-[12px]", cell: ({ type }) => <Said text={type || "–"} /> },
+  {
+    title: "What became of it",
+    width: 130,
+    grows: true,
+    cell: ({ fate, why }) => (
+      <>
+        <Chip tone={tones[fate]}>{fate}</Chip> <Said text={why} className="text-soft" />
+      </>
+    )
+  },
+  {
+    title: "Message",
+    width: 170,
+    cell: ({ messageId }) => (messageId === "" ? "–" : <Id id={messageId} label="message id" edge={7} />)
+  }
+]
+
+/** Every message of the session, and what the runtime made of it. */
+export default function MessagesView({ page, set, shown }: MessagesViewProps) {
+  const rows = useMemo(() => messagesOf(shown.events), [shown.events])
+  const { accepted, queued, rejected } = shown.state.outboundMessages
+  if (rows.length === 0) return <Empty title="No message was seen so far" />
+  return (
+    <div className="flex h-full flex-col">
+      <p className="num border-b border-line bg-panel px-4 py-2 text-soft" aria-live="polite">
+        {counted(rows.length, "message")}; of those that the agents sent {accepted} were accepted, {rejected} refused
+        {queued === 0 ? "" : `, ${queued} not decided`}
+      </p>
+      <EventTable label="Messages" rows={rows} indexOf={({ index }) => index} columns={columns} page={page} set={set} />
+    </div>
+  )
+}

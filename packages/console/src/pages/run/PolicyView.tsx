@@ -1,0 +1,273 @@
+import { forecast, isTerminal, type OutcomeForecast } from "@runplane/domain"
+import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from "lucide-react"
+import { lazy, Suspense, useMemo } from "react"
+import { Avatar, Chip, Said, Time } from "../../ui/basics.tsx"
+import { useNow } from "../../ui/hooks.ts"
+import { Empty } from "../../ui/States.tsx"
+import { proposalsOf } from "../../view/Decision.ts"
+import { counted } from "../../view/Format.ts"
+import { policyWords } from "../../view/PolicyWords.ts"
+import { type Mark, type TallyRow, tallyMarks, tallyOf } from "../../view/Tally.ts"
+import type { Shown } from "./Facts.ts"
+import type { RunPageState, SetRunPage } from "./RunParams.ts"
+import { useGoverning } from "./useGoverning.ts"
+
+const WhatIfPanel = lazy(() => import("./WhatIfPanel.tsx"))
+
+interface PolicyViewProps {
+  readonly page: RunPageState
+  readonly set: SetRunPage
+  readonly shown: Shown
+}
+
+const NAMED = 24
+const MOST_TALLIES = 20
+
+/** The rules that governed the run, how the votes stand under them, and what can still become of it. */
+export default function PolicyView({ page, set, shown }: PolicyViewProps) {
+  const { by, run } = useGoverning(shown.events)
+  const { policy } = shown.state
+  const { ruled } = by
+  const now = useNow(10_000)
+  const last = shown.events.at(-1)
+  const at = shown.isNow && !isTerminal(shown.state.run.status) ? now : Date.parse(last?.ts ?? "")
+  const outlook = useMemo(() => forecast(run, by, Number.isFinite(at) ? { nowUnixMs: at } : {}), [run, by, at])
+  const tallies = useMemo(() => tallyOf(proposalsOf(shown.events), run), [shown.events, run])
+  const hasVotes = run.mode === "decision" || run.mode === "quorum"
+  if (run.policyVersion === undefined) {
+    return <Empty title="The policy of the session is not known yet">It is told when the session is bound.</Empty>
+  }
+  const source = { recorded: "as the run's log has it", registry: "as the registry has it now", unknown: "" }
+  return (
+    <div tabIndex={0} className="h-full overflow-auto">
+      <div className="mx-auto flex max-w-[1000px] flex-col gap-4 p-4">
+        <section className="panel p-4" aria-label="Rules">
+          <h2 className="text-[15px] font-semibold tracking-tight">
+            <Said text={run.policyVersion} />{" "}
+            <span className="text-[12px] font-normal text-muted">{source[by.policySource]}</span>
+          </h2>
+          {policy.policyDescription === undefined ? null : (
+            <p className="mt-0.5 text-soft">
+              <Said text={policy.policyDescription} />
+            </p>
+          )}
+          {ruled === undefined ? (
+            <p className="mt-2 text-warn">
+              <Said text={by.fault ?? "No rules are known."} />
+            </p>
+          ) : (
+            <ul className="mt-2.5 flex flex-col gap-1">
+              {policyWords(ruled.mode, ruled.terms.policy.rules).map(({ rule, text }) => (
+                <li key={rule} className="grid gap-x-3 sm:grid-cols-[1fr_auto]">
+                  <Said text={text} />
+                  <code className="font-mono text-[11px] text-muted">{rule}</code>
+                </li>
+              ))}
+            </ul>
+          )}
+        </section>
+        {hasVotes && tallies.length > 0 ? (
+          <section className="panel p-4" aria-label="Tally">
+            <h2 className="font-semibold">How the votes stand</h2>
+            <ul className="mt-2 flex flex-col gap-4">
+              {tallies.slice(0, MOST_TALLIES).map((row) => (
+                <Tally
+                  key={row.id}
+                  row={row}
+                  marks={ruled === undefined ? [] : tallyMarks(ruled)}
+                  shown={shown}
+                  onSelect={() => set({ event: row.index })}
+                />
+              ))}
+            </ul>
+            {tallies.length > MOST_TALLIES ? (
+              <p className="mt-3 text-muted">
+                The {MOST_TALLIES} proposals with most votes of {tallies.length}; the view Decision has more.
+              </p>
+            ) : null}
+          </section>
+        ) : null}
+        <section className="panel p-4" aria-label="Forecast">
+          <h2 className="font-semibold">What can become of it</h2>
+          {outlook.outcomes.length === 0 ? null : (
+            <ul className="mt-2 grid gap-3 sm:grid-cols-2">
+              {outlook.outcomes.map((outcome) => (
+                <Outcome key={`${outcome.outcome} ${outcome.proposalId ?? ""}`} outcome={outcome} />
+              ))}
+            </ul>
+          )}
+          {outlook.outstanding.length === 0 ? null : (
+            <p className="mt-2.5 text-soft">
+              Can still act: <Names names={outlook.outstanding.map(({ participantId }) => participantId)} />
+            </p>
+          )}
+          {outlook.pivotal.length === 0 ? null : (
+            <p className="mt-1 text-soft">
+              Can decide it alone:{" "}
+              <Names names={[...new Set(outlook.pivotal.map(({ participantId }) => participantId))]} />
+            </p>
+          )}
+          {outlook.note === undefined ? null : (
+            <p className="mt-1.5 text-muted">
+              <Said text={outlook.note} />
+            </p>
+          )}
+        </section>
+        <section className="panel p-4" aria-label="Evaluations">
+          <h2 className="font-semibold">What the policy said to commitments</h2>
+          {policy.commitmentEvaluations.length === 0 && run.denials.length === 0 ? (
+            <p className="mt-1 text-muted">No commitment was judged so far.</p>
+          ) : (
+            <ul className="mt-2 flex flex-col gap-2">
+              {policy.commitmentEvaluations.map(({ commitmentId, decision, reasons, ts }, place) => (
+                <li key={place}>
+                  <Chip tone={decision === "allow" ? "good" : "bad"}>
+                    {decision === "allow" ? "allowed" : "denied"}
+                  </Chip>{" "}
+                  <Said text={commitmentId} className="font-mono text-[12px]" />{" "}
+                  <Time at={ts} className="text-[12px] text-muted" />
+                  <ul className="list-disc pl-6 text-soft">
+                    {reasons.map((reason) => (
+                      <li key={reason}>
+                        <Said text={reason} />
+                      </li>
+                    ))}
+                  </ul>
+                </li>
+              ))}
+              {run.denials.map(({ by: who, index, text }) => (
+                <li key={index}>
+                  <Chip tone="bad">refused</Chip>{" "}
+                  <button type="button" className="text-accent underline" onClick={() => set({ event: index })}>
+                    event {index}
+                  </button>{" "}
+                  <Said text={who === "" ? text : `${who}: ${text}`} className="text-soft" />
+                </li>
+              ))}
+            </ul>
+          )}
+        </section>
+        {hasVotes && tallies.length > 0 ? (
+          <Suspense fallback={<div className="skeleton h-24" />}>
+            <WhatIfPanel run={run} by={by} rows={tallies} page={page} set={set} shown={shown} />
+          </Suspense>
+        ) : null}
+      </div>
+    </div>
+  )
+}
+
+const Names = ({ names }: { readonly names: ReadonlyArray<string> }) => (
+  <>
+    <Said text={names.slice(0, NAMED).join(", ")} />
+    {names.length > NAMED ? ` and ${counted(names.length - NAMED, "other")}` : ""}
+  </>
+)
+
+interface TallyProps {
+  readonly row: TallyRow
+  readonly marks: ReadonlyArray<Mark>
+  readonly shown: Shown
+  readonly onSelect: () => void
+}
+
+/** The votes of one proposal as a bar as long as the committee, with what is asked for as lines over it. */
+const Tally = ({ marks, onSelect, row, shown }: TallyProps) => {
+  const { abstain, approve, missing, reject, title } = row
+  const all = Math.max(1, approve.length + reject.length + abstain.length + missing.length)
+  const part = (count: number) => ({ width: `${(count / all) * 100}%` })
+  return (
+    <li>
+      <p className="flex flex-wrap items-baseline gap-x-3">
+        <button type="button" className="text-left font-medium hover:underline" onClick={onSelect}>
+          <Said text={title} />
+        </button>
+        <span className="num text-good">{approve.length} for</span>
+        <span className={`num ${reject.length === 0 ? "text-muted" : "text-bad"}`}>{reject.length} against</span>
+        {abstain.length === 0 ? null : <span className="num text-muted">{abstain.length} abstained</span>}
+        <span className="num text-muted">
+          {approve.length + reject.length + abstain.length} of {all} have voted
+        </span>
+      </p>
+      <div className="relative mt-1.5 mb-5">
+        <div aria-hidden className="flex h-3 overflow-hidden rounded-sm bg-sunken">
+          <span className="bg-good" style={part(approve.length)} />
+          <span className="bg-bad" style={part(reject.length)} />
+          <span className="bg-line-strong" style={part(abstain.length)} />
+        </div>
+        {marks.map(({ at, text }) => (
+          <span
+            key={text}
+            className="absolute -top-1 h-5 border-l-2 border-text"
+            style={{ left: `${Math.min(100, (at / all) * 100)}%` }}
+          >
+            <span
+              className={`num absolute top-5 text-[11px] whitespace-nowrap text-soft ${at / all > 0.75 ? "right-0.5" : "left-0"}`}
+            >
+              {text}
+            </span>
+          </span>
+        ))}
+      </div>
+      {missing.length === 0 ? null : (
+        <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft">
+          No vote of
+          {missing.slice(0, NAMED).map((who) => (
+            <span key={who} className="inline-flex items-center gap-1">
+              <Avatar name={who} place={shown.placeOf(who)} size={18} /> <Said text={who} />
+            </span>
+          ))}
+          {missing.length > NAMED ? `and ${counted(missing.length - NAMED, "other")}` : ""}
+        </p>
+      )}
+    </li>
+  )
+}
+
+const looks: Readonly<
+  Record<OutcomeForecast["status"], { readonly icon: LucideIcon; readonly tone: string; readonly says: string }>
+> = {
+  met: { icon: CheckCircle2, tone: "text-good", says: "is allowed as things stand" },
+  certain: { icon: CheckCircle2, tone: "text-good", says: "will be allowed whatever is said" },
+  possible: { icon: CircleDot, tone: "text-accent", says: "is still possible" },
+  impossible: { icon: XCircle, tone: "text-muted", says: "is out of reach" }
+}
+
+const Outcome = ({
+  outcome: { blockers, needs, outcome, proposalId, status }
+}: {
+  readonly outcome: OutcomeForecast
+}) => {
+  const { icon: Icon, says, tone } = looks[status] ?? { icon: CircleDashed, tone: "", says: status }
+  return (
+    <li className="min-w-0 rounded-md border border-line p-3" data-outcome={outcome} data-status={status}>
+      <p className="flex items-baseline gap-1.5 font-medium">
+        <Icon size={14} aria-hidden className={`shrink-0 translate-y-0.5 ${tone}`} />
+        <span className="min-w-0">
+          {outcome === "positive" ? "A yes" : "A no"}
+          {proposalId === undefined ? "" : " to "}
+          {proposalId === undefined ? null : <Said text={proposalId} />} {says}
+        </span>
+      </p>
+      <ul className="mt-1 list-disc pl-6 text-soft">
+        {blockers.map(({ rule, text }) => (
+          <li key={rule}>
+            <Said text={text} />
+          </li>
+        ))}
+      </ul>
+      {needs.length === 0 ? null : (
+        <p className="mt-1 text-soft">
+          Enough would be:{" "}
+          <Said
+            text={needs
+              .slice(0, 3)
+              .map(({ text }) => text)
+              .join("; or ")}
+          />
+          .
+        </p>
+      )}
+    </li>
+  )
+}

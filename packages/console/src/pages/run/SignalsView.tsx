@@ -1,0 +1,85 @@
+import { useMemo } from "react"
+import { Chip, Said } from "../../ui/basics.tsx"
+import { Empty } from "../../ui/States.tsx"
+import { clockTime, counted, cut, percent } from "../../view/Format.ts"
+import { type SignalRow, signalsOf } from "../../view/Messages.ts"
+import { type EventColumn, EventTable } from "./EventTable.tsx"
+import type { Shown } from "./Facts.ts"
+import type { RunPageState, SetRunPage } from "./RunParams.ts"
+
+interface SignalsViewProps {
+  readonly page: RunPageState
+  readonly set: SetRunPage
+  readonly shown: Shown
+}
+
+const ALARMING = /^(?:critical|high|error|fatal)$/i
+
+const columns: ReadonlyArray<EventColumn<SignalRow>> = [
+  { title: "Event", width: 52, cell: ({ event }) => event.index },
+  { title: "When", width: 92, className: "num text-soft", cell: ({ event }) => clockTime(Date.parse(event.ts)) },
+  {
+    title: "From",
+    width: 170,
+    className: "font-medium",
+    cell: ({ event }) => <Said text={event.data.sender || "–"} />
+  },
+  {
+    title: "Signal",
+    width: 180,
+    className: "font-mono text-[12px]",
+    cell: ({ event }) => <Said text={event.data.signalType ?? event.data.messageType} />
+  },
+  {
+    title: "Severity",
+    width: 76,
+    cell: ({ event: { data } }) =>
+      data.severity === undefined ? (
+        "–"
+      ) : (
+        <Chip tone={ALARMING.test(data.severity) ? "bad" : "calm"}>
+          <Said text={data.severity} className="truncate" />
+        </Chip>
+      )
+  },
+  {
+    title: "Sure",
+    width: 52,
+    className: "num text-soft",
+    cell: ({ event: { data } }) => (data.confidence === undefined ? "–" : percent(data.confidence))
+  },
+  {
+    title: "Acknowledged by",
+    width: 140,
+    className: "text-soft",
+    cell: ({ acknowledged }) => (acknowledged === undefined ? "nobody" : <Said text={acknowledged.by} />)
+  },
+  {
+    title: "Says",
+    width: 200,
+    grows: true,
+    className: "text-muted",
+    cell: ({ event }) => <Said text={cut(JSON.stringify(event.data.payload) ?? "", 160)} />
+  }
+]
+
+/** What agents told everybody beside the session's history. */
+export default function SignalsView({ page, set, shown }: SignalsViewProps) {
+  const rows = useMemo(() => signalsOf(shown.events), [shown.events])
+  if (rows.length === 0) return <Empty title="No signal was sent so far" />
+  return (
+    <div className="flex h-full flex-col">
+      <p className="num border-b border-line bg-panel px-4 py-2 text-soft" aria-live="polite">
+        {counted(rows.length, "signal")}
+      </p>
+      <EventTable
+        label="Signals"
+        rows={rows}
+        indexOf={({ event }) => event.index}
+        columns={columns}
+        page={page}
+        set={set}
+      />
+    </div>
+  )
+}

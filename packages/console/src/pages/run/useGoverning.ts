@@ -1,0 +1,49 @@
+import {
+  type CanonicalEvent,
+  type Deliberation,
+  decisionRecord,
+  type Governing,
+  governing,
+  type PolicyText
+} from "@runplane/domain"
+import { useQuery } from "@tanstack/react-query"
+import { useMemo } from "react"
+import { call } from "../../client/Client.ts"
+
+/** The policy as the registry has it now: asked for only when the log does not hold its rules. */
+const usePolicy = (policyId: string, isWanted: boolean): PolicyText | undefined =>
+  useQuery({
+    queryKey: ["policy", policyId],
+    enabled: isWanted && policyId !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => call((api) => api.policies.get({ params: { policyId } }), signal),
+    select: policyText
+  }).data
+
+/** A policy of the registry as the domain reads it. */
+export const policyText = (policy: {
+  readonly policyId: string
+  readonly mode: string
+  readonly schemaVersion: number
+  readonly rules: object
+}): PolicyText => ({
+  policyId: policy.policyId,
+  mode: policy.mode,
+  schemaVersion: policy.schemaVersion,
+  rules: JSON.stringify(policy.rules)
+})
+
+/** What was said towards the decision, and the rules that it is held against. */
+export const useGoverning = (
+  events: ReadonlyArray<CanonicalEvent>
+): { readonly run: Deliberation; readonly by: Governing } => {
+  const run = useMemo(() => decisionRecord(events), [events])
+  const recorded = useMemo(() => governing(run), [run])
+  const policy = usePolicy(recorded.policyVersion, recorded.ruled === undefined)
+  const by = useMemo(
+    () =>
+      recorded.ruled === undefined ? governing(run, (id) => (policy?.policyId === id ? policy : undefined)) : recorded,
+    [run, recorded, policy]
+  )
+  return { run, by }
+}

@@ -1,0 +1,168 @@
+import { useVirtualizer } from "@tanstack/react-virtual"
+import { ChevronDown, ChevronRight } from "lucide-react"
+import { useEffect, useMemo, useRef, useState } from "react"
+import { whole } from "../view/Format.ts"
+import { type JsonLine, jsonLines, valueAt } from "../view/JsonLines.ts"
+import { Said } from "./basics.tsx"
+
+interface JsonLinesProps {
+  readonly label: string
+  readonly value: unknown
+  /** Levels that are open at the beginning. */
+  readonly openLevels?: number
+}
+
+const HEIGHT = 20
+/** Characters of a long text that are shown at a time. */
+const PAGE = 20_000
+
+/** A JSON value of any size, drawn line by line; its parts are opened and closed. */
+export const JsonLines = ({ label, openLevels = 3, value }: JsonLinesProps) => {
+  const scroller = useRef<HTMLDivElement>(null)
+  const [turned, setTurned] = useState<ReadonlySet<string>>(new Set())
+  const [long, setLong] = useState<string>()
+  const lines = useMemo(
+    () => jsonLines(value, (place, depth) => turned.has(place) !== depth >= openLevels),
+    [value, turned, openLevels]
+  )
+  const rows = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => HEIGHT,
+    overscan: 30
+  })
+  useEffect(() => setLong(undefined), [value])
+  const turn = (place: string) => {
+    const next = new Set(turned)
+    if (!next.delete(place)) next.add(place)
+    setTurned(next)
+  }
+  const text: unknown = long === undefined ? undefined : valueAt(value, long)
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <div
+        ref={scroller}
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        className="min-h-0 flex-1 overflow-auto font-mono text-[12px]"
+      >
+        <div className="relative" style={{ height: rows.getTotalSize() }}>
+          {rows.getVirtualItems().map(({ index, start }) => {
+            const line = lines[index]
+            return line === undefined ? null : (
+              <Line
+                key={index}
+                line={line}
+                start={start}
+                onTurn={() => turn(line.place)}
+                onWhole={() => setLong(line.place)}
+              />
+            )
+          })}
+        </div>
+      </div>
+      {typeof text === "string" ? <LongText place={long ?? ""} text={text} onClose={() => setLong(undefined)} /> : null}
+    </div>
+  )
+}
+
+const looks: Readonly<Record<JsonLine["kind"], string>> = {
+  text: "text-text",
+  number: "text-accent",
+  word: "text-accent",
+  open: "text-muted",
+  close: "text-muted",
+  closed: "text-muted"
+}
+
+interface LineProps {
+  readonly line: JsonLine
+  readonly start: number
+  readonly onTurn: () => void
+  readonly onWhole: () => void
+}
+
+const Line = ({ line, onTurn, onWhole, start }: LineProps) => {
+  const { depth, kind, leftOut, name, place, text } = line
+  const turns = kind === "open" || kind === "closed"
+  const Icon = kind === "closed" ? ChevronRight : ChevronDown
+  return (
+    <div
+      className="row-at flex items-center whitespace-pre"
+      style={{ transform: `translateY(${start}px)`, height: HEIGHT, paddingLeft: 8 + depth * 14 }}
+    >
+      {turns ? (
+        <button
+          type="button"
+          aria-expanded={kind === "open"}
+          aria-label={`${kind === "open" ? "Close" : "Open"} ${place || "all"}`}
+          className="-ml-0.5 text-muted hover:text-accent"
+          onClick={onTurn}
+        >
+          <Icon size={13} aria-hidden />
+        </button>
+      ) : (
+        <span className="w-[11px] shrink-0" />
+      )}
+      {name === undefined ? null : (
+        <span className="text-soft">
+          <bdi>{name}</bdi>
+          {": "}
+        </span>
+      )}
+      <span className={looks[kind]}>
+        <bdi>{text}</bdi>
+      </span>
+      {leftOut === 0 ? null : (
+        <button type="button" className="ml-2 text-accent underline" onClick={onWhole}>
+          {whole(leftOut)} more characters
+        </button>
+      )}
+    </div>
+  )
+}
+
+interface LongTextProps {
+  readonly place: string
+  readonly text: string
+  readonly onClose: () => void
+}
+
+/** A long text, page by page: a text of a megabyte at once would stop the browser. */
+const LongText = ({ onClose, place, text }: LongTextProps) => {
+  const [page, setPage] = useState(0)
+  useEffect(() => setPage(0), [place])
+  const pages = Math.max(1, Math.ceil(text.length / PAGE))
+  return (
+    <section aria-label="The whole text" className="flex h-[40%] shrink-0 flex-col border-t border-line bg-panel">
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-1">
+        <code className="min-w-0 truncate font-mono text-[12px] text-muted">
+          <Said text={place} />
+        </code>
+        <span className="num text-muted">{whole(text.length)} characters</span>
+        <span className="ml-auto flex items-center gap-1">
+          {pages === 1 ? null : (
+            <>
+              <button type="button" className="btn" disabled={page === 0} onClick={() => setPage(page - 1)}>
+                Before
+              </button>
+              <span className="num">
+                {page + 1} of {pages}
+              </span>
+              <button type="button" className="btn" disabled={page + 1 >= pages} onClick={() => setPage(page + 1)}>
+                Next
+              </button>
+            </>
+          )}
+          <button type="button" className="btn" onClick={onClose}>
+            Close
+          </button>
+        </span>
+      </div>
+      <pre tabIndex={0} className="min-h-0 flex-1 overflow-auto p-3 font-mono text-[12px] whitespace-pre-wrap">
+        <Said text={text.slice(page * PAGE, (page + 1) * PAGE)} />
+      </pre>
+    </section>
+  )
+}

@@ -1,0 +1,163 @@
+import type { CanonicalEvent } from "@runplane/domain"
+
+export interface FlowNode {
+  readonly id: string
+  readonly kind: "participant" | "proposal" | "decision"
+  readonly title: string
+  /** Event that it comes from: the first of a proposal, the commitment; 0 for a participant. */
+  readonly index: number
+  readonly x: number
+  readonly y: number
+}
+
+export interface FlowEdge {
+  readonly from: string
+  readonly to: string
+  /** Messages along it, and how many of each type. */
+  readonly count: number
+  readonly types: ReadonlyArray<readonly [type: string, count: number]>
+  /** Event of the last of them. */
+  readonly index: number
+}
+
+export interface Flow {
+  readonly nodes: ReadonlyArray<FlowNode>
+  readonly edges: ReadonlyArray<FlowEdge>
+  readonly width: number
+  readonly height: number
+  /** Proposals and participants beyond those that are drawn. */
+  readonly leftOut: number
+}
+
+export const NODE_WIDTH = 190
+export const NODE_HEIGHT = 38
+const ROW = 54
+const COLUMN = 262
+const EDGE = 16
+
+/** In a larger session the first so many are drawn. */
+const MOST_PARTICIPANTS = 300
+const MOST_PROPOSALS = 100
+
+interface Draft {
+  readonly from: string
+  readonly to: string
+  readonly types: Map<string, number>
+  count: number
+  index: number
+}
+
+const PERSON = "p:"
+const PROPOSAL = "q:"
+const DECISION = "d:"
+
+/**
+ * Who said what about which proposal, as places and lines. A place never moves: participants stand below each other in
+ * the order of their first sight, proposals in the order in which they were made, and what is new comes below.
+ */
+export const flowOf = (
+  events: Iterable<CanonicalEvent>,
+  participants: ReadonlyArray<{ readonly participantId: string }>
+): Flow => {
+  const proposals = new Map<string, { readonly title: string; readonly index: number }>()
+  const edges = new Map<string, Draft>()
+  let decision: { readonly title: string; readonly index: number } | undefined
+  const add = (from: string, to: string, type: string, index: number) => {
+    // No text of an event holds U+0000, so the key is unambiguous.
+    const key = `${from}\u0000${to}`
+    const edge = edges.get(key) ?? { from, to, types: new Map<string, number>(), count: 0, index }
+    edge.count += 1
+    edge.index = index
+    edge.types.set(type, (edge.types.get(type) ?? 0) + 1)
+    edges.set(key, edge)
+  }
+  for (const event of events) {
+    switch (event.type) {
+      case "proposal.created": {
+        const { action, messageType, proposalId, sender, title } = event.data
+        if (!proposals.has(proposalId)) {
+          proposals.set(proposalId, { title: action ?? title ?? (proposalId || messageType), index: event.index })
+        }
+        if (sender !== "") add(PERSON + sender, PROPOSAL + proposalId, messageType, event.index)
+        break
+      }
+      case "proposal.updated": {
+        const { messageType, proposalId, sender } = event.data
+        if (sender !== "") add(PERSON + sender, PROPOSAL + proposalId, messageType, event.index)
+        break
+      }
+      case "decision.finalized": {
+        const { action, proposalId, sender } = event.data
+        decision = { title: action ?? "decided", index: event.index }
+        if (sender !== "") add(PERSON + sender, DECISION, "Commitment", event.index)
+        if (proposalId !== undefined) add(PROPOSAL + proposalId, DECISION, "chosen", event.index)
+        break
+      }
+      case "message.received": {
+        const { messageType, sender, to } = event.data
+        if (sender === "") break
+        for (const receiver of to)
+          if (receiver !== sender) add(PERSON + sender, PERSON + receiver, messageType, event.index)
+        break
+      }
+      default:
+        break
+    }
+  }
+  const people = participants.slice(0, MOST_PARTICIPANTS)
+  const put = [...proposals].slice(0, MOST_PROPOSALS)
+  const nodes: ReadonlyArray<FlowNode> = [
+    ...people.map(
+      ({ participantId }, row): FlowNode => ({
+        id: PERSON + participantId,
+        kind: "participant",
+        title: participantId,
+        index: 0,
+        x: EDGE + 44,
+        y: EDGE + row * ROW
+      })
+    ),
+    ...put.map(
+      ([id, { index, title }], row): FlowNode => ({
+        id: PROPOSAL + id,
+        kind: "proposal",
+        title,
+        index,
+        x: EDGE + 44 + COLUMN,
+        y: EDGE + row * ROW
+      })
+    ),
+    ...(decision === undefined
+      ? []
+      : [{ id: DECISION, kind: "decision", ...decision, x: EDGE + 44 + 2 * COLUMN, y: EDGE } satisfies FlowNode])
+  ]
+  const drawn = new Set(nodes.map(({ id }) => id))
+  return {
+    nodes,
+    edges: [...edges.values()]
+      .filter(({ from, to }) => drawn.has(from) && drawn.has(to))
+      .map(({ types, ...edge }) => ({ ...edge, types: [...types] }))
+      .toSorted((one, other) => other.count - one.count || one.index - other.index),
+    width: EDGE * 2 + 44 + NODE_WIDTH + COLUMN * (decision === undefined ? 1 : 2),
+    height: EDGE * 2 + ROW * Math.max(1, people.length, put.length) - (ROW - NODE_HEIGHT),
+    leftOut: participants.length - people.length + proposals.size - put.length
+  }
+}
+
+/** The line of an edge: from the right side of a place to the left of another, or around the left for its own column. */
+export const pathOf = (from: FlowNode, to: FlowNode): string => {
+  const [y1, y2] = [from.y + NODE_HEIGHT / 2, to.y + NODE_HEIGHT / 2]
+  if (from.x === to.x) {
+    const bend = Math.min(56, 18 + Math.abs(y2 - y1) / 12)
+    return `M ${from.x} ${y1} C ${from.x - bend} ${y1}, ${to.x - bend} ${y2}, ${to.x} ${y2}`
+  }
+  const [x1, x2] = [from.x + NODE_WIDTH, to.x]
+  const middle = (x1 + x2) / 2
+  return `M ${x1} ${y1} C ${middle} ${y1}, ${middle} ${y2}, ${x2} ${y2}`
+}
+
+/** How thick the line of so many messages is, pixels. */
+export const thicknessOf = (count: number): number => Math.min(12, 1.2 + 1.6 * Math.log2(Math.max(1, count)))
+
+/** The name of a place without what tells the kinds apart. */
+export const nodeName = (id: string): string => (id === DECISION ? "the decision" : id.slice(2))

@@ -1,0 +1,87 @@
+/** A line of a JSON value that is written over many lines. */
+export interface JsonLine {
+  /** JSON pointer of the value (`/participants/0`), empty for the whole. */
+  readonly place: string
+  readonly depth: number
+  /** Name of the member; undefined for the whole and for the items of a list. */
+  readonly name: string | undefined
+  readonly text: string
+  readonly kind: "text" | "number" | "word" | "open" | "close" | "closed"
+  /** Characters of a text that are left out here. */
+  readonly leftOut: number
+}
+
+/** Characters of a text on its line; the whole is shown on demand. */
+const LETTERS = 300
+
+/** Lines of one value; what is beyond is closed by itself. */
+export const MAX_LINES = 200_000
+
+const pointer = (place: string, name: string) => `${place}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`
+
+/** The lines of a value, without what is within the closed places. Total over JSON; depth costs no stack. */
+export const jsonLines = (
+  value: unknown,
+  isClosed: (place: string, depth: number) => boolean
+): ReadonlyArray<JsonLine> => {
+  const lines: Array<JsonLine> = []
+  interface Work {
+    readonly place: string
+    readonly depth: number
+    readonly name: string | undefined
+    readonly value: unknown
+    readonly end?: string
+  }
+  const stack: Array<Work> = [{ place: "", depth: 0, name: undefined, value }]
+  for (let work = stack.pop(); work !== undefined; work = stack.pop()) {
+    const { depth, end, name, place } = work
+    const base = { place, depth, name, leftOut: 0 }
+    if (end !== undefined) {
+      lines.push({ ...base, name: undefined, text: end, kind: "close" })
+      continue
+    }
+    if (typeof work.value !== "object" || work.value === null) {
+      lines.push({ ...base, ...leaf(work.value) })
+      continue
+    }
+    const isList = Array.isArray(work.value)
+    const [open, close] = isList ? ["[", "]"] : ["{", "}"]
+    const entries: ReadonlyArray<readonly [string, unknown]> = Object.entries(work.value)
+    if (entries.length === 0) {
+      lines.push({ ...base, text: `${open}${close}`, kind: "word" })
+      continue
+    }
+    if (isClosed(place, depth) || lines.length + stack.length > MAX_LINES) {
+      const many = `${entries.length} ${isList ? "item" : "member"}${entries.length === 1 ? "" : "s"}`
+      lines.push({ ...base, text: `${open} ${many} ${close}`, kind: "closed" })
+      continue
+    }
+    lines.push({ ...base, text: open, kind: "open" })
+    stack.push({ place, depth, name: undefined, value: undefined, end: close })
+    for (let at = entries.length - 1; at >= 0; at--) {
+      const entry = entries[at]
+      if (entry === undefined) continue
+      const [key, member] = entry
+      stack.push({ place: pointer(place, key), depth: depth + 1, name: isList ? undefined : key, value: member })
+    }
+  }
+  return lines
+}
+
+const leaf = (value: unknown): Pick<JsonLine, "text" | "kind" | "leftOut"> => {
+  if (typeof value !== "string") {
+    return { text: String(value), kind: typeof value === "number" ? "number" : "word", leftOut: 0 }
+  }
+  const text = value.length > LETTERS ? value.slice(0, LETTERS) : value
+  return { text: JSON.stringify(text), kind: "text", leftOut: value.length - text.length }
+}
+
+/** The value at a pointer; undefined where there is none. */
+export const valueAt = (value: unknown, place: string): unknown => {
+  let current = value
+  for (const part of place.split("/").slice(1)) {
+    if (typeof current !== "object" || current === null) return undefined
+    current = Reflect.get(current, part.replaceAll("~1", "/").replaceAll("~0", "~"))
+  }
+  return current
+}

@@ -1,0 +1,201 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  DEFAULT_POLICY,
+  decisionRecord,
+  governing,
+  PINNED_RELEASE,
+  type PolicyText,
+  readPolicy
+} from "@runplane/domain"
+import * as Result from "effect/Result"
+import { proposalsOf } from "../../src/view/Decision.ts"
+import { flowOf, pathOf } from "../../src/view/Flow.ts"
+import { jsonLines, valueAt } from "../../src/view/JsonLines.ts"
+import { messagesOf, signalsOf } from "../../src/view/Messages.ts"
+import { policyWords } from "../../src/view/PolicyWords.ts"
+import { spansOf } from "../../src/view/Spans.ts"
+import { tallyMarks, tallyOf } from "../../src/view/Tally.ts"
+import { changedVotesParam, turnVote } from "../../src/view/WhatIfState.ts"
+import { DECISION, eventsOf, said } from "../support.ts"
+
+const bound = {
+  type: "session.bound",
+  data: { modeName: "macp.mode.decision.v1", participants: ["lead", "ana", "bob"], initiator: "lead" }
+}
+const balanced: PolicyText = {
+  policyId: "p",
+  mode: "macp.mode.decision.v1",
+  schemaVersion: 3,
+  rules: JSON.stringify({
+    voting: { algorithm: "supermajority", threshold: 0.75, quorum: { type: "percentage", value: 60 } },
+    objection_handling: { critical_severity_vetoes: true, veto_threshold: 2, critical_objection_action: "hold" },
+    evaluation: { required_before_voting: true, minimum_confidence: 0.5 },
+    commitment: { authority: "designated_role", designated_roles: ["lead"], require_vote_quorum: true }
+  })
+}
+
+describe("the rules of a policy in words", () => {
+  it("says each rule with its numbers, defaults included", () => {
+    const { rules } = Result.getOrThrow(readPolicy(balanced, PINNED_RELEASE))
+    assert.deepStrictEqual(
+      policyWords("decision", rules).map(({ text }) => text),
+      [
+        "Approvals must be at least 75 % of the votes for and against.",
+        "At least 60 % of the participants must vote; an abstention counts as a vote here.",
+        "There must be an evaluation that is at least 50 % sure.",
+        "2 critical objections are a veto: hold the decision.",
+        "A no cannot be committed while the votes approve.",
+        "Only lead may commit."
+      ]
+    )
+  })
+
+  it("has words for every mode", () => {
+    for (const mode of ["decision", "proposal", "task", "handoff", "quorum"] as const) {
+      const texts = policyWords(mode, DEFAULT_POLICY.rules)
+      assert.isAtLeast(texts.length, 2)
+      assert.strictEqual(texts.at(-1)?.text, "Only the initiator commits.")
+    }
+  })
+})
+
+describe("the tally", () => {
+  it("names who voted how, and who did not", () => {
+    const events = eventsOf([bound, ...DECISION])
+    const run = decisionRecord(events)
+    const [row] = tallyOf(proposalsOf(events), run)
+    assert.deepStrictEqual(row?.approve, ["ana", "bob"])
+    assert.deepStrictEqual(row?.missing, ["lead"])
+    const { ruled } = governing({ ...run, descriptor: { ...balanced, description: undefined } })
+    if (ruled === undefined) throw new Error("the policy does not govern")
+    assert.deepStrictEqual(tallyMarks(ruled), [{ at: 2, text: "quorum 2" }])
+  })
+})
+
+describe("the votes of what-if in an address", () => {
+  it("are read as they were written, and anything else is nothing", () => {
+    const votes = [{ participantId: "a,b", proposalId: "p:1", vote: "REJECT" }]
+    assert.deepStrictEqual(changedVotesParam.read(changedVotesParam.write(votes) ?? null), votes)
+    for (const text of ["", "{", "3", '[["a"]]', "[[1,2,3]]", null]) {
+      assert.deepStrictEqual(changedVotesParam.read(text), [])
+    }
+    assert.isUndefined(changedVotesParam.write([]))
+  })
+
+  it("turn to each word that was not cast, and back", () => {
+    const once = turnVote([], "ana", "p1", "APPROVE")
+    assert.deepStrictEqual(once, [{ participantId: "ana", proposalId: "p1", vote: "REJECT" }])
+    const twice = turnVote(once, "ana", "p1", "APPROVE")
+    assert.strictEqual(twice[0]?.vote, "ABSTAIN")
+    assert.deepStrictEqual(turnVote(twice, "ana", "p1", "APPROVE"), [])
+  })
+})
+
+describe("the graph", () => {
+  const people = ["lead", "ana", "bob"].map((participantId) => ({ participantId }))
+
+  it("counts the messages of each line, and leaves every place where it was while the run grows", () => {
+    const events = eventsOf([
+      ...DECISION,
+      { type: "message.received", data: { messageType: "Note", sender: "ana", to: ["bob"] } }
+    ])
+    const whole = flowOf(events, people)
+    const line = whole.edges.find(({ from, to }) => from === "p:ana" && to === "q:p1")
+    assert.deepStrictEqual(line?.types, [
+      ["Evaluation", 1],
+      ["Vote", 2]
+    ])
+    assert.isTrue(whole.edges.some(({ from, to }) => from === "p:ana" && to === "p:bob"))
+    const last = new Map(whole.nodes.map((node) => [node.id, node]))
+    for (let until = 0; until < events.length; until++) {
+      for (const node of flowOf(events.slice(0, until), people.slice(0, 2)).nodes) {
+        assert.deepStrictEqual([last.get(node.id)?.x, last.get(node.id)?.y], [node.x, node.y])
+      }
+    }
+    const [one, other] = whole.nodes
+    if (one === undefined || other === undefined) throw new Error("nothing is drawn")
+    assert.match(pathOf(one, other), /^M /)
+  })
+
+  it("draws so many, and says what is left out", () => {
+    const crowd = Array.from({ length: 320 }, (_, at) => ({ participantId: `p${at}` }))
+    assert.strictEqual(flowOf([], crowd).leftOut, 20)
+  })
+})
+
+describe("messages and signals", () => {
+  it("tells the fate of each message", () => {
+    const rows = messagesOf(
+      eventsOf([
+        { type: "message.received", data: { messageType: "Vote", sender: "ana", messageId: "m1", to: "bob" } },
+        { type: "message.sent", data: { messageId: "m1", ok: true } },
+        { type: "message.sent", data: { messageId: "m1", ok: true, duplicate: true } },
+        { type: "message.sent", data: { messageId: "m2", ok: false, errorCode: "X", errorMessage: "no" } },
+        { type: "message.send_failed", data: { messageId: "m3", errorCode: "Y" } }
+      ])
+    )
+    assert.deepStrictEqual(
+      rows.map(({ fate, messageId, why }) => [messageId, fate, why]),
+      [
+        ["m1", "accepted", ""],
+        ["m1", "repeated", ""],
+        ["m2", "refused", "X: no"],
+        ["m3", "refused", "Y"]
+      ]
+    )
+    assert.deepStrictEqual(rows[0]?.to, ["bob"])
+  })
+
+  it("says who acknowledged a signal first", () => {
+    const rows = signalsOf(
+      eventsOf([
+        said("signal.emitted", "Signal", "ana", { signalType: "alarm", severity: "high" }),
+        { ...said("signal.acknowledged", "SignalAck", "bob", {}), subject: { kind: "signal", id: "ana-Signal" } },
+        { ...said("signal.acknowledged", "SignalAck", "lead", {}), subject: { kind: "signal", id: "ana-Signal" } }
+      ])
+    )
+    assert.strictEqual(rows.length, 1)
+    assert.strictEqual(rows[0]?.acknowledged?.by, "bob")
+  })
+})
+
+describe("spans", () => {
+  it("are told once each, with how many events carry them", () => {
+    const [first, second, third] = eventsOf([
+      { type: "run.created" },
+      { type: "run.started" },
+      { type: "run.completed" }
+    ])
+    if (first === undefined || second === undefined || third === undefined) throw new Error("no events")
+    const trace = { traceId: "t", spanId: "s1", parentSpanId: "s0" }
+    const rows = spansOf([{ ...first, trace }, { ...second, trace }, third])
+    assert.deepStrictEqual(
+      rows.map(({ events, index, spanId, types }) => [spanId, index, events, types]),
+      [["s1", 1, 2, ["run.created", "run.started"]]]
+    )
+  })
+})
+
+describe("JSON as lines", () => {
+  const value = { a: [1, "two", null], "b/c": { deep: true }, empty: {}, long: "x".repeat(1_000) }
+
+  it("writes every value on its line, and finds each again by its place", () => {
+    const lines = jsonLines(value, () => false)
+    assert.strictEqual(lines.length, 12)
+    assert.strictEqual(lines.find(({ name }) => name === "long")?.leftOut, 700)
+    for (const { place } of lines) assert.notStrictEqual(valueAt(value, place), undefined)
+    assert.strictEqual(valueAt(value, "/b~1c/deep"), true)
+    assert.isUndefined(valueAt(value, "/nowhere/else"))
+  })
+
+  it("writes what is closed on one line", () => {
+    const lines = jsonLines(value, (place) => place === "/a")
+    assert.strictEqual(lines.find(({ place }) => place === "/a")?.text, "[ 3 items ]")
+  })
+
+  it("takes any depth", () => {
+    let deep: unknown = 1
+    for (let level = 0; level < 20_000; level++) deep = [deep]
+    assert.strictEqual(jsonLines(deep, () => false).length, 40_001)
+  })
+})

@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { sawAnswer } from "./Connection.ts"
-import { layerHttp, RequestId } from "./Http.ts"
+import { Accept, layerHttp, RequestId } from "./Http.ts"
 import { CallFailed, problemOf, UNREACHABLE } from "./Problem.ts"
 import { refuse } from "./Session.ts"
 
@@ -71,3 +71,10 @@ export const call = async <A, E>(
     signal
   )
 }
+
+/** As `call`, for an answer that comes in several forms: the one of this content type. */
+export const callFor = <A, E>(
+  accept: string,
+  make: (api: ControlPlaneCalls) => Effect.Effect<A, E>,
+  signal?: AbortSignal
+): Promise<A> => call((api) => Effect.provideService(make(api), Accept, accept), signal)

@@ -9,6 +9,9 @@ import { session } from "./Session.ts"
 /** The id that a call goes out with, so that what it fails with can be found in the log of the service. */
 export const RequestId = Context.Reference<string>("runplane/console/RequestId", { defaultValue: () => "" })
 
+/** The form of answer that a call asks for; empty: whatever the service prefers. */
+export const Accept = Context.Reference<string>("runplane/console/Accept", { defaultValue: () => "" })
+
 /** `fetch`, with the id of the call and the key of the session as the services take them. */
 export const layerHttp = (keyHeader: "authorization" | "x-api-key") =>
   Layer.effect(
@@ -16,9 +19,10 @@ export const layerHttp = (keyHeader: "authorization" | "x-api-key") =>
     Effect.map(
       HttpClient.HttpClient,
       HttpClient.mapRequestEffect((request) =>
-        Effect.map(RequestId, (id) => {
+        Effect.map(Effect.all([RequestId, Accept]), ([id, accept]) => {
           const { key } = session.get()
-          const named = id === "" ? request : HttpClientRequest.setHeader(request, "x-request-id", id)
+          const formed = accept === "" ? request : HttpClientRequest.setHeader(request, "accept", accept)
+          const named = id === "" ? formed : HttpClientRequest.setHeader(formed, "x-request-id", id)
           if (key === undefined) return named
           return HttpClientRequest.setHeader(named, keyHeader, keyHeader === "authorization" ? `Bearer ${key}` : key)
         })

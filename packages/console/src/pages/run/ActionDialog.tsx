@@ -1,14 +1,14 @@
 import type { Run } from "@runplane/api"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
+import * as Effect from "effect/Effect"
 import { useState } from "react"
+import { useLocation } from "wouter"
 import { call } from "../../client/Client.ts"
-import { session } from "../../client/Session.ts"
-import { Id } from "../../ui/basics.tsx"
-import { useStore } from "../../ui/hooks.ts"
+import { Id, Said } from "../../ui/basics.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { Failure } from "../../ui/States.tsx"
-
-export type RunAction = "cancel" | "suspend" | "resume" | "archive"
+import type { RunAction } from "../../view/Actions.ts"
+import { useCaller } from "./useRole.ts"
 
 interface ActionText {
   readonly title: string
@@ -41,6 +41,12 @@ const texts: Readonly<Record<RunAction, ActionText>> = {
     says: "Lists leave it out from now on, unless they are asked for archived runs. Nothing of it is deleted.",
     button: "Archive the run",
     takesReason: false
+  },
+  delete: {
+    title: "Delete this run?",
+    says: "Its events, its state and its artifacts are gone for good. That it was there stays on record.",
+    button: "Delete for good",
+    takesReason: false
   }
 }
 
@@ -54,19 +60,22 @@ interface ActionDialogProps {
 export default function ActionDialog({ action, onClose, run }: ActionDialogProps) {
   const [reason, setReason] = useState("")
   const queries = useQueryClient()
-  const { key } = useStore(session)
+  const caller = useCaller()
+  const [, go] = useLocation()
   const { button, says, takesReason, title } = texts[action]
   const change = useMutation({
     mutationFn: () => {
       const params = { id: run.id }
       const payload = reason.trim() === "" ? {} : { reason: reason.trim() }
+      if (action === "delete") return call((api) => Effect.as(api.management.remove({ params }), undefined))
       return call((api) =>
         action === "archive" ? api.management.archive({ params }) : api.runs[action]({ params, payload })
       )
     },
     onSuccess: (changed) => {
-      queries.setQueryData(["run", run.id], changed)
       void queries.invalidateQueries({ queryKey: ["runs"] })
+      if (changed === undefined) go("/runs")
+      else queries.setQueryData(["run", run.id], changed)
       onClose()
     }
   })
@@ -96,7 +105,13 @@ export default function ActionDialog({ action, onClose, run }: ActionDialogProps
         ) : null}
         <p className="text-muted">
           Run <Id id={run.id} label="run id" />, as{" "}
-          {key === undefined ? "anonymous: no key is in use" : "the key of this tab"}
+          {caller === undefined ? (
+            "a caller that the service has not named yet"
+          ) : (
+            <>
+              <Said text={caller.name} className="font-medium" /> ({caller.role})
+            </>
+          )}
         </p>
         {change.isError ? <Failure what={`The run could not be ${pastOf[action]}`} error={change.error} /> : null}
         <div className="flex justify-end gap-2">
@@ -116,5 +131,6 @@ const pastOf: Readonly<Record<RunAction, string>> = {
   cancel: "cancelled",
   suspend: "suspended",
   resume: "resumed",
-  archive: "archived"
+  archive: "archived",
+  delete: "deleted"
 }

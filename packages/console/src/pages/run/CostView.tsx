@@ -3,21 +3,28 @@ import { Avatar, hue, Said } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { callsOf, spendersOf } from "../../view/Cost.ts"
 import { clockTime, dollars, duration, whole } from "../../view/Format.ts"
+import { columnsOf, isLlmCall } from "../../view/Spending.ts"
+import { Conversation } from "./Conversation.tsx"
 import type { Shown } from "./Facts.ts"
-import type { SetRunPage } from "./RunParams.ts"
+import type { RunPageState, SetRunPage } from "./RunParams.ts"
+import { SpendingChart } from "./SpendingChart.tsx"
 
 interface CostViewProps {
+  readonly page: RunPageState
   readonly set: SetRunPage
   readonly shown: Shown
 }
 
 /** Calls of the table: of a very long run the latest. */
 const MOST = 500
+const MOST_COLUMNS = 60
 
 /** What the language models cost, by participant and by call. */
-export default function CostView({ set, shown }: CostViewProps) {
+export default function CostView({ page, set, shown }: CostViewProps) {
   const calls = useMemo(() => callsOf(shown.events), [shown.events])
   const spenders = useMemo(() => spendersOf(calls), [calls])
+  const columns = useMemo(() => columnsOf(calls, MOST_COLUMNS), [calls])
+  const selected = page.event === undefined ? undefined : shown.all[page.event - 1]
   const { callCount, completionTokens, estimatedCostUsd, promptTokens, totalTokens } = shown.state.llm.totals
   if (callCount === 0) {
     return <Empty title="No call of a language model was reported">Agents report their calls as signals.</Empty>
@@ -63,6 +70,15 @@ export default function CostView({ set, shown }: CostViewProps) {
           </ul>
           <p className="mt-3 text-[12px] text-muted">Full colour is input, pale is output.</p>
         </section>
+        <section className="panel p-4" aria-label="Spending">
+          <h2 className="mb-3 font-semibold">Call by call</h2>
+          <SpendingChart columns={columns} placeOf={shown.placeOf} onSelect={(event) => set({ event })} />
+        </section>
+        {isLlmCall(selected) ? (
+          <Conversation event={selected} />
+        ) : (
+          <p className="text-muted">Choose a call to read its prompt and its response.</p>
+        )}
         <section className="panel overflow-x-auto" tabIndex={0} aria-label="Calls">
           <table className="w-full border-collapse text-left">
             <caption className="sr-only">Calls of language models, the latest last</caption>

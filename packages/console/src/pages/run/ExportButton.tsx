@@ -3,6 +3,7 @@ import { Download } from "lucide-react"
 import { call } from "../../client/Client.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { Failure } from "../../ui/States.tsx"
+import { saveText } from "./saveText.ts"
 
 /** Events of the file; a longer run is exported by the API as lines of JSON. */
 const MOST_EVENTS = 50_000
@@ -15,12 +16,7 @@ export const ExportButton = ({ runId }: { readonly runId: string }) => {
     mutationFn: () => call((api) => api.insights.export({ params: { id: runId }, query })),
     onSuccess: (bundle) => {
       const text = typeof bundle === "string" ? bundle : JSON.stringify(bundle, undefined, 2)
-      const address = URL.createObjectURL(new Blob([text], { type: "application/json" }))
-      const link = document.createElement("a")
-      link.href = address
-      link.download = `run-${runId}.json`
-      link.click()
-      URL.revokeObjectURL(address)
+      saveText(`run-${runId}.json`, "application/json", text)
     }
   })
   return (

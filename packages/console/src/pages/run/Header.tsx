@@ -1,14 +1,16 @@
+import type { Role } from "@runplane/api"
 import { isTerminal } from "@runplane/domain"
-import { Archive, ArrowLeft, Ban, type LucideIcon, Pause, Play } from "lucide-react"
+import { Archive, ArrowLeft, Ban, type LucideIcon, Pause, Play, RotateCcw, Trash2 } from "lucide-react"
 import { lazy, Suspense, useState } from "react"
 import { Link } from "wouter"
 import { Chip, Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
 import { useNow } from "../../ui/hooks.ts"
+import { type RunAction, refusalOf } from "../../view/Actions.ts"
 import { dollars, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { elapsedOf, runFacts } from "../../view/RunFacts.ts"
-import type { RunAction } from "./ActionDialog.tsx"
 import { ExportButton } from "./ExportButton.tsx"
 import type { Shown } from "./Facts.ts"
+import { useMay } from "./useRole.ts"
 
 const ActionDialog = lazy(() => import("./ActionDialog.tsx"))
 
@@ -20,26 +22,24 @@ interface Offer {
   readonly not: string | undefined
 }
 
-/** What can be done with a run in its status, and why the rest cannot: as the table of transitions has it. */
-const offersFor = ({ run, state }: Shown): ReadonlyArray<Offer> => {
+/** What the caller may do with a run, and why some of it cannot be done in its status. */
+const offersFor = ({ run, state }: Shown, may: (role: Role) => boolean): ReadonlyArray<Offer> => {
   const { status } = state.run
-  const ended = isTerminal(status) ? `The run is ${status}: nothing of it can change any more` : undefined
+  const offer = (action: RunAction, title: string, icon: LucideIcon): Offer => ({
+    action,
+    title,
+    icon,
+    not: refusalOf(action, status, run)
+  })
   return [
-    status === "suspended"
-      ? { action: "resume", title: "Resume", icon: Play, not: undefined }
-      : {
-          action: "suspend",
-          title: "Suspend",
-          icon: Pause,
-          not: ended ?? (status === "running" ? undefined : "Only a running run can be suspended")
-        },
-    { action: "cancel", title: "Cancel", icon: Ban, not: ended },
-    {
-      action: "archive",
-      title: "Archive",
-      icon: Archive,
-      not: run.archivedAt === null ? undefined : "The run is archived already"
-    }
+    ...(may("operator")
+      ? [
+          status === "suspended" ? offer("resume", "Resume", Play) : offer("suspend", "Suspend", Pause),
+          offer("cancel", "Cancel", Ban),
+          offer("archive", "Archive", Archive)
+        ]
+      : []),
+    ...(may("admin") ? [offer("delete", "Delete", Trash2)] : [])
   ]
 }
 
@@ -60,6 +60,7 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
   const { isNow, run, state } = shown
   const [action, setAction] = useState<RunAction>()
   const now = useNow(1_000)
+  const may = useMay()
   const facts = runFacts(run)
   const current = state.decision.current
   const elapsed = elapsedOf(run, now)
@@ -86,22 +87,28 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
         ) : null}
         {isNow ? null : <Chip tone="warn">as it was then</Chip>}
         <span className="no-print ml-auto flex gap-1">
-          {offersFor(shown).map(({ action: offered, icon: Icon, not, title }) => (
+          {offersFor(shown, may).map(({ action: offered, icon: Icon, not, title }) => (
             <button
               key={offered}
               type="button"
               aria-disabled={not !== undefined}
               title={not ?? title}
               className={`btn px-2 ${not === undefined ? "" : "cursor-not-allowed text-muted"} ${
-                offered === "cancel" && not === undefined ? "btn-bad" : ""
+                (offered === "cancel" || offered === "delete") && not === undefined ? "btn-bad" : ""
               }`}
               onClick={() => (not === undefined ? setAction(offered) : undefined)}
             >
               <Icon size={14} aria-hidden />
-              <span className="max-md:sr-only">{title}</span>
+              <span className="max-lg:sr-only">{title}</span>
             </button>
           ))}
-          <ExportButton runId={run.id} />
+          {may("operator") ? <ExportButton runId={run.id} /> : null}
+          {may("operator") && facts.scenario !== undefined ? (
+            <Link href={`/launch?from=${encodeURIComponent(run.id)}`} className="btn px-2" title="Run again">
+              <RotateCcw size={14} aria-hidden />
+              <span className="max-md:sr-only">Run again</span>
+            </Link>
+          ) : null}
         </span>
       </div>
       <dl className="mt-1.5 flex flex-wrap items-baseline gap-x-5 gap-y-0.5">

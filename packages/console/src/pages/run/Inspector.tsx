@@ -24,7 +24,7 @@ export default function Inspector({ event, onClose }: InspectorProps) {
     )
   }
   return (
-    <aside aria-label="Event" className="w-[360px] shrink-0 overflow-auto border-l border-line bg-panel">
+    <aside aria-label="Event" className="no-print w-[360px] shrink-0 overflow-auto border-l border-line bg-panel">
       <div className="sticky top-0 z-10 flex items-center justify-between border-b border-line bg-panel px-4 py-2">
         <h2 className="font-semibold">Event {event.index}</h2>
         <button type="button" className="btn btn-quiet -mr-2 px-1.5" aria-label="Close the event" onClick={onClose}>

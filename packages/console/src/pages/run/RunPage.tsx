@@ -122,7 +122,7 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
       <div className="flex min-h-0 flex-1">
         <aside
           aria-label="Participants"
-          className="hidden w-[216px] shrink-0 overflow-auto border-r border-line bg-panel xl:block"
+          className="no-print hidden w-[216px] shrink-0 overflow-auto border-r border-line bg-panel xl:block"
         >
           <Participants shown={shown} />
         </aside>
@@ -155,7 +155,7 @@ const Tabs = ({ page, set }: { readonly page: RunPageState; readonly set: SetRun
   <div
     role="tablist"
     aria-label="Views of the run"
-    className="flex shrink-0 overflow-x-auto border-b border-line bg-panel px-2"
+    className="no-print flex shrink-0 overflow-x-auto border-b border-line bg-panel px-2"
   >
     {VIEWS.map(({ icon: Icon, id, title }) => (
       <button

@@ -22,6 +22,8 @@ export const runPageParams = {
   view: wordParam(views),
   /** Index of the event after which the run is shown; nothing: as it is now. */
   at: numberParam(1),
+  /** Indices that were bookmarked: a link to the page has them. */
+  bookmarks: listParam,
   /** Index of the event that is looked at. */
   event: numberParam(1),
   /** Of the list of events: words within them, the types that are shown, and those that are not. */

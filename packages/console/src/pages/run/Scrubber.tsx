@@ -1,8 +1,9 @@
-import { ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Pause, Play, Radio } from "lucide-react"
+import { Bookmark, ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Pause, Play, Radio } from "lucide-react"
 import { useEffect, useMemo, useRef, useState } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { clockTime, whole } from "../../view/Format.ts"
+import { type Phase, phasesOf } from "../../view/Phases.ts"
 import { densityOf, type Mark, marksOf } from "../../view/Strip.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
 
@@ -26,17 +27,28 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(1)
   const [isPlaying, setPlaying] = useState(false)
   const marks = useMemo(() => marksOf(log?.events ?? []), [log, count])
+  const phases = useMemo(() => phasesOf(log?.events ?? []), [log, count])
+  const phase = phases.findLast(({ index }) => index <= at)
+  const bookmarks = page.bookmarks.map(Number).filter((index) => index >= 1 && index <= count)
 
   const goTo = (index: number) => set({ at: index >= count ? undefined : Math.max(1, index) })
-  const stepMark = (by: 1 | -1) => {
-    const next = by > 0 ? marks.find(({ index }) => index > at) : marks.findLast(({ index }) => index < at)
+  const step = (places: ReadonlyArray<{ readonly index: number }>, by: 1 | -1) => {
+    const next = by > 0 ? places.find(({ index }) => index > at) : places.findLast(({ index }) => index < at)
     goTo(next?.index ?? (by > 0 ? count : 1))
+  }
+  const bookmark = () => {
+    const others = bookmarks.filter((index) => index !== at)
+    const all = others.length < bookmarks.length ? others : [...bookmarks, at]
+    set({ bookmarks: all.toSorted((one, other) => one - other).map(String) })
   }
   useShortcuts([
     { keys: "ArrowLeft", says: "One event back", group: "Time", run: () => goTo(at - 1) },
     { keys: "ArrowRight", says: "One event on", group: "Time", run: () => goTo(at + 1) },
-    { keys: "[", says: "Back to the mark before", group: "Time", run: () => stepMark(-1) },
-    { keys: "]", says: "On to the next mark", group: "Time", run: () => stepMark(1) },
+    { keys: "[", says: "Back to the mark before", group: "Time", run: () => step(marks, -1) },
+    { keys: "]", says: "On to the next mark", group: "Time", run: () => step(marks, 1) },
+    { keys: "{", says: "Back to the phase before", group: "Time", run: () => step(phases, -1) },
+    { keys: "}", says: "On to the next phase", group: "Time", run: () => step(phases, 1) },
+    { keys: "b", says: "Bookmark this place, or take the bookmark away", group: "Time", run: bookmark },
     { keys: "p", says: "Play, pause", group: "Time", run: () => setPlaying(!isPlaying) },
     { keys: "l", says: "Back to now", group: "Time", run: () => set({ at: undefined }) }
   ])
@@ -69,7 +81,7 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   return (
     <footer className="no-print shrink-0 border-t border-line bg-panel px-3 py-1.5">
       <div className="flex flex-wrap items-center gap-x-1 gap-y-1">
-        <Button label="Mark before" onClick={() => stepMark(-1)} icon={<ChevronFirst size={15} aria-hidden />} />
+        <Button label="Phase before" onClick={() => step(phases, -1)} icon={<ChevronFirst size={15} aria-hidden />} />
         <Button label="Event before" onClick={() => goTo(at - 1)} icon={<ChevronLeft size={15} aria-hidden />} />
         <Button
           label={isPlaying ? "Pause" : "Play"}
@@ -77,7 +89,7 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
           icon={isPlaying ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
         />
         <Button label="Next event" onClick={() => goTo(at + 1)} icon={<ChevronRight size={15} aria-hidden />} />
-        <Button label="Next mark" onClick={() => stepMark(1)} icon={<ChevronLast size={15} aria-hidden />} />
+        <Button label="Next phase" onClick={() => step(phases, 1)} icon={<ChevronLast size={15} aria-hidden />} />
         <button
           type="button"
           className="btn btn-quiet num px-1.5 text-soft"
@@ -87,6 +99,28 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
           {speed}×
         </button>
         <span className={`num min-w-0 truncate ${isNow ? "text-muted" : "font-medium text-warn"}`}>{label}</span>
+        {phase === undefined ? null : <span className="text-muted max-sm:hidden">{phase.title}</span>}
+        <button
+          type="button"
+          className="btn btn-quiet px-1 text-soft"
+          aria-pressed={bookmarks.includes(at)}
+          title="Bookmark this place"
+          aria-label="Bookmark this place"
+          onClick={bookmark}
+        >
+          <Bookmark size={15} aria-hidden fill={bookmarks.includes(at) ? "currentColor" : "none"} />
+        </button>
+        {bookmarks.map((index) => (
+          <button
+            key={index}
+            type="button"
+            className="num rounded px-1 text-[12px] text-accent underline"
+            aria-label={`Go to the bookmark at event ${index}`}
+            onClick={() => goTo(index)}
+          >
+            {index}
+          </button>
+        ))}
         <button
           type="button"
           className={`btn ml-auto px-2 ${isNow ? "btn-quiet text-muted" : ""}`}
@@ -97,7 +131,7 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
         </button>
       </div>
       <div className="relative mt-1 h-8">
-        <Strip log={log} count={count} marks={marks} at={at} />
+        <Strip log={log} count={count} marks={marks} phases={phases} bookmarks={bookmarks} at={at} />
         <input
           type="range"
           aria-label="Place in the run"
@@ -132,11 +166,13 @@ interface StripProps {
   readonly log: RunLog | undefined
   readonly count: number
   readonly marks: ReadonlyArray<Mark>
+  readonly phases: ReadonlyArray<Phase>
+  readonly bookmarks: ReadonlyArray<number>
   readonly at: number
 }
 
 /** How busy the run was along its events, which are equally far apart; its marks, and the place that is shown. */
-const Strip = ({ at, count, log, marks }: StripProps) => {
+const Strip = ({ at, bookmarks, count, log, marks, phases }: StripProps) => {
   const canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
   useEffect(() => {
@@ -167,6 +203,16 @@ const Strip = ({ at, count, log, marks }: StripProps) => {
       context.fillStyle = colour((bar + 0.5) * BAR <= x(at) ? "line-strong" : "line")
       context.fillRect(bar * BAR, height - 4 - tall, BAR - 1, tall)
     })
+    context.fillStyle = colour("line-strong")
+    for (const { index } of phases) context.fillRect(x(index), 0, 1, height)
+    context.fillStyle = colour("warn")
+    for (const index of bookmarks) {
+      context.beginPath()
+      context.moveTo(x(index) - 4, height)
+      context.lineTo(x(index) + 4, height)
+      context.lineTo(x(index), height - 8)
+      context.fill()
+    }
     for (const { index, tone } of marks) {
       context.fillStyle = colour(tone === "calm" ? "muted" : tone)
       context.beginPath()

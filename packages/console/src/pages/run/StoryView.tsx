@@ -1,8 +1,10 @@
+import { Printer } from "lucide-react"
 import { lazy, Suspense, useMemo } from "react"
 import { Avatar, Chip, Said, toneText } from "../../ui/basics.tsx"
 import { clockTime, compact, dollars, duration, exactTime, percent } from "../../view/Format.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import type { Shown } from "./Facts.ts"
+import { RecordButton } from "./RecordButton.tsx"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
 
 const WhyCard = lazy(() => import("./WhyCard.tsx"))
@@ -26,6 +28,12 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
   return (
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto flex max-w-[860px] flex-col gap-4 px-4 py-5">
+        <p className="no-print -mb-2 flex justify-end gap-1.5">
+          <button type="button" className="btn" onClick={() => window.print()}>
+            <Printer size={14} aria-hidden /> Print
+          </button>
+          <RecordButton runId={shown.run.id} />
+        </p>
         {current?.prompt === undefined ? null : (
           <section>
             <h2 className="label">The question</h2>

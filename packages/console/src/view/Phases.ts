@@ -1,0 +1,55 @@
+import type { CanonicalEvent } from "@runplane/domain"
+
+/** A stretch of a run that begins with an event of a new kind. */
+export interface Phase {
+  readonly index: number
+  readonly title: string
+}
+
+/** Kinds of events in the order in which a run usually comes to them; a run that goes back begins a phase again. */
+const kindOf = (event: CanonicalEvent): string | undefined => {
+  switch (event.type) {
+    case "run.created":
+      return "Waiting"
+    case "session.bound":
+      return "Session open"
+    case "proposal.created":
+      return "Proposals"
+    case "proposal.updated": {
+      const { messageType } = event.data
+      if (messageType === "Evaluation") return "Opinions"
+      if (messageType === "Objection") return "Objections"
+      return messageType === "Vote" || messageType === "Approve" || messageType === "Abstain" ? "Votes" : "Answers"
+    }
+    case "decision.finalized":
+      return "Decided"
+    case "run.suspended":
+      return "Suspended"
+    case "run.resumed":
+      return "Resumed"
+    case "run.completed":
+    case "run.failed":
+    case "run.cancelled":
+      return "Ended"
+    default:
+      return undefined
+  }
+}
+
+/** Where each phase of a run begins. Kinds that take turns with each other count as one phase after the first turn. */
+export const phasesOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Phase> => {
+  const phases: Array<Phase> = []
+  const seen = new Set<string>()
+  for (const event of events) {
+    const title = kindOf(event)
+    if (title === undefined || seen.has(title)) continue
+    phases.push({ index: event.index, title })
+    seen.add(title)
+    // After a pause everything may begin again.
+    if (title === "Suspended" || title === "Resumed") {
+      seen.clear()
+      seen.add(title)
+    }
+  }
+  return phases
+}

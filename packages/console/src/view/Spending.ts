@@ -1,0 +1,73 @@
+import { type CanonicalEvent, type EventOf, extractLlmUsage, isJsonObject, REDACTED } from "@runplane/domain"
+import type { Call } from "./Cost.ts"
+
+/** What was asked of a language model and what it said, as far as the agent told it. */
+export interface Conversation {
+  readonly prompt: string | undefined
+  readonly response: string | undefined
+}
+
+const textOf = (value: unknown): string | undefined =>
+  value === undefined || value === null
+    ? undefined
+    : typeof value === "string"
+      ? value
+      : JSON.stringify(value, undefined, 2)
+
+export const conversationOf = ({ data, recorded }: EventOf<"llm.call.completed">): Conversation => {
+  const payload = recorded.data["decodedPayload"]
+  const usage = isJsonObject(payload) ? extractLlmUsage(data.messageType, payload) : undefined
+  return { prompt: textOf(usage?.prompt), response: textOf(usage?.response) }
+}
+
+/** The call that an event tells, if it tells one. */
+export const isLlmCall = (event: CanonicalEvent | undefined): event is EventOf<"llm.call.completed"> =>
+  event?.type === "llm.call.completed"
+
+/** A piece of a text: as it is, or where something was taken out. */
+export interface Piece {
+  readonly text: string
+  readonly isRedacted: boolean
+}
+
+/** A text in pieces, so that what was redacted can be marked. */
+export const redactedPieces = (text: string): ReadonlyArray<Piece> =>
+  text
+    .split(REDACTED)
+    .flatMap((piece, at) => [
+      ...(at === 0 ? [] : [{ text: REDACTED, isRedacted: true }]),
+      ...(piece === "" ? [] : [{ text: piece, isRedacted: false }])
+    ])
+
+/** Tokens of some neighbouring calls, by participant. */
+export interface Column {
+  readonly from: number
+  readonly to: number
+  readonly tokens: ReadonlyArray<readonly [who: string, tokens: number]>
+  readonly total: number
+  /** Spent up to its end, US dollars. */
+  readonly costUsd: number
+  /** The longest of them, milliseconds; undefined when none was told. */
+  readonly latencyMs: number | undefined
+}
+
+/** The calls in order as at most so many columns. */
+export const columnsOf = (calls: ReadonlyArray<Call>, most: number): ReadonlyArray<Column> => {
+  const size = Math.max(1, Math.ceil(calls.length / most))
+  const columns: Array<Column> = []
+  let costUsd = 0
+  for (let start = 0; start < calls.length; start += size) {
+    const part = calls.slice(start, start + size)
+    const tokens = new Map<string, number>()
+    let latencyMs: number | undefined
+    for (const call of part) {
+      tokens.set(call.who, (tokens.get(call.who) ?? 0) + call.totalTokens)
+      costUsd += call.costUsd ?? 0
+      if (call.latencyMs !== undefined) latencyMs = Math.max(latencyMs ?? 0, call.latencyMs)
+    }
+    const total = [...tokens.values()].reduce((sum, count) => sum + count, 0)
+    const [first, last] = [part[0], part.at(-1)]
+    columns.push({ from: first?.index ?? 0, to: last?.index ?? 0, tokens: [...tokens], total, costUsd, latencyMs })
+  }
+  return columns
+}

@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RunStatus } from "@runplane/domain"
+import { type RunAction, refusalOf } from "../../src/view/Actions.ts"
+import { callsOf } from "../../src/view/Cost.ts"
+import { phasesOf } from "../../src/view/Phases.ts"
+import { columnsOf, conversationOf, isLlmCall, redactedPieces } from "../../src/view/Spending.ts"
+import { DECISION, eventsOf, said } from "../support.ts"
+
+describe("what can be done with a run", () => {
+  const run = { archivedAt: null }
+  const possible = (action: RunAction) =>
+    RunStatus.literals.filter((status) => refusalOf(action, status, run) === undefined)
+
+  it("follows the table of transitions", () => {
+    assert.deepStrictEqual(possible("cancel"), ["queued", "starting", "binding_session", "running", "suspended"])
+    assert.deepStrictEqual(possible("suspend"), ["running"])
+    assert.deepStrictEqual(possible("resume"), ["suspended"])
+    assert.deepStrictEqual(possible("delete"), ["completed", "failed", "cancelled"])
+    assert.deepStrictEqual(possible("archive"), [...RunStatus.literals])
+  })
+
+  it("says why not", () => {
+    assert.strictEqual(refusalOf("suspend", "queued", run), "The run is queued. Possible while it is running")
+    assert.include(refusalOf("cancel", "completed", run) ?? "", "does not change any more")
+    assert.include(refusalOf("archive", "completed", { archivedAt: "2026-01-01T00:00:00Z" }) ?? "", "archived already")
+    assert.include(refusalOf("delete", "running", run) ?? "", "only an ended run")
+  })
+})
+
+describe("phases", () => {
+  it("begin with the first event of each kind, in order, and again after a pause", () => {
+    assert.deepStrictEqual(
+      phasesOf(eventsOf(DECISION)).map(({ index, title }) => [title, index]),
+      [
+        ["Waiting", 1],
+        ["Proposals", 3],
+        ["Opinions", 5],
+        ["Votes", 6],
+        ["Objections", 7],
+        ["Decided", 11],
+        ["Ended", 12]
+      ]
+    )
+    const paused = [{ type: "run.suspended" }, { type: "run.resumed" }, said("proposal.updated", "Vote", "ana", {})]
+    const titles = phasesOf(eventsOf([...DECISION.slice(0, 8), ...paused])).map(({ title }) => title)
+    assert.deepStrictEqual(titles.slice(-3), ["Suspended", "Resumed", "Votes"])
+  })
+})
+
+describe("calls of language models", () => {
+  const call = (sender: string, tokens: number, more: Readonly<Record<string, unknown>> = {}) =>
+    said("llm.call.completed", "Signal", sender, {
+      tokenUsage: { promptTokens: tokens, completionTokens: 1, ...more },
+      promptTokens: tokens,
+      completionTokens: 1,
+      estimatedCostUsd: 0.5,
+      latencyMs: 10 * tokens
+    })
+
+  it("are put together in columns without losing a token or a cent", () => {
+    const calls = callsOf(
+      eventsOf([call("ana", 10), call("bob", 20), call("ana", 30), call("ana", 40), call("bob", 50)])
+    )
+    const columns = columnsOf(calls, 2)
+    assert.strictEqual(columns.length, 2)
+    assert.strictEqual(
+      columns.reduce((sum, { total }) => sum + total, 0),
+      155
+    )
+    assert.strictEqual(columns.at(-1)?.costUsd, 2.5)
+    assert.deepStrictEqual([columns[0]?.from, columns[0]?.to, columns[0]?.latencyMs], [1, 3, 300])
+    assert.deepStrictEqual(columnsOf([], 5), [])
+  })
+
+  it("show prompt and response as far as they are told, and mark what was redacted", () => {
+    const [told, untold] = eventsOf([
+      call("ana", 1, { prompt: "my key is [REDACTED], what now?", response: { say: "nothing" } }),
+      call("bob", 1)
+    ])
+    if (!isLlmCall(told) || !isLlmCall(untold)) throw new Error("these are calls")
+    const { prompt = "", response } = conversationOf(told)
+    assert.deepStrictEqual(redactedPieces(prompt), [
+      { text: "my key is ", isRedacted: false },
+      { text: "[REDACTED]", isRedacted: true },
+      { text: ", what now?", isRedacted: false }
+    ])
+    assert.include(response ?? "", "nothing")
+    assert.deepStrictEqual(conversationOf(untold), { prompt: undefined, response: undefined })
+  })
+})

@@ -144,7 +144,7 @@ export const flowOf = (
   }
 }
 
-/** The line of an edge: from the right side of a place to the left of another, or around the left for its own column. */
+/** The line of an edge: from the right of a place to the left of another, or around the left within a column. */
 export const pathOf = (from: FlowNode, to: FlowNode): string => {
   const [y1, y2] = [from.y + NODE_HEIGHT / 2, to.y + NODE_HEIGHT / 2]
   if (from.x === to.x) {

@@ -7,6 +7,7 @@ import { Authenticator, developmentIdentity, type SignedTokenOptions, type Stati
 import type { KeySource } from "./auth/KeySource.ts"
 import { SandboxFaults } from "./faults/SandboxFaults.ts"
 import { Kernel } from "./kernel/Kernel.ts"
+import { ModeRegistry } from "./kernel/ModeRegistry.ts"
 import { type PolicyRefused, PolicyRegistry } from "./kernel/PolicyRegistry.ts"
 import type { BundleUnreadable } from "./recorded/RecordedRun.ts"
 import { type Replayed, type ReplayOptions, replayBundle, type SessionIdTaken } from "./recorded/Replay.ts"
@@ -92,7 +93,8 @@ const served = (
     // Two sandboxes in one process must not share their faults or policies.
     Layer.provideMerge(Layer.fresh(SandboxFaults.layer)),
     Layer.provide(Kernel.layer(options)),
-    Layer.provide(Layer.fresh(PolicyRegistry.layer(options.release)))
+    Layer.provide(Layer.fresh(PolicyRegistry.layer(options.release))),
+    Layer.provide(Layer.fresh(ModeRegistry.layer))
   )
 }
 

@@ -45,8 +45,11 @@ export const RecentRun = Schema.Struct({
   ),
   metadata: Schema.Struct({
     environment: optional(Field.text("metadata.environment of the run", "staging")),
-    scenarioRef: optional(Field.text("metadata.scenarioRef of the run"))
-  }).annotate({ description: "Two keys of the run's metadata" }),
+    scenarioRef: optional(Field.text("metadata.scenarioRef of the run")),
+    totalTokens: optional(Field.number("Tokens of the whole run, once it has ended with any")),
+    estimatedCostUsd: optional(Field.number("US dollars of the whole run, once it has ended with any")),
+    finalAction: optional(Field.text("Action of the decision that the run ended with", "go"))
+  }).annotate({ description: "Some keys of the run's metadata" }),
   startedAt: optional(Field.time("When the service began to look for the session")),
   endedAt: optional(Field.time("When the run ended")),
   createdAt: Field.time("When the run was created")

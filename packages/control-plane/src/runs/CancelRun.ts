@@ -5,7 +5,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { type AuditEntry, AuditTrail, type Caller } from "../audit/AuditTrail.ts"
-import { answerOfRefusedAck, answerOfRuntimeError } from "../edge/RuntimeRefusal.ts"
 import type { LockedRun } from "../log/AppendRequest.ts"
 import { EventLog } from "../log/EventLog.ts"
 import { endsRun, LiveEvents, type LiveSubscription } from "../log/LiveEvents.ts"
@@ -14,6 +13,7 @@ import type { StoredRun } from "../log/runs/RunRow.ts"
 import { CallerReasons } from "../observe/CallerReasons.ts"
 import { LateCancels } from "../observe/LateCancels.ts"
 import { type CallbackAddress, CancelCallback, callbackOf } from "./CancelCallback.ts"
+import { refusalOf } from "./WhoMay.ts"
 
 /** How long an answer waits for the runtime's word that the session is cancelled. Milliseconds. */
 export const CANCEL_WAIT_MS = 2_000
@@ -102,16 +102,17 @@ export const makeCancelRun = Effect.gen(function* () {
     const { id, runtimeSessionId, status } = run.record
     const unbound = status === "queued" || status === "starting"
     const subscription = yield* live.subscribe(id)
+    const refusal = refusalOf(runtime, runtimeSessionId)
     const answer = yield* Effect.result(
       runtime.cancelSession({ sessionId: runtimeSessionId, reason: reason ?? DEFAULT_REASON })
     )
     if (answer._tag === "Failure") {
       // Nobody has opened the session yet: there is nothing at the runtime that could go on.
       if (unbound && answer.failure.reason === "NOT_FOUND") return yield* markCancelled(run, reason, caller, false)
-      return yield* answerOfRuntimeError(answer.failure)
+      return yield* refusal.ofError(answer.failure)
     }
     const ack = answer.success
-    if (!ack.ok) return yield* answerOfRefusedAck("cancel", ack)
+    if (!ack.ok) return yield* refusal.ofAck("cancel", ack)
     if (ack.sessionState !== "RESOLVED" && ack.sessionState !== "EXPIRED") {
       return yield* markCancelled(run, reason, caller, true)
     }

@@ -4,11 +4,11 @@ import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { type AuditEntry, AuditTrail, type Caller } from "../audit/AuditTrail.ts"
-import { answerOfRefusedAck, answerOfRuntimeError } from "../edge/RuntimeRefusal.ts"
 import type { LockedRun } from "../log/AppendRequest.ts"
 import { EventLog } from "../log/EventLog.ts"
 import type { StoredRun } from "../log/runs/RunRow.ts"
 import { CallerReasons } from "../observe/CallerReasons.ts"
+import { refusalOf } from "./WhoMay.ts"
 
 interface Pause {
   readonly action: "suspend" | "resume"
@@ -38,10 +38,11 @@ export const makePauseRun = Effect.gen(function* () {
 
   const ask = Effect.fnUntraced(function* (pause: Pause, run: StoredRun, reason: string | undefined, caller: Caller) {
     const { id, runtimeSessionId } = run.record
+    const refusal = refusalOf(runtime, runtimeSessionId)
     const ack = yield* pause
       .call({ sessionId: runtimeSessionId, reason: reason ?? pause.defaultReason })
-      .pipe(Effect.mapError(answerOfRuntimeError))
-    if (!ack.ok) return yield* answerOfRefusedAck(pause.action, ack)
+      .pipe(Effect.catch(refusal.ofError))
+    if (!ack.ok) return yield* refusal.ofAck(pause.action, ack)
 
     const entry = (at: string): AuditEntry => ({
       caller,

@@ -64,7 +64,6 @@ layer(layerTestService(options), { excludeTestServices: true })("suspend and res
     ["INVALID_ARGUMENT", 400, "VALIDATION_ERROR", 3],
     ["OUT_OF_RANGE", 400, "VALIDATION_ERROR", 11],
     ["UNAUTHENTICATED", 401, "UNAUTHENTICATED", 16],
-    ["PERMISSION_DENIED", 403, "FORBIDDEN", 7],
     ["NOT_FOUND", 404, "NOT_FOUND", 5],
     ["FAILED_PRECONDITION", 409, "CONFLICT", 9],
     ["ABORTED", 409, "CONFLICT", 10],
@@ -93,6 +92,37 @@ layer(layerTestService(options), { excludeTestServices: true })("suspend and res
       })
     )
   }
+
+  it.effect("says of a session that this service may not suspend who may", () =>
+    Effect.gen(function* () {
+      const messageOf = Effect.fnUntraced(function* (policyVersion: string, rules?: object) {
+        const runId = yield* runningRun({}, policyVersion)
+        if (rules !== undefined) {
+          const policy = { policyId: policyVersion, mode: "macp.mode.decision.v1", description: "d", schemaVersion: 1 }
+          yield* call("POST", "/runtime/policies", { body: { ...policy, rules } })
+        }
+        yield* RuntimeFake.use((fake) =>
+          fake.fail({ method: "SuspendSession", sessionId: runId }, "PERMISSION_DENIED", "not you")
+        )
+        const answer = yield* post(runId, "suspend")
+        assert.deepInclude(answer.body, { statusCode: 403, errorCode: "FORBIDDEN", metadata: { grpcCode: 7 } })
+        assert.strictEqual(yield* statusOf(runId), "running")
+        return answer.body.message
+      })
+      assert.match(
+        yield* messageOf("policy.default"),
+        /^not you; only its initiator agent:\/\/lead may; this service may/
+      )
+      assert.match(
+        yield* messageOf("policy.desk", { commitment: { authority: "designated_role", designated_roles: ["desk"] } }),
+        /^not you; its initiator agent:\/\/lead may, and by policy\.desk desk; this service may/
+      )
+      assert.match(
+        yield* messageOf("policy.gone"),
+        /^not you; its initiator .* may, and those whom policy\.gone lets commit$/
+      )
+    })
+  )
 
   it.effect("reports an open circuit breaker as 503", () =>
     Effect.gen(function* () {

@@ -19,13 +19,14 @@ export const unboundRun = Effect.fnUntraced(function* (metadata: Metadata = {}) 
 })
 
 /** A run whose session is open and observed. */
-export const runningRun = Effect.fnUntraced(function* (metadata: Metadata = {}) {
+export const runningRun = Effect.fnUntraced(function* (metadata: Metadata = {}, policyVersion = "policy.default") {
   const runId = RunId.make(randomUUID())
   const fake = yield* RuntimeFake
   yield* fake.openSession({
     sessionId: runId,
     participants: ["agent://lead", "agent://risk"],
-    initiator: "agent://lead"
+    initiator: "agent://lead",
+    policyVersion
   })
   yield* fake.accept(runId, { messageType: "SessionStart" })
   yield* call("POST", "/runs", { body: descriptor({ session: { sessionId: runId, metadata } }) })

@@ -75,8 +75,18 @@ const withOutcome = ({ payload, payloadTypeName }: EnvelopeContext): JsonObject 
   return outcome === null ? stated : { ...stated, outcome_positive: outcome }
 }
 
-const signalEmitted: Derivation = (context) =>
-  event(context, "signal.emitted", "signal", context.messageId, withoutDefaults(context))
+/** Longest `data` of a signal that stands in its event twice, characters. */
+const MAX_LIFTED_DATA = 4_096
+
+/** Consoles read the signal's `data` at the top level: there it stands too, unless it is long. */
+const signalEmitted: Derivation = (context) => {
+  const payload = withoutDefaults(context)
+  const derived = derivedData(context, payload)
+  const { data } = payload
+  const isLifted = data !== undefined && JSON.stringify(data).length <= MAX_LIFTED_DATA
+  const head = headOf(context, "signal", context.messageId)
+  return draftEvent("signal.emitted", head, isLifted ? { ...derived, data } : derived)
+}
 
 /** Leaves out what protobuf only says by default, and lifts the severity that agents put into the JSON of `data`. */
 const withoutDefaults = (context: EnvelopeContext): JsonObject => {

@@ -147,6 +147,17 @@ describe("signal.emitted", () => {
     assert.deepInclude(event?.recorded.data, { signalType: "alert", name: "alert", severity: "high" })
   })
 
+  it("has the signal's data at the top as well, unless it is long", () => {
+    const liftedOf = (data: string) =>
+      derivedOf("Signal", proto({ signalType: "alert", data }))[0]?.recorded.data["data"]
+    const short = base64({ severity: "high" })
+    assert.strictEqual(liftedOf(short), short)
+    assert.isUndefined(liftedOf(base64({ text: "x".repeat(4_000) })))
+    assert.deepStrictEqual(derivedOf("Signal", json({ signalType: "x", data: { a: 1 } }))[0]?.recorded.data["data"], {
+      a: 1
+    })
+  })
+
   it("keeps what is stated", () => {
     const payload = { signalType: "alert", data: "", confidence: 0.5, correlationSessionId: "s" }
     assert.deepStrictEqual(payloadOf("Signal", proto(payload)), payload)

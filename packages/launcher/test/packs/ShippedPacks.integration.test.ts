@@ -4,7 +4,8 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, layer } from "@effect/vitest"
 import { EXAMPLE_AGENTS } from "@runplane/agents"
-import { payloadTypeName, policyRuleFaults } from "@runplane/domain"
+import { mayCommit, PINNED_RELEASE, payloadTypeName, policyRuleFaults, readPolicy } from "@runplane/domain"
+import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -174,6 +175,16 @@ layer(services, { excludeTestServices: true })("the packs that are shipped", (it
       assert.deepStrictEqual([policy_id, schema_version], [name, 3])
       assert.deepStrictEqual(policyRuleFaults(mode, rules), [], name)
     }
+  })
+
+  it("let whoever operates the control plane pause the sessions of one policy", () => {
+    const { policy_id, rules, ...file } = readJson("_policies/policy.support.day-desk.json")
+    const text = { policyId: policy_id, mode: file.mode, schemaVersion: file.schema_version }
+    const policy = Result.getOrThrow(readPolicy({ ...text, rules: JSON.stringify(rules) }, PINNED_RELEASE))
+    const participants = ["frontline", "billing"]
+    const may = (sender: string) =>
+      mayCommit(sender, { initiator: "frontline", participants, policy, release: PINNED_RELEASE })
+    assert.deepStrictEqual(["frontline", CONTROL_PLANE_IDENTITY, "billing"].map(may), [true, true, false])
   })
 
   it.effect("name a policy of their own mode, and leave none unused", () =>

@@ -52,7 +52,7 @@ export class Authenticator extends Context.Service<
       Authenticator.of({
         authenticate: (metadata) => {
           const sender = credentialOf(metadata)
-          if (sender === undefined) return refuse
+          if (sender === undefined) return refuse(ANY_NAME)
           return Effect.succeed(developmentIdentity(sender, mayObserve.has(sender)))
         }
       })
@@ -61,7 +61,7 @@ export class Authenticator extends Context.Service<
 
   /** Opaque secrets from a list. A dotted credential is a signed token, which this layer does not know. */
   static readonly layerTokens = (tokens: ReadonlyArray<StaticToken>): Layer.Layer<Authenticator> => {
-    const find = staticTokens(tokens)
+    const find = staticTokens(tokens, LISTED)
     return Layer.succeed(Authenticator, Authenticator.of({ authenticate: (metadata) => find(credentialOf(metadata)) }))
   }
 
@@ -72,14 +72,16 @@ export class Authenticator extends Context.Service<
   static readonly layerSigned = (options: SignedTokenOptions): Layer.Layer<Authenticator, never, KeySource> => {
     const { algorithms = DEFAULT_ALGORITHMS, audience = DEFAULT_AUDIENCE, issuer, tokens = [] } = options
     const rules = { issuer, audience, algorithms }
-    const find = staticTokens(tokens)
+    const taken = `signed tokens of ${issuer} for ${audience} (${algorithms.join(" or ")}) as a bearer token`
+    const taking = tokens.length === 0 ? taken : `${taken} and ${LISTED}`
+    const find = staticTokens(tokens, taking)
     return Layer.effect(
       Authenticator,
       Effect.map(KeySource, ({ keys }) =>
         Authenticator.of({
           authenticate: (metadata) => {
             const bearer = bearerOf(metadata)
-            return bearer?.includes(".") ? verified(bearer, keys, rules) : find(credentialOf(metadata))
+            return bearer?.includes(".") ? verified(bearer, keys, rules, taking) : find(credentialOf(metadata))
           }
         })
       )
@@ -109,20 +111,34 @@ const credentialOf = (metadata: Headers): string | undefined => {
   return token === null || token === "" ? undefined : token
 }
 
-const staticTokens = (tokens: ReadonlyArray<StaticToken>) => {
+const staticTokens = (tokens: ReadonlyArray<StaticToken>, taking: string) => {
   const identities = new Map(tokens.map((entry) => [entry.token, identityOf(entry)]))
   return (token: string | undefined): Effect.Effect<Identity, CredentialRefused> => {
     const identity = token === undefined || token.includes(".") ? undefined : identities.get(token)
-    return identity === undefined ? refuse : Effect.succeed(identity)
+    return identity === undefined ? refuse(taking) : Effect.succeed(identity)
   }
 }
 
-const verified = Effect.fnUntraced(function* (token: string, keys: KeySource["Service"]["keys"], rules: TokenRules) {
+const verified = Effect.fnUntraced(function* (
+  token: string,
+  keys: KeySource["Service"]["keys"],
+  rules: TokenRules,
+  taking: string
+) {
   const known = yield* Effect.mapError(keys, ({ message }) => new CredentialRefused({ message }))
-  return yield* identityOfToken(token, known, rules)
+  return yield* Effect.catch(identityOfToken(token, known, rules), () => refuse(taking))
 })
 
-const refuse = Effect.fail(new CredentialRefused({ message: "missing or unknown credential" }))
+/**
+ * What this runtime takes for an identity, as a refused caller is told. Without commas and colons, which some gRPC
+ * libraries show percent-encoded.
+ */
+const ANY_NAME = "any name as a bearer token and the name is then the sender"
+const LISTED = "the tokens of its list as a bearer token or in x-macp-token"
+
+/** Says what would be taken, and nothing of why this credential was not. */
+const refuse = (taking: string) =>
+  Effect.fail(new CredentialRefused({ message: `missing or unknown credential - this runtime takes ${taking}` }))
 
 const identityOf = (entry: StaticToken): Identity => ({
   sender: entry.sender,

@@ -110,16 +110,21 @@ export interface ModeRun {
 export interface Mode {
   readonly info: ModeInfo
   readonly needsParticipants: boolean
+  /** Whether a start is checked strictly; registered modes are not (docs/runtime.md#extension-modes). */
+  readonly isStrict: boolean
   readonly policyAuthority: boolean
   readonly start: (binding: SessionBinding) => Result.Result<ModeRun, Rejection>
 }
 
-/** Hides the state type of a mode, so that a registry can hold them all. */
-export const makeMode = <State>(rules: ModeRules<State>): Mode => {
+/**
+ * Hides the state type of a mode, so that a registry can hold them all. A mode that somebody registered says about
+ * itself what its descriptor says, `registered`.
+ */
+export const makeMode = <State>(rules: ModeRules<State>, registered?: ModeInfo): Mode => {
   // The second last part of an id: `decision` of macp.mode.decision.v1.
   const name = rules.info.mode.split(".").at(-2)
   return {
-    info: {
+    info: registered ?? {
       ...rules.info,
       modeVersion: "1.0.0",
       messageTypes: ["SessionStart", ...Object.keys(rules.moves), "Commitment"],
@@ -127,6 +132,7 @@ export const makeMode = <State>(rules: ModeRules<State>): Mode => {
     },
     policyAuthority: rules.policyAuthority,
     needsParticipants: rules.needsParticipants ?? true,
+    isStrict: registered === undefined,
     start: (binding) => Result.map(rules.start(binding), (state) => run(rules, binding, state))
   }
 }

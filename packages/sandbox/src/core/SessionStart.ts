@@ -35,22 +35,33 @@ export interface StartRequest {
 
 /**
  * The checks of a start up to its time to live, in their order (docs/runtime.md#session-start). The kernel then looks
- * whether the session is known.
+ * whether the session is known. `find` knows the modes that callers have registered, too.
  */
-export const checkStart = (envelope: Envelope, release: Release): Result.Result<StartRequest, Rejection> => {
+export const checkStart = (
+  envelope: Envelope,
+  release: Release,
+  find: (mode: string) => Mode | undefined = findMode
+): Result.Result<StartRequest, Rejection> => {
   const isLong = isReleaseFrom(release, "0.13.0") && envelope.sessionId.length > MAX_SESSION_ID_BYTES
   if (isLong || !isSessionId(envelope.sessionId)) return Result.fail(InvalidSessionId)
-  const mode = findMode(envelope.mode)
+  const mode = find(envelope.mode)
   if (mode === undefined) return Result.fail(UnknownMode)
   if (envelope.payload.length === 0) return Result.fail(InvalidPayload)
   return Result.flatMap(decodePayload(SessionStartPayloadSchema, envelope.payload), (payload) => {
+    if (!mode.isStrict) return Result.map(checkTtl(payload), () => ({ envelope, mode, payload: bound(payload, mode) }))
     if (!isStrict(payload, mode.needsParticipants || !isReleaseFrom(release, "0.7.6")))
       return Result.fail(InvalidPayload)
     if (payload.modeVersion !== mode.info.modeVersion) return Result.fail(InvalidModeVersion)
-    if (payload.ttlMs < 1n || payload.ttlMs > BigInt(MAX_TTL_MS)) return Result.fail(InvalidTtl)
-    return Result.succeed({ envelope, mode, payload })
+    return Result.map(checkTtl(payload), () => ({ envelope, mode, payload }))
   })
 }
+
+const checkTtl = ({ ttlMs }: SessionStartPayload): Result.Result<void, Rejection> =>
+  ttlMs < 1n || ttlMs > BigInt(MAX_TTL_MS) ? Result.fail(InvalidTtl) : Result.void
+
+/** A start without a version binds that of the mode. */
+const bound = (payload: SessionStartPayload, { info }: Mode): SessionStartPayload =>
+  payload.modeVersion === "" ? { ...payload, modeVersion: info.modeVersion } : payload
 
 /** The rest of the checks: binds the policy, asks the mode, and gives the OPEN session with its start as ordinal 1. */
 export const startSession = (

@@ -30,6 +30,7 @@ import { checkStart, startSession } from "../core/SessionStart.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
 import { CallForbidden, SessionNotFound } from "./KernelFailure.ts"
 import { Hub } from "./Mailbox.ts"
+import { ModeRegistry } from "./ModeRegistry.ts"
 import { PolicyRegistry } from "./PolicyRegistry.ts"
 import { RateLimits } from "./RateLimits.ts"
 
@@ -81,7 +82,7 @@ export class Kernel extends Context.Service<
     readonly signals: Hub<Envelope>
   }
 >()("runplane/sandbox/Kernel") {
-  static readonly layer = (options: SandboxOptions): Layer.Layer<Kernel, never, PolicyRegistry> =>
+  static readonly layer = (options: SandboxOptions): Layer.Layer<Kernel, never, PolicyRegistry | ModeRegistry> =>
     Layer.effect(Kernel, make(options))
 }
 
@@ -96,6 +97,7 @@ const EVENT_TYPES: Readonly<Record<Transition | "CREATED", EventType>> = {
 
 const make = Effect.fnUntraced(function* (options: SandboxOptions) {
   const policies = yield* PolicyRegistry
+  const modes = yield* ModeRegistry
   const sessions = new Map<string, Session>()
   const lifecycle = new Hub<LifecycleEvent>(options.lifecycleBuffer, "fail")
   const signals = new Hub<Envelope>(options.signalBuffer, "fail")
@@ -122,7 +124,7 @@ const make = Effect.fnUntraced(function* (options: SandboxOptions) {
   }
 
   const start = (envelope: Envelope, identity: Identity, now: number): Result.Result<Acceptance, Rejection> =>
-    Result.flatMap(checkStart(envelope, release), (request): Result.Result<Acceptance, Rejection> => {
+    Result.flatMap(checkStart(envelope, release, modes.find), (request): Result.Result<Acceptance, Rejection> => {
       const existing = sessions.get(envelope.sessionId)
       if (existing !== undefined) {
         return existing.hasAccepted(envelope.messageId)

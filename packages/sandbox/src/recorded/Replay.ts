@@ -121,6 +121,7 @@ const mode: Mode = {
   },
   policyAuthority: false,
   needsParticipants: false,
+  isStrict: true,
   start: () => Result.succeed(readOnly)
 }
 

@@ -8,9 +8,9 @@ import { Authenticator } from "../auth/Authenticator.ts"
 import type { Identity } from "../auth/Identity.ts"
 import { PROTOCOL_VERSION } from "../core/EnvelopeShape.ts"
 import type { ModeInfo } from "../core/Mode.ts"
-import { isStandardMode, MODES } from "../core/Modes.ts"
 import { Unauthenticated } from "../core/Rejection.ts"
 import { type ControlKind, Kernel } from "../kernel/Kernel.ts"
+import { ModeRegistry } from "../kernel/ModeRegistry.ts"
 import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
 import { ackOf, denialOfAck, statusOf } from "./Answers.ts"
@@ -30,7 +30,9 @@ export const makeHandlers = (
   const run = Effect.runPromiseWith(context)
   const kernel = Context.get(context, Kernel)
   const policies = Context.get(context, PolicyRegistry)
+  const modes = Context.get(context, ModeRegistry)
   const authenticator = Context.get(context, Authenticator)
+  const supportedModes = () => [...modes.list("standard"), ...modes.list("extension")].map(({ mode }) => mode)
 
   const identify = (call: HandlerContext) =>
     authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(statusOf))
@@ -59,12 +61,16 @@ export const makeHandlers = (
           Code.FailedPrecondition
         )
       }
-      return { ...RUNTIME_INFO, supportedModes: MODES.map(({ info }) => info.mode) }
+      return { ...RUNTIME_INFO, supportedModes: supportedModes() }
     },
 
     send: ({ envelope }, call) => {
       if (envelope === undefined) throw new ConnectError("envelope is missing", Code.InvalidArgument)
-      const identity = authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(() => Unauthenticated))
+      const identity = authenticator
+        .authenticate(call.requestHeader)
+        .pipe(
+          Effect.mapError(({ message }) => ({ ...Unauthenticated, variant: `${Unauthenticated.variant}: ${message}` }))
+        )
       return run(
         Effect.flatMap(send(kernel, options, envelope, identity), (ack) => {
           const denial = options.denialsAsStatus ? denialOfAck(ack) : undefined
@@ -95,29 +101,43 @@ export const makeHandlers = (
         throw new ConnectError(`no manifest for ${agentId}`, Code.NotFound)
       }
       const { description, name, title } = RUNTIME_INFO.runtimeInfo
-      const supportedModes = MODES.map(({ info }) => info.mode)
       const types = ["application/protobuf"]
       return {
         manifest: {
           agentId: name,
           title,
           description,
-          supportedModes,
+          supportedModes: supportedModes(),
           inputContentTypes: types,
           outputContentTypes: types
         }
       }
     },
 
-    listModes: () => ({
-      modes: MODES.filter(({ info }) => isStandardMode(info.mode)).map(({ info }) => descriptor(info))
-    }),
-    listExtModes: () => ({
-      modes: MODES.filter(({ info }) => !isStandardMode(info.mode)).map(({ info }) => descriptor(info))
-    }),
-    registerExtMode: (_request, call) => run(Effect.as(manage(call), { ok: false, error: FIXED_MODES })),
-    unregisterExtMode: (_request, call) => run(Effect.as(manage(call), { ok: false, error: FIXED_MODES })),
-    promoteMode: (_request, call) => run(Effect.as(manage(call), { ok: false, error: FIXED_MODES, mode: "" })),
+    listModes: () => ({ modes: modes.list("standard").map(descriptor) }),
+    listExtModes: () => ({ modes: modes.list("extension").map(descriptor) }),
+    registerExtMode: ({ modeDescriptor }, call) =>
+      run(
+        Effect.gen(function* () {
+          yield* manage(call)
+          if (modeDescriptor === undefined) {
+            return yield* Effect.fail(new ConnectError("descriptor required", Code.InvalidArgument))
+          }
+          return yield* answered(modes.register(modeDescriptor))
+        })
+      ),
+    unregisterExtMode: ({ mode }, call) => run(Effect.andThen(manage(call), answered(modes.unregister(mode)))),
+    promoteMode: ({ mode, promotedModeName }, call) =>
+      run(
+        manage(call).pipe(
+          Effect.andThen(Effect.result(modes.promote(mode, promotedModeName))),
+          Effect.map((result) =>
+            Result.isSuccess(result)
+              ? { ok: true, error: "", mode: result.success }
+              : { ok: false, error: result.failure.message, mode: "" }
+          )
+        )
+      ),
     listRoots: () => ({ roots: [] }),
 
     registerPolicy: ({ policyDescriptor }, call) =>
@@ -145,9 +165,6 @@ export const makeHandlers = (
     ...makeWatches(context, options)
   }
 }
-
-/** Why a mode cannot be registered, removed or promoted here. */
-const FIXED_MODES = "this runtime has a fixed set of modes"
 
 const requireManager = (identity: Identity) =>
   identity.canManageModeRegistry

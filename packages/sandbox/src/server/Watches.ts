@@ -16,17 +16,19 @@ import type { FramePlace } from "../faults/FaultPlan.ts"
 import { FaultyFrames } from "../faults/FaultyFrames.ts"
 import { SandboxFaults } from "../faults/SandboxFaults.ts"
 import { Kernel } from "../kernel/Kernel.ts"
+import { ModeRegistry } from "../kernel/ModeRegistry.ts"
 import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
 import { statusOf, watchFailure } from "./Answers.ts"
 
-export type WatchServices = Kernel | PolicyRegistry | Authenticator | SandboxFaults
+export type WatchServices = Kernel | PolicyRegistry | ModeRegistry | Authenticator | SandboxFaults
 
 /** The five server streams (docs/runtime.md#watch-streams). */
 export const makeWatches = (context: Context.Context<WatchServices>, options: SandboxOptions) => {
   const run = Effect.runPromiseWith(context)
   const kernel = Context.get(context, Kernel)
   const policies = Context.get(context, PolicyRegistry)
+  const modes = Context.get(context, ModeRegistry)
   const authenticator = Context.get(context, Authenticator)
   const identify = (call: HandlerContext) =>
     run(authenticator.authenticate(call.requestHeader).pipe(Effect.mapError(statusOf)))
@@ -70,8 +72,10 @@ export const makeWatches = (context: Context.Context<WatchServices>, options: Sa
     },
 
     async *watchModeRegistry(_request: unknown, call: HandlerContext) {
-      yield { change: { registry: "modes", observedAtUnixMs: await now() } }
-      await aborted(call.signal)
+      const changes = modes.changes(call.signal)
+      const hint = async () => ({ change: { registry: "modes", observedAtUnixMs: await now() } })
+      yield await hint()
+      for await (const _change of changes) yield await hint()
     },
 
     async *watchRoots(_request: unknown, call: HandlerContext) {

@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import { TestClock } from "effect/testing"
 import type { Identity } from "../../src/auth/Identity.ts"
 import { Kernel } from "../../src/kernel/Kernel.ts"
+import { ModeRegistry } from "../../src/kernel/ModeRegistry.ts"
 import { PolicyRegistry } from "../../src/kernel/PolicyRegistry.ts"
 import { DEFAULT_OPTIONS, type SandboxOptions } from "../../src/SandboxOptions.ts"
 import { encode, envelope, proposal, SESSION, startPayload } from "../support/Envelopes.ts"
@@ -32,7 +33,8 @@ const risk = identity("agent://risk")
 
 const kernelWith = (options: Partial<SandboxOptions> = {}) =>
   Kernel.layer({ ...DEFAULT_OPTIONS, ...options }).pipe(
-    Layer.provideMerge(Layer.fresh(PolicyRegistry.layer(DEFAULT_OPTIONS.release)))
+    Layer.provideMerge(Layer.fresh(PolicyRegistry.layer(DEFAULT_OPTIONS.release))),
+    Layer.provide(ModeRegistry.layer)
   )
 
 /** Admits and accepts, like a Send whose shape is fine: `ok`, `duplicate` or the code of the refusal. */

@@ -5,6 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { Kernel } from "../../src/kernel/Kernel.ts"
+import { ModeRegistry } from "../../src/kernel/ModeRegistry.ts"
 import { PolicyRegistry } from "../../src/kernel/PolicyRegistry.ts"
 import { replayBundle } from "../../src/recorded/Replay.ts"
 import { DEFAULT_OPTIONS } from "../../src/SandboxOptions.ts"
@@ -25,7 +26,9 @@ const bundle = {
   ]
 }
 
-const kernel = Kernel.layer(DEFAULT_OPTIONS).pipe(Layer.provide(PolicyRegistry.layer(DEFAULT_OPTIONS.release)))
+const kernel = Kernel.layer(DEFAULT_OPTIONS).pipe(
+  Layer.provide([PolicyRegistry.layer(DEFAULT_OPTIONS.release), ModeRegistry.layer])
+)
 
 const changed = (ts: string, state: string) => ({
   ts,

@@ -12,11 +12,13 @@ import {
   ListPoliciesRequestSchema,
   ListRootsRequestSchema,
   ListSessionsRequestSchema,
+  PromoteModeRequestSchema,
   RegisterExtModeRequestSchema,
   RegisterPolicyRequestSchema,
   ResumeSessionRequestSchema,
   SessionState,
   SuspendSessionRequestSchema,
+  UnregisterExtModeRequestSchema,
   UnregisterPolicyRequestSchema,
   WatchModeRegistryRequestSchema,
   WatchPoliciesRequestSchema,
@@ -86,8 +88,10 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
         await failure(client.unary("getManifest", create(GetManifestRequestSchema, { agentId: "x" }))),
         status.NOT_FOUND
       )
-      const refused = await client.unary("registerExtMode", create(RegisterExtModeRequestSchema), lead)
-      assert.deepStrictEqual([refused.ok, refused.error === ""], [false, false])
+      assert.strictEqual(
+        await failure(client.unary("registerExtMode", create(RegisterExtModeRequestSchema), lead)),
+        status.INVALID_ARGUMENT
+      )
     })
   )
 
@@ -166,6 +170,76 @@ layer(Sandbox.layer({ port: 0 }), { excludeTestServices: true })("the unary call
       assert.strictEqual((await get(risk)).metadata?.state, SessionState.OPEN)
       assert.strictEqual(await failure(get("agent://stranger")), status.PERMISSION_DENIED)
       assert.strictEqual(await failure(get()), status.UNAUTHENTICATED)
+    })
+  )
+
+  it.effect("say to whoever is refused which identities they take", () =>
+    withClient(async (client) => {
+      const request = create(GetSessionRequestSchema, { sessionId: "any-session-of-the-test" })
+      const detail = await client.unary("getSession", request).catch((cause) => Object(cause).details)
+      assert.match(detail, /^missing or unknown credential - this runtime takes any name as a bearer token/)
+      const start = envelope("SessionStart", "m1", startPayload(), { sessionId: "nobody-session-of-the-test" })
+      const { ack } = await client.unary("send", { $typeName: "macp.v1.SendRequest", envelope: start })
+      assert.match(ack?.error?.message ?? "", /^Unauthenticated: .* this runtime takes any name/)
+    })
+  )
+
+  it.effect("register, promote and remove extension modes, and tell the watchers of modes", () =>
+    withClient(async (client) => {
+      const watch = client.watch("watchModeRegistry", create(WatchModeRegistryRequestSchema))
+      assert.strictEqual((await watch.frames.next())?.change?.registry, "modes")
+      const described = (change: object = {}) => ({
+        mode: "ext.notes.v1",
+        modeVersion: "2.5.0",
+        messageTypes: ["SessionStart", "Note", "Commitment"],
+        terminalMessageTypes: ["Commitment"],
+        ...change
+      })
+      const register = async (change: object = {}) => {
+        const request = create(RegisterExtModeRequestSchema, { modeDescriptor: described(change) })
+        return (await client.unary("registerExtMode", request, lead)).error
+      }
+      assert.match(await register({ mode: "macp.mode.notes.v1" }), /reserved macp\.mode\.\* namespace/)
+      assert.match(await register({ modeVersion: "" }), /must bind mode_version/)
+      assert.match(await register({ terminalMessageTypes: ["Note"] }), /'Note' would never terminate a session/)
+      assert.match(await register({ messageTypes: ["Note"] }), /must also appear in message_types/)
+      assert.strictEqual(await register(), "")
+      assert.match(await register(), /already registered/)
+      assert.isDefined(await watch.frames.next())
+
+      const standard = async () => (await client.unary("listModes", create(ListModesRequestSchema))).modes
+      const extensions = async () => (await client.unary("listExtModes", create(ListExtModesRequestSchema))).modes
+      const names = (modes: ReadonlyArray<{ readonly mode: string }>) => modes.map(({ mode }) => mode)
+      assert.include(names(await extensions()), "ext.notes.v1")
+      const sessionId = "notes-session-of-the-test"
+      const of = { sessionId, mode: "ext.notes.v1" }
+      const bare = startPayload({ modeVersion: "", participants: [risk] })
+      assert.strictEqual(await verdictOf(client, envelope("SessionStart", "m1", bare, of), lead), "ok")
+      const send = (type: string, id: string, who: string, payload = new Uint8Array([1])) =>
+        verdictOf(client, envelope(type, id, payload, of), who)
+      assert.strictEqual(await send("Note", "m2", risk), "ok")
+      assert.strictEqual(await send("Vote", "m3", risk), "INVALID_ENVELOPE")
+      assert.strictEqual(await send("Note", "m3", "agent://stranger"), "FORBIDDEN")
+      const end = (modeVersion: string) => commitmentPayload({ modeVersion })
+      assert.strictEqual(await send("Commitment", "m4", risk, end("2.5.0")), "FORBIDDEN")
+      assert.strictEqual(await send("Commitment", "m4", lead, end("")), "INVALID_ENVELOPE")
+      assert.strictEqual(await send("Commitment", "m4", lead, end("2.5.0")), "ok")
+
+      const promote = async (mode: string, promotedModeName: string) => {
+        const request = create(PromoteModeRequestSchema, { mode, promotedModeName })
+        const { error, mode: name } = await client.unary("promoteMode", request, lead)
+        return error || name
+      }
+      assert.match(await promote("ext.notes.v1", "macp.mode.notes.v1"), /reserved/)
+      assert.strictEqual(await promote("ext.notes.v1", "notes.v1"), "notes.v1")
+      assert.include(names(await standard()), "notes.v1")
+      const remove = async (mode: string) =>
+        (await client.unary("unregisterExtMode", create(UnregisterExtModeRequestSchema, { mode }), lead)).error
+      assert.match(await remove("notes.v1"), /standards-track/)
+      assert.match(await remove("ext.multi_round.v1"), /built-in/)
+      assert.strictEqual(await register(), "")
+      assert.strictEqual(await remove("ext.notes.v1"), "")
+      assert.match(await remove("ext.notes.v1"), /not found/)
     })
   )
 

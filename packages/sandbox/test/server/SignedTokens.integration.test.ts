@@ -45,6 +45,20 @@ describe("signed tokens on the wire", () => {
     }).pipe(Effect.provide(sandbox))
   )
 
+  it.live("are what a refused caller is told of", () =>
+    Effect.gen(function* () {
+      const client = yield* connect((yield* Sandbox).address)
+      const request = create(ListSessionsRequestSchema)
+      const detail = yield* Effect.promise(() =>
+        client.unary("listSessions", request, "no.such.token").then(String, (cause) => Object(cause).details)
+      )
+      assert.match(
+        detail,
+        /takes signed tokens of .* for macp-runtime \(RS256 or ES256\) .* and the tokens of its list/
+      )
+    }).pipe(Effect.provide(sandbox))
+  )
+
   it.live("limit modes, starts and open sessions by their scopes", () =>
     Effect.gen(function* () {
       const client = yield* connect((yield* Sandbox).address)

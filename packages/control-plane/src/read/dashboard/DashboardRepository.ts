@@ -245,7 +245,8 @@ export class DashboardRepository extends Context.Service<
         Effect.map(
           sql<RecentRow>`
             SELECT r.id::text AS id, r.status, r.runtime_kind, r.source_kind, r.source_ref, r.scenario_ref, r.environment,
-                   r.started_at, r.ended_at, r.created_at
+                   r.listed_metadata->'totalTokens' AS total_tokens, r.listed_metadata->'finalAction' AS final_action,
+                   r.listed_metadata->'estimatedCostUsd' AS cost, r.started_at, r.ended_at, r.created_at
             FROM runs r WHERE r.archived_at IS NULL AND ${chosen(filter)}
             ORDER BY r.created_at DESC, r.id DESC LIMIT ${RECENT_RUNS}`,
           (rows) => rows.map(toRecentRun)
@@ -303,6 +304,10 @@ interface RecentRow {
   readonly source_ref: string | null
   readonly scenario_ref: string | null
   readonly environment: string | null
+  /** What a run ended with; its creator may have put anything under these keys. */
+  readonly total_tokens: unknown
+  readonly cost: unknown
+  readonly final_action: unknown
   readonly started_at: Date | null
   readonly ended_at: Date | null
   readonly created_at: Date
@@ -321,7 +326,10 @@ const toRecentRun = (row: RecentRow): RecentRun => ({
   }),
   metadata: {
     ...(row.environment !== null && { environment: row.environment }),
-    ...(row.scenario_ref !== null && { scenarioRef: row.scenario_ref })
+    ...(row.scenario_ref !== null && { scenarioRef: row.scenario_ref }),
+    ...(typeof row.total_tokens === "number" && { totalTokens: row.total_tokens }),
+    ...(typeof row.cost === "number" && { estimatedCostUsd: row.cost }),
+    ...(typeof row.final_action === "string" && { finalAction: row.final_action })
   },
   ...(row.started_at !== null && { startedAt: row.started_at.toISOString() }),
   ...(row.ended_at !== null && { endedAt: row.ended_at.toISOString() }),

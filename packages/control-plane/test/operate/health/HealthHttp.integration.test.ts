@@ -194,7 +194,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /metrics", (it) =>
         'proto_inbound_messages_total{mode="macp.mode.decision.v1",message_type="SessionStart"} 1',
         'proto_outbound_messages_total{category="kickoff",status="accepted"} 1',
         'proto_run_duration_seconds_count{terminal_status="completed",mode_name="macp.mode.decision.v1"} 1',
-        'macp_run_duration_seconds_count{terminal_status="completed",mode_name="macp.mode.decision.v1"} 1',
+        "macp_run_duration_seconds_count 1",
         "circuit_breaker_state 0"
       ]) {
         assert.include(text, `${line}\n`)

@@ -20,9 +20,8 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["active_runtime_streams", "gauge", " 7"],
   ["log_oldest_append_seconds", "gauge", " 0"],
   ["run_state_transitions_total", "counter", '{status="running"} 1'],
-  ...["proto_run_duration_seconds", "macp_run_duration_seconds"].map(
-    (name) => [name, "histogram", '_count{terminal_status="completed",mode_name="m"} 1', RUN_BUCKETS] as const
-  ),
+  ["proto_run_duration_seconds", "histogram", '_count{terminal_status="completed",mode_name="m"} 1', RUN_BUCKETS],
+  ["macp_run_duration_seconds", "histogram", "_count 1", RUN_BUCKETS],
   ["grpc_call_duration_seconds", "histogram", '_count{method="GetSession",status="error"} 1', GRPC_BUCKETS],
   ["circuit_breaker_state", "gauge", " 1"],
   ["proto_circuit_breaker_failures_total", "counter", " 2"],

@@ -192,6 +192,26 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     })
   )
 
+  it.effect("shows of the newest runs what they ended with", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const runId = yield* endedRun
+      const ended = { totalTokens: 743, estimatedCostUsd: 0.002, finalAction: "go", finalConfidence: 1 }
+      const change = (metadata: object) =>
+        sql`UPDATE runs SET metadata = ${JSON.stringify(metadata)}::json WHERE id = ${runId}::uuid`
+      const shown = Effect.gen(function* () {
+        const { body } = yield* call("GET", `/dashboard/overview?environment=ended-${runId}`)
+        return body.recentRuns[0].metadata
+      })
+      yield* sql`UPDATE runs SET environment = ${`ended-${runId}`} WHERE id = ${runId}::uuid`
+      yield* change(ended)
+      assert.deepInclude(yield* shown, { totalTokens: 743, estimatedCostUsd: 0.002, finalAction: "go" })
+      yield* change({ totalTokens: "many", estimatedCostUsd: null, finalAction: { a: 1 } })
+      assert.doesNotHaveAnyKeys(yield* shown, ["totalTokens", "estimatedCostUsd", "finalAction"])
+      yield* sql`DELETE FROM runs WHERE id = ${runId}::uuid`
+    })
+  )
+
   it.effect("tells the health of the runtime", () =>
     Effect.gen(function* () {
       const { runtimeHealth } = yield* overview("")

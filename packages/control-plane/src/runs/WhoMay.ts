@@ -1,0 +1,64 @@
+import { controlPlaneError, runtimeFailure } from "@runplane/api"
+import { type BoundPolicy, DEFAULT_POLICY, mayCommit, RELEASES, readPolicy } from "@runplane/domain"
+import type { RuntimeClient, RuntimeError } from "@runplane/runtime"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { answerOfRefusedAck, answerOfRuntimeError } from "../edge/RuntimeRefusal.ts"
+
+/** How long the caller of a refused request waits to be told who may, milliseconds. */
+const LONGEST_LOOK_MS = 2_000
+/** Participants that an answer names; a session may have a thousand. */
+const MOST_NAMED = 20
+
+const UNKNOWN = "only the initiator of the session may, and those whom its policy lets commit"
+
+/**
+ * The answers for a session that the runtime does not let this service control (docs/http.md#control-authority): a 403
+ * says who may. Whatever cannot be found out makes it say less.
+ */
+export const refusalOf = (runtime: RuntimeClient["Service"], sessionId: string) => {
+  const told = (message: string) => Effect.map(whoMay(runtime, sessionId), (who) => `${message}; ${who}`)
+  return {
+    ofError: (error: RuntimeError) =>
+      error.reason === "PERMISSION_DENIED" && error.grpcCode !== undefined
+        ? Effect.flatMap(told(error.message), (message) => Effect.fail(runtimeFailure(error.grpcCode ?? 7, message)))
+        : Effect.fail(answerOfRuntimeError(error)),
+    ofAck: (...given: Parameters<typeof answerOfRefusedAck>) => {
+      const answer = answerOfRefusedAck(...given)
+      return answer.errorCode === "FORBIDDEN"
+        ? Effect.flatMap(told(answer.message), (message) => Effect.fail(controlPlaneError("FORBIDDEN", message)))
+        : Effect.fail(answer)
+    }
+  }
+}
+
+const whoMay = (runtime: RuntimeClient["Service"], sessionId: string) =>
+  Effect.gen(function* () {
+    const { initiator, participants, policyVersion } = yield* runtime.getSession(sessionId)
+    if (initiator === "") return UNKNOWN
+    const policyId = policyVersion === "" ? DEFAULT_POLICY.policyId : policyVersion
+    const policy = yield* policyOf(runtime, policyId)
+    if (policy === undefined) return `its initiator ${initiator} may, and those whom ${policyId} lets commit`
+    const terms = { initiator, participants, policy, release: RELEASES[0] }
+    const named = new Set([...participants, ...policy.rules.commitment.designated_roles])
+    const others = [...named].filter((name) => name !== initiator && mayCommit(name, terms))
+    const first = others.slice(0, MOST_NAMED).join(", ")
+    const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : ""
+    const who = others.length === 0 ? "only its initiator" : "its initiator"
+    const rest = others.length === 0 ? "" : `, and by ${policyId} ${first}${more}`
+    return (
+      `${who} ${initiator} may${rest}; this service may, too, once the policy names its identity ` +
+      "among commitment.designated_roles"
+    )
+  }).pipe(
+    Effect.timeout(LONGEST_LOOK_MS),
+    Effect.orElseSucceed(() => UNKNOWN)
+  )
+
+const policyOf = (runtime: RuntimeClient["Service"], policyId: string): Effect.Effect<BoundPolicy | undefined> =>
+  policyId === DEFAULT_POLICY.policyId
+    ? Effect.succeed(DEFAULT_POLICY)
+    : runtime.getPolicy(policyId).pipe(
+        Effect.map((policy) => RELEASES.map((release) => readPolicy(policy, release)).find(Result.isSuccess)?.success),
+        Effect.orElseSucceed(() => undefined)
+      )

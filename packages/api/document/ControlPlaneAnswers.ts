@@ -12,7 +12,9 @@ import {
   payloadTooLarge,
   rateLimitExceeded,
   roleForbidden,
+  runCannotBeSealed,
   runNotFound,
+  runNotSealed,
   runtimeFailure,
   searchTooSlow,
   sessionAlreadyExists,
@@ -108,6 +110,8 @@ export const controlPlaneAnswers = {
     roleForbidden("admin", "viewer")
   ),
   RunNotFound: errorAnswer("no run has this id", runNotFound(RUN)),
+  RunNotSealed: errorAnswer("the run has not ended, so it is not sealed yet", runNotSealed(RUN, "running")),
+  RunCannotBeSealed: errorAnswer("the run's log is damaged: events are missing", runCannotBeSealed(RUN)),
   WebhookNotFound: errorAnswer(
     "no subscription has this id",
     new NotFound({ errorCode: "NOT_FOUND", message: `webhook ${WEBHOOK} not found` })

@@ -228,6 +228,10 @@ await ask("getReplayState", "GET", `/runs/${run}/replay/state?seq=${third.seq}`)
 await ask("rebuildProjection", "POST", `/runs/${run}/projection/rebuild`)
 await ask("compareRuns", "POST", "/runs/compare", { body: { leftRunId: run, rightRunId: second.sessionId } })
 
+// What proves that a history is the one that was.
+await ask("getRunSeal", "GET", `/runs/${run}/seal`)
+await ask("getSealKeys", "GET", "/.well-known/runplane-keys.json")
+
 // What is said about decisions.
 const voted = events.find(({ type }: Json) => type === "proposal.updated")
 await ask("getForecast", "GET", `/runs/${run}/forecast?atSeq=${voted.seq}`)
@@ -319,6 +323,7 @@ await ask("cancelRuns", "POST", "/runs/batch/cancel", { body: { runIds: [clone, 
 await ask("archiveRuns", "POST", "/runs/batch/archive", { body: { runIds: [clone] } })
 await ask("exportRuns", "POST", "/runs/batch/export", { body: { runIds: [clone] } })
 await ask("deleteRuns", "POST", "/runs/batch/delete", { body: { runIds: [clone, second.sessionId] } })
+await ask("listTombstones", "GET", "/runs/tombstones?limit=2")
 await ask("archiveRun", "POST", `/runs/${run}/archive`)
 
 // Operation.

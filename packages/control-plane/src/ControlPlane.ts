@@ -22,6 +22,7 @@ import * as Log from "./log/Log.ts"
 import { layerLogSettings } from "./log/LogSettings.ts"
 import { layerProjectionSettings } from "./log/ProjectionSettings.ts"
 import { Redactor } from "./log/Redactor.ts"
+import { SealKeys } from "./log/seal/SealKeys.ts"
 import { TokenPricing } from "./log/TokenPricing.ts"
 import * as Meters from "./Meters.ts"
 import * as Observation from "./observe/Observation.ts"
@@ -57,6 +58,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
       layerLogSettings,
       layerProjectionSettings,
       FrameNormaliser.layer.pipe(Layer.provide([Redactor.layer, TokenPricing.layer])),
+      SealKeys.layer,
       layerDatabase(options.database)
     ]),
     Layer.provide([Tracing.layer, NodeFileSystem.layer])

@@ -6,20 +6,26 @@ import {
   type SettingTexts
 } from "@runplane/server"
 import * as Effect from "effect/Effect"
+import { readSealKey } from "./log/seal/SealKeys.ts"
 import { readPricing } from "./log/TokenPricing.ts"
 
-/** The one setting whose value has to be opened to be judged. */
-const pricingFaults = Effect.fnUntraced(function* (texts: SettingTexts) {
-  const variable = ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name
+/** What is wrong with a setting that names a file, which has to be opened to be judged. */
+const fileFaults = Effect.fnUntraced(function* <A, R>(
+  texts: SettingTexts,
+  variable: string,
+  read: (path: string) => Effect.Effect<A, { readonly message: string }, R>
+) {
   const path = texts.get(variable)
   if (path === undefined) return []
-  const read = yield* Effect.result(readPricing(path))
-  return read._tag === "Success" ? [] : [{ variable, problem: `cannot be used: ${read.failure.message}` }]
+  const result = yield* Effect.result(read(path))
+  return result._tag === "Success" ? [] : [{ variable, problem: `cannot be used: ${result.failure.message}` }]
 })
 
 const judge = Effect.fnUntraced(function* (texts: SettingTexts) {
   const { faults, warnings } = judgeDeployment(texts)
-  return { faults: [...faults, ...(yield* pricingFaults(texts))], warnings }
+  const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPricing)
+  const sealKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE.name, readSealKey)
+  return { faults: [...faults, ...pricing, ...sealKey], warnings }
 })
 
 /** All that is to be said about the settings of the control plane. */

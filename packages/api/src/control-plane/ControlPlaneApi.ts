@@ -21,6 +21,7 @@ import { RemovedGroup } from "./RemovedGroup.ts"
 import { ReplayGroup } from "./ReplayGroup.ts"
 import { RunsGroup } from "./RunsGroup.ts"
 import { RuntimeGroup } from "./RuntimeGroup.ts"
+import { SealKeysGroup, SealsGroup } from "./SealsGroup.ts"
 import { StreamGroup } from "./StreamGroup.ts"
 import { ViewsGroup } from "./ViewsGroup.ts"
 import { WebhooksGroup } from "./WebhooksGroup.ts"
@@ -45,12 +46,14 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(MeGroup)
   .add(DecisionsGroup)
   .add(ViewsGroup)
+  .add(SealsGroup)
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)
   .middleware(Authorization)
-  // Probes and metrics are behind none of the three.
+  // Probes, metrics and public keys are behind none of the three.
   .add(HealthGroup)
+  .add(SealKeysGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Run control plane",

@@ -73,6 +73,12 @@ export const unknownCursor = () => badRequest("cursor is not one of this list in
 export const searchTooSlow = (fastFields: ReadonlyArray<string>) =>
   badRequest(`q takes too long: add a condition on a field that an index finds, such as ${fastFields.join(", ")}`)
 
+export const runNotSealed = (id: string, status: RunStatus) =>
+  controlPlaneError("CONFLICT", `run ${id} is ${status}: a run is sealed when it ends`)
+
+export const runCannotBeSealed = (id: string) =>
+  controlPlaneError("CONFLICT", `run ${id} cannot be sealed: its log lacks events that were stored`)
+
 export const viewNotFound = (id: string) => controlPlaneError("NOT_FOUND", `view ${id} not found`)
 
 export const viewNameTaken = (name: string) => controlPlaneError("CONFLICT", `there is a view with the name ${name}`)

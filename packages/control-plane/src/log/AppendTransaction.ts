@@ -1,7 +1,8 @@
-import { enrichMetadata, isTerminal, type KnownEvent } from "@runplane/domain"
+import { enrichMetadata, isTerminal, type KnownEvent, makeSeal, type Signer } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Hex from "effect/encoding/Hex"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
@@ -33,6 +34,8 @@ import { type CacheKey, ProjectionCache, participantsOf } from "./ProjectionCach
 import { ProjectionSettings } from "./ProjectionSettings.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
+import { LateSeals } from "./seal/LateSeals.ts"
+import { SealKeys } from "./seal/SealKeys.ts"
 
 /**
  * The transaction of a group of appends, and what follows from its commit. Nothing in here is told before it is
@@ -45,6 +48,8 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const live = yield* LiveEvents
   const reactions = yield* makeReactions
   const lag = yield* ProjectionSettings
+  const { current: sealKey } = yield* SealKeys
+  const lateSeals = yield* LateSeals
 
   /**
    * Locks the runs of the group and brings their projections to hand. `elsewhere` names those that somebody else has
@@ -220,6 +225,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const ends = noRunRows()
     for (const run of dirty) {
       addHead(ends, run)
+      addSeal(ends, run, at, sealKey)
       if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(ends, run, now)
     }
     const further = reactions.inTransaction(appends)
@@ -241,8 +247,10 @@ export const makeAppendTransaction = Effect.gen(function* () {
   /** Tells the subscribers, and remembers the projections. To be called once, after the commit. */
   const publish = (result: Written) => {
     for (const run of result.dirty) {
-      if (isTerminal(run.status)) cache.forget(run.head.run.id)
-      else cache.put({ ...keyOf(run.head), lastSeq: run.lastSeq }, run)
+      if (isTerminal(run.status)) {
+        cache.forget(run.head.run.id)
+        if (run.chain === undefined) lateSeals.ask(run.head.run.id)
+      } else cache.put({ ...keyOf(run.head), lastSeq: run.lastSeq }, run)
     }
     const byRun = Map.groupBy(
       result.committed.filter((appended) => appended.events.length > 0),
@@ -334,4 +342,19 @@ const addHead = ({ heads }: RunRows, run: RunInProgress) => {
   heads.costUsd.push(String(metrics.estimatedCostUsd))
   heads.signalCount.push(metrics.signalCount)
   heads.decisionCount.push(metrics.decisionCount)
+  heads.chain.push(run.chain === undefined ? "" : Hex.encode(run.chain))
+}
+
+/** Adds a seal to the batch when the run has ended and has events that are not sealed (docs/seal.md#seals). */
+const addSeal = ({ heads, seals }: RunRows, run: RunInProgress, sealedAt: string, signer: Signer | undefined) => {
+  const { chain: head, lastIndex: events } = run
+  const previous = run.head.sealed
+  const isDue = isTerminal(run.status) && events !== previous?.events
+  heads.sealed.push(isDue && head !== undefined)
+  if (!isDue || head === undefined) return
+  const runId = run.head.run.id
+  const seal = makeSeal({ runId, events, head, sealedAt, ...(previous !== null && { previous }) }, signer)
+  seals.runId.push(runId)
+  seals.events.push(events)
+  seals.seal.push(JSON.stringify(seal))
 }

@@ -22,6 +22,7 @@ import type { PreparedFrame } from "./PreparedFrame.ts"
 import type { Projected } from "./Projected.ts"
 import { participantsOf, type RememberedRun } from "./ProjectionCache.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
+import { extendChain } from "./seal/HashChain.ts"
 
 /** A run in the middle of an append: everything here is what will be committed. */
 export interface RunInProgress {
@@ -38,6 +39,8 @@ export interface RunInProgress {
   mustCheckpoint: boolean
   /** About how long the state is as text. */
   stateBytes: number
+  /** Head of the hash chain after the last event; undefined while it lags behind (docs/seal.md#chain). */
+  chain: Uint8Array | undefined
   /** Participants that are declared or have been seen, the appends of this transaction included. */
   readonly participants: Set<string>
   startedAt: string | undefined
@@ -62,6 +65,7 @@ export const startRun = (head: LockedHead, known: RememberedRun | undefined): Ru
     checkpoint: known?.checkpoint ?? NO_CHECKPOINT,
     mustCheckpoint: false,
     stateBytes: known?.stateBytes ?? 0,
+    chain: head.chain,
     participants: participantsOf(projected.state),
     startedAt: head.run.startedAt,
     endedAt: head.run.endedAt,
@@ -231,6 +235,7 @@ export const fold = (
     run.lastIndex = event.index
     projected = projectAndMeasure(projected, event)
     const json = JSON.stringify(event.recorded)
+    if (run.chain !== undefined) run.chain = extendChain(run.chain, json)
     run.stateBytes += Math.min(json.length, MOST_GROWTH_BYTES)
     batch.events.seq.push(BigInt(seq))
     batch.events.runId.push(runId)

@@ -16,16 +16,19 @@ import { RunList } from "./runs/RunList.ts"
 import { RunRepository } from "./runs/RunRepository.ts"
 import { RunTraces } from "./runs/RunTraces.ts"
 import { RunUpkeep } from "./runs/RunUpkeep.ts"
+import { LateSeals } from "./seal/LateSeals.ts"
+import { RunSeals } from "./seal/RunSeals.ts"
 import { Watermark } from "./Watermark.ts"
 
 /**
- * The log with its readers and the rows of runs. Wants the database, the normaliser and the reactors from its
- * surroundings.
+ * The log with its readers and the rows of runs. Wants the database, the normaliser, the key that seals and the
+ * reactors from its surroundings.
  */
 export const layer = Layer.mergeAll(EventLog.layer, RunEnds.layer, RunStates.layer).pipe(
   Layer.provideMerge(FramePreparation.layer),
   Layer.provide(ProjectionCache.layer),
-  Layer.provide(LogRows.layer),
+  Layer.provide([LateSeals.layer, LogRows.layer]),
+  Layer.provideMerge(RunSeals.layer),
   Layer.provideMerge(
     Layer.mergeAll(
       AppendQueue.layer,

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { RunId, type RunStatus } from "@runplane/domain"
+import { RunId, type RunStatus, type Seal } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,6 +7,7 @@ import * as Statement from "effect/sql/Statement"
 import { isBadArgument } from "../database/SqlFailures.ts"
 import type { CommittedEvent, LockedRun } from "./AppendRequest.ts"
 import { MAX_CHECKPOINT_BYTES } from "./Checkpoint.ts"
+import { emptyChain } from "./seal/HashChain.ts"
 
 /** Events and frames to be written, column by column: each array is one parameter of one `unnest`. */
 export interface EventRows {
@@ -45,12 +46,22 @@ export interface RunRows {
     readonly costUsd: Array<string>
     readonly signalCount: Array<number>
     readonly decisionCount: Array<number>
+    /** Head of the hash chain after `lastIndex`, hexadecimal; empty while the chain lags behind. */
+    readonly chain: Array<string>
+    /** Whether a seal over this head is among the `seals`. */
+    readonly sealed: Array<boolean>
   }
   /** Checkpoints of projections: of the runs for which one is due. */
   readonly projections: {
     readonly runId: Array<string>
     readonly lastSeq: Array<bigint>
     readonly state: Array<string>
+  }
+  /** Seals of ended runs, with the number of events that each covers. */
+  readonly seals: {
+    readonly runId: Array<string>
+    readonly events: Array<number>
+    readonly seal: Array<string>
   }
 }
 
@@ -73,9 +84,12 @@ export const noRunRows = (): RunRows => ({
     totalTokens: [],
     costUsd: [],
     signalCount: [],
-    decisionCount: []
+    decisionCount: [],
+    chain: [],
+    sealed: []
   },
-  projections: { runId: [], lastSeq: [], state: [] }
+  projections: { runId: [], lastSeq: [], state: [] },
+  seals: { runId: [], events: [], seal: [] }
 })
 
 export interface LockedHead {
@@ -86,6 +100,10 @@ export interface LockedHead {
   readonly cursor: number
   /** Number of the rebuilds of the stored projection. */
   readonly revision: number
+  /** Head of the hash chain after the last event; undefined while the chain lags behind (docs/seal.md#chain). */
+  readonly chain: Uint8Array | undefined
+  /** What the run's last seal covers; null without one. */
+  readonly sealed: Seal["previous"]
   /** The transaction that holds the lock, by PostgreSQL's 64-bit id. */
   readonly transactionId: string
 }
@@ -113,6 +131,9 @@ interface LockRow {
   readonly last_raw_seq: number
   readonly stream_cursor: bigint
   readonly projection_revision: number
+  readonly chain_head: string | null
+  readonly sealed_index: number
+  readonly sealed_head: string | null
   readonly transaction_id: string
   readonly status_revision: number
 }
@@ -133,7 +154,9 @@ const make = Effect.gen(function* () {
       sql<LockRow>`
         SELECT r.id::text AS id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
                r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq, h.stream_cursor,
-               h.projection_revision, pg_current_xact_id()::text AS transaction_id
+               h.projection_revision, pg_current_xact_id()::text AS transaction_id,
+               CASE WHEN h.chain_index = h.last_index THEN encode(h.chain_head, 'hex') END AS chain_head,
+               h.sealed_index, encode(h.sealed_head, 'hex') AS sealed_head
         FROM runs r JOIN run_heads h ON h.run_id = r.id
         WHERE r.id = ANY(${runIds}::text[]::uuid[])
         ORDER BY r.id
@@ -205,19 +228,28 @@ const make = Effect.gen(function* () {
   const writeEvents = (rows: EventRows) => sql`WITH new_events AS (${insertEvents(rows)}) ${insertRaw(rows)}`
 
   /** Writes the rest, and with the same statement what the reactors add to it. */
-  const write = (rows: EventRows, { heads, projections }: RunRows, reactions: ReadonlyArray<Statement.Fragment>) => sql`
+  const write = (
+    rows: EventRows,
+    { heads, projections, seals }: RunRows,
+    reactions: ReadonlyArray<Statement.Fragment>
+  ) => sql`
     WITH new_events AS (${insertEvents(rows)}), new_raw AS (${insertRaw(rows)})${joined(reactions.map((reaction, place) => sql`, ${sql.literal(`reaction_${place}`)} AS (${reaction})`))}, head AS (
       SELECT * FROM unnest(
         ${heads.runId}::text[]::uuid[], ${heads.lastSeq}::bigint[], ${heads.lastIndex}::int[], ${heads.lastRawSeq}::int[],
         ${heads.cursor}::bigint[], ${heads.metrics}::text[]::json[],
         ${heads.promptTokens}::text[]::float8[], ${heads.completionTokens}::text[]::float8[],
         ${heads.totalTokens}::text[]::float8[], ${heads.costUsd}::text[]::float8[],
-        ${heads.signalCount}::int[], ${heads.decisionCount}::int[]
+        ${heads.signalCount}::int[], ${heads.decisionCount}::int[], ${heads.chain}::text[],
+        ${heads.sealed}::bool[]
       ) AS h (run_id, last_seq, last_index, last_raw_seq, cursor, metrics, prompt_tokens, completion_tokens, total_tokens,
-              cost_usd, signal_count, decision_count)
+              cost_usd, signal_count, decision_count, chain, sealed)
     ), new_heads AS (
       UPDATE run_heads SET last_seq = head.last_seq, last_index = head.last_index, last_raw_seq = head.last_raw_seq,
-                           stream_cursor = head.cursor
+                           stream_cursor = head.cursor,
+                           chain_head = CASE head.chain WHEN '' THEN run_heads.chain_head ELSE decode(head.chain, 'hex') END,
+                           chain_index = CASE head.chain WHEN '' THEN run_heads.chain_index ELSE head.last_index END,
+                           sealed_head = CASE WHEN head.sealed THEN decode(head.chain, 'hex') ELSE run_heads.sealed_head END,
+                           sealed_index = CASE WHEN head.sealed THEN head.last_index ELSE run_heads.sealed_index END
       FROM head WHERE run_heads.run_id = head.run_id
     ), new_projections AS (
       INSERT INTO projections (run_id, last_seq, state, updated_at)
@@ -225,6 +257,9 @@ const make = Effect.gen(function* () {
       FROM unnest(${projections.runId}::text[]::uuid[], ${projections.lastSeq}::bigint[], ${projections.state}::text[]::json[])
       ON CONFLICT (run_id) DO UPDATE
       SET last_seq = excluded.last_seq, state = excluded.state, updated_at = excluded.updated_at
+    ), new_seals AS (
+      INSERT INTO run_seals (run_id, events, seal)
+      SELECT * FROM unnest(${seals.runId}::text[]::uuid[], ${seals.events}::int[], ${seals.seal}::text[]::json[])
     )
     INSERT INTO run_metrics (run_id, metrics, prompt_tokens, completion_tokens, total_tokens, estimated_cost_usd,
                              signal_count, decision_count)
@@ -307,6 +342,12 @@ export class LogRows extends Context.Service<LogRows, Effect.Success<typeof make
   static readonly layer = Layer.effect(LogRows, make)
 }
 
+/** The chain of a run without events is not stored: it begins with the run's id. */
+const chainOf = (row: LockRow): Uint8Array | undefined => {
+  if (row.last_index === 0) return emptyChain(row.id)
+  return row.chain_head === null ? undefined : Buffer.from(row.chain_head, "hex")
+}
+
 const toLockedHead = (row: LockRow): LockedHead => ({
   run: {
     id: RunId.make(row.id),
@@ -326,5 +367,7 @@ const toLockedHead = (row: LockRow): LockedHead => ({
   lastRawSeq: row.last_raw_seq,
   cursor: Number(row.stream_cursor),
   revision: row.projection_revision,
+  chain: chainOf(row),
+  sealed: row.sealed_head === null ? null : { events: row.sealed_index, head: row.sealed_head },
   transactionId: row.transaction_id
 })

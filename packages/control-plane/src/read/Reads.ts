@@ -14,6 +14,8 @@ import { RunExports } from "./insights/RunExports.ts"
 import { EventSearch } from "./query/EventSearch.ts"
 import { Replay } from "./replay/Replay.ts"
 import { ReplayStates } from "./replay/ReplayStates.ts"
+import { Seals } from "./seals/Seals.ts"
+import { Tombstones } from "./seals/Tombstones.ts"
 import { RunStream } from "./stream/RunStream.ts"
 import { StreamSlots } from "./stream/StreamSlots.ts"
 import { StreamTickets } from "./stream/StreamTickets.ts"
@@ -31,8 +33,10 @@ export const layer = Layer.mergeAll(
   ReplayStates.layer,
   RunExports.layer,
   RunStream.layer,
+  Seals.layer,
   StreamSlots.layer,
   StreamTickets.layer,
+  Tombstones.layer,
   Views.layer,
   Backtests.layer.pipe(Layer.provide(BacktestRuns.layer)),
   LogStream.layer.pipe(Layer.provide(LogTail.layer))

@@ -111,7 +111,7 @@ export class RunManagement extends Context.Service<
           const status = (yield* upkeep.lock([runId])).get(runId)
           if (status === undefined) return yield* runNotFound(reference)
           if (!isTerminal(status)) return yield* badRequest(NOT_TERMINAL)
-          yield* upkeep.remove([runId])
+          yield* upkeep.remove([runId], { reason: "deleted", by: caller.actor.actorId, at })
           const details = { status }
           yield* audit.record({ caller, action: "run.delete", resource: "run", resourceId: runId, details, at })
         })

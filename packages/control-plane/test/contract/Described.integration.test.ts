@@ -156,7 +156,15 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* ask({ method: "PUT", path: "/admin/log-level", body: { level: "info" } })
       for (const path of ["/livez", "/healthz", "/readyz", "/metrics"]) yield* get(path)
 
+      // What proves a history, and what stays of it.
+      const { runId: ended } = yield* post("/runs", descriptor())
+      yield* post("/runs/{id}/abandon", { reason: "nobody came" }, ended)
+      yield* ask({ method: "GET", path: "/runs/{id}/seal", ids: { id: ended } })
+      yield* get("/.well-known/runplane-keys.json")
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids })
+      yield* ask({ method: "DELETE", path: "/runs/{id}", ids: { id: ended } })
+      const left = yield* get("/runs/tombstones")
+      assert.strictEqual(left.data[0].runId, ended)
       const streams = ["GET /events/stream", "GET /runs/{id}/stream", "GET /runs/{id}/replay/stream"]
       assert.sameMembers([...asked, ...streams], [...livingOperations])
     })

@@ -10,7 +10,7 @@ import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { Observers } from "../../src/observe/Observers.ts"
 import { Reconciliation } from "../../src/observe/Reconciliation.ts"
 import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
-import { createRun } from "../support/Runs.ts"
+import { aDeletion, createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 const runsOf = Effect.fnUntraced(function* (sessionId: string) {
@@ -106,7 +106,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       const sessionId = `session-of-${yield* (yield* Ids).uuid}`
       const runId = yield* createRun({ sessionId, status: "failed" })
       yield* fake.openSession({ sessionId })
-      yield* upkeep.remove([runId])
+      yield* upkeep.remove([runId], aDeletion)
       yield* (yield* Reconciliation).run
       assert.lengthOf(yield* runsOf(sessionId), 0)
       // Whoever asks for it may have it again.

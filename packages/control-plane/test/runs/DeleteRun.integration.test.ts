@@ -20,8 +20,8 @@ layer(layerTestService(), { excludeTestServices: true })("DELETE /runs/:id", (it
     const tables = yield* sql<{ readonly name: string }>`
       SELECT table_name AS name FROM information_schema.columns
       WHERE table_schema = 'public' AND column_name = 'run_id'
-        -- Deliveries are still owed; the sums over runs forget it a moment later.
-        AND table_name NOT IN ('webhook_deliveries', 'tally_changes', 'tallied_runs')`
+        -- Deliveries are still owed; the sums over runs forget it a moment later; a tombstone is what is to stay.
+        AND table_name NOT IN ('webhook_deliveries', 'tally_changes', 'tallied_runs', 'run_tombstones')`
     const counts: Record<string, number> = {}
     for (const { name } of [...tables, { name: "runs" }]) {
       const [row] = yield* sql.unsafe<{ readonly count: number }>(

@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { generateKeyPairSync } from "node:crypto"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
@@ -127,7 +129,8 @@ const withoutBadValue = [
     "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
     "PROTO_AUTH_TOKEN_SENDER",
     "PROTO_REDACT_PATTERNS",
-    "PROTO_TOKEN_PRICING_FILE"
+    "PROTO_TOKEN_PRICING_FILE",
+    "SEAL_PRIVATE_KEY_FILE"
   ]
 ]
 
@@ -215,6 +218,33 @@ describe("every setting", () => {
         lines[0] ?? "",
         /^Error: PROTO_TOKEN_PRICING_FILE cannot be used: invalid token pricing: \/nowhere\/prices\.json: /
       )
+    })
+  )
+
+  it.effect("that names the key of seals is opened, and its text is never shown", () =>
+    Effect.gen(function* () {
+      const folder = mkdtempSync(join(tmpdir(), "runplane-key-"))
+      const pem = (type: "ed25519" | "x25519") => {
+        const { privateKey } = type === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("x25519")
+        return privateKey.export({ type: "pkcs8", format: "pem" })
+      }
+      const said = Effect.fnUntraced(function* (text: string | Buffer) {
+        const path = join(folder, "key.pem")
+        writeFileSync(path, text)
+        const { lines } = yield* check({ SEAL_PRIVATE_KEY_FILE: path })
+        return lines.join("\n").replace(path, "FILE")
+      })
+      const refused = (why: string) => `Error: SEAL_PRIVATE_KEY_FILE cannot be used: FILE: ${why}`
+      assert.strictEqual(yield* said(pem("ed25519")), "")
+      assert.strictEqual(yield* said(pem("x25519")), refused("it holds a key of type x25519; it must be Ed25519"))
+      assert.strictEqual(yield* said(PASSWORD), refused("it is not a private key in PEM form without a passphrase"))
+      assert.strictEqual(yield* said("x".repeat(70_000)), refused("it is too large for a key"))
+      const missing = yield* check({ SEAL_PRIVATE_KEY_FILE: "/nowhere/key.pem" })
+      assert.strictEqual(missing.outcome._tag, "Failure")
+      assert.match(missing.lines[0] ?? "", /SEAL_PRIVATE_KEY_FILE cannot be used: \/nowhere\/key.pem: /)
+      const isFolder = yield* check({ SEAL_PRIVATE_KEY_FILE: folder })
+      assert.match(isFolder.lines[0] ?? "", /it is not a file/)
+      rmSync(folder, { recursive: true })
     })
   )
 

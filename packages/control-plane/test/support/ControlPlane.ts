@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto"
 import { builtinTokenPricing, noRedactor } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -5,10 +6,14 @@ import { FrameNormaliser } from "../../src/log/FrameNormaliser.ts"
 import * as Log from "../../src/log/Log.ts"
 import { Reactors } from "../../src/log/Reactors.ts"
 import { Redactor } from "../../src/log/Redactor.ts"
+import { SealKeys, sealKeyOf } from "../../src/log/seal/SealKeys.ts"
 import { TokenPricing } from "../../src/log/TokenPricing.ts"
 import { makeEventTallies } from "../../src/react/tallies/EventTally.ts"
 import { makeLateChanges } from "../../src/react/tallies/RunTallies.ts"
 import { makeWebhookOutbox } from "../../src/react/webhooks/WebhookOutbox.ts"
+
+/** Seals what ends in a test; its public half verifies that. */
+export const testSealKey = sealKeyOf(generateKeyPairSync("ed25519").privateKey)
 
 export const layerTestNormaliser = FrameNormaliser.layer.pipe(
   Layer.provide([Layer.succeed(Redactor, noRedactor), Layer.succeed(TokenPricing, builtinTokenPricing)])
@@ -21,7 +26,9 @@ const layerTestReactors = Layer.effect(
 )
 
 /** The log with the reactors that the test provides. */
-export const layerReactingLog = Log.layer.pipe(Layer.provide(layerTestNormaliser))
+export const layerReactingLog = Log.layer.pipe(
+  Layer.provide([layerTestNormaliser, Layer.succeed(SealKeys, { current: testSealKey })])
+)
 
 /** The log on whatever database the test provides. */
 export const layerTestLog = layerReactingLog.pipe(Layer.provide(layerTestReactors))

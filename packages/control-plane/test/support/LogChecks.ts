@@ -1,7 +1,10 @@
 import { assert } from "@effect/vitest"
 import {
+  chainNext,
+  chainStart,
   decodeEventText,
   emptyRunMetrics,
+  eventBytes,
   type KnownEvent,
   measure,
   projectAll,
@@ -10,6 +13,7 @@ import {
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { sha256 } from "../../src/log/seal/HashChain.ts"
 import { readLog } from "./Runs.ts"
 
 /** A stored event, which is of a known type and recorded as this very text. */
@@ -21,8 +25,9 @@ const decodeEvent = (text: string): KnownEvent => {
 }
 
 /**
- * Seqs ascend, indexes are dense, the head names the last event, the counters equal a rebuild byte for byte, and so
- * does the stored projection of the events up to its place. Answers the state after all of them.
+ * Seqs ascend, indexes are dense, the head names the last event and the end of the hash chain, the counters equal a
+ * rebuild byte for byte, and so does the stored projection of the events up to its place. Answers the state after all
+ * of them.
  */
 export const assertLogIsExact = Effect.fnUntraced(function* (runId: RunId) {
   const log = yield* readLog(runId)
@@ -38,6 +43,10 @@ export const assertLogIsExact = Effect.fnUntraced(function* (runId: RunId) {
   })
   assert.strictEqual(Number(log.head?.last_seq), events.at(-1)?.seq)
   assert.strictEqual(log.head?.last_index, events.length)
+  assert.strictEqual(log.head?.chain_index, events.length)
+  let chain = chainStart(sha256, runId)
+  for (const { event } of log.events) chain = chainNext(sha256, chain, eventBytes(event))
+  assert.strictEqual(log.head?.chain_head, Buffer.from(chain).toString("hex"))
   const stored = events.filter((event) => event.seq <= Number(log.projection?.last_seq))
   assert.strictEqual(stored.at(-1)?.seq, Number(log.projection?.last_seq))
   assert.strictEqual(log.projection?.state, JSON.stringify(projectAll(runId, stored)))

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { EventLog } from "../../src/log/EventLog.ts"
 import { Ids } from "../../src/log/Ids.ts"
+import type { Deletion } from "../../src/log/runs/RunUpkeep.ts"
 
 /** Creates a run as `POST /runs` does, with the session id as its own id, but tells no observer of it. */
 export const createRun = Effect.fnUntraced(function* (
@@ -77,8 +78,13 @@ const readRows = Effect.fnUntraced(function* (runId: RunId) {
     readonly last_seq: bigint
     readonly last_index: number
     readonly stream_cursor: bigint
+    readonly chain_index: number
+    readonly chain_head: string | null
   }>`
-    SELECT r.status, h.last_seq, h.last_index, h.stream_cursor
+    SELECT r.status, h.last_seq, h.last_index, h.stream_cursor, h.chain_index, encode(h.chain_head, 'hex') AS chain_head
     FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`
   return { events, raw, projection, head }
 })
+
+/** Somebody deletes runs beside the service. */
+export const aDeletion: Deletion = { reason: "deleted", by: "test", at: "2026-07-01T10:00:00.000Z" }

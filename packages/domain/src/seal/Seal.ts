@@ -18,10 +18,13 @@ export const Seal = Schema.Struct({
   events,
   head: Head,
   sealedAt: Field.time("When the seal was made"),
-  /** The seal that this one continues, made before later events came. */
-  previous: Schema.NullOr(Schema.Struct({ events, head: Head })),
-  keyId: Schema.NullOr(Field.text("The key that signed; null when nothing is signed")),
-  signature: Schema.NullOr(Field.text("Ed25519 over the canonical JSON of the other members, hexadecimal"))
+  previous: Schema.NullOr(Schema.Struct({ events, head: Head })).annotate({
+    description: "The seal that this one continues, made before later events came; null for the first"
+  }),
+  keyId: Schema.NullOr(Schema.String).annotate({ description: "The key that signed; null when nothing is signed" }),
+  signature: Schema.NullOr(Schema.String).annotate({
+    description: "Ed25519 over the canonical JSON of the other members, hexadecimal; null when nothing is signed"
+  })
 }).annotate({ identifier: "Seal", description: "Proof of what a run's history was when it was sealed" })
 export type Seal = typeof Seal.Type
 

@@ -199,6 +199,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   ),
   PROTO_TOKEN_PRICING_FILE: row(path, undefined, "JSON file with the prices of tokens by model."),
 
+  SEAL_PRIVATE_KEY_FILE: row(
+    path,
+    undefined,
+    "PEM file with the Ed25519 private key that seals ended runs; without it seals are unsigned."
+  ),
+
   OTEL_ENABLED: row(flag, false, "Whether traces are exported."),
   OTEL_SERVICE_NAME: row(text, "run-control-plane", "Name of the service in traces."),
   OTEL_TRACES_EXPORTER: row(text, "otlp", "Exporters of traces, separated by commas: `otlp`, `console`, `none`."),

@@ -222,6 +222,16 @@ const Decisions = HttpApiBuilder.group(ControlPlaneApi, "decisions", (handlers) 
   })
 })
 
+const Seals = HttpApiBuilder.group(ControlPlaneApi, "seals", (handlers) =>
+  handlers.handleAll({
+    tombstones: ({ query }) => Effect.succeed({ data: [], limit: query.limit }),
+    seal: () => Effect.fail(runNotFound(RUN_ID))
+  })
+)
+const SealKeys = HttpApiBuilder.group(ControlPlaneApi, "sealKeys", (handlers) =>
+  handlers.handleAll({ keys: () => Effect.succeed({ keys: [] }) })
+)
+
 const Removed = HttpApiBuilder.group(ControlPlaneApi, "removed", (handlers) =>
   handlers.handleAll({
     messages: () => Effect.fail(endpointRemoved("POST /runs/:id/messages")),
@@ -291,7 +301,9 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         Batch,
         Insights,
         ControlPlaneEdge.handlers,
-        Decisions
+        Decisions,
+        Seals,
+        SealKeys
       ]),
       Layer.provide(ControlPlaneEdge.layerMiddleware),
       Layer.merge(ControlPlaneEdge.layer)

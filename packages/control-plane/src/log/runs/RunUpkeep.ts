@@ -1,4 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import type { TombstoneReason } from "@runplane/api"
 import { RunId, type RunStatus } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,6 +9,13 @@ import { searchTextOf } from "./NewRun.ts"
 
 /** The tag that every archived run carries. */
 export const ARCHIVED_TAG = "archived"
+
+/** Who deletes runs, and when (ISO-8601): a caller, or retention because of their age. */
+export interface Deletion {
+  readonly reason: TombstoneReason
+  readonly by: string
+  readonly at: string
+}
 
 /** Changes to the rows of a run that are not part of its life: all for use inside a transaction. */
 export class RunUpkeep extends Context.Service<
@@ -25,9 +33,10 @@ export class RunUpkeep extends Context.Service<
     /**
      * Deletes every row of locked runs: log, projection, counters, messages, and with the run itself its session, head
      * and artifacts. What the tables of cross-run reads say of them goes by triggers (migration 0004). Webhook
-     * deliveries stay, because they are owed to the subscriber; retention ends them by their age.
+     * deliveries stay, because they are owed to the subscriber; retention ends them by their age. A tombstone of each
+     * run stays (docs/seal.md#tombstones).
      */
-    readonly remove: (runIds: ReadonlyArray<RunId>) => Effect.Effect<void, SqlError>
+    readonly remove: (runIds: ReadonlyArray<RunId>, deletion: Deletion) => Effect.Effect<void, SqlError>
   }
 >()("runplane/control-plane/RunUpkeep") {
   static readonly layer = Layer.effect(
@@ -71,8 +80,14 @@ export class RunUpkeep extends Context.Service<
         )
       )
 
-      const remove = Effect.fn("RunUpkeep.remove")(function* (runIds: ReadonlyArray<RunId>) {
+      const remove = Effect.fn("RunUpkeep.remove")(function* (runIds: ReadonlyArray<RunId>, deletion: Deletion) {
         const theirs = sql`run_id = ANY(${runIds}::text[]::uuid[])`
+        yield* sql`
+          INSERT INTO run_tombstones (run_id, status, events, reason, deleted_at, deleted_by, seal)
+          SELECT r.id, r.status, h.last_index, ${deletion.reason}, ${deletion.at}::timestamptz, ${deletion.by},
+                 (SELECT seal FROM run_seals s WHERE s.run_id = r.id ORDER BY s.events DESC LIMIT 1)
+          FROM runs r JOIN run_heads h ON h.run_id = r.id
+          WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY r.id`
         yield* sql`DELETE FROM canonical_events WHERE ${theirs}`
         yield* sql`DELETE FROM raw_events WHERE ${theirs}`
         yield* sql`DELETE FROM outbound_messages WHERE ${theirs}`

@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,6 +11,9 @@ import { RunUpkeep } from "../../log/runs/RunUpkeep.ts"
 export const EVENTS_PER_BATCH = 50_000
 /** Rows of the audit log, or webhook deliveries, that one statement deletes. */
 export const ROWS_PER_BATCH = 5_000
+
+/** Who deletes runs because of their age, as their tombstones name it. */
+const RETENTION = "retention"
 
 /** Where a walk through the expired runs stands: the last run that was looked at. */
 export interface ExpiredPlace {
@@ -78,7 +82,13 @@ export class ExpiredRows extends Context.Service<
           candidates.map(({ id }) => id),
           cutoff
         )
-        if (runs.length > 0) yield* upkeep.remove(runs.map(({ id }) => RunId.make(id)))
+        if (runs.length > 0) {
+          const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+          yield* upkeep.remove(
+            runs.map(({ id }) => RunId.make(id)),
+            { reason: "expired", by: RETENTION, at }
+          )
+        }
         const events = runs.reduce((sum, run) => sum + run.last_index, 0)
         return { runs: runs.length, events, place: candidates.at(-1) }
       }, sql.withTransaction)

@@ -10,7 +10,7 @@ import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { endedRun } from "../../support/EndedRuns.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { createRun } from "../../support/Runs.ts"
+import { aDeletion, createRun } from "../../support/Runs.ts"
 import { at, decision, llmCall, seedRun, seeds, signal } from "./RunSeeds.ts"
 
 const CHARTS = [
@@ -302,7 +302,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
       }
       assert.deepStrictEqual(yield* tables, counted)
 
-      yield* sql.withTransaction(upkeep.remove([first]))
+      yield* sql.withTransaction(upkeep.remove([first], aDeletion))
       assert.deepStrictEqual(yield* agents, [
         participant("agent://a", 1, 1, 2, 1),
         participant("agent://b", 1, 1),
@@ -380,10 +380,10 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
           sql`INSERT INTO tally_changes (run_id) VALUES (${third}::uuid)`
         ]),
         upkeep.archive(second, at("19:00:00")),
-        sql.withTransaction(upkeep.remove([first])),
+        sql.withTransaction(upkeep.remove([first], aDeletion)),
         seedRun({ status: "completed", createdAt: at("10:59:59"), startedAt: at("11:00:00"), endedAt: at("11:59:59") }),
         sql`UPDATE runs SET status = 'failed', ended_at = ${at("14:00:00")}::timestamptz WHERE status = 'running'`,
-        sql.withTransaction(upkeep.remove([second, third]))
+        sql.withTransaction(upkeep.remove([second, third], aDeletion))
       ]
       for (const happening of happenings) {
         yield* happening

@@ -17,7 +17,7 @@ import { CrossRunEventBlocks } from "../../../src/read/events/CrossRunEventBlock
 import { CrossRunEvents, type CrossRunFilter } from "../../../src/read/events/CrossRunEvents.ts"
 import { messageDraft } from "../../support/Appends.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
-import { createRun } from "../../support/Runs.ts"
+import { aDeletion, createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
 const layerReads = CrossRunEvents.layer.pipe(
@@ -330,7 +330,7 @@ layer(layerReads, { excludeTestServices: true })("counts across runs", (it) => {
           [15, Math.floor(120_000 / 32_768)]
         ]
       )
-      yield* sql.withTransaction(upkeep.remove(runs.slice(1, 2)))
+      yield* sql.withTransaction(upkeep.remove(runs.slice(1, 2), aDeletion))
       assert.isBelow((yield* counted)[0]?.[1] ?? 0, before[0]?.[1] ?? 0)
       yield* check()
       yield* blocks.countClosed

@@ -10,7 +10,7 @@ import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
 import { EVENTS_PER_PREFIX } from "../../../src/read/replay/ReplayStates.ts"
 import { appendMessages, messageDraft } from "../../support/Appends.ts"
 import { call, layerTestService, openStream } from "../../support/HttpService.ts"
-import { createRun } from "../../support/Runs.ts"
+import { aDeletion, createRun } from "../../support/Runs.ts"
 
 const eventsOf = Effect.fnUntraced(function* (runId: RunId) {
   const { body } = yield* call("GET", `/runs/${runId}/events?limit=1000000`)
@@ -216,7 +216,7 @@ layer(layerTestService(), { excludeTestServices: true })("the state of a run as 
       const runId = yield* seeded
       const before = yield* eventsOf(runId)
       yield* stateAt(runId, before[3]?.seq)
-      yield* sql.withTransaction(upkeep.remove([runId]))
+      yield* sql.withTransaction(upkeep.remove([runId], aDeletion))
       assert.strictEqual((yield* call("GET", `/runs/${runId}/replay/state`)).status, 404)
       yield* createRun({ id: runId })
       yield* appendMessages(runId, 4)

@@ -1,0 +1,29 @@
+import { createHash, hash } from "node:crypto"
+import { chainStart, type Sha256 } from "@runplane/domain"
+
+/** SHA-256 for the functions of the domain. */
+export const sha256: Sha256 = (...parts) => {
+  const hashing = createHash("sha256")
+  for (const part of parts) hashing.update(part)
+  return hashing.digest()
+}
+
+/** The head of a run without events. */
+export const emptyChain = (runId: string): Uint8Array => chainStart(sha256, runId)
+
+const HEAD_BYTES = 32
+/** Of a UTF-16 code unit as UTF-8. */
+const MOST_BYTES_OF_UNIT = 3
+const scratch = Buffer.allocUnsafe(128 * 1024)
+const MOST_UNITS = (scratch.length - HEAD_BYTES) / MOST_BYTES_OF_UNIT
+
+/**
+ * The head after one more event (docs/seal.md#chain), by its text as it is served. The same as `chainNext` of the
+ * domain, and about twice as fast for texts of a few KB: it is on the way of every event.
+ */
+export const extendChain = (head: Uint8Array, text: string): Uint8Array => {
+  if (text.length > MOST_UNITS) return createHash("sha256").update(head).update(text, "utf8").digest()
+  scratch.set(head)
+  const bytes = HEAD_BYTES + scratch.write(text, HEAD_BYTES, "utf8")
+  return hash("sha256", scratch.subarray(0, bytes), "buffer")
+}

@@ -1,0 +1,71 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto"
+import type { Signer } from "@runplane/domain"
+import { ControlPlaneSettings, readSetting } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+
+/** The file of `SEAL_PRIVATE_KEY_FILE` holds no key that can seal. */
+export class SealKeyInvalid extends Data.TaggedError("SealKeyInvalid")<{
+  readonly path: string
+  readonly why: string
+}> {
+  override get message(): string {
+    return `${this.path}: ${this.why}`
+  }
+}
+
+/** A key that seals: its private half signs, its public half goes into the published keys. */
+export interface SealKey extends Signer {
+  /** The public key's 32 bytes, base64url. */
+  readonly publicKey: string
+}
+
+/** More than any PEM of such a key. */
+const MOST_BYTES = 65_536
+
+/** Reads an Ed25519 private key from a PEM file. The text of the file is never part of an error. */
+export const readSealKey = Effect.fnUntraced(function* (path: string) {
+  const files = yield* FileSystem.FileSystem
+  const invalid = (why: string) => new SealKeyInvalid({ path, why })
+  const { size, type } = yield* Effect.mapError(files.stat(path), ({ reason }) => invalid(reason.message))
+  if (type !== "File") return yield* invalid("it is not a file")
+  if (Number(size) > MOST_BYTES) return yield* invalid("it is too large for a key")
+  const pem = yield* Effect.mapError(files.readFileString(path), ({ reason }) => invalid(reason.message))
+  const key = yield* Effect.try({
+    try: () => createPrivateKey(pem),
+    catch: () => invalid("it is not a private key in PEM form without a passphrase")
+  })
+  if (key.asymmetricKeyType !== "ed25519") {
+    return yield* invalid(`it holds a key of type ${key.asymmetricKeyType ?? "unknown"}; it must be Ed25519`)
+  }
+  return sealKeyOf(key)
+})
+
+/** The key that an Ed25519 private key makes. */
+export const sealKeyOf = (privateKey: KeyObject): SealKey => {
+  const { x: publicKey = "" } = createPublicKey(privateKey).export({ format: "jwk" })
+  return { publicKey, keyId: keyIdOf(publicKey), sign: (message) => sign(null, message, privateKey) }
+}
+
+/** The id of a public key: its JWK thumbprint (RFC 7638), so that nobody has to give names. */
+const keyIdOf = (publicKey: string): string =>
+  createHash("sha256")
+    .update(JSON.stringify({ crv: "Ed25519", kty: "OKP", x: publicKey }))
+    .digest("base64url")
+
+/** The key that seals runs in this process, if there is one (docs/seal.md#keys). */
+export class SealKeys extends Context.Service<SealKeys, { readonly current: SealKey | undefined }>()(
+  "runplane/control-plane/SealKeys"
+) {
+  /** From `SEAL_PRIVATE_KEY_FILE`; without it seals are unsigned. Fails with `SealKeyInvalid`. */
+  static readonly layer = Layer.effect(
+    SealKeys,
+    Effect.gen(function* () {
+      const path = yield* readSetting(ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE)
+      return { current: path === undefined ? undefined : yield* readSealKey(path) }
+    })
+  )
+}

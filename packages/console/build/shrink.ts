@@ -32,6 +32,8 @@ export const shrink = (): Plugin => {
       chunks = Object.values(bundle).filter((output) => output.type === "chunk")
     },
     closeBundle: () => {
+      // A build that failed comes here, too, and has an error of its own to tell.
+      if (chunks.length === 0) return
       const sizes = new Map<string, number>()
       for (const path of filesIn(folder).filter((name) => TEXT.test(name))) {
         const bytes = readFileSync(path)

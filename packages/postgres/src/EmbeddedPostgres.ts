@@ -7,8 +7,9 @@ import * as Redacted from "effect/Redacted"
 import { ensureParent, holdsCluster, initialise, readPassword, SUPERUSER } from "./ClusterFolder.ts"
 import type { DataFolderUnusable } from "./DataFolder.ts"
 import { type PortUnavailable, probePort } from "./FreePort.ts"
+import { type KeptServer, keepServer } from "./KeptServer.ts"
 import { findPostgresBinaries, type PostgresNotInstalled } from "./PostgresBinaries.ts"
-import { PostgresStartFailed, startServer } from "./PostgresServer.ts"
+import { PostgresStartFailed, type ServerOptions, startServer } from "./PostgresServer.ts"
 import { chooseServerPlace } from "./ServerPlace.ts"
 import type { NoServerUser } from "./ServerUser.ts"
 import { temporaryFolder } from "./TemporaryFolder.ts"
@@ -20,6 +21,8 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number | undefined
   /** Configuration parameters of PostgreSQL, on top of ours. */
   readonly parameters?: Readonly<Record<string, string>> | undefined
+  /** Whether a server that ends by itself is started again. */
+  readonly keep?: boolean | undefined
 }
 
 /** Not the port of a server that is installed on the machine. */
@@ -56,6 +59,8 @@ export class EmbeddedPostgres extends Context.Service<
     readonly pid: number
     /** Absolute path of the cluster: elsewhere than in the data folder where the server's user may not enter that. */
     readonly folder: string
+    /** Never succeeds; fails when the server is gone for good. */
+    readonly lost: Effect.Effect<never, PostgresStartFailed>
   }
 >()("runplane/postgres/EmbeddedPostgres") {
   static readonly layer = (options: EmbeddedPostgresOptions): Layer.Layer<EmbeddedPostgres, EmbeddedPostgresProblem> =>
@@ -70,16 +75,27 @@ const make = Effect.fn("EmbeddedPostgres.make")(function* (options: EmbeddedPost
   const place = yield* openCluster(options)
   const { cluster } = place
   const password = yield* readPassword(cluster)
-  const startOn = (port: number) =>
-    Effect.map(startServer({ ...place, port, parameters: options.parameters }), (pid) => ({ pid, port }))
-  const { pid, port } = yield* options.port === undefined
+  const startOn = (port: number) => {
+    const server = { ...place, port, parameters: options.parameters }
+    return Effect.map(options.keep === true ? keepServer(server) : runServer(server), (started) => ({
+      ...started,
+      port
+    }))
+  }
+  const { lost, pid, port } = yield* options.port === undefined
     ? startOnFreePort(startOn, PORT_ATTEMPTS)
     : Effect.flatMap(probePort(HOST, options.port, PORT_USE), startOn)
   const address = (database: string) =>
     `postgresql://${SUPERUSER}:${Redacted.value(password)}@${HOST}:${port}/${database}`
   yield* ensureDatabase(address("postgres"))
-  return EmbeddedPostgres.of({ url: address(DATABASE_NAME), port, pid, folder: cluster })
+  return EmbeddedPostgres.of({ url: address(DATABASE_NAME), port, pid, folder: cluster, lost })
 })
+
+const runServer = (options: ServerOptions) =>
+  Effect.map(startServer(options), ({ ended, pid }) => ({
+    pid,
+    lost: Effect.flatMap(ended, (reason) => Effect.fail(new PostgresStartFailed({ reason })))
+  }))
 
 /** The cluster of a data folder, made when there is none. */
 const openCluster = Effect.fn("EmbeddedPostgres.openCluster")(function* ({
@@ -93,8 +109,7 @@ const openCluster = Effect.fn("EmbeddedPostgres.openCluster")(function* ({
   return place
 })
 
-interface StartedServer {
-  readonly pid: number
+interface StartedServer extends KeptServer {
   readonly port: number
 }
 

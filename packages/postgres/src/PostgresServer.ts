@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { follow, launch } from "./Programs.ts"
+import { follow, launch, type Output } from "./Programs.ts"
 import type { ServerPlace } from "./ServerPlace.ts"
 
 /** The server of the data folder did not start. */
@@ -36,16 +36,22 @@ export interface ServerOptions extends ServerPlace {
   readonly parameters?: Readonly<Record<string, string>> | undefined
 }
 
-/** Runs the server until the scope closes. Answers its process id when it accepts connections. */
+export interface RunningServer {
+  readonly pid: number
+  /** Waits for its end; answers what it said last. */
+  readonly ended: Effect.Effect<string>
+}
+
+/** Runs the server until the scope closes. Answers when it accepts connections. */
 export const startServer = Effect.fn("PostgresServer.start")(function* (
   options: ServerOptions
-): Effect.fn.Return<number, PostgresStartFailed, Scope.Scope> {
+): Effect.fn.Return<RunningServer, PostgresStartFailed, Scope.Scope> {
   yield* removeStaleLock(options.cluster)
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => launch(options.binaries.postgres, flags(options), options.user)),
     stop
   )
-  yield* ready(child).pipe(
+  const output = yield* ready(child).pipe(
     Effect.timeoutOrElse({
       duration: START_TIMEOUT,
       orElse: () => new PostgresStartFailed({ reason: `not ready after ${Duration.format(START_TIMEOUT)}` })
@@ -54,7 +60,7 @@ export const startServer = Effect.fn("PostgresServer.start")(function* (
   const { pid } = child
   if (pid === undefined) return yield* new PostgresStartFailed({ reason: "it ended at once" })
   yield* guard(pid)
-  return pid
+  return { pid, ended: endOf(child, output) }
 })
 
 const PARAMETERS = {
@@ -76,13 +82,23 @@ const flags = ({ cluster, parameters, port }: ServerOptions) => [
 ]
 
 const ready = (child: ChildProcess) =>
-  Effect.callback<void, PostgresStartFailed>((resume) => {
+  Effect.callback<Output, PostgresStartFailed>((resume) => {
     const output = follow(child, (line) => {
-      if (line.includes(READY)) resume(Effect.void)
+      if (line.includes(READY)) resume(Effect.succeed(output))
     })
     const failed = (reason: string) => resume(Effect.fail(new PostgresStartFailed({ reason })))
     child.once("error", (error) => failed(error.message))
     child.once("close", () => failed(output.problem()))
+  })
+
+/** What a signal ended has said nothing about it. */
+const endOf = (child: ChildProcess, output: Output) =>
+  Effect.callback<string>((resume) => {
+    const told = () =>
+      resume(Effect.succeed(child.signalCode === null ? output.problem() : `ended by ${child.signalCode}`))
+    if (child.exitCode !== null || child.signalCode !== null) return told()
+    child.once("exit", told)
+    return Effect.sync(() => child.off("exit", told))
   })
 
 const stop = (child: ChildProcess) =>

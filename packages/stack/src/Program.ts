@@ -27,6 +27,10 @@ export const start = Effect.fn("Program.start")(function* (mode: Mode) {
 
 const serve = Effect.fnUntraced(function* (mode: Mode) {
   const addresses = yield* Stack
+  return yield* Effect.raceFirst(show(mode, addresses), addresses.databaseLost)
+})
+
+const show = Effect.fnUntraced(function* (mode: Mode, addresses: Addresses) {
   const style = styleFor(process.stdout, process.env)
   yield* Screen.showAddresses(addresses, style)
   if (mode === "demo-only") return yield* showDemo(addresses, style)

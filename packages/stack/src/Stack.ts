@@ -4,7 +4,7 @@ import { ControlPlaneClient, LauncherClient } from "@runplane/api"
 import { oneLine } from "@runplane/cli"
 import { judgeControlPlaneSettings, layerControlPlane, layerRuntime } from "@runplane/control-plane"
 import { Launcher, type PolicyOutcome, type PolicyRegistration } from "@runplane/launcher"
-import { EmbeddedPostgres, probePort } from "@runplane/postgres"
+import { EmbeddedPostgres, type PostgresStartFailed } from "@runplane/postgres"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient } from "@runplane/runtime"
 import { KeySource, Sandbox } from "@runplane/sandbox"
 import {
@@ -26,6 +26,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "./auth/DevelopmentAuth.ts"
+import { checkPorts, LOOPBACK, urlOf } from "./Ports.ts"
 import { serviceSettings, withTexts } from "./ServiceSettings.ts"
 import type { StackSettings } from "./StackSettings.ts"
 
@@ -45,6 +46,8 @@ export interface Addresses {
   readonly docs: boolean
   /** What has become of the policies of the packs; empty when they are not registered by us. */
   readonly policies: ReadonlyArray<PolicyOutcome>
+  /** Never succeeds; fails when our database is gone for good. */
+  readonly databaseLost: Effect.Effect<never, PostgresStartFailed>
 }
 
 /** How long the start waits for the policies. A runtime that takes longer gets them meanwhile. */
@@ -98,9 +101,8 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
   const [database, runtimeAddress] = yield* Effect.all([openDatabase(settings), openRuntime(settings, auth)], {
     concurrency: "unbounded"
   })
-  const urlOf = (port: number) => `http://${settings.host === "0.0.0.0" ? "127.0.0.1" : settings.host}:${port}`
-  const controlPlaneUrl = urlOf(settings.controlPlanePort)
-  const launcherUrl = urlOf(settings.launcherPort)
+  const controlPlaneUrl = urlOf(settings, settings.controlPlanePort)
+  const launcherUrl = urlOf(settings, settings.launcherPort)
   const neighbours = { runtimeAddress, controlPlaneUrl, launcherUrl, authUrl: auth?.url }
   const provider = yield* withTexts(yield* serviceSettings(settings, neighbours))
 
@@ -124,6 +126,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     runtime: `${runtimeAddress}${settings.runtimeAddress === undefined ? " (sandbox)" : ""}`,
     authUrl: auth?.url,
     database: database.description,
+    databaseLost: database.lost,
     keyed: settings.apiKey !== undefined,
     docs: (yield* readSetting(ServiceSettings.NODE_ENV)) === DEVELOPMENT,
     console: yield* hasConsole(controlPlaneUrl),
@@ -149,36 +152,18 @@ const checkServices = Effect.gen(function* () {
 const awaitPolicies = ({ outcomes, settled }: PolicyRegistration["Service"]) =>
   Effect.timeoutOrElse(settled, { duration: POLICIES_WAIT, orElse: () => outcomes })
 
-/** Before anything is started, so that a second stack ends at once and with one clear line. */
-const checkPorts = (settings: StackSettings) =>
-  Effect.forEach(
-    [
-      { port: settings.launcherPort, purpose: "launch service", setting: "LAUNCHER_PORT" },
-      { port: settings.controlPlanePort, purpose: "control plane", setting: "CONTROL_PLANE_PORT" },
-      ...(settings.devAuth && settings.authPort !== undefined
-        ? [{ port: settings.authPort, purpose: "auth service", setting: "AUTH_PORT" }]
-        : []),
-      ...(settings.runtimeAddress === undefined
-        ? [{ port: settings.runtimePort, purpose: "sandbox runtime", setting: "SANDBOX_PORT" }]
-        : [])
-    ],
-    (use) => probePort(ON_LOOPBACK.has(use.setting) ? LOOPBACK : settings.host, use.port, use),
-    { discard: true }
-  )
-
-const LOOPBACK = "127.0.0.1"
-const ON_LOOPBACK = new Set(["AUTH_PORT", "SANDBOX_PORT"])
-
 const openAuth = Effect.fnUntraced(function* ({ authPort, devAuth }: StackSettings) {
   if (!devAuth) return undefined
   return Context.get(yield* Layer.build(DevelopmentAuth.layer({ port: authPort })), DevelopmentAuth)
 })
 
 const openDatabase = Effect.fnUntraced(function* ({ databaseUrl, dataDir, postgresPort }: StackSettings) {
-  if (databaseUrl !== undefined) return { url: databaseUrl, description: "given by DATABASE_URL" }
-  const context = yield* Layer.build(EmbeddedPostgres.layer({ dataDir, port: postgresPort }))
-  const { folder, port, url } = Context.get(context, EmbeddedPostgres)
-  return { url, description: `${LOOPBACK}:${port}, data in ${folder}` }
+  if (databaseUrl !== undefined) {
+    return { url: databaseUrl, description: "given by DATABASE_URL", lost: Effect.never }
+  }
+  const context = yield* Layer.build(EmbeddedPostgres.layer({ dataDir, port: postgresPort, keep: true }))
+  const { folder, lost, port, url } = Context.get(context, EmbeddedPostgres)
+  return { url, description: `${LOOPBACK}:${port}, data in ${folder}`, lost }
 })
 
 const openRuntime = Effect.fnUntraced(function* (

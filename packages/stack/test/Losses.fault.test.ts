@@ -1,13 +1,13 @@
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { temporaryFolder } from "@runplane/postgres"
-import { listenAnywhere } from "@runplane/testing"
+import { listenAnywhere, slowness, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { descendants } from "./support/Processes.ts"
-import { startStack } from "./support/StackProcess.ts"
+import { type StackProcess, startStack } from "./support/StackProcess.ts"
 import { createRun, launch, Running, runningWith, runOf, startServing, untilGone } from "./support/StackRuns.ts"
 import { INITIATOR, packsWith, SPECIALISTS } from "./support/TestPacks.ts"
 
@@ -73,6 +73,70 @@ layer(Layer.empty, { excludeTestServices: true })("a stack that was killed", (it
       const { code, stderr } = yield* successor.stop("SIGINT")
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(stderr, [])
+    })
+  )
+})
+
+/** The server of a stack's database. */
+const postmasterOf = (dataDir: string) =>
+  Number(readFileSync(join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[0])
+
+const answers = (stack: StackProcess) =>
+  Effect.promise(() =>
+    fetch(`http://127.0.0.1:${stack.ports.controlPlane}/runs`).then(
+      ({ status }) => status,
+      () => undefined
+    )
+  )
+
+layer(Layer.empty, { excludeTestServices: true })("a stack whose database server", (it) => {
+  it.effect("is killed starts it again, says so, and goes on", () =>
+    Effect.gen(function* () {
+      const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder }
+      const stack = yield* startStack({ args: ["--no-demo"], env })
+      assert.isDefined(yield* stack.line("Serving"))
+      const first = postmasterOf(env.RUNPLANE_DATA_DIR)
+      process.kill(first, "SIGKILL")
+      yield* until(Effect.sync(stack.output), (text) => text.includes("PostgreSQL is back"))
+      yield* until(answers(stack), (status) => status === 200)
+      assert.include(stack.output(), `PostgreSQL ended (process ${first}: ended by SIGKILL); it is started again`)
+      const second = postmasterOf(env.RUNPLANE_DATA_DIR)
+      assert.notStrictEqual(second, first)
+      // What still connects anew may take the whole time that a stop has.
+      yield* stack.stop("SIGINT")
+      yield* untilGone([second])
+    })
+  )
+
+  it.effect("cannot be started again ends with one clear line", () =>
+    Effect.gen(function* () {
+      const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder }
+      const stack = yield* startStack({ args: ["--no-demo"], env })
+      assert.isDefined(yield* stack.line("Serving"))
+      const server = postmasterOf(env.RUNPLANE_DATA_DIR)
+      rmSync(join(env.RUNPLANE_DATA_DIR, "postgres", "PG_VERSION"))
+      process.kill(server, "SIGKILL")
+      const { code, stderr } = yield* stack.ended
+      assert.strictEqual(code, 1)
+      assert.match(stderr.at(-1) ?? "", /^runplane: PostgreSQL did not start: /)
+    })
+  )
+
+  it.effect("hangs does not hold up a second Ctrl-C", () =>
+    Effect.gen(function* () {
+      const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder }
+      const stack = yield* startStack({ args: ["--no-demo"], env })
+      assert.isDefined(yield* stack.line("Serving"))
+      const server = postmasterOf(env.RUNPLANE_DATA_DIR)
+      process.kill(server, "SIGSTOP")
+      yield* Effect.addFinalizer(() => Effect.sync(() => process.kill(server, "SIGKILL")).pipe(Effect.ignoreCause))
+      process.kill(stack.pid, "SIGINT")
+      // It is stopping: nothing listens any more.
+      yield* until(answers(stack), (status) => status === undefined)
+      assert.isTrue(stack.isAlive())
+      const { code, ms } = yield* stack.stop("SIGINT")
+      assert.strictEqual(code, 130)
+      assert.isBelow(ms, 500 * (yield* slowness))
     })
   )
 })

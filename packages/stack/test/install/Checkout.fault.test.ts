@@ -1,0 +1,83 @@
+import { existsSync, readFileSync } from "node:fs"
+import { assert, layer } from "@effect/vitest"
+import { until } from "@runplane/testing"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { copyOfCheckout, foreignPrograms, megabytes, npmStart, portSettings } from "../support/CheckoutCopy.ts"
+import { descendants, isRunning } from "../support/Processes.ts"
+import { untilGone } from "../support/StackRuns.ts"
+
+/** All that `npm start` puts into a checkout, the checkout included, without the data. MB. */
+const LIMIT_MB = 350
+
+class Checkout extends Context.Service<Checkout, string>()("runplane/stack/test/Checkout") {}
+
+/** What a process runs; empty where the system does not tell. */
+const commandOf = (pid: number) => {
+  const file = `/proc/${pid}/cmdline`
+  return existsSync(file) ? readFileSync(file, "utf8").replaceAll("\0", " ") : ""
+}
+
+/** A stack that serves, and everything that `npm start` has become. */
+const serving = Effect.fnUntraced(function* (folder: string, ports: Readonly<Record<string, string>>) {
+  const npm = yield* npmStart(folder, ports, "--no-demo")
+  yield* until(
+    Effect.sync(() => npm.told.stdout),
+    (text) => text.includes("Serving;")
+  )
+  return { npm, started: [npm.pid, ...descendants(npm.pid)] }
+})
+
+const fresh = Layer.effect(Checkout, copyOfCheckout)
+
+// The first test installs what the others run.
+layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in a fresh checkout", (it) => {
+  it.effect("brings what it needs to run, for this platform, and no more", () =>
+    Effect.gen(function* () {
+      const folder = yield* Checkout
+      const npm = yield* npmStart(folder, yield* portSettings, "--demo-only")
+      assert.strictEqual(yield* npm.code, 0, npm.told.stderr)
+      assert.include(npm.told.stdout, "commits decision.selected (positive)")
+      assert.deepStrictEqual(foreignPrograms(`${folder}/node_modules`), [])
+      const weight = megabytes(folder) - megabytes(`${folder}/.data`)
+      assert.isBelow(weight, LIMIT_MB)
+      process.stdout.write(`npm start weighs ${Math.round(weight)} MB, at most ${LIMIT_MB}\n`)
+    })
+  )
+
+  for (const victim of ["npm", "the process under npm", "run.mjs"] as const) {
+    it.effect(`leaves nothing when ${victim} is killed`, () =>
+      Effect.gen(function* () {
+        const { npm, started } = yield* serving(yield* Checkout, yield* portSettings)
+        const victims = {
+          npm: npm.pid,
+          // A shell, or run.mjs itself where the shell has given its place to it.
+          "the process under npm": started.find((pid) => pid !== npm.pid),
+          "run.mjs": started.find((pid) => /^\S*node\S* scripts\/run\.mjs /.test(commandOf(pid)))
+        }
+        process.kill(victims[victim] ?? assert.fail(`no process for ${victim}`), "SIGKILL")
+        yield* untilGone(started)
+      })
+    )
+  }
+
+  it.effect("ends a second start with one line that says where Runplane already runs", () =>
+    Effect.gen(function* () {
+      const folder = yield* Checkout
+      const ports = yield* portSettings
+      const { npm, started } = yield* serving(folder, ports)
+      const second = yield* npmStart(folder, ports)
+      assert.strictEqual(yield* second.code, 1)
+      assert.strictEqual(second.told.stdout, "")
+      assert.strictEqual(
+        second.told.stderr.trim(),
+        `runplane: Runplane already runs at http://127.0.0.1:${ports.CONTROL_PLANE_PORT}; stop it first, or give ` +
+          "this one a LAUNCHER_PORT, CONTROL_PLANE_PORT, SANDBOX_PORT and RUNPLANE_DATA_DIR of its own"
+      )
+      assert.isTrue(isRunning(npm.pid))
+      process.kill(npm.pid, "SIGTERM")
+      yield* untilGone(started)
+    })
+  )
+})

@@ -1,0 +1,115 @@
+// Brings pnpm and the locked dependencies, Node 24 among them: for a program only what it needs to run.
+import { createHash } from "node:crypto"
+import {
+  accessSync,
+  existsSync,
+  constants as files,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
+import { homedir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { fail, runToEnd, say, windows } from "./processes.mjs"
+
+const PNPM = "12.21.0"
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+const tools = join(root, ".tools", `pnpm-${PNPM}`)
+const pnpm = join(tools, "node_modules", ".bin", windows ? "pnpm.cmd" : "pnpm")
+const stampFile = join(root, "node_modules", ".runplane-install")
+
+/** What an install holds: what the programs need to run, or also what tests, checks and builds need. */
+const PROGRAMS = "programs"
+const ALL = "all"
+const SELECTIONS = {
+  [PROGRAMS]: ["--prod", "--filter-prod", "runplane", "--filter-prod", "@runplane/stack..."],
+  [ALL]: []
+}
+/** Scripts of package.json that run programs and nothing else. */
+const RUNS_PROGRAM = new Set(["start:app", "runplane:app", "packs:app"])
+
+/** Package managers keep caches in the home folder; a user without one (a service account) gets one in `.tools`. */
+const home = () => {
+  try {
+    accessSync(homedir(), files.W_OK)
+    return {}
+  } catch {
+    return { HOME: join(root, ".tools", "home") }
+  }
+}
+
+/** What decides over an install, beside the platform. */
+export const manifests = () => {
+  const packages = readdirSync(join(root, "packages"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join("packages", entry.name, "package.json"))
+  const ours = ["package.json", "pnpm-workspace.yaml", "pnpm-lock.yaml", join("scripts", "pnpmfile.cjs")]
+  return [...ours, ...packages.sort()].filter((file) => existsSync(join(root, file)))
+}
+
+const hashOfManifests = () => {
+  const hash = createHash("sha256").update(`${PNPM} ${process.platform} ${process.arch}`)
+  for (const file of manifests()) hash.update(file).update(readFileSync(join(root, file)))
+  return hash.digest("hex")
+}
+
+/** What is installed, and what a test run keeps, goes into the checkout. */
+export const ensureWritable = (purpose) => {
+  try {
+    accessSync(root, files.W_OK)
+  } catch (error) {
+    const why = error.code === "EROFS" ? "is on a read-only file system" : "may not be written by this user"
+    fail(`${root} ${why}, and ${purpose}; clone it to a folder of your own`)
+  }
+}
+
+const run = (command, args, cwd) => runToEnd(command, args, { cwd, env: { ...process.env, ...home(), CI: "true" } })
+
+const ensurePnpm = async () => {
+  if (existsSync(pnpm)) return
+  say(`fetching pnpm ${PNPM} into .tools`)
+  mkdirSync(tools, { recursive: true })
+  writeFileSync(
+    join(tools, "package.json"),
+    JSON.stringify({ private: true, allowScripts: { [`pnpm@${PNPM}`]: true } })
+  )
+  await run("npm", ["install", "--prefix", tools, "--no-save", "--no-audit", "--no-fund", `pnpm@${PNPM}`], root)
+}
+
+/** Installs a selection of the locked dependencies in this checkout, or in a copy of its manifests. */
+export const install = async (selection, cwd = root) => {
+  await ensurePnpm()
+  const fixed = ["install", "--frozen-lockfile", "--trust-lockfile", "--reporter=append-only"]
+  await run(pnpm, [...fixed, ...selection], cwd)
+}
+
+/** What is installed; an install of before there were two kinds is a whole one. */
+const installed = () => {
+  if (!existsSync(stampFile)) return { kind: undefined, hash: undefined }
+  const [hash, kind = ALL] = readFileSync(stampFile, "utf8").split(" ")
+  return { kind, hash }
+}
+
+/**
+ * Installs what the script needs, unless it is there. A whole install stays one, whatever runs in it later. Answers
+ * whether the install is for programs only.
+ */
+export const ensureInstall = async (script) => {
+  const before = installed()
+  const kind = before.kind === ALL || !RUNS_PROGRAM.has(script) ? ALL : PROGRAMS
+  const hash = hashOfManifests()
+  if (before.hash !== hash || before.kind !== kind) {
+    ensureWritable("the dependencies have to be installed there")
+    say("installing the locked dependencies, Node 24 among them")
+    await install(SELECTIONS[kind])
+    writeFileSync(stampFile, `${hash} ${kind}`)
+  }
+  return kind === PROGRAMS
+}
+
+/** The package manager weighs as much as a fifth of what it installs, and is fetched again when it is needed. */
+export const removePnpm = () => rmSync(tools, { recursive: true, force: true })

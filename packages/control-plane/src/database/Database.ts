@@ -94,7 +94,7 @@ const client = (asked: DatabaseOptions, use: PoolCounts) => {
  */
 export const layerDatabase = (options: DatabaseOptions) => {
   const use = poolCounts()
-  const prepared = options.migrateOnStart === false ? checkSchema : migrate
+  const prepared = options.migrateOnStart === false ? checkSchema : migrate()
   return Layer.effectDiscard(Effect.mapError(prepared, unavailable)).pipe(
     Layer.merge(SearchBudget.layer),
     Layer.provideMerge(client(options, use)),
@@ -103,9 +103,12 @@ export const layerDatabase = (options: DatabaseOptions) => {
   )
 }
 
-/** Brings the schema of the database up to date and ends: `runplane migrate`. Answers what it applied. */
-export const migrateDatabase = (options: DatabaseOptions) =>
-  Effect.mapError(migrate, unavailable).pipe(
+/**
+ * Brings the schema of the database up to date, or up to the migration of that number, and ends: `runplane migrate`.
+ * Answers what it applied.
+ */
+export const migrateDatabase = (options: DatabaseOptions, upTo?: number) =>
+  Effect.mapError(migrate(upTo), unavailable).pipe(
     Effect.provide(
       client(options, poolCounts()).pipe(
         Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error))))

@@ -48,30 +48,32 @@ export const checkSchema = Effect.gen(function* () {
   if (database !== program) return yield* new SchemaMismatch({ database, program })
 })
 
-const loader: Migrator.Loader = Effect.sync(() =>
-  readdirSync(FOLDER)
-    .sort()
-    .flatMap((name): Array<Migrator.ResolvedMigration> => {
-      const match = FILE.exec(name)
-      if (match === null) return []
-      const apply = Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        for (const statement of readFileSync(join(FOLDER, name), "utf8").split(SEPARATOR)) {
-          if (statement.trim() !== "") yield* sql.unsafe(statement).unprepared
-        }
+const loader = (newest: number): Migrator.Loader =>
+  Effect.sync(() =>
+    readdirSync(FOLDER)
+      .sort()
+      .flatMap((name): Array<Migrator.ResolvedMigration> => {
+        const match = FILE.exec(name)
+        if (match === null || Number(match[1]) > newest) return []
+        const apply = Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          for (const statement of readFileSync(join(FOLDER, name), "utf8").split(SEPARATOR)) {
+            if (statement.trim() !== "") yield* sql.unsafe(statement).unprepared
+          }
+        })
+        return [[Number(match[1]), match[2] ?? "", Effect.succeed(apply)]]
       })
-      return [[Number(match[1]), match[2] ?? "", Effect.succeed(apply)]]
-    })
-)
+  )
 
-const run = Migrator.make({})({ loader, table: "schema_migrations" })
+const run = (newest: number) => Migrator.make({})({ loader: loader(newest), table: "schema_migrations" })
 
 /**
  * Refuses a schema that is newer than this program. Applies the numbered files of `migrations/` that the database has
  * not seen, in order and in one transaction.
- * Starters of several processes wait for each other on an advisory lock.
+ * Starters of several processes wait for each other on an advisory lock. `upTo` stops at the schema of an earlier
+ * release.
  */
-export const migrate = Effect.gen(function* () {
+export const migrate = Effect.fn("Migrations.migrate")(function* (upTo?: number) {
   const sql = yield* PgClient.PgClient
   return yield* sql.withTransaction(
     Effect.gen(function* () {
@@ -81,7 +83,7 @@ export const migrate = Effect.gen(function* () {
       yield* sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
       const [database, program] = [yield* schemaOfDatabase, yield* newestMigration]
       if (database > program) return yield* new SchemaMismatch({ database, program })
-      const applied = yield* run
+      const applied = yield* run(upTo ?? program)
       for (const [id, name] of applied) yield* Effect.logInfo(`applied migration ${id} ${name}`)
       return applied
     })

@@ -3,38 +3,27 @@
 //   npm run test:packages        (after npm run build)
 //
 // It runs on the Node that started it, of version 20 at least; the services run on the Node of the lockfile.
-import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
+import { testNodeReceiver, testPython } from "./packages/receivers.mjs"
+import {
+  example,
+  explain,
+  freePort,
+  install,
+  plainPath,
+  root,
+  run,
+  say,
+  startStack,
+  step
+} from "./packages/support.mjs"
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, "dist")
 /** The Promise client in a browser's bundle, compressed. Bytes. */
 const CLIENT_BUDGET = 30_000
-/** The first start makes a database. Milliseconds. */
-const START_LIMIT = 240_000
-
-const say = (text) => console.log(`ok  ${text}`)
-
-const run = (command, args, options = {}) => {
-  const result = spawnSync(command, args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024, ...options })
-  if (result.status === (options.expected ?? 0)) return result
-  throw new Error(
-    `${command} ${args.join(" ")} ended with ${result.status ?? result.error?.message}\n${result.stdout}\n${result.stderr}`
-  )
-}
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
 
 if (!existsSync(join(dist, "client"))) throw new Error("dist/ is empty: npm run build makes it")
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "runplane-packages-")))
@@ -42,10 +31,6 @@ const versionOf = (name) => JSON.parse(readFileSync(join(root, "node_modules", n
 
 /** The Node of the lockfile, for the services. On the path it is in front, and not what a stranger has. */
 const services = dirname(realpathSync(join(root, "node_modules/.bin/node")))
-const plainPath = (process.env.PATH ?? "")
-  .split(delimiter)
-  .filter((part) => !part.startsWith(root))
-  .join(delimiter)
 const plain = { ...process.env, PATH: plainPath }
 const modern = { ...process.env, PATH: [services, plainPath].join(delimiter) }
 
@@ -67,18 +52,6 @@ const project = (name, manifest = {}) => {
   return path
 }
 
-const install = (cwd, env, ...packages) =>
-  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages], { cwd, env })
-
-/** The lines that docs/clients.md shows. */
-const example = (document, language, marker) => {
-  const text = readFileSync(join(root, document), "utf8")
-  const at = text.indexOf(`\`\`\`${language}\n${marker}`)
-  if (at < 0) throw new Error(`${document} has no example that begins with ${marker}`)
-  const start = text.indexOf("\n", at) + 1
-  return text.slice(start, text.indexOf("```", start))
-}
-
 const compile = (cwd, moduleResolution) => {
   const module = moduleResolution === "bundler" ? "esnext" : "nodenext"
   const args = [
@@ -98,39 +71,20 @@ const compile = (cwd, moduleResolution) => {
 
 let stack
 try {
+  step("packing")
   const [domain, client, contracts, runplane] = ["domain", "client", "contracts", "runplane"].map(pack)
   say("four packages, packed, without anything of the workspace")
 
+  step("installing the package runplane and starting it")
   const program = project("services")
   install(program, modern, runplane)
   const bin = join(program, "node_modules/.bin/runplane")
   if (!/^runplane v\d/.test(run(bin, ["--version"], { cwd: program, env: modern }).stdout))
     throw new Error("no version")
-  const ports = {
-    LAUNCHER_PORT: await freePort(),
-    CONTROL_PLANE_PORT: await freePort(),
-    SANDBOX_PORT: await freePort()
-  }
   const { RUNPLANE_DATA_DIR: _, ...elsewhere } = modern
-  const env = {
-    ...elsewhere,
-    ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)])),
-    THROTTLE_LIMIT: "10000"
-  }
-  stack = spawn(bin, ["dev"], { cwd: program, env, stdio: ["ignore", "pipe", "pipe"] })
-  const told = await new Promise((resolve, reject) => {
-    let text = ""
-    const late = setTimeout(() => reject(new Error(`runplane dev is not up:\n${text}`)), START_LIMIT)
-    const take = (part) => {
-      text += part
-      if (!text.includes("Serving;")) return
-      clearTimeout(late)
-      resolve(text)
-    }
-    stack.stdout.on("data", take)
-    stack.stderr.on("data", take)
-    stack.on("exit", (code) => reject(new Error(`runplane dev ended with ${code}:\n${text}`)))
-  })
+  const started = await startStack(bin, program, { ...elsewhere, THROTTLE_LIMIT: "10000" })
+  stack = started.stack
+  const { ports, told } = started
   if (!told.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${told}`)
   if (!existsSync(join(program, ".data"))) throw new Error("the data are not in the folder of the start")
   say("npx runplane dev shows a decided run, from an empty folder")
@@ -139,6 +93,7 @@ try {
     RUNPLANE_URL: `http://127.0.0.1:${ports.CONTROL_PLANE_PORT}`,
     RUNPLANE_LAUNCHER_URL: `http://127.0.0.1:${ports.LAUNCHER_PORT}`
   }
+  step("runplane runs list and watch")
   const listed = run(bin, ["runs", "list", "--json"], { cwd: program, env: { ...modern, ...addresses } })
   const { data } = JSON.parse(listed.stdout)
   const story = run(bin, ["runs", "watch", data[0].id], { cwd: program, env: { ...modern, ...addresses } }).stdout
@@ -146,6 +101,7 @@ try {
   run(bin, ["runs", "list", "--url", "http://127.0.0.1:1"], { cwd: program, env: modern, expected: 5 })
   say("runplane runs list and watch, installed alone")
 
+  step("installing and compiling @runplane/client")
   const caller = project("caller")
   install(caller, plain, client)
   const lines = example("docs/clients.md", "ts", "import { createControlPlane")
@@ -161,6 +117,7 @@ try {
   if (!decided.stdout.includes("decision.selected")) throw new Error(decided.stdout + decided.stderr)
   say(`the same lines on Node ${run("node", ["--version"], { env: plain }).stdout.trim()} print the decision`)
 
+  step("bundling the client")
   const { rolldown } = await import(join(root, "node_modules/.pnpm/node_modules/rolldown/dist/index.mjs"))
   const bundle = await rolldown({ input: join(caller, "index.mjs"), platform: "browser", logLevel: "silent" })
   const { output } = await bundle.generate({ format: "esm", minify: true })
@@ -170,6 +127,7 @@ try {
   if (bytes > CLIENT_BUDGET) throw new Error(`the client's bundle has ${bytes} bytes, more than ${CLIENT_BUDGET}`)
   say(`bundled for a browser: ${bytes} bytes compressed, at most ${CLIENT_BUDGET}`)
 
+  step("the client for Effect")
   const effectful = project("effectful")
   install(effectful, modern, domain, client, `effect@${versionOf("effect")}`)
   writeFileSync(
@@ -191,6 +149,7 @@ export const state = emptyRunState
   )
   say("@runplane/client/effect and @runplane/domain compile and load")
 
+  step("reading @runplane/contracts")
   const reader = project("reader")
   install(reader, plain, contracts)
   const openapi = JSON.parse(
@@ -198,12 +157,16 @@ export const state = emptyRunState
   )
   if (openapi.openapi !== "3.1.0") throw new Error("no OpenAPI document")
   say("@runplane/contracts has the documents")
+
+  const env = { ...modern, ...addresses }
+  await testNodeReceiver({ bin, env, folder: project("receiver"), port: await freePort(), plain })
+  await testPython({ addresses, bin, env, folder: project("python"), port: await freePort(), plain })
+} catch (error) {
+  explain(error)
+  if (stack !== undefined) console.error(`\nThe stack said last:\n${stack.text().slice(-6000)}`)
+  process.exitCode = 1
 } finally {
-  if (stack !== undefined && stack.exitCode === null) {
-    const gone = new Promise((resolve) => stack.once("exit", resolve))
-    stack.kill("SIGINT")
-    await gone
-  }
+  await stack?.stop()
   const data = join(folder, "services/.data/postgres")
   // Root's database lives elsewhere, with a link to it.
   if (existsSync(data)) rmSync(realpathSync(data), { recursive: true, force: true })

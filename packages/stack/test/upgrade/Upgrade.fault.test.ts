@@ -11,7 +11,7 @@ import { startStack } from "../support/StackProcess.ts"
 const MIGRATIONS = fileURLToPath(new URL("../../../../migrations/", import.meta.url))
 const newest = Math.max(...readdirSync(MIGRATIONS).map((name) => Number.parseInt(name, 10)))
 
-/** The schemas that a program of the current release is started on: the first, one of the middle, the last before it. */
+/** The schemas that the current program is started on: the first, one of the middle, the last before it. */
 const SERVED_FROM = [1, Math.ceil(newest / 2), newest - 1]
 
 /** A database that a whole stack has worked on, after its stop: a decided run and what surrounds it. */

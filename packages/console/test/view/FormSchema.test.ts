@@ -35,7 +35,7 @@ describe("a form of a JSON Schema", () => {
         ["customerFacing", "flag", "Customer facing", false],
         ["standby", "object", "Standby", true],
         ["runbook", "list", "Runbook", false],
-        ["either", "json", "Either", false]
+        ["either", "either", "Either", false]
       ]
     )
     assert.deepStrictEqual(blankOf(spec), { severity: "sev1", standby: { region: "" } })

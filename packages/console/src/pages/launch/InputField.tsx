@@ -1,7 +1,7 @@
 import type * as Schema from "effect/Schema"
 import { Plus, Trash2 } from "lucide-react"
 import { useEffect, useId, useState } from "react"
-import { blankOf, type FieldSpec, type InputFaults } from "../../view/FormSchema.ts"
+import { blankOf, type FieldSpec, fits, type InputFaults } from "../../view/FormSchema.ts"
 
 interface InputFieldProps {
   readonly spec: FieldSpec
@@ -26,6 +26,7 @@ export const InputField = (props: InputFieldProps) => {
     return (
       <fieldset className={place === "" ? "flex flex-col gap-3" : "flex flex-col gap-3 border-l-2 border-line pl-3"}>
         {place === "" ? null : <legend className="mb-2 font-medium">{spec.title}</legend>}
+        {place === "" ? null : <About id={id} spec={spec} />}
         {spec.members.map((member) => (
           <InputField
             key={member.name}
@@ -40,9 +41,14 @@ export const InputField = (props: InputFieldProps) => {
             }}
           />
         ))}
+        {place === "" || isRequired || value === undefined ? null : <Leave title={spec.title} onChange={onChange} />}
         <Faults id={id} wrong={wrong} />
       </fieldset>
     )
+  }
+  if (spec.kind === "either") {
+    const fitting = spec.branches.findIndex((branch) => fits(branch, value))
+    return <Either {...props} branches={spec.branches} chosen={fitting} />
   }
   if (spec.kind === "list") {
     const items = Array.isArray(value) ? (value as ReadonlyArray<Schema.Json>) : []
@@ -63,16 +69,26 @@ export const InputField = (props: InputFieldProps) => {
             <button
               type="button"
               className="btn btn-quiet mt-5 px-1.5 text-soft"
-              aria-label={`Remove item ${at + 1}`}
+              aria-label={`Remove item ${at + 1} of ${spec.title}`}
+              disabled={items.length <= spec.minItems}
               onClick={() => onChange(items.toSpliced(at, 1))}
             >
               <Trash2 size={14} aria-hidden />
             </button>
           </div>
         ))}
-        <button type="button" className="btn self-start" onClick={() => onChange([...items, blankOf(spec.item)])}>
-          <Plus size={14} aria-hidden /> Add
-        </button>
+        <About id={id} spec={spec} />
+        <span className="flex gap-2">
+          <button
+            type="button"
+            className="btn"
+            disabled={spec.maxItems !== undefined && items.length >= spec.maxItems}
+            onClick={() => onChange([...items, blankOf(spec.item)])}
+          >
+            <Plus size={14} aria-hidden /> Add
+          </button>
+          {isRequired || value === undefined ? null : <Leave title={spec.title} onChange={onChange} />}
+        </span>
         <Faults id={id} wrong={wrong} />
       </fieldset>
     )
@@ -94,12 +110,81 @@ export const InputField = (props: InputFieldProps) => {
         {isRequired ? <span className="label">required</span> : null}
       </label>
       {spec.kind === "flag" ? null : <Entry {...props} id={id} described={described} />}
-      <p id={`${id}-about`} className="text-[12px] text-muted">
-        {spec.description}
-      </p>
+      <About id={id} spec={spec} />
       <Faults id={id} wrong={wrong} />
     </div>
   )
+}
+
+/** What the schema says of a field, and what it asks of its value. */
+const About = ({ id, spec }: { readonly id: string; readonly spec: FieldSpec }) => (
+  <p id={`${id}-about`} className="text-[12px] text-muted">
+    {spec.description}
+    {spec.description !== undefined && spec.asks.length > 0 ? " · " : ""}
+    {spec.asks.join(" · ")}
+  </p>
+)
+
+const Leave = ({ onChange, title }: { readonly title: string; readonly onChange: InputFieldProps["onChange"] }) => (
+  <button
+    type="button"
+    className="btn btn-quiet self-start text-soft"
+    aria-label={`Leave ${title} out`}
+    onClick={() => onChange(undefined)}
+  >
+    Leave out
+  </button>
+)
+
+interface EitherProps extends InputFieldProps {
+  readonly branches: ReadonlyArray<FieldSpec>
+  /** The branch that the value has the form of; -1 for none. */
+  readonly chosen: number
+}
+
+/** A value that has one of several forms: which one, and then its fields. */
+const Either = ({ branches, chosen, faults, isRequired = false, onChange, place, spec, value }: EitherProps) => {
+  const id = useId()
+  const [picked, setPicked] = useState(chosen)
+  const at = picked >= 0 && (value === undefined || fitsAt(branches, picked, value)) ? picked : chosen
+  const branch = branches[at]
+  return (
+    <fieldset className="flex flex-col gap-2 border-l-2 border-line pl-3">
+      <legend className="mb-1 font-medium">
+        {spec.title} {isRequired ? <span className="label">required</span> : null}
+      </legend>
+      <About id={id} spec={spec} />
+      <label className="block">
+        <span className="sr-only">Form of {spec.title}</span>
+        <select
+          className="field w-full max-w-[420px]"
+          value={value === undefined ? -1 : at}
+          onChange={({ target }) => {
+            const next = Number(target.value)
+            const form = branches[next]
+            setPicked(next)
+            onChange(form === undefined ? undefined : blankOf(form))
+          }}
+        >
+          <option value={-1}>{isRequired ? "Choose" : "Left out"}</option>
+          {branches.map(({ title }, each) => (
+            <option key={`${each} ${title}`} value={each}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      {branch === undefined || value === undefined ? null : (
+        <InputField spec={branch} value={value} place={place} faults={faults} isRequired onChange={onChange} />
+      )}
+      {branch === undefined ? <Faults id={id} wrong={faults.get(place) ?? []} /> : null}
+    </fieldset>
+  )
+}
+
+const fitsAt = (branches: ReadonlyArray<FieldSpec>, at: number, value: Schema.Json): boolean => {
+  const branch = branches[at]
+  return branch !== undefined && fits(branch, value)
 }
 
 interface EntryProps extends InputFieldProps {
@@ -134,7 +219,8 @@ const Entry = ({ described, id, onChange, spec, value }: EntryProps) => {
           id={id}
           type="number"
           className="field num mt-0.5 w-full max-w-[220px]"
-          step={spec.isWhole ? 1 : "any"}
+          step={spec.step ?? (spec.isWhole ? 1 : "any")}
+          placeholder={spec.example}
           min={spec.min}
           max={spec.max}
           value={typeof value === "number" ? value : ""}
@@ -146,7 +232,8 @@ const Entry = ({ described, id, onChange, spec, value }: EntryProps) => {
       return (
         <input
           id={id}
-          type={spec.format === "uri" ? "url" : "text"}
+          type={spec.format === "uri" ? "url" : spec.format === "email" ? "email" : "text"}
+          placeholder={spec.example}
           className="field mt-0.5 w-full"
           maxLength={spec.maxLength}
           value={typeof value === "string" ? value : ""}

@@ -1,19 +1,17 @@
-import type { LaunchSchema, ScenarioSummary } from "@runplane/api"
-import { useMutation, useQuery } from "@tanstack/react-query"
-import type * as Schema from "effect/Schema"
-import { ArrowLeft, Rocket } from "lucide-react"
-import { useMemo, useState } from "react"
-import { useLocation } from "wouter"
+import type { ScenarioSummary } from "@runplane/api"
+import { useQuery } from "@tanstack/react-query"
+import { ArrowLeft } from "lucide-react"
 import type { CallLauncher } from "../../client/Launcher.ts"
-import { CallFailed } from "../../client/Problem.ts"
-import { Avatar, Chip, Said } from "../../ui/basics.tsx"
+import { Said } from "../../ui/basics.tsx"
 import { Failure, Skeleton } from "../../ui/States.tsx"
-import { duration, modeLabel } from "../../view/Format.ts"
-import { fieldSpec, inputFaults } from "../../view/FormSchema.ts"
-import { InputField, JsonEntry } from "./InputField.tsx"
+import { LaunchInputs } from "./LaunchInputs.tsx"
+import type { Again } from "./useAgain.ts"
 
 interface LaunchFormProps {
   readonly call: CallLauncher
+  readonly launcherUrl: string
+  /** The run that is launched again. */
+  readonly again: Again | undefined
   readonly scenario: ScenarioSummary
   readonly version: string
   readonly template: string
@@ -22,7 +20,16 @@ interface LaunchFormProps {
 }
 
 /** Version, template and inputs of a scenario, who will take part, and the button that starts it. */
-export const LaunchForm = ({ call, choose, leave, scenario, template, version }: LaunchFormProps) => {
+export const LaunchForm = ({
+  again,
+  call,
+  choose,
+  launcherUrl,
+  leave,
+  scenario,
+  template,
+  version
+}: LaunchFormProps) => {
   const packSlug = scenario.packSlug ?? ""
   const asked = useQuery({
     queryKey: ["launch schema", packSlug, scenario.scenario, version, template],
@@ -64,7 +71,16 @@ export const LaunchForm = ({ call, choose, leave, scenario, template, version }:
       {asked.isError ? (
         <Failure what="The scenario cannot be read" error={asked.error} retry={() => void asked.refetch()} />
       ) : null}
-      {asked.data === undefined ? null : <Inputs call={call} schema={asked.data} template={template} />}
+      {asked.data === undefined ? null : (
+        <LaunchInputs
+          key={again?.runId ?? ""}
+          call={call}
+          launcherUrl={launcherUrl}
+          schema={asked.data}
+          template={template}
+          again={again}
+        />
+      )}
     </section>
   )
 }
@@ -88,112 +104,3 @@ const Choice = ({ label, onChange, options, value }: ChoiceProps) => (
     </select>
   </label>
 )
-
-interface InputsProps {
-  readonly call: CallLauncher
-  readonly schema: LaunchSchema
-  readonly template: string
-}
-
-const Inputs = ({ call, schema, template }: InputsProps) => {
-  const [inputs, setInputs] = useState<Schema.JsonObject>(schema.defaults)
-  const [label, setLabel] = useState("")
-  const [isJson, setJson] = useState(false)
-  const [, go] = useLocation()
-  const spec = useMemo(() => fieldSpec(schema.formSchema), [schema])
-  const launch = useMutation({
-    mutationFn: () =>
-      call((api) =>
-        api.launch.runExample({
-          payload: {
-            scenarioRef: schema.scenarioRef,
-            ...(template !== "" && { templateId: template }),
-            inputs,
-            bootstrapAgents: true,
-            ...(label.trim() !== "" && { runLabel: label.trim() })
-          }
-        })
-      ),
-    onSuccess: ({ controlPlaneRun }) => {
-      if (controlPlaneRun !== undefined) go(`/runs/${controlPlaneRun.runId}`)
-    }
-  })
-  const faults = inputFaults(launch.error instanceof CallFailed ? launch.error.problem.metadata : undefined)
-  const { modeName, policyVersion, ttlMs } = schema.launchSummary
-  const change = (next: Schema.Json | undefined) => {
-    if (typeof next === "object" && next !== null && !Array.isArray(next)) setInputs(next as Schema.JsonObject)
-  }
-  return (
-    <form
-      // What is wrong is said by the service, beside the fields.
-      noValidate
-      className="mt-4 flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!launch.isPending) launch.mutate()
-      }}
-    >
-      <div className="panel flex flex-col gap-3 p-4">
-        <div className="flex items-center justify-between">
-          <h3 className="font-semibold">Inputs</h3>
-          <button type="button" className="btn" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
-            {isJson ? "As a form" : "As JSON"}
-          </button>
-        </div>
-        {isJson || spec.kind !== "object" ? (
-          <JsonEntry
-            id="inputs-as-json"
-            label="Inputs as JSON"
-            value={inputs}
-            onChange={change}
-            described={{ "aria-invalid": faults.size > 0 }}
-          />
-        ) : (
-          <InputField spec={spec} value={inputs} place="" faults={faults} onChange={change} />
-        )}
-      </div>
-      <label className="block">
-        <span className="label">Name of this run (may be empty)</span>
-        <input
-          type="text"
-          maxLength={200}
-          className="field mt-0.5 w-full"
-          value={label}
-          onChange={({ target }) => setLabel(target.value)}
-        />
-      </label>
-      <section className="panel p-4" aria-label="Who takes part">
-        <h3 className="font-semibold">Who takes part</h3>
-        <ul className="mt-2 grid gap-2 sm:grid-cols-2">
-          {schema.participants.map(({ agentRef, id, role }, place) => (
-            <li key={id} className="flex items-center gap-2">
-              <Avatar name={id} place={place} />
-              <span className="min-w-0">
-                <span className="block truncate font-medium">
-                  <Said text={id} />
-                </span>
-                <span className="block truncate text-[12px] text-muted">
-                  <Said text={`${role}, ${agentRef}`} />
-                </span>
-              </span>
-            </li>
-          ))}
-        </ul>
-        <p className="mt-3 flex flex-wrap gap-1.5">
-          <Chip>{modeLabel(modeName)} mode</Chip>
-          {policyVersion === undefined ? null : <Chip>{policyVersion}</Chip>}
-          <Chip>at most {duration(ttlMs)}</Chip>
-        </p>
-      </section>
-      {launch.isError ? <Failure what="The scenario was not launched" error={launch.error} /> : null}
-      {launch.isSuccess && launch.data.controlPlaneRun === undefined ? (
-        <p role="alert" className="text-warn">
-          The agents were started, but the control plane did not take the run.
-        </p>
-      ) : null}
-      <button type="submit" className="btn btn-main h-9 self-start px-4" disabled={launch.isPending}>
-        <Rocket size={15} aria-hidden /> {launch.isPending ? "Starting the agents…" : "Launch"}
-      </button>
-    </form>
-  )
-}

@@ -9,8 +9,9 @@ import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
 import { counted } from "../../view/Format.ts"
 import { textParam } from "../../view/UrlState.ts"
 import { LaunchForm } from "./LaunchForm.tsx"
+import { useAgain } from "./useAgain.ts"
 
-const params = { q: textParam, scenario: textParam, version: textParam, template: textParam }
+const params = { q: textParam, scenario: textParam, version: textParam, template: textParam, from: textParam }
 
 const nameOf = ({ packSlug, scenario }: ScenarioSummary) => `${packSlug ?? ""}/${scenario}`
 
@@ -32,7 +33,11 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
       .split(/\s+/)
       .every((word) => said.includes(word))
   }
-  const chosen = catalog.data?.find((scenario) => nameOf(scenario) === page.scenario)
+  const again = useAgain(page.from)
+  const origin = again.data?.origin
+  const isAgain = page.scenario === "" && origin !== undefined
+  const wanted = isAgain ? origin : page
+  const chosen = catalog.data?.find((scenario) => nameOf(scenario) === wanted.scenario)
   return (
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto grid max-w-[1180px] gap-6 p-4 lg:grid-cols-[340px_1fr]">
@@ -50,6 +55,12 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
               onChange={({ target }) => setTyped(target.value)}
             />
           </label>
+          {again.isError ? <Failure what="The run cannot be read" error={again.error} /> : null}
+          {again.data !== undefined && origin === undefined ? (
+            <p role="status" className="mt-3 text-warn">
+              That run was not made by a launch service, so it cannot be launched again from here.
+            </p>
+          ) : null}
           {catalog.isPending ? <Skeleton rows={5} height={88} /> : null}
           {catalog.isError ? (
             <Failure what="The scenarios cannot be read" error={catalog.error} retry={() => void catalog.refetch()} />
@@ -64,7 +75,9 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
                   className={`panel flex h-full w-full flex-col p-3.5 text-left hover:border-accent ${
                     scenario === chosen ? "border-accent bg-accent-soft" : ""
                   }`}
-                  onClick={() => set({ scenario: nameOf(scenario), version: "", template: "" }, { push: true })}
+                  onClick={() =>
+                    set({ scenario: nameOf(scenario), version: "", template: "", from: "" }, { push: true })
+                  }
                 >
                   <span className="block font-semibold">
                     <Said text={scenario.name} />
@@ -88,13 +101,15 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
         </section>
         {chosen === undefined ? null : (
           <LaunchForm
-            key={`${nameOf(chosen)}@${page.version}#${page.template}`}
+            key={`${nameOf(chosen)}@${wanted.version}#${wanted.template}`}
             call={call}
+            launcherUrl={launcherUrl}
+            again={origin?.scenario === nameOf(chosen) ? again.data : undefined}
             scenario={chosen}
-            version={chosen.versions.includes(page.version) ? page.version : (chosen.versions.at(-1) ?? "")}
-            template={chosen.templates.includes(page.template) ? page.template : ""}
-            choose={set}
-            leave={() => set({ scenario: "", version: "", template: "" })}
+            version={chosen.versions.includes(wanted.version) ? wanted.version : (chosen.versions.at(-1) ?? "")}
+            template={chosen.templates.includes(wanted.template) ? wanted.template : ""}
+            choose={(patch) => set({ ...wanted, ...patch })}
+            leave={() => set({ scenario: "", version: "", template: "", from: "" })}
           />
         )}
       </div>

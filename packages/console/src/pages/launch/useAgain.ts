@@ -1,0 +1,30 @@
+import type { CanonicalEvent } from "@runplane/domain"
+import { type UseQueryResult, useQuery } from "@tanstack/react-query"
+import { callRuns } from "../../client/Client.ts"
+import { type Origin, originOf } from "../../view/Again.ts"
+
+/** A run that is to be launched once more. */
+export interface Again {
+  readonly runId: string
+  /** Undefined for a run that no launch service made. */
+  readonly origin: Origin | undefined
+  /** Its first events, in which the initiator tells what the session is about. */
+  readonly events: ReadonlyArray<CanonicalEvent>
+}
+
+/** The context is among the first messages of a session. */
+const FIRST_EVENTS = 200
+
+export const useAgain = (runId: string): UseQueryResult<Again> =>
+  useQuery({
+    queryKey: ["again", runId],
+    enabled: runId !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }): Promise<Again> => {
+      const params = { id: runId }
+      const run = await callRuns((api) => api.runs.get({ params, query: {} }), signal)
+      const query = { afterSeq: 0, limit: FIRST_EVENTS }
+      const answer = await callRuns((api) => api.events.list({ params, query }), signal)
+      return { runId: run.id, origin: originOf(run.metadata), events: "data" in answer ? answer.data : answer }
+    }
+  })

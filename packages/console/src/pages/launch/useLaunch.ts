@@ -1,0 +1,64 @@
+import type { Run } from "@runplane/api"
+import { isTerminal } from "@runplane/domain"
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { callRuns } from "../../client/Client.ts"
+import type { CallLauncher } from "../../client/Launcher.ts"
+import { CallFailed } from "../../client/Problem.ts"
+import type { LaunchOrder } from "../../view/LaunchCommands.ts"
+import type { LaunchProgress } from "../../view/LaunchSteps.ts"
+
+/** How often the line for agents, and the new run, are looked at. */
+const LOOK_MS = 700
+
+/** Launches, and tells how far it has come: the line for agents, the run, its session, and its first message. */
+export const useLaunch = (call: CallLauncher, { inputs, runLabel, scenarioRef, templateId }: LaunchOrder) => {
+  const launch = useMutation({
+    mutationFn: () =>
+      call((api) =>
+        api.launch.runExample({
+          payload: {
+            scenarioRef,
+            ...(templateId !== undefined && { templateId }),
+            inputs,
+            bootstrapAgents: true,
+            ...(runLabel !== undefined && { runLabel })
+          }
+        })
+      )
+  })
+  const queue = useQuery({
+    queryKey: ["launch queue"],
+    enabled: launch.isPending,
+    refetchInterval: LOOK_MS,
+    queryFn: ({ signal }) => call((api) => api.launch.queue(), signal)
+  })
+  const runId = launch.data?.controlPlaneRun?.runId
+  const run = useQuery<Run>({
+    queryKey: ["launched", runId],
+    enabled: runId !== undefined,
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && (data.status === "running" || isTerminal(data.status)) ? false : LOOK_MS,
+    queryFn: ({ signal }) => callRuns((api) => api.runs.get({ params: { id: runId ?? "" }, query: {} }), signal)
+  }).data
+  const waiting = queue.data?.waiting.filter((one) => one.scenarioRef === scenarioRef && one.runLabel === runLabel)
+  const progress: LaunchProgress = {
+    isAsked: !launch.isIdle,
+    problem: launch.error instanceof CallFailed ? launch.error.problem : undefined,
+    place: launch.isPending ? waiting?.at(-1)?.place : undefined,
+    agents: launch.data?.hostedAgents.length,
+    hasRun: runId !== undefined,
+    run:
+      run === undefined
+        ? undefined
+        : {
+            status: run.status,
+            lastEventIndex: run.lastEventIndex,
+            startedSession: SESSION_WAS_OPEN.has(run.status),
+            errorMessage: run.errorMessage
+          }
+  }
+  return { launch, progress }
+}
+
+/** Statuses of a run whose session was there. */
+const SESSION_WAS_OPEN: ReadonlySet<string> = new Set(["running", "suspended", "completed"])

@@ -53,6 +53,8 @@ const toObservedRun = (row: ObservedRow): ObservedRun => ({
   cancel: lateCancelOf(row)
 })
 
+class FindCursor extends Request.Class<{ readonly runId: RunId }, number | undefined, SqlError> {}
+
 class FindRun extends Request.Class<{ readonly runId: RunId }, ObservedRun | undefined, SqlError> {}
 
 /** Runs that one query looks for at most. */
@@ -78,6 +80,8 @@ export class ObservedRuns extends Context.Service<
   ObservedRuns,
   {
     readonly find: (runId: RunId) => Effect.Effect<ObservedRun | undefined, SqlError>
+    /** How many envelopes of its session the log has; undefined when there is no such run. */
+    readonly cursor: (runId: RunId) => Effect.Effect<number | undefined, SqlError>
     /** The run's status as it is, with its revision. */
     readonly standing: (runId: RunId) => Effect.Effect<RunStanding | undefined, SqlError>
     /** The runs of these sessions, in one query; a run that waited in vain only where there is no other. */
@@ -127,6 +131,19 @@ export class ObservedRuns extends Context.Service<
         })
       ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
       const find = Effect.fn("ObservedRuns.find")((runId: RunId) => Effect.request(new FindRun({ runId }), finder))
+      // All observers of a process ask at once when it starts, and when the connection to the runtime breaks.
+      const cursors = RequestResolver.make<FindCursor>(
+        Effect.fnUntraced(function* (entries) {
+          const rows = yield* sql<{ readonly id: string; readonly stream_cursor: bigint }>`
+            SELECT run_id::text AS id, stream_cursor FROM run_heads
+            WHERE run_id = ANY(${entries.map(({ request }) => request.runId)}::uuid[])`
+          const found = new Map(rows.map((row) => [row.id, Number(row.stream_cursor)]))
+          for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
+        })
+      ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
+      const cursor = Effect.fn("ObservedRuns.cursor")((runId: RunId) =>
+        Effect.request(new FindCursor({ runId }), cursors)
+      )
       const standing = Effect.fn("ObservedRuns.standing")((runId: RunId) =>
         Effect.map(
           sql<{
@@ -216,6 +233,7 @@ export class ObservedRuns extends Context.Service<
                   ${JSON.stringify({ traceId: run.traceId })}::text::json, ${at}::timestamptz)`)
       return ObservedRuns.of({
         find,
+        cursor,
         standing,
         ofSessions,
         deletedSessions,

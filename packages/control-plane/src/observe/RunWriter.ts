@@ -31,7 +31,6 @@ import {
   type StreamCursorMoved
 } from "../log/AppendRequest.ts"
 import { EventLog } from "../log/EventLog.ts"
-import { EventRepository } from "../log/EventRepository.ts"
 import { Ids } from "../log/Ids.ts"
 import { CallerReasons } from "./CallerReasons.ts"
 import type { TerminalSessionState, Write } from "./decide/Action.ts"
@@ -73,7 +72,6 @@ export class RunWriter extends Context.Service<
     RunWriter,
     Effect.gen(function* () {
       const log = yield* EventLog
-      const events = yield* EventRepository
       const runs = yield* ObservedRuns
       const ids = yield* Ids
       const reasons = yield* CallerReasons
@@ -212,14 +210,14 @@ export class RunWriter extends Context.Service<
       }
 
       const cursor = Effect.fnUntraced(function* (runId: RunId) {
-        const head = yield* events.head(runId).pipe(
+        const stored = yield* runs.cursor(runId).pipe(
           Effect.tapError((error) =>
             Effect.logWarning(`cannot read the stream cursor, trying again: ${describeSqlError(error)}`)
           ),
           Effect.retry(Schedule.spaced(RETRY_MS)),
           Effect.orDie
         )
-        return head === undefined ? yield* new RunNotFound({ runId }) : head.cursor
+        return stored === undefined ? yield* new RunNotFound({ runId }) : stored
       })
 
       const store = (

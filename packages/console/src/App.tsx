@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
-import { LayoutDashboard, ListTree, Rocket } from "lucide-react"
+import { Activity, Bot, LayoutDashboard, ListTree, Radio, Rocket, Scale, ScrollText, Webhook } from "lucide-react"
 import { Component, lazy, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Router, Switch } from "wouter"
 import type { Config } from "./client/Config.ts"
@@ -11,6 +11,12 @@ import { useStore } from "./ui/hooks.ts"
 import { Empty, Failure, Skeleton } from "./ui/States.tsx"
 
 const OverviewPage = lazy(() => import("./pages/overview/OverviewPage.tsx"))
+const EventsPage = lazy(() => import("./pages/events/EventsPage.tsx"))
+const AgentsPage = lazy(() => import("./pages/agents/AgentsPage.tsx"))
+const PoliciesPage = lazy(() => import("./pages/policies/PoliciesPage.tsx"))
+const WebhooksPage = lazy(() => import("./pages/webhooks/WebhooksPage.tsx"))
+const AuditPage = lazy(() => import("./pages/audit/AuditPage.tsx"))
+const OperationsPage = lazy(() => import("./pages/operations/OperationsPage.tsx"))
 const RunsPage = lazy(() => import("./pages/runs/RunsPage.tsx"))
 const LaunchPage = lazy(() => import("./pages/launch/LaunchPage.tsx"))
 const RunPage = lazy(() => import("./pages/run/RunPage.tsx"))
@@ -41,7 +47,13 @@ session.subscribe(() => {
 const placesOf = ({ launcherUrl }: Config): ReadonlyArray<Place> => [
   { path: "/overview", title: "Overview", icon: LayoutDashboard, key: "o" },
   { path: "/runs", title: "Runs", icon: ListTree, key: "r" },
-  ...(launcherUrl === undefined ? [] : [{ path: "/launch", title: "Launch", icon: Rocket, key: "l" }])
+  ...(launcherUrl === undefined ? [] : [{ path: "/launch", title: "Launch", icon: Rocket, key: "l" }]),
+  { path: "/events", title: "Events", icon: Radio, key: "e" },
+  { path: "/agents", title: "Agents", icon: Bot, key: "a" },
+  { path: "/policies", title: "Policies", icon: Scale, key: "p" },
+  { path: "/webhooks", title: "Webhooks", icon: Webhook, key: "w" },
+  { path: "/audit", title: "Audit", icon: ScrollText, key: "u" },
+  { path: "/operations", title: "Operations", icon: Activity, key: "s" }
 ]
 
 export const App = ({ config }: { readonly config: Config }) => {
@@ -69,6 +81,24 @@ export const App = ({ config }: { readonly config: Config }) => {
                     <LaunchPage launcherUrl={config.launcherUrl} />
                   </Route>
                 )}
+                <Route path="/events">
+                  <EventsPage />
+                </Route>
+                <Route path="/agents">
+                  <AgentsPage launcherUrl={config.launcherUrl} />
+                </Route>
+                <Route path="/policies">
+                  <PoliciesPage launcherUrl={config.launcherUrl} />
+                </Route>
+                <Route path="/webhooks">
+                  <WebhooksPage />
+                </Route>
+                <Route path="/audit">
+                  <AuditPage />
+                </Route>
+                <Route path="/operations">
+                  <OperationsPage />
+                </Route>
                 <Route>
                   <Empty isPage title="There is no such page">
                     <a className="text-accent underline" href={import.meta.env.BASE_URL}>

@@ -35,5 +35,11 @@ export { SandboxSettings } from "./settings/SandboxSettings.ts"
 export { ServiceSettings } from "./settings/ServiceSettings.ts"
 export { DEVELOPMENT, type Program, type Setting } from "./settings/Setting.ts"
 export { settingNames, settingsOfProgram } from "./settings/SettingsTable.ts"
-export { asksForSettings, printSettings, settingsHelp } from "./settings/SettingTexts.ts"
+export {
+  asksForSettings,
+  printSettings,
+  type SettingInForce,
+  settingsHelp,
+  settingsInForce
+} from "./settings/SettingTexts.ts"
 export { StackSettings } from "./settings/StackSettings.ts"

@@ -32,6 +32,23 @@ export const CircuitBreakerHistory = Schema.Struct({
 })
 export type CircuitBreakerHistory = typeof CircuitBreakerHistory.Type
 
+/** How this process was started, and what it does (docs/http.md#process). */
+export const ProcessInfo = Schema.Struct({
+  version: Field.text("Version of the service", "0.1.0"),
+  startedAt: Field.time("When the process began to serve"),
+  observedRuns: Field.integer("Runs that this process observes now"),
+  settings: Schema.Array(
+    Schema.Struct({
+      name: Field.text("Name of the setting", "PORT"),
+      value: Field.text("What it is; masked for a secret", "3001"),
+      isDefault: Field.flag("Whether nobody has set it"),
+      isSecret: Field.flag("Whether its value is masked"),
+      meaning: Field.text("What it does")
+    })
+  ).annotate({ description: "Every setting of the service, in the order of docs/settings.md" })
+}).annotate({ identifier: "ProcessInfo", description: "One process of the service: the one that answers" })
+export type ProcessInfo = typeof ProcessInfo.Type
+
 /** What the runtime and the run records disagree on (docs/http.md#drift). */
 export const DriftReport = Schema.Struct({
   complete: Field.flag("False when the listing was cut by its page cap or time-out"),
@@ -89,6 +106,15 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         access: "viewer",
         summary: "Read the states of the circuit breaker",
         description: "At most the last 200 states that the breaker of this process entered, and the one it is in."
+      })
+    ),
+    HttpApiEndpoint.get("process", "/admin/process", { success: ProcessInfo }).annotateMerge(
+      operation({
+        id: "getProcess",
+        access: "admin",
+        summary: "Read how the service was started",
+        description:
+          "Version, start, observed runs and every setting in force of the process that answers. Secrets are masked."
       })
     ),
     HttpApiEndpoint.get("runtimeSessions", "/admin/runtime/sessions", {

@@ -14,6 +14,9 @@ export const webhookEvents = [
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 
+/** What a test of a subscription is called (docs/http.md#webhook-test). */
+export const WEBHOOK_TEST = "webhook.test"
+
 export const WebhookDeliveryStats = Schema.Struct({
   total: Field.integer("Deliveries since the subscription was made, pending ones included"),
   succeeded: Field.integer("Deliveries that were answered with 2xx"),

@@ -74,6 +74,21 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         failures: ["WebhookNotFound"]
       })
     ),
+    HttpApiEndpoint.post("test", "/webhooks/:id/test", {
+      params: id,
+      success: WebhookDelivery.pipe(created),
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      operation({
+        id: "testWebhook",
+        access: "admin",
+        summary: "Send a test",
+        description:
+          "Sends the event `webhook.test`, whatever events the subscription asks for, signed and tried again as any other. " +
+          "Its `runId` is of no run. The deliveries of the subscription say what became of it.",
+        failures: ["WebhookNotFound", "WebhookInactive"]
+      })
+    ),
     HttpApiEndpoint.post("redeliver", "/webhooks/:id/deliveries/:deliveryId/redeliver", {
       params: { id: UuidParam, deliveryId: UuidParam },
       success: WebhookDelivery.pipe(created),

@@ -25,6 +25,8 @@ interface TimeChartProps {
   readonly sync: string
   readonly onZoom: (span: TimeSpan) => void
   readonly height?: number
+  /** Without the values under the chart. */
+  readonly isBare?: boolean
 }
 
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
@@ -61,6 +63,7 @@ export default function TimeChart({
   bucketMs,
   format,
   height = 132,
+  isBare = false,
   isCount = false,
   label,
   lines,
@@ -94,7 +97,7 @@ export default function TimeChart({
         width: Math.max(120, node.clientWidth),
         height,
         padding: [8, 10, 0, 0],
-        legend: { show: true, live: true },
+        legend: { show: !isBare, live: true },
         cursor: {
           sync: { key: sync, setSeries: false },
           y: false,

@@ -41,7 +41,8 @@ export const startStack = async (): Promise<void> => {
     RUNPLANE_POSTGRES_PORT: String(postgres),
     RUNPLANE_DATA_DIR: dataFolder,
     AUTH_API_KEYS: KEY,
-    THROTTLE_LIMIT: "1000000"
+    THROTTLE_LIMIT: "1000000",
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: "true"
   }
   stack = await Effect.runPromise(Scope.provide(startProgram(STACK, { args: ["--no-demo"], env }), scope))
   const serving = await Effect.runPromise(stack.line("Serving"))

@@ -190,6 +190,7 @@ contract("Administration", [
   get("/admin/circuit-breaker/history?window=7d&since=2099-01-01T00:00:00Z", "has since override window", {
     history: []
   }),
+  get("/admin/process", "says how the process was started", { startedAt: TIMESTAMP, observedRuns: 0 }),
   get("/admin/runtime/sessions", "is the drift report", {
     complete: true,
     runtimeSessionCount: isCount,

@@ -24,17 +24,33 @@ export const settingsHelp = (program: Program): string => {
 /** Whether a command line asks for `printSettings`. */
 export const asksForSettings = (args: ReadonlyArray<string>): boolean => args.includes("--print-settings")
 
-/** Prints the settings that a program would start with, a line each. Secrets are masked. */
-export const printSettings = (program: Program) =>
+/** A setting as it is in force; the value of a secret is masked. */
+export interface SettingInForce {
+  readonly name: string
+  readonly value: string
+  readonly isDefault: boolean
+  readonly isSecret: boolean
+  readonly meaning: string
+}
+
+/** The settings that a program starts with. Secrets are masked. */
+export const settingsInForce = (program: Program) =>
   Effect.forEach(
     settingsOfProgram(program),
     Effect.fnUntraced(function* (setting) {
       const text = yield* readText(setting)
-      const value = text === undefined ? setting.shownDefault : setting.secret && text !== "" ? MASK : text
-      yield* Console.log(`${setting.name}=${value}${text === undefined ? " (default)" : ""}`)
-    }),
-    { discard: true }
+      const { meaning, name, secret, shownDefault } = setting
+      const value = text === undefined ? shownDefault : secret && text !== "" ? MASK : text
+      return { name, value, isDefault: text === undefined, isSecret: secret, meaning } satisfies SettingInForce
+    })
   )
+
+/** Prints the settings that a program would start with, a line each. Secrets are masked. */
+export const printSettings = Effect.fn("printSettings")(function* (program: Program) {
+  for (const { isDefault, name, value } of yield* settingsInForce(program)) {
+    yield* Console.log(`${name}=${value}${isDefault ? " (default)" : ""}`)
+  }
+})
 
 const MASK = "****"
 

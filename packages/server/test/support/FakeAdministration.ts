@@ -7,6 +7,8 @@ export const Admin = HttpApiBuilder.group(ControlPlaneApi, "admin", (handlers) =
     setLogLevel: ({ payload }) => Effect.succeed({ level: payload.level, previous: "info" as const }),
     resetCircuitBreaker: () => Effect.succeed({ status: "ok" as const, state: "CLOSED" as const }),
     circuitBreakerHistory: () => Effect.succeed({ state: "CLOSED" as const, history: [] }),
+    process: () =>
+      Effect.succeed({ version: "0.0.0", startedAt: "2026-07-01T10:00:00.000Z", observedRuns: 0, settings: [] }),
     runtimeSessions: () =>
       Effect.succeed({
         complete: true,

@@ -267,6 +267,7 @@ const Webhooks = HttpApiBuilder.group(ControlPlaneApi, "webhooks", (handlers) =>
     update: missing,
     remove: () => Effect.void,
     deliveries: missing,
+    test: missing,
     redeliver: missing
   })
 })

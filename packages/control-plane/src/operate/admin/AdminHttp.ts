@@ -1,12 +1,13 @@
-import { ControlPlaneApi, type LogLevelName } from "@runplane/api"
+import { ControlPlaneApi, type LogLevelName, RUNPLANE_VERSION } from "@runplane/api"
 import { CircuitBreaker } from "@runplane/runtime"
-import { changeLogLevel } from "@runplane/server"
+import { changeLogLevel, settingsInForce } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AuditTrail } from "../../audit/AuditTrail.ts"
 import { currentCaller } from "../../edge/CurrentCaller.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
+import { Observers } from "../../observe/Observers.ts"
 import { selectHistory } from "./BreakerHistory.ts"
 import { DriftReport } from "./DriftReport.ts"
 
@@ -18,6 +19,10 @@ export const AdminHttp = HttpApiBuilder.group(
     const audit = yield* AuditTrail
     const breaker = yield* CircuitBreaker
     const drift = yield* DriftReport
+    const observers = yield* Observers
+    // What cannot be read has stopped the start.
+    const settings = yield* Effect.orDie(settingsInForce("control-plane"))
+    const startedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
 
     /** The breaker lives in memory: a reset that cannot be recorded has happened all the same. */
     const resetBreaker = Effect.gen(function* () {
@@ -58,6 +63,13 @@ export const AdminHttp = HttpApiBuilder.group(
           const history = selectHistory(yield* breaker.history, query, yield* Clock.currentTimeMillis)
           return { state, history }
         }),
+      process: () =>
+        Effect.map(observers.active, (observedRuns) => ({
+          version: RUNPLANE_VERSION,
+          startedAt,
+          observedRuns,
+          settings
+        })),
       runtimeSessions: () => orUnavailable(drift.make)
     })
   })

@@ -1,5 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { NewWebhook, Webhook, WebhookChange, WebhookDeliveriesQuery, WebhookDelivery } from "@runplane/api"
+import {
+  type NewWebhook,
+  WEBHOOK_TEST,
+  type Webhook,
+  type WebhookChange,
+  type WebhookDeliveriesQuery,
+  type WebhookDelivery
+} from "@runplane/api"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,6 +16,11 @@ import { type DeliveryRow, toDelivery, toWebhook, type WebhookRow } from "./Webh
 export type Requeued =
   | { readonly _tag: "Requeued"; readonly delivery: WebhookDelivery }
   | { readonly _tag: "NoSuchDelivery" }
+  | { readonly _tag: "NoSuchWebhook" }
+  | { readonly _tag: "Inactive" }
+
+export type QueuedTest =
+  | { readonly _tag: "Queued"; readonly delivery: WebhookDelivery }
   | { readonly _tag: "NoSuchWebhook" }
   | { readonly _tag: "Inactive" }
 
@@ -31,6 +43,13 @@ export class WebhookRepository extends Context.Service<
      * Puts an ended delivery behind the pending ones, or makes a waiting one due. To be called inside a transaction.
      */
     readonly requeue: (id: string, deliveryId: string) => Effect.Effect<Requeued, SqlError>
+    /** Adds a delivery of the event `webhook.test`. To be called inside a transaction. */
+    readonly enqueueTest: (
+      id: string,
+      runId: string,
+      payload: string,
+      at: string
+    ) => Effect.Effect<QueuedTest, SqlError>
   }
 >()("runplane/control-plane/WebhookRepository") {
   static readonly layer = Layer.effect(
@@ -135,7 +154,26 @@ export class WebhookRepository extends Context.Service<
                             failed = failed - ${status === "failed" ? 1 : 0}::int
         WHERE id = ${id}::uuid`
 
-      return WebhookRepository.of({ insert, list, find, update, remove, deliveries, requeue })
+      const enqueueTest = Effect.fn("WebhookRepository.enqueueTest")(function* (
+        id: string,
+        runId: string,
+        payload: string,
+        at: string
+      ) {
+        const [webhook] = yield* sql<{ readonly active: boolean }>`
+          SELECT active FROM webhooks WHERE id = ${id}::uuid FOR KEY SHARE`
+        if (webhook === undefined) return { _tag: "NoSuchWebhook" as const }
+        if (!webhook.active) return { _tag: "Inactive" as const }
+        const [row] = yield* sql<DeliveryRow>`
+          INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
+          VALUES (${id}::uuid, ${runId}::uuid, ${WEBHOOK_TEST}, ${payload}::json, now(), ${at}::timestamptz)
+          RETURNING ${columns}`
+        return row === undefined
+          ? { _tag: "NoSuchWebhook" as const }
+          : { _tag: "Queued" as const, delivery: toDelivery(row) }
+      })
+
+      return WebhookRepository.of({ insert, list, find, update, remove, deliveries, requeue, enqueueTest })
     })
   )
 }

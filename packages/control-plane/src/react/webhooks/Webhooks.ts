@@ -6,6 +6,7 @@ import {
   controlPlaneError,
   type NewWebhook,
   type NotFound,
+  WEBHOOK_TEST,
   type Webhook,
   type WebhookChange,
   type WebhookDeliveriesQuery,
@@ -45,6 +46,8 @@ export class Webhooks extends Context.Service<
       id: string,
       query: WebhookDeliveriesQuery
     ) => Effect.Effect<WebhookDeliveryPage, NotFound | SqlError>
+    /** Sends the event `webhook.test` (docs/http.md#webhook-test). */
+    readonly test: (id: string, caller: Caller) => Effect.Effect<WebhookDelivery, NotFound | Conflict | SqlError>
     readonly redeliver: (
       id: string,
       deliveryId: string,
@@ -114,6 +117,25 @@ export class Webhooks extends Context.Service<
         return { ...page, limit: query.limit, offset: query.offset }
       })
 
+      const test = Effect.fn("Webhooks.test")(function* (id: string, caller: Caller) {
+        const at = yield* now
+        const runId = yield* ids.uuid
+        const payload = { event: WEBHOOK_TEST, runId, status: "completed", timestamp: at }
+        const enqueue = Effect.tap(repository.enqueueTest(id, runId, JSON.stringify(payload), at), (queued) =>
+          queued._tag === "Queued" ? record("test", id, { deliveryId: queued.delivery.id }, caller, at) : Effect.void
+        )
+        const queued = yield* sql.withTransaction(enqueue)
+        switch (queued._tag) {
+          case "NoSuchWebhook":
+            return yield* webhookNotFound(id)
+          case "Inactive":
+            return yield* webhookInactive(id)
+          case "Queued":
+            dispatcher.wake()
+            return queued.delivery
+        }
+      })
+
       const redeliver = Effect.fn("Webhooks.redeliver")(function* (id: string, deliveryId: string, caller: Caller) {
         const at = yield* now
         const requeue = Effect.tap(repository.requeue(id, deliveryId), (requeued) =>
@@ -126,17 +148,19 @@ export class Webhooks extends Context.Service<
           case "NoSuchDelivery":
             return yield* controlPlaneError("NOT_FOUND", `delivery ${deliveryId} not found`)
           case "Inactive":
-            return yield* controlPlaneError("CONFLICT", `webhook ${id} is not active`)
+            return yield* webhookInactive(id)
           case "Requeued":
             dispatcher.wake()
             return requeued.delivery
         }
       })
 
-      return Webhooks.of({ create, list, update, remove, deliveries, redeliver })
+      return Webhooks.of({ create, list, update, remove, deliveries, test, redeliver })
     })
   )
 }
+
+const webhookInactive = (id: string) => controlPlaneError("CONFLICT", `webhook ${id} is not active`)
 
 const webhookNotFound = (id: string) => controlPlaneError("NOT_FOUND", `webhook ${id} not found`)
 

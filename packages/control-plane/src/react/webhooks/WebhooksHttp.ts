@@ -17,6 +17,7 @@ export const WebhooksHttp = HttpApiBuilder.group(
       update: ({ params, payload }) => asCaller((caller) => webhooks.update(params.id, payload, caller)),
       remove: ({ params }) => asCaller((caller) => webhooks.remove(params.id, caller)),
       deliveries: ({ params, query }) => orUnavailable(webhooks.deliveries(params.id, query)),
+      test: ({ params }) => asCaller((caller) => webhooks.test(params.id, caller)),
       redeliver: ({ params }) => asCaller((caller) => webhooks.redeliver(params.id, params.deliveryId, caller))
     })
   })

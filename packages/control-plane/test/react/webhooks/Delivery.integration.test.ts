@@ -203,6 +203,28 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
     })
   )
 
+  // docs/http.md#webhook-test
+  it.effect("sends a test whatever the subscription asks for, signed as any other, and audits it", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* webhookReceiver(inTurn({ status: 204 }))
+      const webhook = yield* subscribe(url)
+      yield* call("PATCH", `/webhooks/${webhook.id}`, { body: { events: ["run.failed"] } })
+      const answer = yield* call("POST", `/webhooks/${webhook.id}/test`)
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.deepInclude(answer.body, { webhookId: webhook.id, event: "webhook.test", status: "pending" })
+      const [delivered] = yield* awaitDeliveries(webhook.id, allEnded)
+      assert.deepInclude(delivered, { id: answer.body.id, status: "delivered", attempts: 1, responseStatus: 204 })
+      const { body, headers } = yield* Queue.take(requests)
+      assert.deepInclude(JSON.parse(body), { event: "webhook.test", runId: answer.body.runId })
+      assert.strictEqual(headers["x-macp-event"], "webhook.test")
+      assert.strictEqual(headers["webhook-id"], answer.body.id)
+      const entries = (yield* call("GET", `/audit?action=webhook.test&resourceId=${webhook.id}`)).body.data
+      assert.deepStrictEqual(entries[0].details, { outcome: "succeeded", deliveryId: answer.body.id })
+      yield* call("PATCH", `/webhooks/${webhook.id}`, { body: { active: false } })
+      assert.strictEqual((yield* call("POST", `/webhooks/${webhook.id}/test`)).status, 409)
+    })
+  )
+
   it.effect("takes 410 as the end of the subscription, and keeps what is pending until it is active again", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver(

@@ -144,6 +144,7 @@ layer(layerTestService({ observer: { recoveryEnabled: false }, settings: { WEBHO
         ["GET", `/webhooks/${unknown}/deliveries`, 404, `webhook ${unknown} not found`],
         ["POST", `/webhooks/${unknown}/deliveries/${unknown}/redeliver`, 404, `webhook ${unknown} not found`],
         ["POST", `/webhooks/${body.id}/deliveries/${unknown}/redeliver`, 404, `delivery ${unknown} not found`],
+        ["POST", `/webhooks/${unknown}/test`, 404, `webhook ${unknown} not found`],
         ["PATCH", "/webhooks/nonsense", 400, "Validation failed (uuid is expected)"],
         ["DELETE", "/webhooks/nonsense", 400, "Validation failed (uuid is expected)"],
         ["GET", "/webhooks/nonsense/deliveries", 400, "Validation failed (uuid is expected)"]

@@ -1,0 +1,212 @@
+import type { AgentMetrics, CatalogAgent } from "@runplane/api"
+import { useQuery } from "@tanstack/react-query"
+import { useMemo } from "react"
+import { launcherAt } from "../../client/Launcher.ts"
+import { Chip, Said } from "../../ui/basics.tsx"
+import { useTitle, useUrlState } from "../../ui/hooks.ts"
+import { Facts, Part, Sheet, Shown, Table, type TableColumn, To } from "../../ui/kit.tsx"
+import { Empty, Failure } from "../../ui/States.tsx"
+import { useCatalogUse } from "../../ui/useCatalogUse.ts"
+import { useRead } from "../../ui/useRead.ts"
+import { counted, percent, whole } from "../../view/Format.ts"
+import { queryValue } from "../../view/QueryCompletion.ts"
+import { textParam } from "../../view/UrlState.ts"
+import { Record } from "./Record.tsx"
+
+const params = { q: textParam, id: textParam }
+const REFRESH_MS = 10_000
+/** Participants that are drawn; a search finds the others. */
+const SHOWN = 300
+
+/** Who takes part in runs: what each did in all of them, and who the catalog says it is. */
+export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: string | undefined }) {
+  const [state, set] = useUrlState(params)
+  useTitle("Agents")
+  const agents = useRead(["agents"], (api) => api.dashboard.agents(), { everyMs: REFRESH_MS })
+  const catalog = useQuery({
+    queryKey: ["catalog agents", launcherUrl],
+    enabled: launcherUrl !== undefined,
+    staleTime: 60_000,
+    queryFn: ({ signal }) => launcherAt(launcherUrl ?? "")((api) => api.catalog.agents(), signal)
+  })
+  const wanted = state.q.trim().toLowerCase()
+  const found = useMemo(
+    () => (agents.data ?? []).filter(({ participantId }) => participantId.toLowerCase().includes(wanted)),
+    [agents.data, wanted]
+  )
+  const use = useCatalogUse(launcherUrl)
+  const refs = use?.agentsOfParticipant.get(state.id) ?? []
+  const chosen = agents.data?.find(({ participantId }) => participantId === state.id)
+  const profile = catalog.data?.find(({ agentRef }) => refs.includes(agentRef))
+  return (
+    <Sheet
+      title="Agents"
+      note={agents.data === undefined ? undefined : counted(found.length, "participant")}
+      actions={
+        <label>
+          <span className="sr-only">Search the participants</span>
+          <input
+            type="search"
+            className="field w-[200px]"
+            placeholder="Search"
+            value={state.q}
+            onChange={({ target }) => set({ q: target.value })}
+          />
+        </label>
+      }
+    >
+      <div className={`grid items-start gap-3 ${state.id === "" ? "" : "lg:grid-cols-[1fr_minmax(340px,460px)]"}`}>
+        <Shown read={agents} what="The participants cannot be read" rows={8} height={36}>
+          {() =>
+            found.length === 0 ? (
+              <Empty title={wanted === "" ? "Nobody has taken part in a run yet" : "Nobody is called that"}>
+                Participants stand here with their first message.
+              </Empty>
+            ) : (
+              <Part title="Participants" note={found.length > SHOWN ? `the first ${SHOWN}, by runs` : undefined}>
+                <Table
+                  label="Participants"
+                  columns={columnsOf((id) => set({ id }), state.id !== "")}
+                  rows={found.slice(0, SHOWN)}
+                  keyOf={({ participantId }) => participantId}
+                  isChosen={({ participantId }) => participantId === state.id}
+                  onOpen={({ participantId }) => set({ id: participantId })}
+                />
+              </Part>
+            )
+          }
+        </Shown>
+        {state.id === "" ? null : (
+          <div className="flex min-w-0 flex-col gap-3">
+            <Profile id={state.id} metrics={chosen} profile={profile} onClose={() => set({ id: "" })} />
+            <Record key={state.id} participantId={state.id} />
+          </div>
+        )}
+      </div>
+      {catalog.isError ? <Failure what="The catalog of agents cannot be read" error={catalog.error} /> : null}
+      {catalog.data === undefined ? null : (
+        <Part title="Agents of the catalog" note={whole(catalog.data.length)}>
+          <ul className="flex flex-wrap gap-2 p-3">
+            {catalog.data.map(({ agentRef, description, name, role }) => (
+              <li key={agentRef} className="panel max-w-[320px] min-w-[200px] flex-1 bg-sunken p-2.5">
+                <span className="font-medium">
+                  <Said text={name} />
+                </span>{" "}
+                <Chip>{role}</Chip>
+                <p className="mt-1 text-[12px] text-soft">
+                  <Said text={description} />
+                </p>
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+    </Sheet>
+  )
+}
+
+const runsOf = (participantId: string) =>
+  `/runs?${new URLSearchParams({ q: `participant:${queryValue(participantId)}`, archived: "true" }).toString()}`
+
+const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray<TableColumn<AgentMetrics>> => [
+  {
+    title: "Participant",
+    className: "max-w-[320px]",
+    cell: ({ participantId }) => (
+      <button
+        type="button"
+        className="max-w-full truncate text-left text-accent underline decoration-1 underline-offset-2"
+        onClick={() => open(participantId)}
+      >
+        <Said text={participantId} />
+      </button>
+    )
+  },
+  { title: "Runs", align: "right", cell: ({ runs }) => <span className="num">{whole(runs)}</span> },
+  { title: "Messages", align: "right", cell: ({ messages }) => <span className="num">{whole(messages)}</span> },
+  {
+    title: "Signals",
+    align: "right",
+    from: "sm",
+    cell: ({ signals }) => <span className="num">{whole(signals)}</span>
+  },
+  ...(isNarrow
+    ? []
+    : [
+        {
+          title: "Messages a run",
+          align: "right",
+          from: "md",
+          cell: ({ messages, runs }: AgentMetrics) => (
+            <span className="num">{runs === 0 ? "–" : (messages / runs).toFixed(1)}</span>
+          )
+        } as const
+      ]),
+  {
+    title: "Mean confidence",
+    align: "right",
+    from: "sm",
+    cell: ({ averageConfidence }) => (
+      <span className="num">{averageConfidence === 0 ? "–" : percent(averageConfidence)}</span>
+    )
+  }
+]
+
+interface ProfileProps {
+  readonly id: string
+  readonly metrics: AgentMetrics | undefined
+  readonly profile: CatalogAgent | undefined
+  readonly onClose: () => void
+}
+
+const Profile = ({ id, metrics, onClose, profile }: ProfileProps) => (
+  <Part
+    title={id}
+    actions={
+      <button type="button" className="btn btn-quiet" onClick={onClose}>
+        Close
+      </button>
+    }
+  >
+    <Facts
+      facts={[
+        [
+          "Runs",
+          metrics === undefined ? (
+            "–"
+          ) : (
+            <To key="runs" href={runsOf(id)}>
+              {counted(metrics.runs, "run")}
+            </To>
+          )
+        ],
+        ["Messages", metrics === undefined ? "–" : whole(metrics.messages)],
+        ["Signals", metrics === undefined ? "–" : whole(metrics.signals)],
+        [
+          "Confidence",
+          metrics === undefined || metrics.averageConfidence === 0
+            ? "None stated by its signals"
+            : `${percent(metrics.averageConfidence)}, the mean of its signals`
+        ],
+        ...(profile === undefined
+          ? []
+          : ([
+              ["Agent", <Said key="name" text={profile.name} />],
+              ["About", <Said key="about" text={profile.description} />],
+              ["Built on", <Said key="framework" text={profile.framework} />],
+              ["Started", `${profile.bootstrapStrategy}, ${profile.bootstrapMode}`],
+              [
+                "Scenarios",
+                <ul key="scenarios">
+                  {profile.scenarios.map((reference) => (
+                    <li key={reference}>
+                      <Said text={reference} />
+                    </li>
+                  ))}
+                </ul>
+              ]
+            ] as const))
+      ]}
+    />
+  </Part>
+)

@@ -1,0 +1,85 @@
+import type { ControlPlaneCalls, Run } from "@runplane/api"
+import type { RunState } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { StatusBadge, Time } from "../../ui/basics.tsx"
+import { Facts, Part, Shown, Table, To } from "../../ui/kit.tsx"
+import { useRead } from "../../ui/useRead.ts"
+import { agentRecord } from "../../view/AgentRecord.ts"
+import { counted, dollars, duration, percent, whole } from "../../view/Format.ts"
+import { queryValue } from "../../view/QueryCompletion.ts"
+import { runFacts } from "../../view/RunFacts.ts"
+
+/** Runs whose state is read: the newest ones of the participant. */
+const LOOKED_AT = 20
+
+interface Seen {
+  readonly run: Run
+  readonly state: RunState
+}
+
+const read = (participantId: string) => (api: ControlPlaneCalls) =>
+  Effect.gen(function* () {
+    const { data, total } = yield* api.runs.list({
+      query: {
+        q: `participant:${queryValue(participantId)}`,
+        limit: LOOKED_AT,
+        offset: 0,
+        sortBy: "createdAt",
+        sortOrder: "desc",
+        includeArchived: true
+      }
+    })
+    const seen = yield* Effect.forEach(
+      data,
+      // A run may be deleted meanwhile.
+      (run) => Effect.option(Effect.map(api.runs.state({ params: { id: run.id } }), (state): Seen => ({ run, state }))),
+      { concurrency: 4 }
+    )
+    return { seen: seen.flatMap((found) => (found._tag === "Some" ? [found.value] : [])), total }
+  })
+
+/** What a participant did in its last runs, by the states of these: agreement with the outcome, latency, cost. */
+export const Record = ({ participantId }: { readonly participantId: string }) => {
+  const record = useRead(["agent record", participantId], read(participantId))
+  return (
+    <Shown read={record} what="Its runs cannot be read" rows={5} height={36}>
+      {({ seen, total }) => {
+        const { agreed, calls, costUsd, decided, latencyMs, tokens } = agentRecord(
+          participantId,
+          seen.map(({ state }) => state)
+        )
+        return (
+          <Part title="Last runs" note={total > seen.length ? `${seen.length} of ${whole(total)}` : undefined}>
+            <Facts
+              facts={[
+                [
+                  "Agreement",
+                  decided === 0
+                    ? "It cast no vote in a decided run"
+                    : `${percent(agreed / decided)}: ${agreed} of ${counted(decided, "vote")} as it was decided`
+                ],
+                ["LLM calls", calls === 0 ? "None" : `${whole(calls)}, ${whole(tokens)} tokens`],
+                ["Latency", latencyMs === undefined ? "–" : `${duration(latencyMs)} a call, the mean`],
+                ["Cost", calls === 0 ? "–" : dollars(costUsd)]
+              ]}
+            />
+            <Table
+              label="Last runs"
+              rows={seen}
+              keyOf={({ run }) => run.id}
+              columns={[
+                { title: "Status", cell: ({ run }) => <StatusBadge status={run.status} /> },
+                {
+                  title: "Run",
+                  className: "max-w-[200px] truncate",
+                  cell: ({ run }) => <To href={`/runs/${run.id}`}>{runFacts(run).title}</To>
+                },
+                { title: "When", from: "sm", cell: ({ run }) => <Time at={run.createdAt} /> }
+              ]}
+            />
+          </Part>
+        )
+      }}
+    </Shown>
+  )
+}

@@ -1,0 +1,286 @@
+import type { AuditEntry, AuditQuery } from "@runplane/api"
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
+import { Download } from "lucide-react"
+import { useEffect, useMemo } from "react"
+import { call } from "../../client/Client.ts"
+import { Chip, Id, Said, Time } from "../../ui/basics.tsx"
+import { download } from "../../ui/download.ts"
+import { useTitle, useUrlState } from "../../ui/hooks.ts"
+import { JsonTree } from "../../ui/JsonTree.tsx"
+import { Facts, Select, To } from "../../ui/kit.tsx"
+import { Overlay } from "../../ui/Overlay.tsx"
+import { QueryBar } from "../../ui/QueryBar.tsx"
+import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
+import { useFixedRows } from "../../ui/useFixedRows.ts"
+import { csv } from "../../view/Csv.ts"
+import { counted } from "../../view/Format.ts"
+import { queryValue } from "../../view/QueryCompletion.ts"
+import { scopeParams, spanMs } from "../../view/Scope.ts"
+import { textParam } from "../../view/UrlState.ts"
+
+const params = { q: textParam, resource: textParam, entry: textParam, window: scopeParams.window }
+
+const PAGE = 100
+const REFRESH_MS = 10_000
+const HEIGHT = 36
+const AHEAD = 30
+/** Entries of an exported file. */
+const MOST_EXPORTED = 20_000
+
+const RESOURCES = ["run", "webhook", "policy", "view", "circuit-breaker", "log"]
+
+/** Who did what to which thing, the newest first. */
+export default function AuditPage() {
+  const [state, set] = useUrlState(params)
+  useTitle("Audit")
+  const query = {
+    limit: PAGE,
+    offset: 0,
+    ...(state.q !== "" && { q: state.q }),
+    ...(state.resource !== "" && { resource: state.resource }),
+    ...(state.window !== "" && { createdAfter: new Date(Date.now() - spanMs[state.window]).toISOString() })
+  }
+  const list = useInfiniteQuery({
+    queryKey: ["audit", state.q, state.resource, state.window],
+    queryFn: ({ pageParam, signal }) =>
+      call((api) => api.audit.list({ query: { ...query, ...(pageParam !== "" && { cursor: pageParam }) } }), signal),
+    initialPageParam: "",
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    placeholderData: (before) => before,
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 2 ? REFRESH_MS : false)
+  })
+  const entries = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data])
+  const total = list.data?.pages.at(-1)?.total
+  const rows = useFixedRows({ count: entries.length, height: HEIGHT })
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && rows.last >= entries.length - AHEAD) void fetchNextPage()
+  }, [rows.last, entries.length, hasNextPage, isFetchingNextPage, fetchNextPage])
+  const chosen = entries.find(({ id }) => id === state.entry)
+  const save = useMutation({ mutationFn: (form: "csv" | "jsonl") => exportEntries(query, form) })
+  const narrow = (name: string, value: string) => {
+    const condition = `${name}:${queryValue(value)}`
+    if (!state.q.includes(condition)) set({ q: `${state.q} ${condition}`.trim() })
+  }
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex flex-col gap-2 border-b border-line bg-panel px-4 py-2.5">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+          <h1 className="text-[17px] font-semibold tracking-tight">Audit</h1>
+          <span className="num text-muted" aria-live="polite">
+            {total === undefined ? "" : counted(total, "entry", "entries")}
+          </span>
+          <span className="ml-auto flex gap-2">
+            {(["csv", "jsonl"] as const).map((form) => (
+              <button
+                key={form}
+                type="button"
+                className="btn"
+                disabled={save.isPending}
+                title={`Saves what is filtered, at most ${MOST_EXPORTED} entries`}
+                onClick={() => save.mutate(form)}
+              >
+                <Download size={14} aria-hidden /> {form === "csv" ? "CSV" : "JSON Lines"}
+              </button>
+            ))}
+          </span>
+        </div>
+        <div className="flex flex-wrap items-start gap-2">
+          <QueryBar
+            resource="audit"
+            label="Search the audit log"
+            placeholder="action:run.cancel actor:key:5e884898 outcome:refused"
+            value={state.q}
+            onChange={(q) => set({ q })}
+          />
+          <Select
+            label="Kind of thing"
+            value={state.resource}
+            options={[["", "Everything"], ...RESOURCES.map((name) => [name, name] as const)]}
+            onChange={(resource) => set({ resource })}
+          />
+          <Select
+            label="Time"
+            value={state.window}
+            options={[
+              ["", "Any time"],
+              ["1h", "Last hour"],
+              ["6h", "Last 6 hours"],
+              ["24h", "Last 24 hours"],
+              ["7d", "Last 7 days"],
+              ["30d", "Last 30 days"]
+            ]}
+            onChange={(window) => set({ window })}
+          />
+        </div>
+      </div>
+      {list.isError && entries.length > 0 ? <Stale since={list.dataUpdatedAt} error={list.error} /> : null}
+      {save.isError ? <Failure what="The entries could not be exported" error={save.error} /> : null}
+      <div role="table" aria-label="Audit log" aria-rowcount={total ?? -1} className="flex min-h-0 flex-1 flex-col">
+        <div role="rowgroup" className="border-b border-line bg-panel">
+          <div role="row" className={`${GRID} h-8`}>
+            {["When", "Who", "What", "To what", "Outcome", "Reason", "Request"].map((title, at) => (
+              <span key={title} role="columnheader" className={`label ${COLUMNS[at]}`}>
+                {title}
+              </span>
+            ))}
+          </div>
+        </div>
+        <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="min-h-0 flex-1 overflow-auto bg-panel">
+          {list.isPending ? <Skeleton rows={12} height={HEIGHT} /> : null}
+          {list.isError && entries.length === 0 ? (
+            <Failure what="The audit log cannot be read" error={list.error} retry={() => void list.refetch()} />
+          ) : null}
+          {list.isSuccess && entries.length === 0 ? (
+            <Empty title="No entry fits">Clear the search, or look at a longer time.</Empty>
+          ) : null}
+          <div className="relative" style={{ height: rows.size }}>
+            {rows.items.map(({ index, start }) => {
+              const entry = entries[index]
+              return entry === undefined ? null : (
+                <Row key={entry.id} entry={entry} index={index} start={start} narrow={narrow} open={set} />
+              )
+            })}
+          </div>
+        </div>
+      </div>
+      <Overlay open={chosen !== undefined} onClose={() => set({ entry: "" })} title="Entry" form="side">
+        {chosen === undefined ? null : <Entry entry={chosen} />}
+      </Overlay>
+    </div>
+  )
+}
+
+const GRID =
+  "grid items-center gap-x-3 px-4 grid-cols-[84px_1fr_1.2fr] md:grid-cols-[84px_minmax(100px,150px)_minmax(120px,190px)_1fr_84px] xl:grid-cols-[84px_minmax(100px,170px)_minmax(120px,190px)_1.2fr_84px_1fr_150px]"
+const COLUMNS = ["", "", "", "max-md:hidden", "max-md:hidden", "max-xl:hidden", "max-xl:hidden"]
+
+const textOf = (details: AuditEntry["details"], name: string): string => {
+  const value = details[name]
+  return typeof value === "string" ? value : ""
+}
+
+const tones = { refused: "bad", accepted: "warn", succeeded: "good" } as const
+const toneOf = (outcome: string) => (outcome === "refused" || outcome === "accepted" ? tones[outcome] : tones.succeeded)
+
+interface RowProps {
+  readonly entry: AuditEntry
+  readonly index: number
+  readonly start: number
+  readonly narrow: (name: string, value: string) => void
+  readonly open: (patch: { readonly entry: string }) => void
+}
+
+const Row = ({ entry, index, narrow, open, start }: RowProps) => {
+  const { action, actor, createdAt, details, id, requestId, resource, resourceId } = entry
+  const outcome = textOf(details, "outcome")
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 1}
+      className={`${GRID} row-at cursor-pointer border-b border-line hover:bg-sunken`}
+      style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
+      onClick={() => open({ entry: id })}
+    >
+      <span role="cell">
+        <Time at={createdAt} className="text-soft" />
+      </span>
+      <span role="cell" className="min-w-0">
+        <button
+          type="button"
+          title="Only what this actor did"
+          className="max-w-full truncate font-mono text-[12px] hover:text-accent"
+          onClick={(event) => {
+            event.stopPropagation()
+            narrow("actor", actor)
+          }}
+        >
+          <Said text={actor} />
+        </button>
+      </span>
+      <span role="cell" className="min-w-0">
+        <button
+          type="button"
+          className="max-w-full truncate text-accent underline decoration-1 underline-offset-2"
+          onClick={(event) => {
+            event.stopPropagation()
+            open({ entry: id })
+          }}
+        >
+          {action}
+        </button>
+      </span>
+      <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[3]}`}>
+        {resource} <Said text={resourceId ?? ""} className="font-mono text-[12px]" />
+      </span>
+      <span role="cell" className={COLUMNS[4]}>
+        {outcome === "" ? null : <Chip tone={toneOf(outcome)}>{outcome}</Chip>}
+      </span>
+      <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[5]}`}>
+        <Said text={textOf(details, "reason")} />
+      </span>
+      <span role="cell" className={`min-w-0 ${COLUMNS[6]}`}>
+        {requestId === undefined ? null : <Id id={requestId} label="request id" />}
+      </span>
+    </div>
+  )
+}
+
+const Entry = ({ entry }: { readonly entry: AuditEntry }) => (
+  <>
+    <Facts
+      facts={[
+        ["When", <Time key="when" at={entry.createdAt} />],
+        ["Who", `${entry.actor} (${entry.actorType})`],
+        ["What", entry.action],
+        [
+          "To what",
+          entry.resource === "run" && entry.resourceId !== undefined ? (
+            <To key="what" href={`/runs/${entry.resourceId}`}>
+              {entry.resource} {entry.resourceId}
+            </To>
+          ) : (
+            `${entry.resource} ${entry.resourceId ?? ""}`
+          )
+        ],
+        ["Request", entry.requestId === undefined ? "–" : <Id key="request" id={entry.requestId} label="request id" />],
+        ["Entry", <Id key="entry" id={entry.id} label="entry id" />]
+      ]}
+    />
+    <h3 className="label border-t border-line px-3 pt-2">Details</h3>
+    <div className="overflow-auto px-3 pt-1 pb-3">
+      <JsonTree value={entry.details} />
+    </div>
+  </>
+)
+
+type Query = AuditQuery
+
+const exportEntries = async (query: Query, form: "csv" | "jsonl") => {
+  const entries: Array<AuditEntry> = []
+  let cursor: string | undefined
+  do {
+    const page = await call((api) => api.audit.list({ query: { ...query, ...(cursor !== undefined && { cursor }) } }))
+    entries.push(...page.data)
+    cursor = page.nextCursor
+  } while (cursor !== undefined && entries.length < MOST_EXPORTED)
+  if (form === "jsonl") {
+    return download(
+      "audit.jsonl",
+      "application/x-ndjson",
+      entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")
+    )
+  }
+  const names = ["createdAt", "actor", "actorType", "action", "resource", "resourceId", "requestId", "details"]
+  const cells = entries.map((entry) => [
+    entry.createdAt,
+    entry.actor,
+    entry.actorType,
+    entry.action,
+    entry.resource,
+    entry.resourceId,
+    entry.requestId,
+    JSON.stringify(entry.details)
+  ])
+  download("audit.csv", "text/csv", csv(names, cells))
+}

@@ -1,0 +1,311 @@
+import type { CanonicalEvent } from "@runplane/domain"
+import { Pause, Play, X } from "lucide-react"
+import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
+import { useTail } from "../../live/useTail.ts"
+import { Id, Said, toneText } from "../../ui/basics.tsx"
+import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
+import { JsonTree } from "../../ui/JsonTree.tsx"
+import { useShortcuts } from "../../ui/Keys.ts"
+import { Facts, To } from "../../ui/kit.tsx"
+import { Overlay } from "../../ui/Overlay.tsx"
+import { QueryBar } from "../../ui/QueryBar.tsx"
+import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
+import { useFixedRows } from "../../ui/useFixedRows.ts"
+import { useRead } from "../../ui/useRead.ts"
+import { eventTone, gistOf, whoOf } from "../../view/Events.ts"
+import { clockTime, counted, exactTime, middleCut, whole } from "../../view/Format.ts"
+import { queryValue } from "../../view/QueryCompletion.ts"
+import { rateOf } from "../../view/Rate.ts"
+import { flagParam, numberParam, textParam } from "../../view/UrlState.ts"
+
+const TimeChart = lazy(() => import("../../ui/TimeChart.tsx"))
+
+const params = {
+  q: textParam,
+  environment: textParam,
+  paused: flagParam,
+  /** A time that was brushed, milliseconds. */
+  from: numberParam(1),
+  to: numberParam(1),
+  /** seq of the event that is looked at. */
+  event: numberParam(1)
+}
+
+const HEIGHT = 34
+
+/** The tail of the fleet: the events of all runs as they come. */
+export default function EventsPage() {
+  const [state, set] = useUrlState(params)
+  const [isAway, setAway] = useState(false)
+  const search = useRef<HTMLInputElement>(null)
+  const now = useNow(1_000)
+  useTitle("Events")
+  const q = [
+    state.q === "" ? "" : state.environment === "" ? state.q : `(${state.q})`,
+    environmentOf(state.environment)
+  ]
+    .filter((part) => part !== "")
+    .join(" ")
+  const isBrushed = state.from !== undefined && state.to !== undefined
+  const isPaused = state.paused || isAway || isBrushed
+  const tail = useTail(q, isPaused)
+  const views = useRead(["views", "events"], (api) => api.views.list({ query: { resource: "events" } }))
+
+  const events = useMemo(
+    () =>
+      isBrushed
+        ? tail.events.filter(({ ts }) => {
+            const at = Date.parse(ts)
+            return at >= (state.from ?? 0) && at <= (state.to ?? 0)
+          })
+        : tail.events,
+    // The list of the tail is changed in place; its length and its first event tell one from the other.
+    [isBrushed, tail.events, tail.events.length, tail.events[0], state.from, state.to]
+  )
+  const rows = useFixedRows({ count: events.length, height: HEIGHT })
+  const { scroller } = rows
+  useEffect(() => {
+    if (scroller === null) return
+    // Who has scrolled away reads: rows must not move then.
+    const look = () => setAway(scroller.scrollTop > HEIGHT)
+    scroller.addEventListener("scroll", look, { passive: true })
+    return () => scroller.removeEventListener("scroll", look)
+  }, [scroller])
+
+  const goOn = () => {
+    set({ paused: false, from: undefined, to: undefined })
+    scroller?.scrollTo({ top: 0 })
+  }
+  const toggle = () => (isPaused ? goOn() : set({ paused: true }))
+  useShortcuts([
+    { keys: "/", says: "Search", group: "Events", run: () => search.current?.focus() },
+    { keys: "p", says: "Pause and go on", group: "Events", run: toggle }
+  ])
+  const chosen = tail.events.find(({ seq }) => seq === state.event)
+
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex flex-col gap-2 border-b border-line bg-panel px-4 py-2.5">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+          <h1 className="text-[17px] font-semibold tracking-tight">Events</h1>
+          <span className="num text-muted">
+            {counted(events.length, "event")}
+            {tail.isCut ? ", older ones were dropped" : ""}
+          </span>
+          <span className="ml-auto flex items-center gap-2">
+            {isBrushed ? (
+              <button
+                type="button"
+                className="btn num"
+                onClick={() => set({ from: undefined, to: undefined })}
+                title="Show every time again"
+              >
+                {clockTime(state.from ?? 0)} – {clockTime(state.to ?? 0)} <X size={13} aria-hidden />
+                <span className="sr-only">show every time</span>
+              </button>
+            ) : null}
+            <button
+              type="button"
+              aria-pressed={isPaused}
+              className={`btn ${isPaused ? "text-warn" : ""}`}
+              onClick={toggle}
+            >
+              {isPaused ? <Play size={14} aria-hidden /> : <Pause size={14} aria-hidden />}
+              {isPaused ? "Go on" : "Pause"}
+              {tail.waiting === 0 ? null : (
+                <span className="num rounded-full bg-warn-soft px-1.5 text-[11px] text-warn" data-waiting>
+                  {whole(tail.waiting)} new
+                </span>
+              )}
+            </button>
+          </span>
+        </div>
+        <div className="flex flex-wrap items-start gap-2">
+          <QueryBar
+            resource="events"
+            label="Search the events"
+            placeholder="type:decision.finalized sender:agent-1"
+            value={state.q}
+            onChange={(next) => set({ q: next })}
+            inputRef={search}
+          />
+          <span className="flex flex-wrap gap-1">
+            {(views.data ?? []).map((view) => (
+              <button
+                key={view.id}
+                type="button"
+                aria-pressed={state.q === view.q}
+                className={`h-7 rounded-full px-2.5 text-[12px] font-medium ${
+                  state.q === view.q ? "bg-accent-soft text-accent" : "text-soft hover:bg-sunken"
+                }`}
+                onClick={() => set({ q: state.q === view.q ? "" : view.q })}
+              >
+                {view.name}
+              </button>
+            ))}
+          </span>
+        </div>
+        {events.length === 0 ? null : (
+          <RateChart events={tail.events} count={tail.events.length} now={now} onBrush={set} />
+        )}
+      </div>
+      <div
+        role="table"
+        aria-label="Events of all runs"
+        aria-rowcount={events.length}
+        className="flex min-h-0 flex-1 flex-col"
+      >
+        <div role="rowgroup" className="border-b border-line bg-panel">
+          <div role="row" className={`${GRID} h-8`}>
+            {["When", "Event", "Run", "Who", "What"].map((title, at) => (
+              <span key={title} role="columnheader" className={`label ${COLUMNS[at]}`}>
+                {title}
+              </span>
+            ))}
+          </div>
+        </div>
+        <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="min-h-0 flex-1 overflow-auto bg-panel">
+          {tail.error !== undefined ? (
+            <Failure what="The events cannot be followed" error={tail.error} retry={tail.again} />
+          ) : tail.isBegun ? (
+            events.length === 0 ? (
+              <Empty title="No event yet">
+                {q === ""
+                  ? "Events stand here as soon as something happens."
+                  : "None of the last events fits; the page waits for the next one that does."}
+              </Empty>
+            ) : null
+          ) : (
+            <Skeleton rows={12} height={HEIGHT} />
+          )}
+          <div className="relative" style={{ height: rows.size }}>
+            {rows.items.map(({ index, start }) => {
+              const event = events[index]
+              return event === undefined ? null : (
+                <Row key={event.seq} event={event} index={index} start={start} open={(seq) => set({ event: seq })} />
+              )
+            })}
+          </div>
+        </div>
+      </div>
+      <Overlay open={chosen !== undefined} onClose={() => set({ event: undefined })} title="Event" form="side">
+        {chosen === undefined ? null : <Details event={chosen} />}
+      </Overlay>
+    </div>
+  )
+}
+
+const environmentOf = (environment: string) => (environment === "" ? "" : `environment:${queryValue(environment)}`)
+
+const GRID =
+  "grid items-center gap-x-3 px-4 grid-cols-[92px_minmax(110px,1fr)_minmax(90px,140px)] md:grid-cols-[96px_190px_140px_150px_1fr]"
+const COLUMNS = ["", "", "", "max-md:hidden", "max-md:hidden"]
+
+const runLink = ({ index, runId }: CanonicalEvent) => `/runs/${runId}?view=events&event=${index}&at=${index}`
+
+interface RowProps {
+  readonly event: CanonicalEvent
+  readonly index: number
+  readonly start: number
+  readonly open: (seq: number) => void
+}
+
+const Row = ({ event, index, open, start }: RowProps) => (
+  <div
+    role="row"
+    aria-rowindex={index + 1}
+    data-seq={event.seq}
+    className={`${GRID} row-at cursor-pointer border-b border-line hover:bg-sunken`}
+    style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
+    onClick={() => open(event.seq)}
+  >
+    <span role="cell" className="num text-[12px] text-soft" title={exactTime(Date.parse(event.ts))}>
+      {clockTime(Date.parse(event.ts))}
+    </span>
+    <span role="cell" className="min-w-0">
+      <button
+        type="button"
+        className={`max-w-full truncate font-mono text-[12px] ${toneText[eventTone(event)]}`}
+        onClick={(click) => {
+          click.stopPropagation()
+          open(event.seq)
+        }}
+      >
+        <Said text={event.recorded.type} />
+      </button>
+    </span>
+    <span role="cell" className="min-w-0 truncate" onClick={(click) => click.stopPropagation()}>
+      <To href={runLink(event)} className="font-mono text-[12px]">
+        {middleCut(event.runId, 4)} <span className="sr-only">at this event</span>
+        <span aria-hidden className="num">
+          #{event.index}
+        </span>
+      </To>
+    </span>
+    <span role="cell" className={`min-w-0 truncate ${COLUMNS[3]}`}>
+      <Said text={whoOf(event)} />
+    </span>
+    <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[4]}`}>
+      <Said text={gistOf(event)} />
+    </span>
+  </div>
+)
+
+interface RateChartProps {
+  readonly events: ReadonlyArray<CanonicalEvent>
+  readonly count: number
+  readonly now: number
+  readonly onBrush: (span: { readonly from: number; readonly to: number }) => void
+}
+
+const CHART_HEIGHT = 64
+
+/** How many events came when; a drag over it shows only those. */
+const RateChart = ({ count, events, now, onBrush }: RateChartProps) => {
+  const calm = useDeferredValue(now)
+  const rate = useMemo(() => {
+    const times = events.map(({ ts }) => Date.parse(ts))
+    const from = times.at(-1) ?? calm
+    return rateOf(times, { from, to: Math.max(calm, times[0] ?? calm) })
+  }, [events, count, calm])
+  return (
+    <Suspense fallback={<div className="skeleton" style={{ height: CHART_HEIGHT }} />}>
+      <TimeChart
+        label={`Events over time, ${counted(count, "event")}; a drag shows those of a time`}
+        at={rate.at}
+        bucketMs={rate.bucketMs}
+        as="bars"
+        isCount
+        format={whole}
+        sync="events"
+        height={CHART_HEIGHT}
+        isBare
+        onZoom={onBrush}
+        lines={[{ title: "events", colour: "--c-accent", values: rate.counts }]}
+      />
+    </Suspense>
+  )
+}
+
+const Details = ({ event }: { readonly event: CanonicalEvent }) => (
+  <>
+    <Facts
+      facts={[
+        ["Event", <Said key="type" text={event.recorded.type} className="font-mono text-[12px]" />],
+        [
+          "Run",
+          <span key="run" className="flex flex-col gap-1">
+            <Id id={event.runId} edge={10} label="run id" />
+            <To href={runLink(event)}>Open the run at event {event.index}</To>
+          </span>
+        ],
+        ["When", exactTime(Date.parse(event.ts))],
+        ["Place in the log", whole(event.seq)],
+        ["Id", <Id key="id" id={event.id} label="event id" />]
+      ]}
+    />
+    <div className="overflow-auto border-t border-line px-3 py-3">
+      <JsonTree value={event.recorded} />
+    </div>
+  </>
+)

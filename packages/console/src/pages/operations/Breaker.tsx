@@ -1,0 +1,75 @@
+import { call } from "../../client/Client.ts"
+import { Chip, Said, Time } from "../../ui/basics.tsx"
+import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
+import { Part, Shown, Table } from "../../ui/kit.tsx"
+import { useRead } from "../../ui/useRead.ts"
+import type { Tone } from "../../view/Status.ts"
+
+const REFRESH_MS = 5_000
+const SHOWN = 12
+
+const tones: Readonly<Record<"CLOSED" | "OPEN" | "HALF_OPEN", Tone>> = {
+  CLOSED: "good",
+  OPEN: "bad",
+  HALF_OPEN: "warn"
+}
+const words = { CLOSED: "closed", OPEN: "open", HALF_OPEN: "half open" } as const
+
+/** The circuit breaker in front of the runtime: where it is, where it was, and the way to close it by hand. */
+export const Breaker = ({ mayReset }: { readonly mayReset: boolean }) => {
+  const breaker = useRead(["breaker"], (api) => api.admin.circuitBreakerHistory({ query: {} }), { everyMs: REFRESH_MS })
+  const state = breaker.data?.state
+  return (
+    <Part
+      title="Circuit breaker"
+      note={state === undefined ? undefined : <Chip tone={tones[state]}>{words[state]}</Chip>}
+      actions={
+        mayReset ? (
+          <DialogButton
+            disabled={state === undefined || state === "CLOSED"}
+            title={state === "CLOSED" ? "It is closed: calls go through" : "Lets calls to the runtime through again"}
+            dialog={(close) => (
+              <Confirm
+                title="Close the circuit breaker?"
+                button="Close it"
+                fault="The breaker could not be closed"
+                onClose={close}
+                renews={[["breaker"], ["ready"]]}
+                act={() => call((api) => api.admin.resetCircuitBreaker())}
+              >
+                <p className="text-soft">
+                  Calls to the runtime go through again at once, in the process that answers. It opens again when they
+                  fail.
+                </p>
+              </Confirm>
+            )}
+          >
+            Reset
+          </DialogButton>
+        ) : null
+      }
+    >
+      <Shown read={breaker} what="The breaker cannot be read" rows={3}>
+        {({ history }) =>
+          history.length === 0 ? (
+            <p className="p-3 text-muted">It has not changed since this process was started.</p>
+          ) : (
+            <Table
+              label="History of the breaker"
+              rows={history.toReversed().slice(0, SHOWN)}
+              keyOf={({ enteredAt, state: entered }) => `${enteredAt} ${entered}`}
+              columns={[
+                {
+                  title: "State",
+                  cell: ({ state: entered }) => <Chip tone={tones[entered]}>{words[entered]}</Chip>
+                },
+                { title: "Since", cell: ({ enteredAt }) => <Time at={enteredAt} /> },
+                { title: "Why", cell: ({ reason }) => <Said text={reason} className="text-soft" /> }
+              ]}
+            />
+          )
+        }
+      </Shown>
+    </Part>
+  )
+}

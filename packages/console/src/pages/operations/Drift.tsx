@@ -1,0 +1,82 @@
+import { Id, Said } from "../../ui/basics.tsx"
+import { Facts, Part, Shown, Table, To } from "../../ui/kit.tsx"
+import { useRead } from "../../ui/useRead.ts"
+import { whole } from "../../view/Format.ts"
+import { Check } from "./Check.tsx"
+
+const REFRESH_MS = 15_000
+const SHOWN = 50
+
+/** What the sessions of the runtime and the runs disagree on. */
+export const Drift = () => {
+  const drift = useRead(["drift"], (api) => api.admin.runtimeSessions(), { everyMs: REFRESH_MS })
+  return (
+    <Part title="Drift" note="sessions of the runtime against runs">
+      <div id="drift">
+        <Shown read={drift} what="The drift report cannot be read" rows={4}>
+          {(report) => {
+            const missing = report.missingFromRuntime ?? []
+            const isClean = report.untrackedSessions.length === 0 && missing.length === 0
+            return (
+              <>
+                <Facts
+                  facts={[
+                    [
+                      "Verdict",
+                      <Check
+                        key="verdict"
+                        ok={isClean}
+                        text={
+                          isClean
+                            ? report.complete
+                              ? "both agree"
+                              : "no difference among the sessions that were listed"
+                            : "they differ; a run that is being bound can show up for a while"
+                        }
+                      />
+                    ],
+                    ["Sessions", `${whole(report.runtimeSessionCount)}, ${whole(report.liveRuntimeSessionCount)} live`],
+                    ["Bound runs", whole(report.trackedRunCount)],
+                    ["Listing", report.complete ? "complete" : "cut by its limit of pages or time"]
+                  ]}
+                />
+                {report.untrackedSessions.length === 0 ? null : (
+                  <Table
+                    label="Live sessions without a run"
+                    rows={report.untrackedSessions.slice(0, SHOWN)}
+                    keyOf={({ sessionId }) => sessionId}
+                    columns={[
+                      {
+                        title: "Live session without a run",
+                        cell: ({ sessionId }) => <Id id={sessionId} label="session id" />
+                      },
+                      { title: "Mode", cell: ({ mode }) => <Said text={mode} /> },
+                      { title: "State", cell: ({ state }) => state }
+                    ]}
+                  />
+                )}
+                {missing.length === 0 ? null : (
+                  <Table
+                    label="Runs whose session is gone"
+                    rows={missing.slice(0, SHOWN)}
+                    keyOf={({ runId }) => runId}
+                    columns={[
+                      {
+                        title: "Run whose session is gone",
+                        cell: ({ runId }) => <To href={`/runs/${runId}`}>{runId}</To>
+                      },
+                      {
+                        title: "Session",
+                        cell: ({ runtimeSessionId }) => <Id id={runtimeSessionId} label="session id" />
+                      }
+                    ]}
+                  />
+                )}
+              </>
+            )
+          }}
+        </Shown>
+      </div>
+    </Part>
+  )
+}

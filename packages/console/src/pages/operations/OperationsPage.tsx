@@ -1,0 +1,65 @@
+import type { Readiness } from "@runplane/api"
+import { useTitle } from "../../ui/hooks.ts"
+import { Facts, Part, Sheet, Shown } from "../../ui/kit.tsx"
+import { useMay } from "../../ui/useMe.ts"
+import { useRead } from "../../ui/useRead.ts"
+import { Breaker } from "./Breaker.tsx"
+import { Check } from "./Check.tsx"
+import { Drift } from "./Drift.tsx"
+import { ProcessParts } from "./ProcessParts.tsx"
+import { RuntimeParts } from "./RuntimeParts.tsx"
+
+const REFRESH_MS = 5_000
+
+/** How the service and the runtime behind it are, and what an operator can do about it. */
+export default function OperationsPage() {
+  useTitle("Operations")
+  const isAdmin = useMay("admin")
+  const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: REFRESH_MS })
+  return (
+    <Sheet
+      title="Operations"
+      note={ready.data === undefined ? undefined : ready.data.status === "ok" ? "everything works" : "degraded"}
+    >
+      <div className="grid items-start gap-3 xl:grid-cols-2">
+        <Part title="Readiness">
+          <Shown read={ready} what="The readiness cannot be read" rows={5}>
+            {(shown) => <Checks ready={shown} />}
+          </Shown>
+        </Part>
+        <Breaker mayReset={isAdmin} />
+        <Drift />
+        <RuntimeParts />
+        {isAdmin ? <ProcessParts /> : null}
+      </div>
+    </Sheet>
+  )
+}
+
+const Checks = ({ ready: { checks } }: { readonly ready: Readiness }) => (
+  <>
+    <Facts
+      facts={[
+        ["Database", <Check key="database" ok={checks.database === "ok"} text={checks.database} />],
+        [
+          "Event log",
+          <Check
+            key="log"
+            ok={checks.log.ok}
+            text={checks.log.detail === "" ? "events are stored as they come" : checks.log.detail}
+          />
+        ],
+        [
+          "Runtime",
+          <Check key="runtime" ok={checks.runtime.ok} text={checks.runtime.detail ?? checks.runtime.runtimeKind} />
+        ],
+        ["Streams of runs", <Check key="streams" ok={checks.streamConsumer === "ok"} text={checks.streamConsumer} />],
+        [
+          "Circuit breaker",
+          <Check key="breaker" ok={checks.circuitBreaker === "CLOSED"} text={checks.circuitBreaker} />
+        ],
+        ...(checks.recovery === undefined ? [] : [["Recovery", checks.recovery] as const])
+      ]}
+    />
+  </>
+)

@@ -1,0 +1,103 @@
+import { Chip, Id, Said } from "../../ui/basics.tsx"
+import { Facts, Part, Shown, Table } from "../../ui/kit.tsx"
+import { useRead } from "../../ui/useRead.ts"
+import { modeLabel } from "../../view/Format.ts"
+
+const REFRESH_MS = 60_000
+
+/** The runtime as it describes itself: manifest, modes and roots. */
+export const RuntimeParts = () => {
+  const manifest = useRead(["manifest"], (api) => api.runtime.manifest(), { everyMs: REFRESH_MS })
+  const modes = useRead(["modes"], (api) => api.runtime.modes(), { everyMs: REFRESH_MS })
+  const roots = useRead(["roots"], (api) => api.runtime.roots(), { everyMs: REFRESH_MS })
+  return (
+    <>
+      <Part title="Runtime">
+        <Shown read={manifest} what="The runtime's manifest cannot be read" rows={4}>
+          {({ agentId, description, metadata, supportedModes, title }) => (
+            <Facts
+              facts={[
+                ["Id", <Id key="id" id={agentId} edge={30} label="runtime id" />],
+                ...(title === undefined ? [] : [["Name", <Said key="name" text={title} />] as const]),
+                ...(description === undefined ? [] : [["About", <Said key="about" text={description} />] as const]),
+                [
+                  "Modes",
+                  <span key="modes" className="flex flex-wrap gap-1">
+                    {supportedModes.map((mode) => (
+                      <Chip key={mode} title={mode}>
+                        {modeLabel(mode)}
+                      </Chip>
+                    ))}
+                  </span>
+                ],
+                ...Object.entries(metadata).map(([name, value]) => [name, <Said key={name} text={value} />] as const)
+              ]}
+            />
+          )}
+        </Shown>
+        <h3 className="label border-t border-line px-3 pt-2">Roots</h3>
+        <Shown read={roots} what="The runtime's roots cannot be read" rows={1}>
+          {(shown) =>
+            shown.length === 0 ? (
+              <p className="px-3 pt-1 pb-3 text-muted">It offers none.</p>
+            ) : (
+              <ul className="px-3 pt-1 pb-3">
+                {shown.map(({ name, uri }) => (
+                  <li key={uri}>
+                    {name === undefined ? null : <Said text={`${name}: `} />}
+                    <Said text={uri} className="font-mono text-[12px]" />
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Shown>
+      </Part>
+      <Part title="Modes" className="xl:col-span-2">
+        <Shown read={modes} what="The runtime's modes cannot be read" rows={5}>
+          {(shown) => (
+            <Table
+              label="Modes"
+              rows={shown}
+              keyOf={({ mode, modeVersion }) => `${mode} ${modeVersion}`}
+              columns={[
+                {
+                  title: "Mode",
+                  cell: ({ description, mode, title }) => (
+                    <span title={mode}>
+                      <Said text={title ?? modeLabel(mode)} className="font-medium" />
+                      {description === undefined ? null : (
+                        <span className="block text-[12px] text-soft">
+                          <Said text={description} />
+                        </span>
+                      )}
+                    </span>
+                  )
+                },
+                { title: "Version", cell: ({ modeVersion }) => <span className="num">{modeVersion}</span> },
+                {
+                  title: "Participants",
+                  from: "lg",
+                  cell: ({ participantModel }) => participantModel ?? <span className="text-muted">–</span>
+                },
+                {
+                  title: "Messages",
+                  from: "sm",
+                  cell: ({ messageTypes, terminalMessageTypes }) => (
+                    <span className="flex flex-wrap gap-1">
+                      {messageTypes.map((type) => (
+                        <Chip key={type} tone={terminalMessageTypes.includes(type) ? "accent" : "calm"}>
+                          {type}
+                        </Chip>
+                      ))}
+                    </span>
+                  )
+                }
+              ]}
+            />
+          )}
+        </Shown>
+      </Part>
+    </>
+  )
+}

@@ -1,0 +1,107 @@
+import type { PolicyDescriptor } from "@runplane/api"
+import { Plus } from "lucide-react"
+import { useMemo } from "react"
+import { Said } from "../../ui/basics.tsx"
+import { DialogButton } from "../../ui/Confirm.tsx"
+import { useTitle, useUrlState } from "../../ui/hooks.ts"
+import { Select, Sheet, Shown } from "../../ui/kit.tsx"
+import { Empty } from "../../ui/States.tsx"
+import { useCatalogUse } from "../../ui/useCatalogUse.ts"
+import { useMay } from "../../ui/useMe.ts"
+import { useRead } from "../../ui/useRead.ts"
+import { counted, modeLabel } from "../../view/Format.ts"
+import { textParam } from "../../view/UrlState.ts"
+import { PolicyDetails } from "./PolicyDetails.tsx"
+import { RegisterDialog } from "./RegisterDialog.tsx"
+
+const params = { mode: textParam, id: textParam }
+const REFRESH_MS = 15_000
+const NOTHING: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
+
+/** The governance policies of the runtime's registry, by mode. */
+export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: string | undefined }) {
+  const [state, set] = useUrlState(params)
+  const mayWrite = useMay("admin")
+  useTitle("Policies")
+  const policies = useRead(["policies"], (api) => api.policies.list({ query: {} }), { everyMs: REFRESH_MS })
+  const scenarios = useCatalogUse(launcherUrl)?.scenariosOfPolicy ?? NOTHING
+  const shown = useMemo(
+    () => (policies.data ?? []).filter(({ mode }) => state.mode === "" || mode === state.mode),
+    [policies.data, state.mode]
+  )
+  const modes = [...new Set((policies.data ?? []).map(({ mode }) => mode))].toSorted()
+  const chosen = shown.find(({ policyId }) => policyId === state.id) ?? shown[0]
+  return (
+    <Sheet
+      title="Policies"
+      note={policies.data === undefined ? undefined : counted(shown.length, "policy", "policies")}
+      actions={
+        <>
+          <Select
+            label="Mode"
+            value={state.mode}
+            options={[["", "Every mode"], ...modes.map((mode) => [mode, wordsOf(mode)] as const)]}
+            onChange={(mode) => set({ mode, id: "" })}
+          />
+          {mayWrite ? (
+            <DialogButton className="btn btn-main" dialog={(close) => <RegisterDialog onClose={close} />}>
+              <Plus size={14} aria-hidden /> Register
+            </DialogButton>
+          ) : null}
+        </>
+      }
+    >
+      <Shown read={policies} what="The policies cannot be read" rows={8} height={44}>
+        {() =>
+          chosen === undefined ? (
+            <Empty title="No policy of this mode">Choose another mode, or register one.</Empty>
+          ) : (
+            <div className="grid items-start gap-3 lg:grid-cols-[minmax(260px,340px)_1fr]">
+              <nav aria-label="Policies by mode" className="panel overflow-hidden">
+                {groupsOf(shown).map(([mode, group]) => (
+                  <section key={mode} aria-label={wordsOf(mode)}>
+                    <h2 className="label border-b border-line bg-sunken px-3 py-1.5">{wordsOf(mode)}</h2>
+                    <ul>
+                      {group.map((policy) => (
+                        <li key={policy.policyId} className="border-b border-line last:border-0">
+                          <button
+                            type="button"
+                            aria-current={policy.policyId === chosen.policyId}
+                            className={`flex w-full flex-col items-start px-3 py-2 text-left ${
+                              policy.policyId === chosen.policyId ? "bg-accent-soft" : "hover:bg-sunken"
+                            }`}
+                            onClick={() => set({ id: policy.policyId })}
+                          >
+                            <Said text={policy.policyId} className="font-medium" />
+                            <span className="line-clamp-2 text-[12px] text-soft">
+                              <Said text={policy.description} />
+                            </span>
+                          </button>
+                        </li>
+                      ))}
+                    </ul>
+                  </section>
+                ))}
+              </nav>
+              <PolicyDetails
+                key={chosen.policyId}
+                policy={chosen}
+                scenarios={scenarios.get(chosen.policyId)}
+                mayWrite={mayWrite}
+                onGone={() => set({ id: "" })}
+              />
+            </div>
+          )
+        }
+      </Shown>
+    </Sheet>
+  )
+}
+
+const wordsOf = (mode: string) => (mode === "*" ? "Any mode" : modeLabel(mode))
+
+const groupsOf = (policies: ReadonlyArray<PolicyDescriptor>) => {
+  const groups = new Map<string, Array<PolicyDescriptor>>()
+  for (const policy of policies) groups.set(policy.mode, [...(groups.get(policy.mode) ?? []), policy])
+  return [...groups].toSorted(([one], [other]) => one.localeCompare(other))
+}

@@ -1,0 +1,160 @@
+import type { PolicyDescriptor } from "@runplane/api"
+import { DEFAULT_POLICY_ID } from "@runplane/domain"
+import { Trash2 } from "lucide-react"
+import { call } from "../../client/Client.ts"
+import { Id, Said, Time } from "../../ui/basics.tsx"
+import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
+import { JsonTree } from "../../ui/JsonTree.tsx"
+import { Facts, Part, To } from "../../ui/kit.tsx"
+import { useRead } from "../../ui/useRead.ts"
+import { counted } from "../../view/Format.ts"
+import { rulesInWords } from "../../view/RegistryPolicy.ts"
+
+interface PolicyDetailsProps {
+  readonly policy: PolicyDescriptor
+  /** Scenarios of the catalog that refer to it; undefined where nothing is known of them. */
+  readonly scenarios: ReadonlyArray<string> | undefined
+  readonly mayWrite: boolean
+  readonly onGone: () => void
+}
+
+const NO_PAGE = { limit: 1, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: true } as const
+
+/** One policy: what it asks for in words and as it is stored, and who uses it. */
+export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: PolicyDetailsProps) => {
+  const { description, mode, policyId, registeredAtUnixMs, rules, schemaVersion } = policy
+  const search = `policyVersion:"${policyId.replace(/["\\]/g, "\\$&")}"`
+  const used = useRead(["policy runs", policyId], (api) => api.runs.list({ query: { ...NO_PAGE, q: search } }))
+  const denied = useRead(["policy denials", policyId], (api) =>
+    api.runs.list({ query: { ...NO_PAGE, q: `${search} event:policy.denied` } })
+  )
+  const link = (q: string) => `/runs?${new URLSearchParams({ q, archived: "true" }).toString()}`
+  const words = rulesInWords(policy)
+  const canGo = policyId !== DEFAULT_POLICY_ID
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
+      <Part
+        title={policyId}
+        actions={
+          mayWrite && canGo ? (
+            <DialogButton
+              className="btn btn-bad"
+              dialog={(close) => (
+                <Confirm
+                  title={`Remove ${policyId}?`}
+                  button="Remove the policy"
+                  fault="The policy could not be removed"
+                  isHarmful
+                  onClose={close}
+                  renews={[["policies"]]}
+                  act={() => call((api) => api.policies.unregister({ params: { policyId } })).then(onGone)}
+                >
+                  <p className="text-soft">Sessions that run under it keep it. New ones cannot name it any more.</p>
+                  {scenarios.length === 0 ? (
+                    <p className="text-soft">No scenario of the catalog refers to it.</p>
+                  ) : (
+                    <div>
+                      <p className="font-medium text-warn">
+                        {counted(scenarios.length, "scenario")} of the catalog{" "}
+                        {scenarios.length === 1 ? "refers" : "refer"} to it, and could not be launched:
+                      </p>
+                      <ul className="mt-1 list-disc pl-5">
+                        {scenarios.map((reference) => (
+                          <li key={reference}>{reference}</li>
+                        ))}
+                      </ul>
+                    </div>
+                  )}
+                </Confirm>
+              )}
+            >
+              <Trash2 size={14} aria-hidden /> Remove
+            </DialogButton>
+          ) : null
+        }
+      >
+        <Facts
+          facts={[
+            ["Id", <Id key="id" id={policyId} edge={40} label="policy id" />],
+            ["For", <Said key="for" text={description === "" ? "–" : description} />],
+            [
+              "Mode",
+              <span key="mode" className="font-mono text-[12px]">
+                {mode}
+              </span>
+            ],
+            ["Form of rules", `Version ${schemaVersion}`],
+            [
+              "Registered",
+              registeredAtUnixMs === undefined ? (
+                "Built in"
+              ) : (
+                <Time key="at" at={new Date(registeredAtUnixMs).toISOString()} />
+              )
+            ],
+            [
+              "Runs",
+              used.data === undefined ? (
+                "…"
+              ) : (
+                <span key="runs" data-policy-runs>
+                  <To href={link(search)}>{counted(used.data.total, "run")}</To>
+                  {denied.data === undefined || denied.data.total === 0 ? null : (
+                    <>
+                      , in <To href={link(`${search} event:policy.denied`)}>{denied.data.total}</To> of them it denied
+                      something
+                    </>
+                  )}
+                </span>
+              )
+            ],
+            [
+              "Scenarios",
+              scenarios.length === 0 ? (
+                "None of the catalog"
+              ) : (
+                <ul key="scenarios">
+                  {scenarios.map((reference) => (
+                    <li key={reference}>
+                      <To href={launchLink(reference)}>{reference}</To>
+                    </li>
+                  ))}
+                </ul>
+              )
+            ]
+          ]}
+        />
+      </Part>
+      <div className="grid items-start gap-3 xl:grid-cols-2">
+        <Part title="In words">
+          {words.length === 0 ? (
+            <p className="p-3 text-muted">
+              This console has no words for the rules of this mode; they stand beside it.
+            </p>
+          ) : (
+            <ul className="flex flex-col gap-1.5 p-3">
+              {words.map(({ rule, text }) => (
+                <li key={`${rule} ${text}`} title={rule} className="flex gap-2">
+                  <span aria-hidden className="text-accent">
+                    •
+                  </span>
+                  <Said text={text} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Part>
+        <Part title="As JSON">
+          <div className="overflow-auto p-3">
+            <JsonTree value={rules} />
+          </div>
+        </Part>
+      </div>
+    </div>
+  )
+}
+
+const launchLink = (reference: string) => {
+  const [scenario = "", version = ""] = reference.split("@")
+  return `/launch?${new URLSearchParams({ scenario, version }).toString()}`
+}

@@ -1,0 +1,234 @@
+import type { Webhook, WebhookDelivery } from "@runplane/api"
+import { CheckCircle2, Clock, RotateCcw, XCircle } from "lucide-react"
+import { call } from "../../client/Client.ts"
+import { Id, Said, Time } from "../../ui/basics.tsx"
+import { useChange } from "../../ui/Confirm.tsx"
+import { JsonTree } from "../../ui/JsonTree.tsx"
+import { Facts, Part, Select, Shown, Table, type TableColumn, To } from "../../ui/kit.tsx"
+import { Empty, Failure } from "../../ui/States.tsx"
+import { useRead } from "../../ui/useRead.ts"
+import { counted, whole } from "../../view/Format.ts"
+import type { WebhooksState } from "./WebhookParams.ts"
+
+interface DeliveriesProps {
+  readonly webhook: Webhook
+  readonly state: WebhooksState
+  readonly set: (patch: Partial<WebhooksState>) => void
+  readonly mayWrite: boolean
+}
+
+const PAGE = 50
+const REFRESH_MS = 2_000
+const TEST = "webhook.test"
+
+/** What was sent to an endpoint, the latest first, with its attempts, request and answer. */
+export const Deliveries = ({ mayWrite, set, state, webhook }: DeliveriesProps) => {
+  const page = state.page ?? 1
+  const deliveries = useRead(
+    ["deliveries", webhook.id, state.status, page],
+    (api) =>
+      api.webhooks.deliveries({
+        params: { id: webhook.id },
+        query: {
+          limit: PAGE,
+          offset: (page - 1) * PAGE,
+          ...(state.status !== "any" && { status: state.status })
+        }
+      }),
+    { everyMs: REFRESH_MS }
+  )
+  const chosen = deliveries.data?.data.find(({ id }) => id === state.delivery)
+  return (
+    <div className={`grid items-start gap-3 ${chosen === undefined ? "" : "xl:grid-cols-[1fr_minmax(320px,420px)]"}`}>
+      <Part
+        title="Deliveries"
+        note={deliveries.data === undefined ? undefined : whole(deliveries.data.total)}
+        actions={
+          <Select
+            label="Status of the delivery"
+            value={state.status}
+            options={[
+              ["any", "Any status"],
+              ["pending", "Waiting"],
+              ["delivered", "Delivered"],
+              ["failed", "Given up"]
+            ]}
+            onChange={(status) => set({ status, page: undefined })}
+          />
+        }
+      >
+        <Shown read={deliveries} what="The deliveries cannot be read" rows={6} height={36}>
+          {({ data, total }) =>
+            data.length === 0 ? (
+              <Empty title="No delivery">Nothing that happened was for this endpoint, or it is filtered out.</Empty>
+            ) : (
+              <>
+                <Table
+                  label="Deliveries"
+                  columns={columnsOf((id) => set({ delivery: id }))}
+                  rows={data}
+                  keyOf={({ id }) => id}
+                  isChosen={({ id }) => id === state.delivery}
+                  onOpen={({ id }) => set({ delivery: id })}
+                />
+                {total > PAGE ? (
+                  <div className="flex items-center justify-end gap-2 border-t border-line px-3 py-2">
+                    <button type="button" className="btn" disabled={page <= 1} onClick={() => set({ page: page - 1 })}>
+                      Later
+                    </button>
+                    <span className="num text-muted">
+                      {page} of {Math.ceil(total / PAGE)}
+                    </span>
+                    <button
+                      type="button"
+                      className="btn"
+                      disabled={page * PAGE >= total}
+                      onClick={() => set({ page: page + 1 })}
+                    >
+                      Earlier
+                    </button>
+                  </div>
+                ) : null}
+              </>
+            )
+          }
+        </Shown>
+      </Part>
+      {chosen === undefined ? null : (
+        <Details delivery={chosen} webhook={webhook} mayWrite={mayWrite} onClose={() => set({ delivery: "" })} />
+      )}
+    </div>
+  )
+}
+
+const columnsOf = (open: (id: string) => void): ReadonlyArray<TableColumn<WebhookDelivery>> => [
+  { title: "Status", cell: (delivery) => <State delivery={delivery} /> },
+  {
+    title: "Event",
+    cell: ({ event, id }) => (
+      <button
+        type="button"
+        className="font-mono text-[12px] text-accent underline decoration-1 underline-offset-2"
+        onClick={() => open(id)}
+      >
+        {event}
+      </button>
+    )
+  },
+  { title: "Attempts", align: "right", cell: ({ attempts }) => <span className="num">{whole(attempts)}</span> },
+  {
+    title: "Answer",
+    className: "max-w-[280px]",
+    cell: ({ errorMessage, responseStatus }) => (
+      <span className="flex min-w-0 gap-2">
+        {responseStatus === undefined ? null : <span className="num">{responseStatus}</span>}
+        {errorMessage === undefined ? null : <Said text={errorMessage} className="truncate text-bad" />}
+      </span>
+    )
+  },
+  { title: "Happened", from: "sm", cell: ({ createdAt }) => <Time at={createdAt} /> }
+]
+
+const State = ({ delivery: { nextAttemptAt, status } }: { readonly delivery: WebhookDelivery }) => {
+  if (status === "delivered") {
+    return (
+      <span className="inline-flex items-center gap-1.5 text-good">
+        <CheckCircle2 size={14} aria-hidden /> Delivered
+      </span>
+    )
+  }
+  if (status === "failed") {
+    return (
+      <span className="inline-flex items-center gap-1.5 text-bad">
+        <XCircle size={14} aria-hidden /> Given up
+      </span>
+    )
+  }
+  return (
+    <span className="inline-flex items-center gap-1.5 text-warn">
+      <Clock size={14} aria-hidden /> Waiting
+      {nextAttemptAt === undefined ? null : (
+        <span className="text-muted max-sm:hidden">
+          <Time at={nextAttemptAt} />
+        </span>
+      )}
+    </span>
+  )
+}
+
+interface DetailsProps {
+  readonly delivery: WebhookDelivery
+  readonly webhook: Webhook
+  readonly mayWrite: boolean
+  readonly onClose: () => void
+}
+
+const Details = ({ delivery, mayWrite, onClose, webhook }: DetailsProps) => {
+  const again = useChange(
+    () => call((api) => api.webhooks.redeliver({ params: { id: webhook.id, deliveryId: delivery.id } })),
+    [["deliveries", webhook.id], ["webhooks"]],
+    () => {}
+  )
+  return (
+    <Part
+      title="Delivery"
+      actions={
+        <>
+          {mayWrite ? (
+            <button
+              type="button"
+              className="btn"
+              disabled={again.isPending || !webhook.active}
+              title={webhook.active ? undefined : "An endpoint that is not active gets nothing"}
+              onClick={() => again.mutate()}
+            >
+              <RotateCcw size={14} aria-hidden /> {again.isPending ? "Sending…" : "Send again"}
+            </button>
+          ) : null}
+          <button type="button" className="btn btn-quiet" onClick={onClose}>
+            Close
+          </button>
+        </>
+      }
+    >
+      {again.isError ? <Failure what="It could not be sent again" error={again.error} /> : null}
+      <Facts
+        facts={[
+          ["Id", <Id key="id" id={delivery.id} label="delivery id" />],
+          ["Status", <State key="status" delivery={delivery} />],
+          [
+            "Run",
+            delivery.event === TEST ? (
+              "None: a test"
+            ) : (
+              <To key="run" href={`/runs/${delivery.runId}`}>
+                {delivery.runId}
+              </To>
+            )
+          ],
+          ["Attempts", counted(delivery.attempts, "attempt")],
+          ["Happened", <Time key="made" at={delivery.createdAt} />],
+          [
+            "Last attempt",
+            delivery.lastAttemptAt === undefined ? "–" : <Time key="last" at={delivery.lastAttemptAt} />
+          ],
+          [
+            "Next attempt",
+            delivery.status === "pending" && delivery.nextAttemptAt !== undefined ? (
+              <Time key="next" at={delivery.nextAttemptAt} />
+            ) : (
+              "–"
+            )
+          ],
+          ["Delivered", delivery.deliveredAt === undefined ? "–" : <Time key="done" at={delivery.deliveredAt} />],
+          ["Status of the answer", delivery.responseStatus ?? "No answer"],
+          ["Error", delivery.errorMessage === undefined ? "–" : <Said key="error" text={delivery.errorMessage} />]
+        ]}
+      />
+      <h3 className="label border-t border-line px-3 pt-2">Request body, posted to {webhook.url}</h3>
+      <div className="overflow-auto px-3 pt-1 pb-3">
+        <JsonTree value={delivery.payload} />
+      </div>
+    </Part>
+  )
+}

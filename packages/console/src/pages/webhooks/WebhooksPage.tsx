@@ -1,0 +1,143 @@
+import type { Webhook } from "@runplane/api"
+import { Plus } from "lucide-react"
+import { Chip, Said, Time } from "../../ui/basics.tsx"
+import { DialogButton } from "../../ui/Confirm.tsx"
+import { useTitle, useUrlState } from "../../ui/hooks.ts"
+import { Part, Sheet, Shown, Table, type TableColumn } from "../../ui/kit.tsx"
+import { Empty } from "../../ui/States.tsx"
+import { useMay } from "../../ui/useMe.ts"
+import { useRead } from "../../ui/useRead.ts"
+import { counted, percent, whole } from "../../view/Format.ts"
+import { Deliveries } from "./Deliveries.tsx"
+import { WebhookActions } from "./WebhookActions.tsx"
+import { WebhookForm } from "./WebhookForm.tsx"
+import { webhookParams } from "./WebhookParams.ts"
+
+const REFRESH_MS = 5_000
+
+/** The subscriptions to the life of runs: how each is doing, and what was sent. */
+export default function WebhooksPage() {
+  const [state, set] = useUrlState(webhookParams)
+  const mayWrite = useMay("admin")
+  useTitle("Webhooks")
+  const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: REFRESH_MS })
+  const chosen = hooks.data?.find(({ id }) => id === state.id)
+  return (
+    <Sheet
+      title="Webhooks"
+      note={hooks.data === undefined ? undefined : counted(hooks.data.length, "endpoint")}
+      actions={
+        mayWrite ? (
+          <DialogButton className="btn btn-main" dialog={(close) => <WebhookForm onClose={close} />}>
+            <Plus size={14} aria-hidden /> Add an endpoint
+          </DialogButton>
+        ) : null
+      }
+    >
+      <Shown read={hooks} what="The webhooks cannot be read" rows={4} height={44}>
+        {(shown) =>
+          shown.length === 0 ? (
+            <Empty title="No endpoint gets events yet">
+              Add one, and it is told when runs start, end, are suspended and go on.
+            </Empty>
+          ) : (
+            <Part title="Endpoints">
+              <Table
+                label="Endpoints"
+                columns={columnsOf((webhook) => set({ id: webhook.id, delivery: "", page: undefined }))}
+                rows={shown}
+                keyOf={({ id }) => id}
+                isChosen={({ id }) => id === state.id}
+                onOpen={({ id }) => set({ id, delivery: "", page: undefined })}
+              />
+            </Part>
+          )
+        }
+      </Shown>
+      {chosen === undefined ? null : (
+        <>
+          {mayWrite ? <WebhookActions key={chosen.id} webhook={chosen} onGone={() => set({ id: "" })} /> : null}
+          <Deliveries key={`deliveries ${chosen.id}`} webhook={chosen} state={state} set={set} mayWrite={mayWrite} />
+        </>
+      )}
+    </Sheet>
+  )
+}
+
+const columnsOf = (open: (webhook: Webhook) => void): ReadonlyArray<TableColumn<Webhook>> => [
+  { title: "Health", cell: (webhook) => <Health webhook={webhook} /> },
+  {
+    title: "URL",
+    className: "max-w-[420px]",
+    cell: (webhook) => (
+      <button
+        type="button"
+        className="max-w-full truncate text-left text-accent underline decoration-1 underline-offset-2"
+        onClick={() => open(webhook)}
+      >
+        <Said text={webhook.url} />
+      </button>
+    )
+  },
+  {
+    title: "Events",
+    from: "md",
+    className: "max-w-[260px] truncate",
+    cell: ({ events }) => (events.length === 0 ? "All" : <Said text={events.join(", ")} />)
+  },
+  {
+    title: "Delivered",
+    align: "right",
+    cell: ({ deliveryStats }) => <span className="num">{whole(deliveryStats?.succeeded ?? 0)}</span>
+  },
+  {
+    title: "Given up",
+    align: "right",
+    cell: ({ deliveryStats }) => (
+      <span className={`num ${(deliveryStats?.failed ?? 0) > 0 ? "text-bad" : ""}`}>
+        {whole(deliveryStats?.failed ?? 0)}
+      </span>
+    )
+  },
+  {
+    title: "Waiting",
+    align: "right",
+    from: "sm",
+    cell: ({ deliveryStats }) => <span className="num">{whole(waitingOf(deliveryStats))}</span>
+  },
+  {
+    title: "Last delivered",
+    from: "lg",
+    cell: ({ deliveryStats }) =>
+      deliveryStats?.lastDeliveredAt === undefined ? (
+        <span className="text-muted">never</span>
+      ) : (
+        <Time at={deliveryStats.lastDeliveredAt} />
+      )
+  },
+  {
+    title: "Secret",
+    from: "xl",
+    cell: ({ secret }) => <span className="font-mono text-[12px] text-soft">{secret}</span>
+  }
+]
+
+const waitingOf = (stats: Webhook["deliveryStats"]) =>
+  stats === undefined ? 0 : stats.total - stats.succeeded - stats.failed
+
+const Health = ({ webhook: { active, deliveryStats } }: { readonly webhook: Webhook }) => {
+  if (!active) return <Chip tone="warn">not active</Chip>
+  const ended = (deliveryStats?.succeeded ?? 0) + (deliveryStats?.failed ?? 0)
+  const waiting = waitingOf(deliveryStats)
+  if (deliveryStats === undefined || ended === 0) {
+    return waiting > 0 ? <Chip tone="warn">{whole(waiting)} waiting</Chip> : <Chip>nothing sent yet</Chip>
+  }
+  const share = deliveryStats.succeeded / ended
+  return share === 1 ? (
+    <Chip tone="good">healthy</Chip>
+  ) : (
+    <Chip tone={share < 0.5 ? "bad" : "warn"} title={`${percent(share)} of the ended deliveries were taken`}>
+      {percent(share)} taken
+    </Chip>
+  )
+}

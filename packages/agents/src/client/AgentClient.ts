@@ -44,6 +44,12 @@ const CANCEL_WAIT_MS = 3_000
 /** Milliseconds between two looks whether the session ended by cancellation or expiry, which its stream never says. */
 const END_POLL_MS = 1_000
 
+/** The Signal by which an agent tells of a message that was refused. */
+const REFUSAL_SIGNAL = "message.refused"
+
+/** Refusals that say nothing of the session: it has just ended, or its agent is nobody to the runtime. */
+const UNREPORTED: ReadonlySet<string> = new Set(["SESSION_NOT_OPEN", "UNAUTHENTICATED"])
+
 /** A session as one participant sees it: it sends with its own identity and reads what everybody sent. */
 export class AgentClient extends Context.Service<
   AgentClient,
@@ -89,7 +95,7 @@ const make = Effect.fnUntraced(function* (
     messageType: string,
     payload: Uint8Array<ArrayBuffer>,
     scope: { readonly mode: string; readonly sessionId: string }
-  ) {
+  ): Effect.fn.Return<Ack, AgentFailure> {
     const envelope = create(EnvelopeSchema, {
       macpVersion: "1.0",
       messageType,
@@ -99,8 +105,27 @@ const make = Effect.fnUntraced(function* (
       payload,
       ...scope
     })
-    return yield* sendOnce(connection, envelope).pipe(Effect.retry({ schedule: sendBackoff, while: isWorthRetrying }))
+    return yield* sendOnce(connection, envelope).pipe(
+      Effect.catchIf(isUnknown, (failure) =>
+        Effect.flatMap(connection.renew, (isNew) => (isNew ? sendOnce(connection, envelope) : Effect.fail(failure)))
+      ),
+      Effect.retry({ schedule: sendBackoff, while: isWorthRetrying }),
+      Effect.tapError((failure) => report(failure, envelope.messageId))
+    )
   })
+
+  /**
+   * Tells everybody of a refusal that the runtime told this sender only (docs/runtime.md#usage-signals). What cannot be
+   * told is not: the refusal itself is what fails.
+   */
+  const report = (failure: AgentFailure, messageId: string) => {
+    if (failure._tag === "RuntimeCallFailed" || UNREPORTED.has(failure.code) || failure.messageType === "Signal") {
+      return Effect.void
+    }
+    const { code, message, messageType, reasons } = failure
+    const payload = signalPayload(REFUSAL_SIGNAL, { messageType, messageId, code, message, reasons }, sessionId)
+    return Effect.ignore(submit("Signal", payload, { mode: "", sessionId: "" }))
+  }
 
   const send = (messageType: string, payload: Uint8Array<ArrayBuffer>) =>
     submit(messageType, payload, { mode, sessionId })
@@ -172,6 +197,10 @@ const reasonsOf = (details: Uint8Array | undefined): ReadonlyArray<string> => {
   }
 }
 
+/** The runtime does not know the credential: of a Send it says so in the acknowledgement. */
+const isUnknown = (failure: AgentFailure): boolean =>
+  failure._tag === "MessageRefused" && failure.code === "UNAUTHENTICATED"
+
 const isWorthRetrying = (failure: AgentFailure): boolean =>
   failure._tag === "RuntimeCallFailed"
     ? failure.isTransport
@@ -191,6 +220,15 @@ const follow = (
     Effect.map(Ref.make(0n), (last) =>
       Stream.unwrap(Effect.map(Ref.get(last), (after) => subscribe(connection, sessionId, after))).pipe(
         Stream.tap(() => Ref.update(last, (ordinal) => ordinal + 1n)),
+        Stream.catchIf(
+          ({ detail, status }) => status === "failed_precondition" && COMPACTED.test(detail),
+          ({ detail }) => goOnBehind(detail, last)
+        ),
+        Stream.catchIf(
+          ({ status }) => status === "unauthenticated",
+          (failure) =>
+            Stream.unwrap(Effect.map(connection.renew, (isNew) => Stream.fail(isNew ? streamEnded : failure)))
+        ),
         Stream.retry(
           Schedule.spaced(SESSION_POLL_MS).pipe(
             Schedule.upTo({ duration: waitMs }),
@@ -201,6 +239,21 @@ const follow = (
         Stream.mapError((failure) => (failure.status === "not_found" ? neverOpened(waitMs) : failure))
       )
     )
+  )
+
+/** What the runtime says of a history that it has dropped (docs/runtime.md#compaction), with where it begins now. */
+const COMPACTED = /history before ordinal (\d+) was compacted|HISTORY_UNAVAILABLE/
+
+/**
+ * Who comes after a compaction has missed what was said before: it goes on from there. Mostly the session has ended by
+ * then, which the agent learns beside the stream, and ends well.
+ */
+const goOnBehind = (detail: string, last: Ref.Ref<bigint>): Stream.Stream<never, RuntimeCallFailed> =>
+  Stream.unwrap(
+    Ref.modify(last, (ordinal) => {
+      const base = BigInt(COMPACTED.exec(detail)?.[1] ?? "0")
+      return base - 1n > ordinal ? [Stream.fail(streamEnded), base - 1n] : [Stream.never, ordinal]
+    })
   )
 
 const neverOpened = (waitMs: number) =>
@@ -223,7 +276,7 @@ const subscribe = (
       ),
       ({ signal }) => {
         const first = create(StreamSessionRequestSchema, { subscribeSessionId: sessionId, afterSequence })
-        const responses = client.streamSession(subscribeFrames(first, signal), { signal, headers })
+        const responses = client.streamSession(subscribeFrames(first, signal), { signal, headers: headers() })
         const frames = Stream.fromAsyncIterable(responses, (cause) => callFailure("StreamSession", cause))
         // A session stream never ends by itself: the runtime is going away, so this counts as a broken connection.
         return Stream.concat(frames, Stream.fail(streamEnded))

@@ -69,11 +69,19 @@ export const BootstrapFile = Schema.Struct({
 
 export type BootstrapFile = typeof BootstrapFile.Type
 
+/**
+ * The credential as the bootstrap file has it now: whoever has started the agent puts a new one there before the old
+ * one ends (docs/launch.md#renewal). Undefined where there is no file, or none that can be read.
+ */
+export const RenewedCredential = Context.Reference<Effect.Effect<string | undefined>>(
+  "runplane/agents/RenewedCredential",
+  { defaultValue: () => Effect.succeed(undefined) }
+)
+
 /** The bootstrap of this agent. */
 export class Bootstrap extends Context.Service<Bootstrap, BootstrapFile>()("runplane/agents/Bootstrap") {
   /** Reads the file that `PROTO_BOOTSTRAP_FILE` or `MACP_BOOTSTRAP_FILE` names. */
-  static readonly layer: Layer.Layer<Bootstrap, BootstrapUnreadable, FileSystem.FileSystem> = Layer.effect(
-    Bootstrap,
+  static readonly layer: Layer.Layer<Bootstrap, BootstrapUnreadable, FileSystem.FileSystem> = Layer.effectContext(
     Effect.gen(function* () {
       const named = yield* Config.option(
         Config.String("PROTO_BOOTSTRAP_FILE").pipe(Config.orElse(() => Config.String("MACP_BOOTSTRAP_FILE")))
@@ -84,10 +92,15 @@ export class Bootstrap extends Context.Service<Bootstrap, BootstrapFile>()("runp
         onSome: Effect.succeed
       })
       const fs = yield* FileSystem.FileSystem
-      const text = yield* fs
-        .readFileString(path)
-        .pipe(Effect.mapError(() => new BootstrapUnreadable({ message: `bootstrap file ${path} cannot be read` })))
-      return yield* decodeBootstrap(text)
+      const read = fs.readFileString(path).pipe(
+        Effect.mapError(() => new BootstrapUnreadable({ message: `bootstrap file ${path} cannot be read` })),
+        Effect.flatMap(decodeBootstrap)
+      )
+      const renewed = Effect.orElseSucceed(
+        Effect.map(read, (file) => file.auth_token),
+        () => undefined
+      )
+      return Context.make(Bootstrap, Bootstrap.of(yield* read)).pipe(Context.add(RenewedCredential, renewed))
     })
   )
 

@@ -4,7 +4,7 @@ import { GuardedSessionManager, MACPRuntimeService, type StreamSessionRequest } 
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { RuntimeCallFailed } from "./AgentFailure.ts"
-import type { BootstrapFile } from "./Bootstrap.ts"
+import { type BootstrapFile, RenewedCredential } from "./Bootstrap.ts"
 
 /** Milliseconds a unary call may take. Streams have no deadline. */
 const CALL_TIMEOUT_MS = 10_000
@@ -16,31 +16,50 @@ export interface RuntimeConnection {
     name: string,
     run: (options: { signal: AbortSignal; headers: Record<string, string>; timeoutMs: number }) => Promise<A>
   ) => Effect.Effect<A, RuntimeCallFailed>
-  readonly headers: Record<string, string>
+  /** With the credential as it is now. */
+  readonly headers: () => Record<string, string>
+  /** Takes the renewed credential, after the runtime has refused the one in use; false when there is no other. */
+  readonly renew: Effect.Effect<boolean>
 }
 
-/** Opens the agent's connection to the runtime; it closes with the scope. */
-export const connect = (bootstrap: BootstrapFile): Effect.Effect<RuntimeConnection, never, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => new GuardedSessionManager(baseUrlOf(bootstrap))),
-      (manager) => Effect.sync(() => manager.abort())
-    ),
-    (sessionManager) => {
-      const transport = createGrpcTransport({ baseUrl: baseUrlOf(bootstrap), sessionManager })
-      const client = createClient(MACPRuntimeService, transport)
-      const headers = { authorization: `Bearer ${credentialOf(bootstrap)}` }
-      return {
-        client,
-        headers,
-        call: (name, run) =>
-          Effect.tryPromise({
-            try: (signal) => run({ signal, headers, timeoutMs: CALL_TIMEOUT_MS }),
-            catch: (cause) => callFailure(name, cause)
-          })
-      }
-    }
+/**
+ * Opens the agent's connection to the runtime; it closes with the scope. A call that is refused for its credential is
+ * made once more with a renewed one.
+ */
+export const connect = Effect.fnUntraced(function* (
+  bootstrap: BootstrapFile
+): Effect.fn.Return<RuntimeConnection, never, Scope.Scope> {
+  const sessionManager = yield* Effect.acquireRelease(
+    Effect.sync(() => new GuardedSessionManager(baseUrlOf(bootstrap))),
+    (manager) => Effect.sync(() => manager.abort())
   )
+  const transport = createGrpcTransport({ baseUrl: baseUrlOf(bootstrap), sessionManager })
+  let credential = credentialOf(bootstrap)
+  const headers = () => ({ authorization: `Bearer ${credential}` })
+  const renew = (yield* RenewedCredential).pipe(
+    Effect.map((renewed) => {
+      if (renewed === undefined || renewed === "" || renewed === credential) return false
+      credential = renewed
+      return true
+    })
+  )
+  const callOnce: RuntimeConnection["call"] = (name, run) =>
+    Effect.tryPromise({
+      try: (signal) => run({ signal, headers: headers(), timeoutMs: CALL_TIMEOUT_MS }),
+      catch: (cause) => callFailure(name, cause)
+    })
+  return {
+    client: createClient(MACPRuntimeService, transport),
+    headers,
+    renew,
+    call: (name, run) =>
+      Effect.catchIf(
+        callOnce(name, run),
+        ({ status }) => status === "unauthenticated",
+        (failure) => Effect.flatMap(renew, (isNew) => (isNew ? callOnce(name, run) : Effect.fail(failure)))
+      )
+  }
+})
 
 /** What a gRPC failure is to an agent. */
 export const callFailure = (call: string, cause: unknown): RuntimeCallFailed => {

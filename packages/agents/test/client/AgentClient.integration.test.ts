@@ -1,9 +1,15 @@
 import { createServer, type Http2Server } from "node:http2"
-import { create } from "@bufbuild/protobuf"
+import { create, fromBinary } from "@bufbuild/protobuf"
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect"
 import { connectNodeAdapter } from "@connectrpc/connect-node"
 import { assert, describe, it } from "@effect/vitest"
-import { MACPRuntimeService, SendResponseSchema, SessionState } from "@runplane/runtime"
+import {
+  type Envelope,
+  MACPRuntimeService,
+  SendResponseSchema,
+  SessionState,
+  SignalPayloadSchema
+} from "@runplane/runtime"
 import { freePorts } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -12,7 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { AgentClient } from "../../src/client/AgentClient.ts"
-import { Bootstrap } from "../../src/client/Bootstrap.ts"
+import { Bootstrap, RenewedCredential } from "../../src/client/Bootstrap.ts"
 import { EXAMPLE_AGENTS } from "../../src/examples/Agents.ts"
 import { balancedHints, bootstrapFor, degraded } from "../support/Bridge.ts"
 
@@ -135,6 +141,121 @@ describe("the agent client", () => {
         Effect.provide(clientOn(address))
       )
       assert.strictEqual(failure.status, "unauthenticated")
+    })
+  )
+})
+
+describe("a credential that has ended", () => {
+  it.live("is read again from the bootstrap file, for sends, calls and streams", () =>
+    Effect.gen(function* () {
+      const used: Array<string> = []
+      const bearer = (call: { readonly requestHeader: Headers }) => {
+        const token = call.requestHeader.get("authorization") ?? ""
+        used.push(token)
+        return token.endsWith(" new")
+      }
+      const address = yield* runtime({
+        send: (_request, call) =>
+          bearer(call) ? create(SendResponseSchema, { ack: { ok: true } }) : refusal("UNAUTHENTICATED"),
+        getSession: (_request, call) => {
+          if (!bearer(call)) throw new ConnectError("ended", Code.Unauthenticated)
+          return { metadata: { state: SessionState.RESOLVED } }
+        },
+        async *streamSession(_requests, call) {
+          if (!bearer(call)) throw new ConnectError("ended", Code.Unauthenticated)
+          yield { response: { case: "envelope" as const, value: { messageId: "m1" } } }
+        }
+      })
+      const after = <A, E>(use: (client: AgentClient["Service"]) => Effect.Effect<A, E>) =>
+        Effect.flatMap(AgentClient, use).pipe(
+          Effect.provide(clientOn(address)),
+          Effect.provideService(RenewedCredential, Effect.succeed("new"))
+        )
+      assert.isTrue((yield* after((client) => client.progress(0.5, "half"))).ok)
+      assert.strictEqual(yield* after((client) => client.ended), SessionState.RESOLVED)
+      assert.lengthOf(yield* after((client) => Stream.runCollect(Stream.take(client.envelopes, 1))), 1)
+      assert.deepStrictEqual(used, Array.from({ length: 3 }, () => ["Bearer impact-analyst", "Bearer new"]).flat())
+    })
+  )
+})
+
+describe("a message that the runtime refuses", () => {
+  it.live("is told to everybody, because the runtime tells the sender only", () =>
+    Effect.gen(function* () {
+      const sent: Array<Envelope> = []
+      const address = yield* runtime({
+        send: ({ envelope }) => {
+          if (envelope === undefined) return refusal("INVALID_ENVELOPE")
+          sent.push(envelope)
+          return envelope.messageType === "Signal"
+            ? create(SendResponseSchema, { ack: { ok: true } })
+            : refusal("POLICY_DENIED", ["no votes cast"])
+        }
+      })
+      yield* Effect.flatMap(AgentClient, (client) => client.commit({ action: "decision.selected" })).pipe(
+        Effect.flip,
+        Effect.provide(clientOn(address))
+      )
+      assert.deepStrictEqual(
+        sent.map(({ messageType }) => messageType),
+        ["Commitment", "Signal"]
+      )
+      const signal = fromBinary(SignalPayloadSchema, sent[1]?.payload ?? new Uint8Array())
+      assert.strictEqual(signal.signalType, "message.refused")
+      assert.deepInclude(JSON.parse(new TextDecoder().decode(signal.data)), {
+        messageType: "Commitment",
+        messageId: sent[0]?.messageId,
+        code: "POLICY_DENIED",
+        reasons: ["no votes cast"]
+      })
+    })
+  )
+})
+
+describe("a history that was compacted", () => {
+  it.live("is read from where it begins now", () =>
+    Effect.gen(function* () {
+      const asked: Array<bigint> = []
+      const address = yield* runtime({
+        async *streamSession(requests) {
+          for await (const { afterSequence } of requests) {
+            asked.push(afterSequence)
+            if (afterSequence < 4n) {
+              throw new ConnectError(
+                "session history before ordinal 5 was compacted; resubscribe at or after it",
+                Code.FailedPrecondition
+              )
+            }
+            yield { response: { case: "envelope" as const, value: { messageId: "m5" } } }
+          }
+        }
+      })
+      const [first] = yield* Effect.flatMap(AgentClient, (client) =>
+        Stream.runCollect(Stream.take(client.envelopes, 1))
+      ).pipe(Effect.provide(clientOn(address)))
+      assert.deepStrictEqual([first?.messageId, asked], ["m5", [0n, 4n]])
+    })
+  )
+
+  it.live("of a session that has ended ends an agent well", () =>
+    Effect.gen(function* () {
+      const gone = "session history before ordinal 9 was compacted; resubscribe at or after it"
+      const address = yield* runtime({
+        getSession: () => ({ metadata: { state: SessionState.RESOLVED } }),
+        async *streamSession(requests) {
+          for await (const { afterSequence } of requests) {
+            if (afterSequence < 8n) {
+              yield { response: { case: "error" as const, value: { code: gone, message: gone } } }
+            } else await new Promise(() => {})
+          }
+        }
+      })
+      const agent = EXAMPLE_AGENTS["impact-agent"]
+      assert.isDefined(agent)
+      const bootstrap = Bootstrap.layerMemory(bootstrapFor("impact-analyst", launchOn(address)))
+      yield* (agent ?? Effect.void).pipe(
+        Effect.provide(Layer.fresh(AgentClient.layer).pipe(Layer.provideMerge(bootstrap)))
+      )
     })
   )
 })

@@ -2,7 +2,7 @@ import * as Base64 from "effect/encoding/Base64"
 import { cleanNumber, cleanText } from "../CleanJson.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import { textAt, textsAt } from "../JsonReader.ts"
-import { extractLlmUsage } from "../LlmUsage.ts"
+import { extractLlmUsage, signalDataOf } from "../LlmUsage.ts"
 import { type OutboundMessageDraft, outboundCategoryOf } from "../OutboundMessage.ts"
 import type { JsonObject, PayloadDecoder } from "../PayloadDecoder.ts"
 import { type DecodedPayload, decodePayload, lossyTextOf } from "../PayloadTypes.ts"
@@ -12,6 +12,7 @@ import { estimateCostUsd, type TokenPricing } from "../TokenPricing.ts"
 import { derivedEvent, taskProgressEvent } from "./DerivedEvents.ts"
 import { derivedData, type EnvelopeContext, headOf, makeEnvelopeContext } from "./EnvelopeContext.ts"
 import { type NormalisedFrame, type RawEventDraft, rawEvent } from "./NormalisedFrame.ts"
+import { denialOfSignal, REFUSAL_SIGNAL } from "./PolicyDenial.ts"
 
 /** What a normaliser needs to know of the runtime and of this service. */
 export interface NormaliserOptions {
@@ -22,7 +23,7 @@ export interface NormaliserOptions {
 
 /**
  * The events of an accepted or ambient envelope, in this order: the sender when it is new, the message, the call of a
- * language model that it reports, what it means, and the progress of a task.
+ * language model that it reports, what it means, the progress of a task, and a denial that an agent reports.
  */
 export const normaliseEnvelope = (
   { decode, pricing, redactor }: NormaliserOptions,
@@ -38,12 +39,14 @@ export const normaliseEnvelope = (
   const derived = derivedEvent(context)
   const usage = llmEvent(context, pricing)
   const progress = taskProgressEvent(context)
+  const denial = reportedDenial(context, redactor)
   const drafts: Array<EventDraft> = []
   if (isNew) drafts.push(participantSeenEvent(context))
   drafts.push(receivedEvent(context))
   if (usage !== undefined) drafts.push(usage)
   if (derived !== undefined) drafts.push(derived)
   if (progress !== undefined) drafts.push(progress)
+  if (denial !== undefined) drafts.push(denial)
   return {
     drafts,
     raw: rawEnvelope(context, envelope, decoded, redactor),
@@ -64,6 +67,14 @@ const receivedEvent = (context: EnvelopeContext): EventDraft =>
     sender: context.sender,
     payload: context.payload
   })
+
+/** A denial that only its sender was told of (docs/events.md#policy-denied). */
+const reportedDenial = (context: EnvelopeContext, redactor: Redactor): EventDraft | undefined => {
+  if (context.messageType !== "Signal") return undefined
+  if (textAt(context.payload, "signalType", "signal_type") !== REFUSAL_SIGNAL) return undefined
+  const said = signalDataOf(context.payload)
+  return said === undefined ? undefined : denialOfSignal(context, redactor.payload(said))
+}
 
 /** The cost is in the event, as supplied or as priced now, so that no later fold needs the price table. */
 const llmEvent = (context: EnvelopeContext, pricing: TokenPricing): EventDraft | undefined => {

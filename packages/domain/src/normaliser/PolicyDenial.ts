@@ -9,7 +9,7 @@ import type { InlineError } from "../RuntimeFrames.ts"
 import { type EnvelopeContext, headOf, runtimeSource } from "./EnvelopeContext.ts"
 
 /**
- * The event `policy.denied` in its three cases: a message, an acknowledgement, an inline error
+ * The event `policy.denied` in its four cases: a message, an acknowledgement, an inline error, an agent's report
  * (docs/events.md#policy-denied).
  */
 
@@ -59,6 +59,30 @@ export const denialOfAck = (
     errorCode: POLICY_DENIED,
     errorMessage,
     decodedPayload: denied(reasons.length > 0 ? reasons : [errorMessage])
+  })
+}
+
+/** The type of the Signal by which an agent tells everybody that the runtime has refused a message of its own. */
+export const REFUSAL_SIGNAL = "message.refused"
+
+/**
+ * Case 4: an agent reports that its message was denied, which the runtime tells the sender only. `said` is the JSON
+ * that the Signal carries.
+ */
+export const denialOfSignal = (context: EnvelopeContext, said: JsonObject): EventDraft | undefined => {
+  if (textAt(said, "code") !== POLICY_DENIED) return undefined
+  const messageId = textAt(said, "messageId", "message_id") ?? context.messageId
+  const listed = textsAt(said, "reasons")
+  const errorMessage = textAt(said, "message") ?? (listed.length > 0 ? listed.join("; ") : DEFAULT_MESSAGE)
+  return draftEvent("policy.denied", headOf(context, "policy", messageId), {
+    modeName: context.modeName,
+    messageType: "PolicyDenied",
+    messageId,
+    sessionId: context.sessionId,
+    ...(context.sender !== "" && { sender: context.sender }),
+    errorCode: POLICY_DENIED,
+    errorMessage,
+    decodedPayload: denied(listed.length > 0 ? listed : [errorMessage])
   })
 }
 

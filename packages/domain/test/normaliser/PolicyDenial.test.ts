@@ -51,6 +51,36 @@ describe("policy.denied from a message", () => {
   })
 })
 
+describe("policy.denied from an agent's report", () => {
+  const report = (data: object, signalType = "message.refused") =>
+    normalise(envelopeFrame("Signal", json({ signalType, data: JSON.stringify(data) })))
+  const refusal = { code: "POLICY_DENIED", messageType: "Commitment", messageId: "m9", reasons: ["no votes", "veto"] }
+
+  it("names the refused message, its sender and the reasons, beside the signal itself", () => {
+    const { drafts } = report({ ...refusal, message: "Commitment refused" })
+    assert.deepStrictEqual(
+      drafts.map(({ type }) => type),
+      ["message.received", "signal.emitted", "policy.denied"]
+    )
+    assert.deepStrictEqual(drafts[2]?.subject, { kind: "policy", id: "m9" })
+    assert.deepInclude(drafts[2]?.recorded.data, {
+      sender: "agent://a",
+      errorCode: "POLICY_DENIED",
+      errorMessage: "Commitment refused",
+      decodedPayload: { decision: "deny", reasons: ["no votes", "veto"] }
+    })
+  })
+
+  it("is none for another refusal, or another signal", () => {
+    for (const { drafts } of [report({ ...refusal, code: "FORBIDDEN" }), report(refusal, "alert"), report([1])]) {
+      assert.notInclude(
+        drafts.map(({ type }) => type),
+        "policy.denied"
+      )
+    }
+  })
+})
+
 describe("policy.denied from an acknowledgement", () => {
   const error = { code: "POLICY_DENIED", message: "denied", sessionId: "", messageId: "m1", details: new Uint8Array() }
   const denied = (details: Uint8Array) =>

@@ -1,4 +1,5 @@
 import type { CompileLaunchResult, LaunchInitiator } from "@runplane/api"
+import type * as Stream from "effect/Stream"
 import type { JsonObject } from "../common/Json.ts"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
 import type { CancelCallback } from "./CancelCallbacks.ts"
@@ -9,6 +10,8 @@ export interface AgentAssignment {
   readonly binding: CompileLaunchResult["participantBindings"][number]
   /** The agent's bearer credential at the runtime. */
   readonly token: string
+  /** Credentials that replace it before it ends; none without. */
+  readonly renewals?: Stream.Stream<string>
   readonly framework: string
   /** Where it listens for a cancel request; undefined when it does not. */
   readonly cancelCallback?: CancelCallback | undefined

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { type AgentAssignment, bootstrapOf, environmentOf } from "./AgentBootstrap.ts"
 import { agentCommand } from "./AgentCommand.ts"
@@ -86,7 +87,7 @@ export class AgentHost extends Context.Service<
       ) {
         const { compiled, binding } = assignment
         const command = yield* agentCommand(manifest, settings)
-        const file = yield* bootstrapFile(
+        const { file, rewrite } = yield* bootstrapFile(
           settings.bootstrapDir,
           compiled.sessionId,
           binding.participantId,
@@ -100,6 +101,13 @@ export class AgentHost extends Context.Service<
         const agent = yield* guard
           .around(spawnAgent({ ...command, env, stopGraceMs: settings.agentStopGraceMs }))
           .pipe(Effect.mapError(({ message }) => new AgentNotAttached({ reason: message })))
+        yield* Effect.forkScoped(
+          Stream.runForEach(assignment.renewals ?? Stream.never, (token) =>
+            Effect.catch(rewrite(bootstrapOf({ ...assignment, token }, settings)), (error) =>
+              Effect.logWarning(`the renewed token of ${binding.participantId} was not written: ${error.reason._tag}`)
+            )
+          )
+        )
         const prefix = `[${manifest.framework}:${binding.participantId}:${compiled.sessionId}]`
         const ready = yield* Deferred.make<void>()
         const { readyText } = manifest.host

@@ -1,5 +1,5 @@
 import type { AgentStartFailed } from "@runplane/api"
-import { type MintedToken, mintToken } from "@runplane/runtime"
+import { jitteredBackoff, type MintedToken, mintToken } from "@runplane/runtime"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -9,6 +9,8 @@ import * as Exit from "effect/Exit"
 import { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
 import { authMintFailed } from "../common/LaunchErrors.ts"
 import { type AuthSettings, LauncherSettings } from "../LauncherSettings.ts"
 
@@ -18,6 +20,12 @@ const EXPIRY_MARGIN_MS = 10_000
 /** A token of this age at most counts as just minted, ms. */
 const FRESH_MS = 1_000
 
+/** A token of an agent that still runs is replaced this long before its end, ms; of a short life the last third. */
+const RENEW_EARLY_MS = 60_000
+/** Between two attempts to renew a token, ms. */
+const SHORTEST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 10_000
+
 /** Tokens kept at most; every launch has its own participants, but their names repeat. */
 const MAX_CACHED_TOKENS = 1_024
 
@@ -26,7 +34,7 @@ export interface TokenRequest {
   readonly participantId: string
   readonly modeName: string
   readonly isInitiator: boolean
-  /** How long the session may last: agents cannot renew a token, ms. */
+  /** How long the session may last, ms: agents that cannot read a renewed token have this one only. */
   readonly minLifeMs: number
 }
 
@@ -37,7 +45,11 @@ export interface TokenRequest {
  */
 export class AgentTokens extends Context.Service<
   AgentTokens,
-  { readonly tokenFor: (request: TokenRequest) => Effect.Effect<string, AgentStartFailed> }
+  {
+    readonly tokenFor: (request: TokenRequest) => Effect.Effect<string, AgentStartFailed>
+    /** Tokens in place of the one that was given out, each before the one before it ends; it never ends by itself. */
+    readonly renewals: (request: TokenRequest) => Stream.Stream<string>
+  }
 >()("runplane/launcher/AgentTokens") {
   static readonly layer = Layer.effect(
     AgentTokens,
@@ -46,7 +58,10 @@ export class AgentTokens extends Context.Service<
       const client = yield* HttpClient.HttpClient
       if (auth !== undefined) return yield* minted(auth, client)
       yield* Effect.logInfo("PROTO_AUTH_SERVICE_URL is not set: agents use development credentials")
-      return AgentTokens.of({ tokenFor: ({ participantId }) => Effect.succeed(participantId) })
+      return AgentTokens.of({
+        tokenFor: ({ participantId }) => Effect.succeed(participantId),
+        renewals: () => Stream.never
+      })
     })
   )
 }
@@ -75,11 +90,13 @@ const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClie
     timeToLive: (exit, _request) =>
       Exit.isSuccess(exit) ? Duration.millis(exit.value.lifeMs - EXPIRY_MARGIN_MS) : Duration.zero
   })
+  const keyOf = (request: TokenRequest) => ({ sender: request.participantId, scopes: scopesOf(request, auth) })
+
   const tokenFor = Effect.fn("AgentTokens.tokenFor")(function* (request: TokenRequest) {
     if (request.participantId === "") {
       return yield* authMintFailed("mintToken requires a non-empty sender")
     }
-    const key = { sender: request.participantId, scopes: scopesOf(request, auth) }
+    const key = keyOf(request)
     const current = yield* Cache.get(tokens, key)
     const now = yield* Clock.currentTimeMillis
     const age = now - (current.expiresAt - current.lifeMs)
@@ -94,8 +111,42 @@ const minted = Effect.fnUntraced(function* (auth: AuthSettings, client: HttpClie
     }
     return Redacted.value(fresh.token)
   })
-  return AgentTokens.of({ tokenFor })
+
+  /** The token that is there, or a new one when it ends soon: another agent of the same name may have renewed it. */
+  const renewed = Effect.fnUntraced(function* (request: TokenRequest) {
+    const key = keyOf(request)
+    const current = yield* Cache.get(tokens, key)
+    if ((yield* Clock.currentTimeMillis) < dueAt(current)) return current
+    yield* Cache.invalidate(tokens, key)
+    return yield* Cache.get(tokens, key)
+  })
+
+  const renewals = (request: TokenRequest) =>
+    Stream.unwrap(
+      Effect.map(Ref.make<CachedToken | undefined>(undefined), (last) => {
+        const next = Effect.gen(function* () {
+          const before = yield* Ref.get(last)
+          const now = yield* Clock.currentTimeMillis
+          if (before !== undefined) yield* Effect.sleep(Math.max(dueAt(before) - now, SHORTEST_PAUSE_MS))
+          const token = yield* renewed(request).pipe(
+            Effect.tapError(({ message }) =>
+              Effect.logWarning(`the token of ${request.participantId} is not renewed yet, trying again: ${message}`)
+            ),
+            Effect.retry(jitteredBackoff(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS)),
+            // Every failure is tried again for ever.
+            Effect.orDie
+          )
+          yield* Ref.set(last, token)
+          return before === undefined || before.expiresAt === token.expiresAt ? [] : [Redacted.value(token.token)]
+        })
+        return Stream.fromEffectRepeat(next).pipe(Stream.flatMap(Stream.fromIterable))
+      })
+    )
+  return AgentTokens.of({ tokenFor, renewals })
 })
+
+/** When a token is to be replaced, epoch ms: in time for a try or two, however short its life is. */
+const dueAt = ({ expiresAt, lifeMs }: CachedToken) => expiresAt - Math.min(RENEW_EARLY_MS, lifeMs / 3)
 
 /**
  * Default scopes with the overrides of PROTO_AUTH_SCOPES_JSON for this sender, values as they were written

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "../common/Json.ts"
 import { isRunning, ownIdentity, ProcessIdentity } from "./ProcessIdentity.ts"
@@ -16,6 +17,13 @@ const FILE_MODE = 0o600
 export const UNKNOWN_FILE_LIFE_MS = 86_400_000
 
 const SWEEP_CONCURRENCY = 8
+
+/** A bootstrap file that is there, and how it gets another content. */
+export interface WrittenBootstrap {
+  readonly file: string
+  /** Replaces the content as a whole: whoever reads it has the old one or the new one. */
+  readonly rewrite: (content: JsonObject) => Effect.Effect<void, PlatformError.PlatformError>
+}
 
 /**
  * Writes a bootstrap file that lives as long as the scope. It holds a credential: only the service's own user may read
@@ -35,13 +43,20 @@ export const bootstrapFile = Effect.fn("BootstrapFile.write")(function* (
   const launcher = yield* ownIdentity
   const now = yield* Clock.currentTimeMillis
   const file = path.join(folder, `${fileNamePart(runId)}_${fileNamePart(participantId)}_${now}.json`)
-  return yield* Effect.acquireRelease(
-    // "wx": a file or link that is already there under this name was not put there by us.
-    Effect.as(
-      fs.writeFileString(file, JSON.stringify({ ...content, launcher }), { flag: "wx", mode: FILE_MODE }),
-      file
-    ),
-    () => Effect.ignore(fs.remove(file, { force: true }))
+  // "wx": a file or link that is already there under this name was not put there by us.
+  const write = (name: string, content: JsonObject) =>
+    fs.writeFileString(name, JSON.stringify({ ...content, launcher }), { flag: "wx", mode: FILE_MODE })
+  const next = `${file.slice(0, -".json".length)}_next.json`
+  const written: WrittenBootstrap = {
+    file,
+    rewrite: (content) =>
+      Effect.andThen(
+        write(next, content),
+        Effect.onError(fs.rename(next, file), () => Effect.ignore(fs.remove(next, { force: true })))
+      )
+  }
+  return yield* Effect.acquireRelease(Effect.as(write(file, content), written), () =>
+    Effect.ignore(fs.remove(file, { force: true }))
   )
 })
 

@@ -176,9 +176,18 @@ export class ExampleRuns extends Context.Service<
         const { participantId } = binding
         const { modeName, ttlMs } = compiled.runDescriptor.session
         const isInitiator = compiled.initiator?.participantId === participantId
-        const token = yield* tokens.tokenFor({ participantId, modeName, isInitiator, minLifeMs: ttlMs })
+        const wanted = { participantId, modeName, isInitiator, minLifeMs: ttlMs }
+        const token = yield* tokens.tokenFor(wanted)
+        const renewals = tokens.renewals(wanted)
         const { framework } = profile
-        const assignment = { compiled, binding, token, framework, cancelCallback: callbacks.get(participantId) }
+        const assignment = {
+          compiled,
+          binding,
+          token,
+          renewals,
+          framework,
+          cancelCallback: callbacks.get(participantId)
+        }
         const agent = yield* Effect.uninterruptibleMask((restore) =>
           Effect.tap(restore(host.attach(assignment, manifest)), room.occupy)
         )

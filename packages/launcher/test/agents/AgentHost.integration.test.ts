@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import type { AgentManifest } from "../../src/agents/AgentManifest.ts"
 import type { LauncherOptions } from "../../src/LauncherSettings.ts"
 import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
@@ -72,6 +74,27 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
       const mode = (path: string) => Effect.map(fs.stat(path), (info) => info.mode & 0o777)
       assert.strictEqual(yield* mode(report.bootstrapFile), 0o600)
       assert.strictEqual(yield* mode(stage.bootstrapDir), 0o700)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("finds a renewed credential in its bootstrap file", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const stage = yield* makeStage()
+      const renewed = yield* Deferred.make<string>()
+      const assignment = {
+        compiled: compiledLaunch(),
+        binding: { participantId: "one", role: "member", agentRef: "agent-a" },
+        token: "tok",
+        framework: "custom",
+        renewals: Stream.fromEffect(Deferred.await(renewed))
+      }
+      yield* stage.host.attach(assignment, manifest("attach", stage.root))
+      const { bootstrapFile } = yield* stage.report("one")
+      const tokenIn = Effect.map(fs.readFileString(bootstrapFile), (text) => JSON.parse(text).auth_token)
+      assert.strictEqual(yield* tokenIn, "tok")
+      yield* Deferred.succeed(renewed, "tok-2")
+      yield* eventually(Effect.filterOrFail(tokenIn, (token) => token === "tok-2"))
     }).pipe(Effect.scoped)
   )
 

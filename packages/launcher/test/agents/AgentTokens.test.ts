@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import { AgentTokens, type TokenRequest } from "../../src/agents/AgentTokens.ts"
 import type { AuthSettings } from "../../src/LauncherSettings.ts"
@@ -156,6 +157,39 @@ describe("agent tokens", () => {
       const error = yield* Fiber.join(waiting)
       assert.match(error.message, /^auth-service request failed: /)
       assert.strictEqual(yield* tokenFor(), "t2")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("are renewed before they end, for as long as somebody asks, also after failures", () => {
+    let failures = 0
+    const { asked, layer } = withAuth((calls) =>
+      calls === 3 && failures++ === 0 ? Effect.succeed(json(500, {})) : tokens(90)(calls)
+    )
+    return Effect.gen(function* () {
+      const service = yield* AgentTokens
+      assert.strictEqual(yield* tokenFor(), "t1")
+      const got: Array<string> = []
+      yield* Effect.forkChild(
+        Stream.runForEach(service.renewals(request()), (token) => Effect.sync(() => void got.push(token)))
+      )
+      yield* TestClock.adjust("59 seconds")
+      assert.deepStrictEqual([got, asked.length], [[], 1])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(got, ["t2"])
+      yield* TestClock.adjust("60 seconds")
+      assert.deepStrictEqual(got, ["t2"])
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(got, ["t2", "t4"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("are not renewed where names are credentials", () => {
+    const { layer } = withAuth(tokens(), "none")
+    return Effect.gen(function* () {
+      const service = yield* AgentTokens
+      const first = yield* Effect.forkChild(Stream.runHead(service.renewals(request())))
+      yield* TestClock.adjust("1 day")
+      assert.isUndefined(first.pollUnsafe())
     }).pipe(Effect.provide(layer))
   })
 })

@@ -20,7 +20,10 @@ layer(platform, { excludeTestServices: true })("bootstrap files", (it) => {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const folder = path.join(yield* fs.makeTempDirectoryScoped(), "bootstrap")
-      const own = yield* bootstrapFile(folder, "run", "lead", { auth_token: "secret" })
+      const { file: own, rewrite } = yield* bootstrapFile(folder, "run", "lead", { auth_token: "first" })
+      yield* rewrite({ auth_token: "secret" })
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [path.basename(own)])
+      assert.strictEqual((yield* fs.stat(own)).mode & 0o777, 0o600)
       const write = (name: string, content: object | string) => {
         const text = typeof content === "string" ? content : JSON.stringify(content)
         return Effect.as(fs.writeFileString(path.join(folder, name), text), path.join(folder, name))

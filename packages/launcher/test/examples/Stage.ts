@@ -3,6 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { AgentAssignment } from "../../src/agents/AgentBootstrap.ts"
 import { AgentHost, type EndedAgent } from "../../src/agents/AgentHost.ts"
 import { AgentNotAttached } from "../../src/agents/AgentNotAttached.ts"
@@ -74,6 +75,7 @@ export const stage = (scene: Scene) => {
         Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(compiledLaunch()) }),
         AgentCatalog.layerMemory(scene.profiles ?? ALL.map((ref) => profile(ref))),
         Layer.succeed(AgentTokens, {
+          renewals: () => Stream.never,
           tokenFor: ({ participantId, isInitiator }) =>
             scene.mintFails
               ? Effect.fail(authMintFailed("auth-service returned 500", 500))

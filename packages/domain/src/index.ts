@@ -102,6 +102,7 @@ export { isReleaseFrom, PINNED_RELEASE, RELEASES, type Release } from "./policie
 export { policyRuleFaults } from "./policies/RuleFaults.ts"
 export type { RuleRefusal } from "./policies/RuleRefusal.ts"
 export { PolicyRules } from "./policies/RuleSchemas.ts"
+export { highestSchemaVersion } from "./policies/SchemaVersions.ts"
 export type * from "./policies/SessionRecord.ts"
 export { boundName } from "./projector/Bounds.ts"
 export { parseQuery } from "./query/Parser.ts"

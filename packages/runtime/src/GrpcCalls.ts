@@ -67,7 +67,13 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
   })
 
   const noticeRefusal = (error: RuntimeError) =>
-    error.reason === "UNAUTHENTICATED" ? credentials.refused : Effect.void
+    error.reason === "UNAUTHENTICATED" ? credentials.refused : Effect.succeed(false)
+
+  /** Once more when a credential was refused that has a successor: a run must not fail because a token ended early. */
+  const withRenewal = <A>(attempt: Effect.Effect<A, RuntimeError>): Effect.Effect<A, RuntimeError> =>
+    Effect.catch(attempt, (error) =>
+      Effect.flatMap(noticeRefusal(error), (isRenewed) => (isRenewed ? attempt : Effect.fail(error)))
+    )
 
   /**
    * One answer, converted; a conversion that throws a RuntimeError fails with it. A failure for one of the `expected`
@@ -79,20 +85,23 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
     convert: (answer: Answer) => A,
     expected: ReadonlyArray<RuntimeErrorReason> = []
   ): Effect.Effect<A, RuntimeError> =>
-    Effect.gen(function* () {
-      const metadata = yield* headers
-      const meter = yield* RuntimeCallMeter
-      const startedAt = yield* Clock.currentTimeNanos
-      return yield* Effect.tryPromise({
-        try: async (signal) => convert(await call(connections.unary, { signal, headers: metadata, timeoutMs })),
-        catch: toRuntimeError(name)
-      }).pipe(
-        Effect.tapError(noticeRefusal),
-        Effect.onExit((exit) =>
-          Effect.map(Clock.currentTimeNanos, (now) => meter(name, Number(now - startedAt) / 1e9, Exit.isSuccess(exit)))
+    withRenewal(
+      Effect.gen(function* () {
+        const metadata = yield* headers
+        const meter = yield* RuntimeCallMeter
+        const startedAt = yield* Clock.currentTimeNanos
+        return yield* Effect.tryPromise({
+          try: async (signal) => convert(await call(connections.unary, { signal, headers: metadata, timeoutMs })),
+          catch: toRuntimeError(name)
+        }).pipe(
+          Effect.onExit((exit) =>
+            Effect.map(Clock.currentTimeNanos, (now) =>
+              meter(name, Number(now - startedAt) / 1e9, Exit.isSuccess(exit))
+            )
+          )
         )
-      )
-    }).pipe(
+      })
+    ).pipe(
       Effect.map(Result.succeed),
       Effect.catchIf(
         ({ reason }) => expected.includes(reason),

@@ -50,8 +50,11 @@ export class RuntimeCredentials extends Context.Service<
   {
     /** Never fails: without a minted token the next step of the chain applies. */
     readonly headers: Effect.Effect<CredentialHeaders>
-    /** The runtime refused the credential: a cached token is not used again. */
-    readonly refused: Effect.Effect<void>
+    /**
+     * The runtime refused the credential: a cached token is not used again. True when there may be another one by now,
+     * so that a call is worth a second attempt.
+     */
+    readonly refused: Effect.Effect<boolean>
     /** What would be sent in somebody else's name; only development credentials, which are names, can. */
     readonly inNameOf?: (sender: string) => CredentialHeaders
   }
@@ -59,7 +62,7 @@ export class RuntimeCredentials extends Context.Service<
   /** No credential at all, for runtimes that ask for none. */
   static readonly layerNone: Layer.Layer<RuntimeCredentials> = Layer.succeed(RuntimeCredentials, {
     headers: Effect.succeed([]),
-    refused: Effect.void
+    refused: Effect.succeed(false)
   })
 
   static readonly layerChain = (
@@ -73,7 +76,7 @@ const make = Effect.fnUntraced(function* (options: RuntimeCredentialsOptions) {
     const isName = options.bearer === undefined && options.devAgentId !== undefined
     return RuntimeCredentials.of({
       headers: Effect.succeed(fallback),
-      refused: Effect.void,
+      refused: Effect.succeed(false),
       ...(isName ? { inNameOf: developmentHeaders } : {})
     })
   }

@@ -23,6 +23,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { fails, withClient } from "./GrpcClients.ts"
@@ -201,6 +203,40 @@ describe("the gRPC client against a foreign server", () => {
         })
       )
     })
+  )
+
+  it.live("makes a call once more when its credential was refused and has a successor", () =>
+    Effect.gen(function* () {
+      const used: Array<string> = []
+      const getSession: handleUnaryCall<GetSessionRequest, GetSessionResponse> = ({ metadata }, answer) => {
+        const token = String(metadata.get("authorization")[0])
+        used.push(token)
+        if (token === "Bearer last") answer(null, create(GetSessionResponseSchema, { metadata: { sessionId: "s1" } }))
+        else answer({ code: status.UNAUTHENTICATED, details: "ended" })
+      }
+      const address = yield* serveGrpcJs({ getSession })
+      const look = Effect.fnUntraced(function* (tokens: Array<string>) {
+        const credentials = Layer.succeed(RuntimeCredentials, {
+          headers: Effect.sync(() => [["authorization", Redacted.make(`Bearer ${tokens[0]}`)] as const]),
+          refused: Effect.sync(() => tokens.splice(0, 1).length > 0 && tokens.length > 0)
+        })
+        const client = RuntimeClient.layerGrpc({ address }).pipe(Layer.provide(credentials))
+        const found = yield* Effect.result(
+          Effect.provide(
+            Effect.flatMap(RuntimeClient, ({ getSession }) => getSession("s1")),
+            client
+          )
+        )
+        return Result.isSuccess(found) ? found.success.sessionId : found.failure.reason
+      })
+      assert.strictEqual(yield* look(["first", "last"]), "s1")
+      assert.strictEqual(yield* look(["first", "second", "last"]), "UNAUTHENTICATED")
+      assert.strictEqual(yield* look(["only"]), "UNAUTHENTICATED")
+      assert.deepStrictEqual(
+        used.map((token) => token.slice("Bearer ".length)),
+        ["first", "last", "first", "second", "only"]
+      )
+    }).pipe(Effect.scoped)
   )
 
   it.live("fails with UNAVAILABLE when nobody listens", () =>

@@ -152,10 +152,10 @@ describe("RuntimeCredentials", () => {
     return Effect.gen(function* () {
       const { refused } = yield* RuntimeCredentials
       yield* headersOf
-      yield* refused
+      assert.isFalse(yield* refused)
       assert.deepStrictEqual(yield* headersOf, ["authorization: Bearer jwt.1.x"])
       yield* TestClock.adjust("5 seconds")
-      yield* refused
+      assert.isTrue(yield* refused)
       assert.deepStrictEqual(yield* headersOf, ["authorization: Bearer jwt.2.x"])
     }).pipe(Effect.provide(RuntimeCredentials.layerChain({ tokenService: { url } })), Effect.provide(client(service)))
   })

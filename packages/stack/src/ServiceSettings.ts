@@ -82,6 +82,7 @@ export const serviceSettings = Effect.fn("serviceSettings")(function* (
     ...(sandbox ? SANDBOX : {}),
     ...credentials,
     THROTTLE_LIMIT: limit,
+    THROTTLE_READ_LIMIT: (yield* readText(ServiceSettings.THROTTLE_READ_LIMIT)) ?? GENEROUS_LIMIT,
     RUNTIME_ADDRESS: runtimeAddress,
     PACKS_DIR: settings.packsDir,
     SERVICE_ROOT: settings.root,

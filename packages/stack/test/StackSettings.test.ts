@@ -128,7 +128,7 @@ it.effect("browsers are told where the launch service is, which lets the console
 
 it.effect("the services get a generous budget of requests, unless the user gives one", () =>
   Effect.gen(function* () {
-    assert.include(yield* told({}), { THROTTLE_LIMIT: "10000" })
+    assert.include(yield* told({}), { THROTTLE_LIMIT: "10000", THROTTLE_READ_LIMIT: "10000" })
     assert.include(yield* told({ THROTTLE_LIMIT: "7" }), { THROTTLE_LIMIT: "7" })
   })
 )

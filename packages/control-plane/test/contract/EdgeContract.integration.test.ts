@@ -183,6 +183,23 @@ contract(
   { settings: { THROTTLE_LIMIT: "1" }, told: false }
 )
 
+contract(
+  "Limits, requests that only read",
+  [
+    get("/runs", "have a budget of their own", { answerHeaders: { "x-ratelimit-limit": "2" } }),
+    {
+      says: "others keep theirs",
+      method: "POST",
+      path: "/runs/validate",
+      body: descriptor(),
+      status: 201,
+      answerHeaders: { "x-ratelimit-limit": "1", "x-ratelimit-remaining": "0" }
+    },
+    get("/runs", "are 429 above it", { after: [["GET", "/runs"]], status: 429 })
+  ],
+  { settings: { THROTTLE_LIMIT: "1", THROTTLE_READ_LIMIT: "2" }, told: false }
+)
+
 contract("Versioning", [
   {
     says: "an omitted policy schemaVersion is 3",

@@ -36,9 +36,9 @@ const packs = async (...args: ReadonlyArray<string>) => {
   )
   return { ok: Exit.isSuccess(exit), ...lines }
 }
-/** The indented block of the guide for authors that holds a text. */
-const guideBlock = (text: string) => {
-  const guide = readFileSync(join(REPOSITORY, "packs/README.md"), "utf8")
+/** The indented block of a guide for authors that holds a text. */
+const guideBlock = (text: string, file = "packs/README.md") => {
+  const guide = readFileSync(join(REPOSITORY, file), "utf8")
   const block = guide.match(/(?:^ {4}.*\n)+/gm)?.find((candidate) => candidate.includes(text))
   return block?.replaceAll(/^ {4}/gm, "") ?? assert.fail(`the guide shows no ${text}`)
 }
@@ -182,6 +182,36 @@ describe("npm run packs", () => {
     rmSync(at("guided"), { recursive: true })
     assert.deepStrictEqual([made.ok, linted.ok, linted.err], [true, true, ""])
     assert.include(linted.out, "0 warning(s)")
+  })
+
+  it("takes the recipes as they are printed", async () => {
+    const recipe = (text: string) => guideBlock(text, "docs/packs.md")
+    assert.isTrue((await packs("new", "recipes", "one")).ok)
+    const scenario = at("recipes/scenarios/one/1.0.0/scenario.yaml")
+    const policy = "_policies/policy.my-team.pausable.json"
+    mkdirSync(at("_shared/participants"), { recursive: true })
+    writeFileSync(
+      at("_shared/participants/panel.yaml"),
+      "- { id: panel-lead, role: lead, agentRef: panel-lead-agent }\n"
+    )
+    writeFileSync(at(policy), recipe('"policy_id": "policy.my-team.pausable"'))
+    writeFileSync(at("recipes/scenarios/one/1.0.0/templates/urgent.yaml"), recipe("slug: urgent"))
+    const indented = (text: string) => recipe(text).replaceAll(/^(?=.)/gm, "    ")
+    const text = readFileSync(scenario, "utf8")
+      .replace("policyVersion: policy.default", "policyVersion: policy.my-team.pausable")
+      .replace(/^ {4}participants:[^\n]*\n( {6}.*\n)+/m, indented("!include ../../../../_shared"))
+      .replace(/^ {4}contextTemplate:[^\n]*\n( {6}.*\n)+/m, indented("headline:"))
+      .replace(/^ {4}metadataTemplate:[^\n]*\n( {6}.*\n)+/m, indented("cancellationDelegated"))
+      .replace(/^ {8}to: .*\n/m, "")
+    writeFileSync(scenario, text)
+    const linted = await packs("lint", at("recipes"))
+    const compiled = await packs("compile", "recipes/one@1.0.0", "--template", "urgent")
+    for (const file of [policy, "recipes", "_shared/participants/panel.yaml"]) rmSync(at(file), { recursive: true })
+    assert.deepStrictEqual([linted.ok, linted.err, compiled.err], [true, "", ""])
+    const { runDescriptor, scenarioMeta } = JSON.parse(compiled.out)
+    assert.deepStrictEqual(scenarioMeta.sessionContext, { budget: 100, headline: "Adopt the proposal, high urgency" })
+    assert.deepInclude(runDescriptor.session, { ttlMs: 30_000, participants: [{ id: "panel-lead" }] })
+    assert.deepInclude(runDescriptor.session.metadata, { team: "platform", cancellationDelegated: true })
   })
 
   it("answers a launch that cannot be compiled as the service would", async () => {

@@ -172,7 +172,7 @@ layer(services, { excludeTestServices: true })("the packs that are shipped", (it
 
   it("have policies that are right for their modes", () => {
     for (const { mode, name, policy_id, rules, schema_version } of policies) {
-      assert.deepStrictEqual([policy_id, schema_version], [name, 3])
+      assert.deepStrictEqual([policy_id, schema_version], [name, 2])
       assert.deepStrictEqual(policyRuleFaults(mode, rules), [], name)
     }
   })

@@ -15,7 +15,7 @@ import { PolicyRegistry } from "../kernel/PolicyRegistry.ts"
 import type { SandboxOptions } from "../SandboxOptions.ts"
 import { ackOf, denialOfAck, statusOf } from "./Answers.ts"
 import { listSessions } from "./ListSessions.ts"
-import { RUNTIME_INFO } from "./RuntimeInfo.ts"
+import { RUNTIME_INFO, runtimeInfo } from "./RuntimeInfo.ts"
 import { send } from "./Send.ts"
 import { makeStreamSession, type StreamServices } from "./StreamSession.ts"
 import { makeWatches, type WatchServices } from "./Watches.ts"
@@ -61,7 +61,7 @@ export const makeHandlers = (
           Code.FailedPrecondition
         )
       }
-      return { ...RUNTIME_INFO, supportedModes: supportedModes() }
+      return { ...runtimeInfo(options.release), supportedModes: supportedModes() }
     },
 
     send: ({ envelope }, call) => {

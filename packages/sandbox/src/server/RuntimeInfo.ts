@@ -1,12 +1,20 @@
+import type { Release } from "@runplane/domain"
 import { PROTOCOL_VERSION } from "../core/EnvelopeShape.ts"
 
-/** What Initialize answers, the modes excepted: identity and capabilities (docs/runtime.md#rpcs). */
+/**
+ * What Initialize answers, the modes excepted: identity and capabilities (docs/runtime.md#rpcs). The version is the
+ * release whose rules are followed: by it clients judge what the runtime can do.
+ */
+export const runtimeInfo = (release: Release) => ({
+  ...RUNTIME_INFO,
+  runtimeInfo: { ...RUNTIME_INFO.runtimeInfo, version: release }
+})
+
 export const RUNTIME_INFO = {
   selectedProtocolVersion: PROTOCOL_VERSION,
   runtimeInfo: {
     name: "macp-runtime",
     title: "Runplane sandbox runtime",
-    version: "0.1.0",
     description: "Development runtime: sessions in memory, gone when the process ends.",
     websiteUrl: ""
   },

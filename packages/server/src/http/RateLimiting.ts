@@ -13,6 +13,7 @@ import { makeRequestBudget } from "./RequestBudget.ts"
 
 const settings = {
   limit: ServiceSettings.THROTTLE_LIMIT,
+  readLimit: ServiceSettings.THROTTLE_READ_LIMIT,
   windowMs: ServiceSettings.THROTTLE_TTL_MS,
   scope: ServiceSettings.THROTTLE_SCOPE,
   proxies: ServiceSettings.TRUST_PROXY
@@ -20,13 +21,16 @@ const settings = {
 
 /**
  * The budget of each client over all routes together, or with `THROTTLE_SCOPE=route` for each route. The client is the
- * actor of the API key, else the address.
+ * actor of the API key, else the address. With `THROTTLE_READ_LIMIT` requests that only read have a budget of their
+ * own.
  */
 export const layerRateLimit = Layer.effect(
   RateLimit,
   Effect.gen(function* () {
-    const { limit, windowMs, scope, proxies } = yield* readSettings(settings)
-    const budget = makeRequestBudget({ limit, windowMs })
+    const { limit, readLimit, windowMs, scope, proxies } = yield* readSettings(settings)
+    const all = { budget: makeRequestBudget({ limit, windowMs }), limit }
+    const reads =
+      readLimit === 0 ? all : { budget: makeRequestBudget({ limit: readLimit, windowMs }), limit: readLimit }
 
     const clientOf = Effect.gen(function* () {
       const actor = yield* Effect.serviceOption(CurrentActor)
@@ -40,6 +44,7 @@ export const layerRateLimit = Layer.effect(
         if (accessOf(endpoint) === "public") return yield* httpEffect
         const client = yield* clientOf
         const key = scope === "client" ? client : `${client} ${endpoint.method} ${endpoint.path}`
+        const { budget, limit } = isRead(endpoint.method) ? reads : all
         const spending = budget.spend(key, yield* Clock.currentTimeMillis)
         if (!spending.allowed) {
           yield* addHeaders({ "retry-after": seconds(spending.retryAfterMs) })
@@ -55,6 +60,8 @@ export const layerRateLimit = Layer.effect(
     )
   })
 )
+
+const isRead = (method: string) => method === "GET" || method === "HEAD"
 
 const seconds = (milliseconds: number) => String(Math.ceil(milliseconds / 1000))
 

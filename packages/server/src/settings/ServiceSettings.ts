@@ -58,6 +58,11 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     "Window in which the requests of a client are counted."
   ),
   THROTTLE_LIMIT: row(wholeNumber({ unit: "requests", min: 1 }), 100, "Requests that a client may make in one window."),
+  THROTTLE_READ_LIMIT: row(
+    wholeNumber({ unit: "requests", min: 0 }),
+    0,
+    "Requests that only read, GET and HEAD, that a client may make in one window beside the others; 0 counts all together."
+  ),
   THROTTLE_SCOPE: row(
     oneOf(["client", "route"]),
     "client",

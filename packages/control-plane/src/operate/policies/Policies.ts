@@ -5,12 +5,13 @@ import {
   type PolicyDescriptor,
   type PolicyRegistered
 } from "@runplane/api"
-import { DEFAULT_POLICY_ID, isJsonObject, policyRuleFaults } from "@runplane/domain"
+import { DEFAULT_POLICY_ID, highestSchemaVersion, isJsonObject, policyRuleFaults } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError, type RuntimePolicy } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import { AuditTrail, type Caller } from "../../audit/AuditTrail.ts"
 import { answerOfRuntimeError } from "../../edge/RuntimeRefusal.ts"
@@ -58,12 +59,27 @@ export class Policies extends Context.Service<
         yield* audit.recordDone({ caller, action, resource: "policy", resourceId: policyId, outcome, details, at })
       })
 
+      /** A runtime takes a policy of a version that it does not evaluate, and then refuses whatever is committed. */
+      const checkVersion = Effect.fnUntraced(function* ({ policyId, schemaVersion }: PolicyRegistration) {
+        const found = yield* Effect.option(runtime.initialize)
+        const highest = Option.getOrUndefined(Option.map(found, highestSchemaVersion))
+        if (Option.isNone(found) || highest === undefined || schemaVersion <= highest) return
+        const { name, version } = found.value
+        return yield* controlPlaneError(
+          INVALID_DEFINITION,
+          `${name} ${version} does not evaluate policies of schema version ${schemaVersion}: it would refuse every ` +
+            `commitment under ${policyId}; register it with schemaVersion ${highest}, or use a runtime from 0.7.6 on`,
+          { schemaVersion, highestSchemaVersion: highest }
+        )
+      })
+
       const register = Effect.fn("Policies.register")(function* (policy: PolicyRegistration, caller: Caller) {
         if (policy.policyId === DEFAULT_POLICY_ID) return yield* badRequest(`${DEFAULT_POLICY_ID} is reserved`)
         const faults = policyRuleFaults(policy.mode, policy.rules)
         if (faults.length > 0) {
           return yield* controlPlaneError(INVALID_DEFINITION, faults.join("; "), { faults: [...faults] })
         }
+        if (policy.schemaVersion > 2) yield* checkVersion(policy)
         const answer = yield* runtime.registerPolicy({ ...policy, rules: JSON.stringify(policy.rules) }).pipe(
           Effect.mapError(answerOfRegistry),
           // What the runtime has done is recorded, whether or not the caller still waits for the answer.

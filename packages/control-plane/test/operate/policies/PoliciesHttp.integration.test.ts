@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
+import { RuntimeClient } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import { call, layerTestService } from "../../support/HttpService.ts"
@@ -38,6 +39,25 @@ layer(layerTestService(), { excludeTestServices: true })("policies over HTTP", (
         ["policy.register", "policy.delete"]
       )
     })
+  )
+
+  it.effect("refuses a schema version that the runtime takes and does not evaluate", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const identity = yield* Effect.flatMap(RuntimeClient, ({ initialize }) => initialize)
+      yield* Effect.addFinalizer(() => fake.configure({ identity }))
+      const versioned = Effect.fnUntraced(function* (version: string, schemaVersion: number) {
+        yield* fake.configure({ identity: { ...identity, name: "macp-runtime", version } })
+        const answer = yield* register({ ...policy, policyId: `policy.v${version}.${schemaVersion}`, schemaVersion })
+        return answer.status === 201 ? "ok" : `${answer.status} ${answer.body.errorCode} ${answer.body.message}`
+      })
+      assert.strictEqual(yield* versioned("0.13.0", 3), "ok")
+      assert.strictEqual(yield* versioned("0.7.0", 2), "ok")
+      assert.match(
+        yield* versioned("0.7.0", 3),
+        /^400 INVALID_POLICY_DEFINITION macp-runtime 0\.7\.0 does not evaluate policies of schema version 3: .* schemaVersion 2/
+      )
+    }).pipe(Effect.scoped)
   )
 
   for (const [what, over, errorCode, message] of [

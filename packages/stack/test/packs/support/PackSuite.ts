@@ -57,7 +57,7 @@ class Endings extends Context.Service<Endings, ReadonlyMap<string, ReadonlyArray
 export const packSuite = <E>(name: string, venue: Layer.Layer<Venue, E>) =>
   layer(Layer.provide(Endings.layer, Layer.provideMerge(launchService, venue)), {
     excludeTestServices: true,
-    timeout: "60 seconds"
+    timeout: "180 seconds"
   })(name, (it) => {
     for (const [ref, scenes] of Object.entries(SCENES)) {
       it.effect(`${ref} ends as its fixtures want it`, () =>

@@ -1,4 +1,5 @@
 import { FAILURES, REQUIRED_ROLE } from "../src/openapi/Describe.ts"
+import { REQUIRED_PARAMETER } from "../src/validation/RequestSchema.ts"
 import type { ErrorAnswer } from "./ErrorAnswer.ts"
 import { byStatus, errorResponse, responseName } from "./ErrorResponses.ts"
 import { type ItemStream, itemMedia, itemText } from "./EventStreams.ts"
@@ -192,14 +193,19 @@ const textOf = (description: unknown, status: string) => {
 /** What is said about a parameter belongs beside its name, not into its schema. */
 const describedParameter = (parameter: unknown): Shape => {
   const whole = shapeOf(parameter)
-  const { description, examples, ...schema } = partAt(whole, "schema")
+  const { description, examples, [REQUIRED_PARAMETER]: required, ...schema } = partAt(whole, "schema")
   const [example] = Array.isArray(examples) ? examples : []
   return {
     ...without(whole, "schema"),
     name: whole["name"] === "last-event-id" ? "Last-Event-ID" : whole["name"],
+    // An empty value of a query counts as none.
+    ...(whole["in"] === "query" && required !== true ? { allowEmptyValue: true } : {}),
+    ...(required === true ? { required } : {}),
     ...(description === undefined ? {} : { description }),
     // Pages that try an operation fill its parameters in by their examples: right for an id, wrong for a filter.
-    ...(whole["required"] === true ? { schema, example } : { schema: { ...schema, examples: [example] } })
+    ...(whole["required"] === true || required === true
+      ? { schema, example }
+      : { schema: { ...schema, examples: [example] } })
   }
 }
 

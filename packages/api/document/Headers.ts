@@ -55,8 +55,8 @@ export const parameters = {
     in: "header",
     required: false,
     description:
-      "An id of the caller for this request: 1 to 128 visible ASCII characters. Another text is replaced by a new id.",
-    schema: { type: "string", maxLength: 128, examples: ["7f4df7c2-9a0e-4c43-8bb5-02f1b7c6b6f3"] }
+      "An id of the caller for this request: 1 to 128 visible ASCII characters. In place of another text it gets a new id.",
+    schema: { type: "string", examples: ["7f4df7c2-9a0e-4c43-8bb5-02f1b7c6b6f3"] }
   }
 } as const
 

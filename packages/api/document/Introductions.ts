@@ -26,10 +26,11 @@ const reasons = (code: string, status: number, answers: Readonly<Record<string, 
   )
 
 /**
- * Codes that no request is answered with at present, but that the record of a failed run, or an entry of a batch, can
- * hold.
+ * Codes that no operation is answered with: those that the record of a failed run, or an entry of a batch, can hold,
+ * and that of a request for something that is no operation.
  */
-const codesOfRuns: Readonly<Record<string, string>> = {
+const codesElsewhere: Readonly<Record<string, string>> = {
+  METHOD_NOT_ALLOWED: "of no operation: the path has other methods, which the header Allow lists",
   STREAM_EXHAUSTED: "of a failed run: the stream of its session could not be opened again",
   SESSION_EXPIRED: "of a failed run: the session ran out of time",
   MODE_NOT_SUPPORTED: "of a failed run: the runtime does not support the mode",
@@ -49,9 +50,10 @@ export const controlPlaneIntroduction = (answers: Readonly<Record<string, ErrorA
         row(
           code,
           status,
-          [...reasons(code, status, answers), ...(codesOfRuns[code] === undefined ? [] : [codesOfRuns[code]])].join(
-            "; "
-          )
+          [
+            ...reasons(code, status, answers),
+            ...(codesElsewhere[code] === undefined ? [] : [codesElsewhere[code]])
+          ].join("; ")
         )
       )
     ),

@@ -4,9 +4,9 @@ import { isRecord, listAt, type Shape, shapeOf, without } from "./Shape.ts"
 const DATA = ["default", "enum", "example", "examples"]
 
 /**
- * Says what a reader wants to know: an integer is not bounded because a double holds no more, a choice of one is that
- * one, and other keys of an object are allowed without saying so. A description ends with a full stop, which
- * declarations leave out.
+ * Says what a reader wants to know: an integer has a least value only where one is meant, a choice of one is that one,
+ * and other keys of an object are allowed without saying so. A description ends with a full stop, which declarations
+ * leave out.
  */
 export const tidied = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidied)
@@ -30,12 +30,9 @@ const opened = (schema: Shape): Shape => {
   return isOpen ? without(schema, "allOf") : schema
 }
 
-const UNBOUNDED: ReadonlyArray<unknown> = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
-
+/** A double holds integers exactly up to 2^53, on both sides; callers send too many digits, but nobody means -2^53. */
 const unbounded = (schema: Shape): Shape =>
-  schema["type"] === "integer"
-    ? without(schema, ...["minimum", "maximum"].filter((bound) => UNBOUNDED.includes(schema[bound])))
-    : schema
+  schema["type"] === "integer" && schema["minimum"] === Number.MIN_SAFE_INTEGER ? without(schema, "minimum") : schema
 
 const unwrapped = (schema: Shape): Shape => {
   const choices = schema["anyOf"]

@@ -11,7 +11,30 @@ const REPLACEMENT = "\uFFFD"
  * `text`. Returns the same string when there is nothing to replace.
  */
 export const cleanText = (text: string): string =>
-  text.isWellFormed() && !text.includes("\u0000") ? text : text.toWellFormed().replaceAll("\u0000", REPLACEMENT)
+  isStorable(text) ? text : text.toWellFormed().replaceAll("\u0000", REPLACEMENT)
+
+/** Where a value holds text that PostgreSQL and UTF-8 cannot: the keys on the way there, and what is wrong with it. */
+export interface Unstorable {
+  readonly path: ReadonlyArray<string>
+  readonly what: "the character U+0000" | "half of a surrogate pair"
+}
+
+/** The first text, key or value, that could not be kept as it is; undefined when every one can. */
+export const unstorableIn = (value: unknown): Unstorable | undefined => {
+  if (typeof value === "string") return isStorable(value) ? undefined : { path: [], what: faultOf(value) }
+  if (typeof value !== "object" || value === null) return undefined
+  for (const [key, member] of Object.entries(value)) {
+    // The key itself cannot be named: what is said about it would hold the text as well.
+    const found = isStorable(key) ? unstorableIn(member) : { path: [], what: faultOf(key) }
+    if (found !== undefined) return isStorable(key) ? { ...found, path: [key, ...found.path] } : found
+  }
+  return undefined
+}
+
+const isStorable = (text: string) => text.isWellFormed() && !text.includes("\u0000")
+
+const faultOf = (text: string): Unstorable["what"] =>
+  text.isWellFormed() ? "the character U+0000" : "half of a surrogate pair"
 
 /** A number that JSON can carry unchanged: NaN and the infinities become the fallback, -0 becomes 0. */
 export const cleanNumber = (value: number, fallback = 0): number =>

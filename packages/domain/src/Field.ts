@@ -15,6 +15,14 @@ const AnyObject = Schema.Json.pipe(
   )
 )
 
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
+
+/** A name stands in lines of logs, in headers and in tables: it is one line without control characters. */
+export const isOneLine = Schema.makeFilter((text: string) => !CONTROL_CHARACTER.test(text), {
+  expected: "one line without control characters",
+  toJsonSchema: () => ({ pattern: "^[^\\u0000-\\u001f\\u007f]*$" })
+})
+
 /** Schemas of the common kinds of fields, each with the words that documents of an API show beside its name. */
 export const Field = {
   text: (description: string, example?: string) => Schema.String.annotate(about(description, example)),

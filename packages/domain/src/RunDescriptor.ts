@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { Field } from "./Field.ts"
+import { Field, isOneLine } from "./Field.ts"
 
 export const RunMode = Schema.Literals(["live", "sandbox"]).annotate({
   identifier: "RunMode",
@@ -8,7 +8,9 @@ export const RunMode = Schema.Literals(["live", "sandbox"]).annotate({
 export type RunMode = typeof RunMode.Type
 
 export const Requester = Schema.Struct({
-  actorId: Schema.optionalKey(Field.text("Id of the requester, in the caller's own terms", "scenario-launch-service")),
+  actorId: Schema.optionalKey(
+    Field.text("Id of the requester, in the caller's own terms", "scenario-launch-service").check(isOneLine)
+  ),
   actorType: Schema.optionalKey(
     Schema.Literals(["user", "service", "system"]).annotate({ description: "What the requester is" })
   )
@@ -26,7 +28,8 @@ export const MAX_NAME_LENGTH = 512
 export const MAX_TAGS = 100
 export const MAX_TAG_LENGTH = 200
 
-const required = (description: string, example: string) => Field.text(description, example).check(Schema.isMinLength(1))
+const required = (description: string, example: string) =>
+  Field.text(description, example).check(Schema.isMinLength(1), isOneLine)
 
 /** The metadata that runs are found by. */
 const INDEXED_METADATA = ["environment", "scenarioRef", "source", "sourceRef"]
@@ -44,13 +47,16 @@ export const SessionDescriptor = Schema.Struct({
   sessionId: Schema.optionalKey(
     Field.text(
       "UUID v4, UUID v7, or base64url of 22 to 512 characters; allocated when absent. A UUID is the run's id as well"
-    )
+      // Another form is refused with a code of its own.
+    ).check(Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: "^[A-Za-z0-9_-]{22,512}$" }) }))
   ),
   modeName: required("Session mode", "macp.mode.decision.v1"),
   modeVersion: required("Version of the mode", "1.0.0"),
   configurationVersion: required("Version of the configuration", "config.default"),
   policyVersion: Schema.optionalKey(
-    Field.text("Id of the governance policy; the runtime's registry must know it when the session starts")
+    Field.text("Id of the governance policy; the runtime's registry must know it when the session starts").check(
+      isOneLine
+    )
   ),
   // A document for integers: greater than 0 is at least 1.
   ttlMs: Field.integer("Time-to-live of the session, milliseconds", 300_000).check(
@@ -82,8 +88,8 @@ export type SessionDescriptor = typeof SessionDescriptor.Type
 export const RunDescriptor = Schema.Struct({
   mode: RunMode,
   runtime: Schema.Struct({
-    kind: Field.text("Registered kind of runtime", "rust"),
-    version: Schema.optionalKey(Field.text("Version of the runtime, kept with the run"))
+    kind: Field.text("Registered kind of runtime", "rust").check(isOneLine),
+    version: Schema.optionalKey(Field.text("Version of the runtime, kept with the run").check(isOneLine))
   }).annotate({ description: "The runtime that hosts the session" }),
   session: SessionDescriptor,
   execution: Schema.optionalKey(
@@ -91,10 +97,10 @@ export const RunDescriptor = Schema.Struct({
       idempotencyKey: Schema.optionalKey(
         Field.text(
           "A second request with the same key answers with the first run, as it is by then; nothing is started"
-        ).check(Schema.isMaxLength(MAX_IDEMPOTENCY_KEY_LENGTH))
+        ).check(Schema.isMaxLength(MAX_IDEMPOTENCY_KEY_LENGTH), isOneLine)
       ),
       tags: Schema.optionalKey(
-        Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_TAG_LENGTH)))
+        Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_TAG_LENGTH), isOneLine))
           .annotate({ description: "Tags of the run", examples: [["nightly"]] })
           .check(Schema.isMaxLength(MAX_TAGS))
       ),

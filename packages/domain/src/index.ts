@@ -1,4 +1,13 @@
-export { cleanJson, cleanNumber, cleanObject, cleanText, isDeeperThan, MAX_JSON_DEPTH } from "./CleanJson.ts"
+export {
+  cleanJson,
+  cleanNumber,
+  cleanObject,
+  cleanText,
+  isDeeperThan,
+  MAX_JSON_DEPTH,
+  type Unstorable,
+  unstorableIn
+} from "./CleanJson.ts"
 export {
   artifactCreated,
   type ControlPlaneSource,
@@ -44,7 +53,7 @@ export {
   SubjectKind
 } from "./events/RecordedEvent.ts"
 export * from "./FailureCodes.ts"
-export { about, Field } from "./Field.ts"
+export { about, Field, isOneLine } from "./Field.ts"
 export * from "./Ids.ts"
 export { type Act, counting, judgeActs, type PassedOver, type Place, type RuledMode, type Said } from "./insight/Act.ts"
 export * from "./insight/Backtest.ts"

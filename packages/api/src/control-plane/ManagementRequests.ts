@@ -1,4 +1,4 @@
-import { Field, MAX_TAG_LENGTH, MAX_TAGS } from "@runplane/domain"
+import { Field, isOneLine, MAX_TAG_LENGTH, MAX_TAGS } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -19,7 +19,7 @@ const EmptyContext = Field.object(
 /** The body of `POST /runs/:id/clone`. */
 export const CloneRun = Schema.Struct({
   tags: optional(
-    Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_TAG_LENGTH)))
+    Schema.Array(Schema.String.check(Schema.isMaxLength(MAX_TAG_LENGTH), isOneLine))
       .annotate({ description: "Replaces the tags of the original", examples: [["retry"]] })
       .check(Schema.isMaxLength(MAX_TAGS))
   ),
@@ -32,7 +32,7 @@ export const NewArtifact = Schema.Struct({
     description: "What it is",
     examples: ["report"]
   }),
-  label: Field.text("Name for readers", "Post-mortem").check(Schema.isMinLength(1)),
+  label: Field.text("Name for readers", "Post-mortem").check(Schema.isMinLength(1), isOneLine),
   uri: optional(Field.text("Where it is kept, when not here", "https://example.org/reports/17")),
   inline: optional(Field.object("The artifact itself, any JSON object"))
 }).annotate({ identifier: "NewArtifact", description: "The artifact, or where it is" })

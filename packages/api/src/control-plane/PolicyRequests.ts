@@ -1,4 +1,12 @@
-import { ANY_MODE, about, DEFAULT_POLICY_ID, Field, MAX_NAME_LENGTH, PolicySchemaVersion } from "@runplane/domain"
+import {
+  ANY_MODE,
+  about,
+  DEFAULT_POLICY_ID,
+  Field,
+  isOneLine,
+  MAX_NAME_LENGTH,
+  PolicySchemaVersion
+} from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { withDefault } from "../validation/Fields.ts"
 import { querySchema, REFUSES_NULL } from "../validation/RequestSchema.ts"
@@ -15,9 +23,9 @@ export const PolicyRegistration = Schema.Struct({
   policyId: Schema.String.annotate({
     ...required,
     ...about(`Id of the policy; ${DEFAULT_POLICY_ID} is reserved`, "policy.incident.strict")
-  }).check(Schema.isMinLength(1, required), Schema.isMaxLength(MAX_NAME_LENGTH)),
+  }).check(Schema.isMinLength(1, required), Schema.isMaxLength(MAX_NAME_LENGTH), isOneLine),
   mode: withDefault(
-    Field.text(`Session mode it applies to; ${ANY_MODE} for every mode`, "macp.mode.decision.v1"),
+    Field.text(`Session mode it applies to; ${ANY_MODE} for every mode`, "macp.mode.decision.v1").check(isOneLine),
     ANY_MODE
   ),
   description: withDefault(Field.text("What it is for"), ""),

@@ -1,4 +1,4 @@
-import { about, Field } from "@runplane/domain"
+import { about, Field, isOneLine } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
@@ -24,6 +24,8 @@ const name = Field.text("Name for readers, one of each resource", "Expensive and
 const q = Field.text("The search, over the fields of the resource; may be empty", "outcome:negative cost:>0.5").check(
   Schema.isMaxLength(MAX_VIEW_QUERY)
 )
+/** As callers may send it. */
+const newName = name.check(isOneLine)
 const columns = Schema.Array(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(MAX_COLUMN_NAME)))
   .annotate(about("What is shown of each entry; empty for what is usual", ["status", "duration", "cost"]))
   .check(Schema.isMaxLength(MAX_VIEW_COLUMNS))
@@ -46,7 +48,7 @@ export type View = typeof View.Type
 
 /** The body of `POST /views`. */
 export const NewView = Schema.Struct({
-  name,
+  name: newName,
   resource: Resource,
   q: withDefault(q, ""),
   columns: withDefault(columns, []),
@@ -56,7 +58,7 @@ export type NewView = typeof NewView.Type
 
 /** The body of `PATCH /views/:id`: any subset; what a view lists does not change. */
 export const ViewChange = Schema.Struct({
-  name: optional(name),
+  name: optional(newName),
   q: optional(q),
   columns: optional(columns),
   sort: optional(sort)

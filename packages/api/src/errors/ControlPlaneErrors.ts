@@ -48,7 +48,10 @@ export class NotFound extends failure<NotFound>()(404, "NotFound", ["RUN_NOT_FOU
   readonly _tag = "NotFound"
 }
 
-export class MethodNotAllowed extends failure<MethodNotAllowed>()(405, "MethodNotAllowed", ["REGISTRY_READ_ONLY"]) {
+export class MethodNotAllowed extends failure<MethodNotAllowed>()(405, "MethodNotAllowed", [
+  "REGISTRY_READ_ONLY",
+  "METHOD_NOT_ALLOWED"
+]) {
   readonly _tag = "MethodNotAllowed"
 }
 

@@ -7,6 +7,7 @@ import {
   type CapabilityError,
   controlPlaneError,
   InternalFailure,
+  MethodNotAllowed,
   NotFound,
   PayloadTooLarge,
   TooManyRequests,
@@ -63,6 +64,14 @@ export const endpointRemoved = (route: string) =>
 
 export const routeNotFound = (method: string, path: string) =>
   new NotFound({ errorCode: "NOT_FOUND", message: `Cannot ${method} ${path}`, error: reasonPhrases[404] })
+
+/** A known path that does not have the method; the header Allow lists those that it has. */
+export const methodNotAllowed = (method: string, path: string) =>
+  new MethodNotAllowed({
+    errorCode: "METHOD_NOT_ALLOWED",
+    message: `Cannot ${method} ${path}`,
+    error: reasonPhrases[405]
+  })
 
 export const badRequest = (message: string) =>
   new BadRequest({ errorCode: "VALIDATION_ERROR", message, error: reasonPhrases[400] })

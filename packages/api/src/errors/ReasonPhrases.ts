@@ -3,6 +3,7 @@ export const reasonPhrases = {
   400: "Bad Request",
   401: "Unauthorized",
   404: "Not Found",
+  405: "Method Not Allowed",
   413: "Payload Too Large",
   415: "Unsupported Media Type"
 } as const

@@ -1,4 +1,4 @@
-import { Field, RunDescriptor, RunMode } from "@runplane/domain"
+import { about, Field, isOneLine, RunDescriptor, RunMode } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { HostedAgent } from "./Catalog.ts"
 
@@ -116,7 +116,7 @@ export type ExampleRun = typeof ExampleRun.Type
 
 /** On whose behalf a run is made; unknown keys are left out. */
 const Requester = Schema.Struct({
-  actorId: absent(Field.text("Id of the requester, in the caller's own terms")),
+  actorId: absent(Field.text("Id of the requester, in the caller's own terms").check(isOneLine)),
   actorType: absent(Schema.Literals(["user", "service", "system"]).annotate({ description: "What the requester is" }))
 }).annotate({ description: "On whose behalf; replaces the requester of the scenario" })
 
@@ -124,7 +124,11 @@ const compileFields = {
   // The text about an empty reference comes before the one about its type.
   scenarioRef: Field.text("The scenario: pack/scenario@version", "incident/region-failover@1.0.0")
     .annotate({ emptyFirst: true })
-    .check(Schema.isMinLength(1)),
+    // Another form is refused with a code of its own.
+    .check(
+      Schema.isMinLength(1),
+      Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: "^[^/@]+/[^/@]+@[^/@]+$" }) })
+    ),
   templateId: absent(
     Field.text("Slug of a template: its inputs stand in for missing ones, its changes apply to the launch")
   ),
@@ -145,9 +149,11 @@ export const ExampleRunRequest = Schema.Struct({
   bootstrapAgents: absent(
     Field.flag("Whether to start agents and to submit the run; the setting AUTO_BOOTSTRAP_EXAMPLE_AGENTS unless said")
   ),
-  tags: absent(Field.texts("Added to the tags of the run", ["nightly"])),
+  tags: absent(
+    Schema.Array(Schema.String.check(isOneLine)).annotate(about("Added to the tags of the run", ["nightly"]))
+  ),
   requester: absent(Requester),
-  runLabel: absent(Field.text("Name of this run for readers, kept in the session's metadata"))
+  runLabel: absent(Field.text("Name of this run for readers, kept in the session's metadata").check(isOneLine))
 }).annotate({
   identifier: "ExampleRunRequest",
   description: "A scenario, its inputs, and how to run it; unknown keys are dropped"

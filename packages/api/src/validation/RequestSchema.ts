@@ -1,4 +1,4 @@
-import { cleanJson, isDeeperThan, MAX_JSON_DEPTH } from "@runplane/domain"
+import { cleanJson, isDeeperThan, MAX_JSON_DEPTH, type Unstorable, unstorableIn } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -34,8 +34,8 @@ export interface BodyOptions {
 
 /**
  * The schema of a JSON body. An empty body and an array are checked as `{}`, a null in place of an optional value as
- * its absence; a bare string, number, boolean or null is refused like a syntax error. The decoded value is clean: no
- * text in it that the database cannot hold.
+ * its absence; a bare string, number, boolean or null is refused like a syntax error, and so is a text that the
+ * database cannot hold (docs/http.md#bodies).
  */
 export const bodySchema = <F extends Fields>(body: Schema.Struct<F>, { unknownKeys }: BodyOptions) => {
   const decode = SchemaParser.decodeUnknownEffect(body)
@@ -48,6 +48,8 @@ export const bodySchema = <F extends Fields>(body: Schema.Struct<F>, { unknownKe
         decode: (given: unknown) => {
           if (isScalar(given)) return Effect.fail(sentence(scalarText(given)))
           if (isDeeperThan(given, MAX_JSON_DEPTH)) return Effect.fail(tooDeep(encoded))
+          const unstorable = unstorableIn(given)
+          if (unstorable !== undefined) return Effect.fail(unstorableIssue(encoded, unstorable))
           return decode(withoutNulls(encoded, isRecord(given) ? cleanJson(given) : {}), options)
         },
         encode: (value) => Effect.succeed(value)
@@ -66,6 +68,18 @@ const tooDeep = (ast: SchemaAST.AST) =>
   new SchemaIssue.Composite(ast, [
     new SchemaIssue.InvalidValue({ message: `body must not be nested deeper than ${MAX_JSON_DEPTH} levels` })
   ])
+
+const unstorableIssue = (ast: SchemaAST.AST, unstorable: Unstorable) =>
+  new SchemaIssue.Composite(ast, [new SchemaIssue.InvalidValue({ message: unstorableText(unstorable) })])
+
+const MAX_NAMED_PATH = 200
+
+/** `session.metadata.note must not contain the character U+0000`. */
+const unstorableText = ({ path, what }: Unstorable) => {
+  const name = path.join(".")
+  const shown = name.length > MAX_NAMED_PATH ? `${name.slice(0, MAX_NAMED_PATH).toWellFormed()}...` : name
+  return `${shown === "" ? "a key" : shown} must not contain ${what}`
+}
 
 const isRecord = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -109,6 +123,17 @@ const withoutNulls = (ast: SchemaAST.AST, value: unknown): unknown => {
 // The judgement was made before this schema sees a value.
 const judged = <A>() => Schema.declare<A>((_value): _value is A => true)
 
+/** Marks the schema of a query parameter that must be given. */
+export const REQUIRED_PARAMETER = "x-required"
+
+const sentRequired = (schema: Schema.Constraint) =>
+  Schema.Any.check(
+    Schema.makeFilter(() => true, {
+      representation: { id: "runplane/api/sentRequired", payload: null, schemas: [SchemaAST.toEncoded(schema.ast)] },
+      toJsonSchema: ({ schemas: [shown] }) => ({ ...shown, [REQUIRED_PARAMETER]: true })
+    })
+  )
+
 /**
  * The schema of a query string: unknown keys are ignored, empty values count as absent. Numbers and switches are read
  * from their texts; the text `true` is true, every other one is false. A repeated key gives its schema an array.
@@ -124,12 +149,17 @@ export const querySchema = <F extends Fields>(fields: F) => {
     // What is not a number breaks every rule about numbers, which NaN would not.
     return Number.isNaN(number) ? value : number
   }
-  const shown = Object.entries(fields).map(([key, field]) => [key, Schema.optionalKey(sentAs(field))] as const)
+  const shown = Object.entries(fields).map(([key, field]) => {
+    const isOptional = SchemaAST.isOptional(SchemaAST.toEncoded(field.ast))
+    return [key, Schema.optionalKey(isOptional ? sentAs(field) : sentRequired(field))] as const
+  })
   return Schema.Struct(Object.fromEntries(shown)).pipe(
     Schema.decodeTo(
       judged<(typeof query)["Type"]>(),
       SchemaTransformation.transformEffect({
         decode: (given: object) => {
+          const unstorable = unstorableIn(given)
+          if (unstorable !== undefined) return Effect.fail(unstorableIssue(query.ast, unstorable))
           const texts = Object.entries(cleanJson(given) ?? {}).filter(([, value]) => value !== "")
           return decode(Object.fromEntries(texts.map(([key, value]) => [key, read(key, value)])), everyIssue)
         },

@@ -44,10 +44,15 @@ describe("a body schema", () => {
     })
   )
 
-  it.effect("replaces what the database cannot hold", () =>
+  it.effect("refuses text that the database cannot hold, and keeps every other as it is", () =>
     Effect.gen(function* () {
-      const decoded = yield* Schema.decodeUnknownEffect(body)({ name: "a\u0000b", note: "\ud800" })
-      assert.deepStrictEqual(decoded, { name: "a\uFFFDb", note: "\uFFFD" })
+      assert.deepStrictEqual(yield* textOf({ name: "a\u0000b" }), ["name must not contain the character U+0000"])
+      assert.deepStrictEqual(yield* textOf({ name: "n", note: "\ud800" }), [
+        "note must not contain half of a surrogate pair"
+      ])
+      assert.deepStrictEqual(yield* textOf({ name: "n", "\u0000": 1 }), ["a key must not contain the character U+0000"])
+      const kept = { name: "\u{1F600}\u0001\r\n", note: "\uFFFD" }
+      assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(body)(kept), kept)
     })
   )
 

@@ -80,9 +80,17 @@ contract("Edges and administration, in detail", [
   {
     says: "an unknown route names its method",
     method: "PUT",
-    path: "/runs",
+    path: "/runs/nothing/here",
     status: 404,
-    answer: { errorCode: "NOT_FOUND", message: "Cannot PUT /runs" }
+    answer: { errorCode: "NOT_FOUND", message: "Cannot PUT /runs/nothing/here" }
+  },
+  {
+    says: "a known path names the method that it does not have, and those that it has",
+    method: "PUT",
+    path: "/runs",
+    status: 405,
+    answer: { errorCode: "METHOD_NOT_ALLOWED", message: "Cannot PUT /runs" },
+    answerHeaders: { allow: "GET, HEAD, OPTIONS, POST" }
   },
   get("/runs", "gives a request an id when it brings none", {}, { answerHeaders: { "x-request-id": UUID } }),
   get(

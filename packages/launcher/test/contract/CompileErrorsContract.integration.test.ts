@@ -158,7 +158,11 @@ contract("hostile inputs", [
     }
   ),
   compile(
-    "with lone surrogates and NUL characters come out clean",
-    `{"scenarioRef":"demo/many@2.0.0","inputs":{"a":"\\ud800\\u0000"}}`
+    "with half of a surrogate pair or NUL characters are refused",
+    `{"scenarioRef":"demo/many@2.0.0","inputs":{"a":"\\ud800\\u0000"}}`,
+    {
+      status: 400,
+      answer: frameworkBody(400, "Bad Request", ["inputs.a must not contain half of a surrogate pair"])
+    }
   )
 ])

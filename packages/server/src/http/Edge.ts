@@ -17,6 +17,7 @@ import { makeCors } from "./Cors.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
 import type { EdgeForm } from "./EdgeForm.ts"
 import { HttpObserver, type ObservedRequest, RequestId } from "./HttpObserver.ts"
+import type { MethodsOf } from "./Methods.ts"
 import { type Facts, RequestFacts } from "./RequestFacts.ts"
 import { withSecurityHeaders } from "./SecurityHeaders.ts"
 
@@ -49,7 +50,7 @@ const settings = {
  * pages where there are no keys, the answers to unknown routes, oversized and unreadable bodies and defects, and the
  * observation of every request. No input leads past it.
  */
-export const layerEdge = (form: EdgeForm) =>
+export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const { hosts, keys, origins } = yield* readSettings(settings)
@@ -82,7 +83,7 @@ export const layerEdge = (form: EdgeForm) =>
                 ? Effect.succeed(form.payloadTooLarge)
                 : httpEffect
           const facts: Facts = { keyName: undefined }
-          const response = yield* answered(route, request, form, observer, facts).pipe(
+          const response = yield* answered(route, request, { form, methods, observer, facts }).pipe(
             Effect.provideService(RequestFacts, facts),
             Effect.provideService(HttpServerRequest.HttpServerRequest, withJsonBody(request, form.otherBodies)),
             Effect.provideService(RequestId, requestId),
@@ -108,16 +109,21 @@ const provenanceOf = ({ headers, method }: HttpServerRequest.HttpServerRequest) 
   fetchMode: headers["sec-fetch-mode"]
 })
 
+interface Surroundings {
+  readonly form: EdgeForm
+  readonly methods: MethodsOf
+  readonly observer: typeof HttpObserver.Service
+  readonly facts: Facts
+}
+
 const answered = <E, R>(
   httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   request: HttpServerRequest.HttpServerRequest,
-  form: EdgeForm,
-  observer: typeof HttpObserver.Service,
-  facts: Facts
+  { facts, form, methods, observer }: Surroundings
 ) =>
   Effect.gen(function* () {
     const start = yield* Clock.currentTimeNanos
-    const response = yield* Effect.catchCause(httpEffect, (cause) => fallback(cause, request, form)).pipe(
+    const response = yield* Effect.catchCause(httpEffect, (cause) => fallback(cause, request, form, methods)).pipe(
       Effect.map((answer) =>
         answer.status === 415 ? form.unsupportedMediaType(request.headers["content-type"] ?? "") : answer
       )
@@ -151,12 +157,17 @@ const logAccess = ({ method, route, seconds, status }: ObservedRequest, { keyNam
   })
 }
 
-const fallback = (cause: Cause.Cause<unknown>, request: HttpServerRequest.HttpServerRequest, form: EdgeForm) => {
+const fallback = (
+  cause: Cause.Cause<unknown>,
+  request: HttpServerRequest.HttpServerRequest,
+  form: EdgeForm,
+  methods: MethodsOf
+) => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
   const error = Cause.squash(cause)
   if (HttpServerError.isHttpServerError(error)) {
     if (error.reason._tag === "RouteNotFound") {
-      return Effect.succeed(form.notFound(request.method, pathOf(request.url)))
+      return Effect.succeed(unmatched(request.method, pathOf(request.url), form, methods))
     }
     if (error.reason._tag === "RequestParseError") {
       return Effect.succeed(
@@ -167,6 +178,13 @@ const fallback = (cause: Cause.Cause<unknown>, request: HttpServerRequest.HttpSe
     }
   }
   return Effect.as(Effect.logError("request failed", cause), form.internal)
+}
+
+const unmatched = (method: string, path: string, form: EdgeForm, methods: MethodsOf) => {
+  const allowed = form.methodNotAllowed === undefined ? [] : methods(path)
+  return form.methodNotAllowed === undefined || allowed.length === 0
+    ? form.notFound(method, path)
+    : HttpServerResponse.setHeader(form.methodNotAllowed(method, path), "allow", allowed.join(", "))
 }
 
 const pathOf = (url: string) => url.split("?")[0] ?? url

@@ -6,6 +6,7 @@ import {
   INVALID_API_KEY_TEXT,
   internalFailure,
   launcherError,
+  methodNotAllowed,
   payloadTooLarge,
   rateLimitExceeded,
   reasonPhrases,
@@ -18,6 +19,8 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 /** The answers that no endpoint gives, in the form of one service. */
 export interface EdgeForm {
   readonly notFound: (method: string, path: string) => HttpServerResponse.HttpServerResponse
+  /** The answer for a method that a known path does not have; undefined where that is told as an unknown route. */
+  readonly methodNotAllowed: ((method: string, path: string) => HttpServerResponse.HttpServerResponse) | undefined
   readonly unreadableBody: (text: string) => HttpServerResponse.HttpServerResponse
   readonly payloadTooLarge: HttpServerResponse.HttpServerResponse
   readonly unsupportedMediaType: (contentType: string) => HttpServerResponse.HttpServerResponse
@@ -58,6 +61,7 @@ const framework = (statusCode: keyof typeof reasonPhrases, message: string) =>
 /** The control plane: every error has an `errorCode` (docs/http.md#error-bodies). */
 export const controlPlaneForm: EdgeForm = {
   notFound: (method, path) => own(routeNotFound(method, path)),
+  methodNotAllowed: (method, path) => own(methodNotAllowed(method, path)),
   unreadableBody: (text) => own(badRequest(text)),
   payloadTooLarge: own(payloadTooLarge()),
   unsupportedMediaType: (contentType) => own(unsupportedMediaType(contentType)),
@@ -77,6 +81,7 @@ export const controlPlaneForm: EdgeForm = {
 /** The launch service: errors of the edge have the bodies of the framework it replaces, without a code. */
 export const launcherForm: EdgeForm = {
   notFound: (method, path) => framework(404, `Cannot ${method} ${path}`),
+  methodNotAllowed: undefined,
   unreadableBody: (text) => framework(400, text),
   payloadTooLarge: framework(413, payloadTooLarge().message),
   unsupportedMediaType: (contentType) => framework(415, unsupportedMediaType(contentType).message),

@@ -5,13 +5,14 @@ import { layerLauncherApiKey } from "./ApiKeyGuard.ts"
 import { layerEdge } from "./Edge.ts"
 import { launcherForm } from "./EdgeForm.ts"
 import { LauncherMeHttp } from "./MeHttp.ts"
+import { methodsOf } from "./Methods.ts"
 import { layerRateLimit } from "./RateLimiting.ts"
 import { layerLaunchValidation } from "./Validation.ts"
 
 /** The edge of the launch service; its settings are read when the layers are built. */
 export const LauncherEdge = {
   /** Around every route; to be merged with the routes. */
-  layer: Layer.merge(layerEdge(launcherForm), layerAccessCheck(LauncherApi)),
+  layer: Layer.merge(layerEdge(launcherForm, methodsOf(LauncherApi)), layerAccessCheck(LauncherApi)),
   /** The handlers of the endpoints that are the edge's own. */
   handlers: LauncherMeHttp,
   // Fresh: two services in one process must not share one budget.

@@ -16,18 +16,35 @@ const server = (env: Readonly<Record<string, string>> = {}) =>
 const post = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) })
 
 layer(server(), { excludeTestServices: true })("the control plane's edge", (it) => {
-  it.effect("answers an unknown route and a wrong method with 404 in the service's form", () =>
-    Effect.gen(function* () {
-      const answer = yield* ask("/nope?x=1")
-      assert.strictEqual(answer.status, 404)
-      assert.deepStrictEqual(answer.json, {
-        statusCode: 404,
-        errorCode: "NOT_FOUND",
-        message: "Cannot GET /nope",
-        error: "Not Found"
+  it.effect(
+    "answers an unknown route with 404, and another method of a known path with 405 and those that it has",
+    () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("/nope?x=1")
+        assert.strictEqual(answer.status, 404)
+        assert.deepStrictEqual(answer.json, {
+          statusCode: 404,
+          errorCode: "NOT_FOUND",
+          message: "Cannot GET /nope",
+          error: "Not Found"
+        })
+        for (const [method, path, allow] of [
+          ["PUT", "/runs", "GET, HEAD, OPTIONS, POST"],
+          ["PATCH", `/runs/${RUN_ID}/cancel?a=/b`, "OPTIONS, POST"],
+          ["TRACE", "/healthz/", "GET, HEAD, OPTIONS"]
+        ] as const) {
+          const other = yield* ask(path, { method })
+          assert.deepStrictEqual([other.status, other.headers["allow"]], [405, allow])
+          assert.deepStrictEqual(other.json, {
+            statusCode: 405,
+            errorCode: "METHOD_NOT_ALLOWED",
+            message: `Cannot ${method} ${path.split("?")[0]}`,
+            error: "Method Not Allowed"
+          })
+        }
+        const unknown = yield* ask(`/runs/${RUN_ID}/cancel/more`, { method: "POST" })
+        assert.deepStrictEqual([unknown.status, unknown.headers["allow"]], [404, undefined])
       })
-      assert.deepInclude((yield* ask("/runs", { method: "PUT" })).json, { message: "Cannot PUT /runs" })
-    })
   )
 
   it.effect("answers a body over one mebibyte with 413, with and without a declared length", () =>
@@ -260,6 +277,43 @@ layer(server(), { excludeTestServices: true })("the control plane's edge", (it) 
       const answer = yield* ask(path, request)
       assert.isBelow(answer.status, 500)
       assert.isAtLeast(answer.status, 200)
+    })
+  )
+
+  it.effect("refuses what the database cannot hold, wherever it stands", () =>
+    Effect.gen(function* () {
+      for (const [path, request, message] of [
+        ["/runs?search=%00", {}, ["search must not contain the character U+0000"]],
+        ["/runtime/policies/a%00b", {}, "Validation failed (the path must not contain the character U+0000)"],
+        [
+          "/runs",
+          { method: "POST", body: '{"mode":"live","session":{"metadata":{"note":["\\ud83d"]}}}' },
+          ["session.metadata.note.0 must not contain half of a surrogate pair"]
+        ]
+      ] as const) {
+        const answer = yield* ask(path, request)
+        assert.deepStrictEqual([answer.status, answer.json.message], [400, message])
+      }
+    })
+  )
+
+  it.effect("refuses names of more than one line", () =>
+    Effect.gen(function* () {
+      const one = "must be one line without control characters"
+      const { session } = descriptor
+      const answer = yield* ask(
+        "/runs",
+        post({
+          ...descriptor,
+          session: { ...session, participants: [{ id: "risk\r\nagent" }] },
+          execution: { tags: ["a\nb"], idempotencyKey: "k\u007f" }
+        })
+      )
+      assert.deepStrictEqual(answer.json.message, [
+        `session.participants.0.id ${one}`,
+        `execution.idempotencyKey ${one}`,
+        `execution.each value in tags ${one}`
+      ])
     })
   )
 })

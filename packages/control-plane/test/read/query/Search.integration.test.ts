@@ -165,7 +165,7 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
         `/runs?sortBy=cost&sortOrder=asc&cursor=${ours}`,
         `/audit?cursor=${ours}`,
         "/runs?cursor=x",
-        "/audit?cursor=%00",
+        "/audit?cursor=%01",
         `/runs?cursor=${forged(["runs createdAt desc", "2026-13-01T00:00:00.000000Z", "x"])}`,
         `/runs?cursor=${forged(["runs createdAt desc", "2026-13-01T00:00:00.000000Z", cached?.[0]?.id])}`,
         `/runs?sortBy=events&cursor=${forged(["runs events desc", "99999999999", cached?.[0]?.id])}`,

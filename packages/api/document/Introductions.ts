@@ -7,7 +7,8 @@ const conventions = `Bodies and answers are JSON, unless an operation says other
 are milliseconds. Every answer carries \`X-Request-Id\`: the caller's own id, when it sent one.
 
 A client may make 100 requests in 60 seconds, unless the deployment says otherwise; answers say what is left, and one over the
-budget is 429 with \`Retry-After\`. A body may have 1 MB. An unknown path, or a known path with another method, is 404.
+budget is 429 with \`Retry-After\`. A body may have 1 MB. An unknown path is 404, a known
+path with another method 405 with \`Allow\`; the launch service answers both with 404.
 
 Where keys are configured, each has a role: \`viewer\` reads, \`operator\` acts on runs, \`admin\` does everything. Operations
 name the one they need as \`x-required-role\`; \`GET /me\` says who the caller is. Where none are configured, requests of other

@@ -14,6 +14,7 @@ import type { ChildFailed } from "./process/ChildProcess.ts"
 import type { WrongAnswer } from "./reads/HttpLoad.ts"
 import type { RuntimeProcess } from "./runtime/RuntimeProcess.ts"
 import { cold, coldOutcome } from "./scenarios/Cold.ts"
+import { decisions, decisionsOutcome } from "./scenarios/Decisions.ts"
 import { fullLog, fullLogOutcome } from "./scenarios/FullLog.ts"
 import { idle, idleOutcome } from "./scenarios/Idle.ts"
 import { idleSessions, idleSessionsOutcome } from "./scenarios/IdleSessions.ts"
@@ -46,7 +47,8 @@ export const scenariosOf = (plan: Plan): ReadonlyArray<Scenario> => [
   ...plan.longRun.map((load) => Effect.map(longRun(load), longRunOutcome)),
   ...[...plan.large, ...plan.standstill].map((load) => Effect.map(large(load), largeOutcome)),
   ...plan.idleSessions.map((load) => Effect.map(idleSessions(load), idleSessionsOutcome)),
-  ...plan.fullLog.map((load) => Effect.map(fullLog(load), fullLogOutcome))
+  ...plan.fullLog.map((load) => Effect.map(fullLog(load), fullLogOutcome)),
+  ...plan.decisions.map((load) => Effect.map(decisions(load), decisionsOutcome))
 ]
 
 export interface BenchOptions {

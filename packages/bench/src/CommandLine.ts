@@ -51,7 +51,9 @@ export const benchCommand = <E, R>(run: (options: BenchOptions) => Effect.Effect
         Flag.withDefault(false)
       ),
       size: Flag.Int("size").pipe(
-        Flag.withDescription("Another size for long-run (envelopes), idle-sessions (sessions), full-log (events)"),
+        Flag.withDescription(
+          "Another size for long-run (envelopes), idle-sessions (sessions), full-log (events), decisions (runs)"
+        ),
         Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: MAX_SIZE }))),
         Flag.withDefault(0)
       ),

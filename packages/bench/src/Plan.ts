@@ -10,10 +10,11 @@ export const SCENARIOS = [
   "large",
   "standstill",
   "idle-sessions",
-  "full-log"
+  "full-log",
+  "decisions"
 ] as const
 /** Those that take so long that they only run when they are named. */
-export const NAMED_ONLY: ReadonlyArray<ScenarioName> = ["idle-sessions", "full-log"]
+export const NAMED_ONLY: ReadonlyArray<ScenarioName> = ["idle-sessions", "full-log", "decisions"]
 export type ScenarioName = (typeof SCENARIOS)[number]
 
 /** Histories that are released at once. */
@@ -110,6 +111,21 @@ export interface FullLogLoad {
   readonly aims?: { readonly ingest: number; readonly reads: number; readonly overview: number }
 }
 
+/** Runs that a policy is tried on, and two long ones that are asked about. */
+export interface DecisionsLoad {
+  readonly runs: number
+  /** Of each of the two. */
+  readonly longEnvelopes: number
+  /** Seconds; MiB; milliseconds; MiB; milliseconds that another request may have to wait. */
+  readonly aims?: {
+    readonly backtest: number
+    readonly growth: number
+    readonly answer: number
+    readonly memory: number
+    readonly held: number
+  }
+}
+
 /** Sessions in which nothing happens. */
 export interface IdleSessionsLoad {
   readonly sessions: number
@@ -136,6 +152,7 @@ export interface Plan {
   readonly standstill: ReadonlyArray<LargeLoad>
   readonly idleSessions: ReadonlyArray<IdleSessionsLoad>
   readonly fullLog: ReadonlyArray<FullLogLoad>
+  readonly decisions: ReadonlyArray<DecisionsLoad>
 }
 
 const LARGE = { runs: 1, payloadBytes: 1_000_000, quietRuns: 20, quietPerSecond: 200, standStillSeconds: 0 }
@@ -173,6 +190,13 @@ export const fullPlan: Plan = {
       seconds: 5,
       aims: { ingest: 0.8, reads: 1.5, overview: 50 }
     }
+  ],
+  decisions: [
+    {
+      runs: 10_000,
+      longEnvelopes: 10_000,
+      aims: { backtest: 30, growth: 50, answer: 1_000, memory: 200, held: 100 }
+    }
   ]
 }
 
@@ -191,7 +215,8 @@ export const warmUpPlan: Plan = {
   large: [{ ...LARGE, envelopes: 10, quietSeconds: 1 }],
   standstill: [],
   idleSessions: [],
-  fullLog: []
+  fullLog: [],
+  decisions: []
 }
 
 export const only = (plan: Plan, names: ReadonlyArray<ScenarioName>): Plan => ({
@@ -205,7 +230,8 @@ export const only = (plan: Plan, names: ReadonlyArray<ScenarioName>): Plan => ({
   large: names.includes("large") ? plan.large : [],
   standstill: names.includes("standstill") ? plan.standstill : [],
   idleSessions: names.includes("idle-sessions") ? plan.idleSessions : [],
-  fullLog: names.includes("full-log") ? plan.fullLog : []
+  fullLog: names.includes("full-log") ? plan.fullLog : [],
+  decisions: names.includes("decisions") ? plan.decisions : []
 })
 
 /** The same plan with loads of another size, which no aims are set for. */
@@ -216,5 +242,6 @@ export const sized = (plan: Plan, size: number | undefined): Plan =>
         ...plan,
         longRun: plan.longRun.map(({ aims: _, ...load }) => ({ ...load, envelopes: size })),
         idleSessions: plan.idleSessions.map(({ aims: _, ...load }) => ({ ...load, sessions: size })),
-        fullLog: plan.fullLog.map(({ aims: _, ...load }) => ({ ...load, events: size }))
+        fullLog: plan.fullLog.map(({ aims: _, ...load }) => ({ ...load, events: size })),
+        decisions: plan.decisions.map(({ aims: _, ...load }) => ({ ...load, runs: size }))
       }

@@ -105,7 +105,7 @@ const copier = Effect.fnUntraced(function* (template: TemplateRun, table: (typeo
   const sql = yield* PgClient.PgClient
   const columns = yield* sql<Column>`
     SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
-    WHERE attrelid = ${table.name}::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = ''`
+    WHERE attrelid = ${table.name}::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = '' AND attgenerated = ''`
   const texts = columns.map(({ name, type }) =>
     type === "timestamp with time zone"
       ? `to_char(${name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${name}`

@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf"
-import { DecisionMode, EnvelopeSchema, SessionStartPayloadSchema } from "@runplane/runtime"
+import { CommitmentPayloadSchema, DecisionMode, EnvelopeSchema, SessionStartPayloadSchema } from "@runplane/runtime"
 
 /** Mode of all scripted sessions. */
 export const SCRIPTED_MODE = "macp.mode.decision.v1"
@@ -49,6 +49,26 @@ export const stampedEnvelope = (sessionId: string, ordinal: number, emittedMicro
         proposalId: proposalAt(ordinal),
         vote: "APPROVE",
         reason: `${RATIONALE} ${stampOf(emittedMicros)}`
+      })
+    )
+  )
+
+/** The end of the deliberation: a yes. */
+export const commitmentEnvelope = (sessionId: string, ordinal: number) =>
+  envelope(
+    sessionId,
+    ordinal,
+    "Commitment",
+    toBinary(
+      CommitmentPayloadSchema,
+      create(CommitmentPayloadSchema, {
+        commitmentId: "commitment-1",
+        action: "decision.selected",
+        reason: RATIONALE,
+        modeVersion: "1.0.0",
+        policyVersion: "policy.default",
+        configurationVersion: "config.default",
+        outcomePositive: true
       })
     )
   )

@@ -21,6 +21,8 @@ export const RuntimeCommand = Schema.Union([
   Schema.TaggedStruct("Release", { sessions: Sessions, upTo: Schema.optionalKey(Schema.Int) }),
   /** Accepts so many stamped envelopes at an even pace, in turn for each of the sessions; answered after the last. */
   Schema.TaggedStruct("Pace", { sessions: Sessions, envelopes: Schema.Int, perSecond: Schema.Number }),
+  /** Accepts the commitment of the sessions, as their next envelope. */
+  Schema.TaggedStruct("Commit", { sessions: Sessions }),
   /** Resolves the sessions and says so to whoever watches. */
   Schema.TaggedStruct("Resolve", { sessions: Sessions })
 ])

@@ -92,6 +92,9 @@ export const makeScriptedRuntime = Effect.gen(function* () {
         return
       case "Pace":
         return yield* pace(find(command.sessions), command.envelopes, command.perSecond)
+      case "Commit":
+        for (const session of find(command.sessions)) session.commit()
+        return
       case "Resolve":
         for (const session of find(command.sessions)) {
           session.resolve()

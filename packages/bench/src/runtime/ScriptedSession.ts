@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf"
 import { type Envelope, SessionMetadataSchema, SessionState } from "@runplane/runtime"
 import {
+  commitmentEnvelope,
   historyEnvelope,
   largeEnvelopes,
   largePayload,
@@ -61,6 +62,11 @@ export class ScriptedSession {
 
   addStamped(emittedMicros: number): void {
     this.#envelopes.push(stampedEnvelope(this.id, this.#envelopes.length + 1, emittedMicros))
+    this.release()
+  }
+
+  commit(): void {
+    this.#envelopes.push(commitmentEnvelope(this.id, this.#envelopes.length + 1))
     this.release()
   }
 

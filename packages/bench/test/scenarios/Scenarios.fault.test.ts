@@ -35,7 +35,8 @@ const tiny: Plan = {
   large: [],
   standstill: [],
   idleSessions: [],
-  fullLog: []
+  fullLog: [],
+  decisions: []
 }
 
 layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServices: true })("the scenarios", (it) => {

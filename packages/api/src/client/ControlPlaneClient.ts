@@ -8,6 +8,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
 import { ControlPlaneApi } from "../control-plane/ControlPlaneApi.ts"
 import type { ControlPlaneCalls } from "./ControlPlaneCalls.ts"
+import { type FollowLogOptions, followLog, type LogStreamEvent, type LogStreamFailure } from "./FollowLog.ts"
 import { type FollowOptions, followRun, type RunStreamFailure } from "./FollowRun.ts"
 import type { RunStreamEvent } from "./RunStreamEvent.ts"
 
@@ -19,7 +20,7 @@ export interface ClientOptions {
 
 /**
  * The control plane as its clients call it: every endpoint of `ControlPlaneApi` under `api`, typed, with the errors as
- * instances of their classes, and the live stream of a run as a `Stream` that reconnects by itself.
+ * instances of their classes, and the live streams of a run and of the log as `Stream`s that reconnect by themselves.
  */
 export class ControlPlaneClient extends Context.Service<
   ControlPlaneClient,
@@ -27,6 +28,8 @@ export class ControlPlaneClient extends Context.Service<
     readonly api: ControlPlaneCalls
     /** Follows a run to its end: see `followRun`. */
     readonly streamRun: (runId: string, options?: FollowOptions) => Stream.Stream<RunStreamEvent, RunStreamFailure>
+    /** Follows the events of all runs: see `followLog`. */
+    readonly streamLog: (options?: FollowLogOptions) => Stream.Stream<LogStreamEvent, LogStreamFailure>
   }
 >()("runplane/api/ControlPlaneClient") {
   static readonly layer = ({ baseUrl, apiKey }: ClientOptions) =>
@@ -39,7 +42,11 @@ export class ControlPlaneClient extends Context.Service<
             apiKey === undefined ? request : HttpClientRequest.bearerToken(request, apiKey)
           )
         })
-        return ControlPlaneClient.of({ api, streamRun: (runId, options) => followRun(api, runId, options) })
+        return ControlPlaneClient.of({
+          api,
+          streamRun: (runId, options) => followRun(api, runId, options),
+          streamLog: (options) => followLog(api, options)
+        })
       })
     )
 }

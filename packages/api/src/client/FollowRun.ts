@@ -1,13 +1,10 @@
-import * as Data from "effect/Data"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Sse from "effect/encoding/Sse"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { RunStreamQuery } from "../control-plane/RunRequests.ts"
 import type { ControlPlaneCalls } from "./ControlPlaneCalls.ts"
+import { framesOf, isRefused, RunStreamBroken, reconnections } from "./EventFrames.ts"
 import {
   advance,
   endsRun,
@@ -28,29 +25,10 @@ export interface FollowOptions {
   readonly onInterruption?: (failure: RunStreamFailure) => Effect.Effect<void>
 }
 
-/**
- * The stream ended, fell silent or carried something unreadable although the run goes on. Leads to a new connection.
- */
-export class RunStreamBroken extends Data.TaggedError("RunStreamBroken")<{ readonly why: string }> {
-  override get message() {
-    return `run stream broken: ${this.why}`
-  }
-}
-
 /** What following a run calls. */
 type StreamCalls = Pick<ControlPlaneCalls, "stream">
 type ConnectFailure = Effect.Error<ReturnType<ControlPlaneCalls["stream"]["run"]>>
 export type RunStreamFailure = ConnectFailure | RunStreamBroken | Schema.SchemaError
-
-/** Silence after which a connection counts as dead: three heartbeats of the default setting. */
-const MAX_SILENCE = Duration.seconds(45)
-
-/** Waits between connections: doubling from 200 ms, at most 10 s, spread by 20 percent. */
-const reconnect = Schedule.min([Schedule.exponential("200 millis", 2), Schedule.spaced("10 seconds")]).pipe(
-  Schedule.jittered,
-  Schedule.setInputType<RunStreamFailure>(),
-  Schedule.while(({ input }) => isWorthRetrying(input))
-)
 
 /**
  * Follows a run until it has ended and every event up to its end was received. A broken connection is made again with
@@ -86,8 +64,8 @@ export const followRun = (
           )
         ),
         Stream.concat(Stream.fail(new RunStreamBroken({ why: "ended before the run" }))),
-        Stream.tapError((failure) => onInterruption?.(failure) ?? Effect.void),
-        Stream.retry(reconnect),
+        Stream.tapError((failure) => (isRefused(failure) ? Effect.void : (onInterruption?.(failure) ?? Effect.void))),
+        Stream.retry(reconnections<RunStreamFailure>()),
         Stream.takeUntil(({ after, event }) => isComplete(after) || (snapshots === "first" && endsRun(event))),
         Stream.map(({ event }) => event)
       )
@@ -101,23 +79,7 @@ interface StreamRequest {
 
 const connect = (api: StreamCalls, runId: string, request: StreamRequest) =>
   Effect.map(api.stream.run({ params: { id: runId }, ...request }), (bytes) =>
-    bytes.pipe(
-      Stream.timeoutOrElse({
-        duration: MAX_SILENCE,
-        orElse: () => Stream.fail(new RunStreamBroken({ why: "silence" }))
-      }),
-      Stream.decodeText(),
-      Stream.pipeThroughChannel(Sse.decode()),
-      Stream.mapError((error) =>
-        error instanceof RunStreamBroken ? error : new RunStreamBroken({ why: String(error) })
-      ),
-      Stream.filter((frame) => isRunStreamEventName(frame.event)),
-      Stream.mapEffect((frame) => decodeFrame({ event: frame.event, data: frame.data }))
-    )
+    Stream.mapEffect(framesOf(bytes, isRunStreamEventName), (frame) => decodeFrame(frame))
   )
 
 const decodeFrame = Schema.decodeUnknownEffect(RunStreamEvent)
-
-const REFUSALS: ReadonlyArray<string> = ["NotFound", "Unauthenticated", "BadRequest", "ValidationFailed", "SchemaError"]
-
-const isWorthRetrying = (failure: RunStreamFailure): boolean => !REFUSALS.includes(failure._tag)

@@ -4,7 +4,7 @@ import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
-import { FrameScanner } from "./FrameScanner.ts"
+import { EventCounter, FrameScanner } from "./FrameScanner.ts"
 
 /** An event stream was refused or broke off. */
 export class StreamBroken extends Data.TaggedError("StreamBroken")<{ readonly reason: string }> {
@@ -35,15 +35,16 @@ const NANOS_PER_MICRO = 1_000n
 
 /**
  * Follows an event stream over the real port, on a connection of its own, until the scope closes. Answers when
- * the first frame has come, from when on nothing is missed. Apart from the reader of the tests because it shares the
- * machine with what it measures: it decodes nothing.
+ * something has come, from when on nothing is missed. Apart from the reader of the tests because it shares the
+ * machine with what it measures: it decodes nothing, and without a listener it only counts.
  */
-export const openEventStream = Effect.fnUntraced(function* (path: string, listener: EventListener = () => {}) {
+export const openEventStream = Effect.fnUntraced(function* (path: string, listener?: EventListener) {
   const { headers, url } = yield* ControlPlaneProcess
   const clock = yield* Clock.Clock
   const opened = yield* Deferred.make<void, StreamBroken>()
   const enough = yield* Deferred.make<void, StreamBroken>()
   const scanner = new FrameScanner()
+  const counter = new EventCounter()
   let events = 0
   let bytes = 0
   let wanted = Number.POSITIVE_INFINITY
@@ -56,11 +57,16 @@ export const openEventStream = Effect.fnUntraced(function* (path: string, listen
   const receive = (chunk: Buffer) => {
     const now = Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MICRO)
     bytes += chunk.length
-    for (const frame of scanner.push(chunk)) {
-      events += 1
-      listener(frame, now)
+    if (listener === undefined) {
+      counter.push(chunk)
+      events = counter.events
+    } else {
+      for (const frame of scanner.push(chunk)) {
+        events += 1
+        listener(frame, now)
+      }
     }
-    if (scanner.frames > 0) Deferred.doneUnsafe(opened, Effect.void)
+    if (listener === undefined || scanner.frames > 0) Deferred.doneUnsafe(opened, Effect.void)
     if (events >= wanted) Deferred.doneUnsafe(enough, Effect.void)
   }
   const follow = (response: IncomingMessage) => {

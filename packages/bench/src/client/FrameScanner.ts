@@ -1,6 +1,26 @@
 const END = Buffer.from("\n\n")
 const EVENT = Buffer.from("event: canonical_event\n")
 
+/** Counts the canonical events that begin in the chunks of a stream, and looks at nothing else of them. */
+export class EventCounter {
+  #tail: Buffer = Buffer.alloc(0)
+  #events = 0
+
+  get events(): number {
+    return this.#events
+  }
+
+  push(chunk: Buffer): void {
+    const seam = Buffer.concat([this.#tail, chunk.subarray(0, EVENT.length - 1)])
+    if (seam.includes(EVENT)) this.#events += 1
+    for (let at = chunk.indexOf(EVENT); at >= 0; at = chunk.indexOf(EVENT, at + EVENT.length)) this.#events += 1
+    this.#tail =
+      chunk.length >= EVENT.length - 1
+        ? chunk.subarray(chunk.length - EVENT.length + 1)
+        : Buffer.concat([this.#tail, chunk]).subarray(-EVENT.length + 1)
+  }
+}
+
 /**
  * Finds the frames of an event stream (docs/http.md#stream) in the chunks of its socket. Works on bytes: a reader of
  * many streams cannot afford a text of every snapshot.

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FrameScanner } from "../../src/client/FrameScanner.ts"
+import { EventCounter, FrameScanner } from "../../src/client/FrameScanner.ts"
 
 const event = (id: number) => `event: canonical_event\nid: ${id}\ndata: {"n":${id}}`
 const stream = [`event: snapshot\ndata: {}`, event(1), event(2), `event: heartbeat\ndata: {}`, event(3)]
@@ -18,6 +18,14 @@ describe("the frames of an event stream", () => {
         bytes.subarray(index * size, (index + 1) * size)
       )
       assert.deepStrictEqual(scan(chunks), { events: [event(1), event(2), event(3)], frames: stream.length })
+    }
+  })
+
+  it("are counted wherever the chunks are cut", () => {
+    for (let size = 1; size <= bytes.length; size++) {
+      const counter = new EventCounter()
+      for (let at = 0; at < bytes.length; at += size) counter.push(bytes.subarray(at, at + size))
+      assert.strictEqual(counter.events, 3)
     }
   })
 

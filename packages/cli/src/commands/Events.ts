@@ -1,18 +1,18 @@
-import type { ControlPlaneCalls } from "@runplane/api"
+import type { ControlPlaneCalls, LogPage, LogStreamFailure } from "@runplane/api"
 import type { CanonicalEvent } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { output } from "../Output.ts"
 import { narrate } from "../story/Narration.ts"
+import { oneLine } from "../story/OneLine.ts"
 import { plainText } from "../story/PlainText.ts"
 
-/** Pause between two looks when there is nothing new: a key may make 100 requests a minute. */
-const PAUSE = "2 seconds"
 const PAGE = 500
 
 /** `runplane events tail` */
@@ -20,27 +20,40 @@ const tail = Command.make(
   "tail",
   {
     type: Flag.String("type").pipe(Flag.withDescription("Only events of this type; may be repeated"), Flag.atLeast(0)),
+    q: Flag.String("q").pipe(
+      Flag.withDescription("Only events that this search finds, such as 'sender:risk -type:signal.emitted'"),
+      Flag.optional
+    ),
     after: Flag.Int("after").pipe(Flag.withDescription("Begin after this seq; now without it"), Flag.optional),
     once: Flag.Boolean("once").pipe(Flag.withDescription("End at the newest event"), Flag.withDefault(false))
   },
-  ({ after, once, type }) =>
-    withControlPlane(({ api }) =>
+  ({ after, once, q, type }) =>
+    withControlPlane(({ api, streamLog }) =>
       Effect.gen(function* () {
         const { format, style } = yield* output
         if (format === "json") return yield* usageProblem("a tail has no end: use --jsonl")
-        const page = (afterSeq: number) =>
-          api.crossRunEvents.list({ query: { afterSeq, limit: PAGE, ...(type.length > 0 && { type }) } })
         const print = (event: CanonicalEvent) =>
           format === "jsonl" ? Console.log(JSON.stringify(event)) : Console.log(lineOf(event, style.dim))
-        let seq = Option.isSome(after) ? after.value : yield* newestSeq(api)
-        while (true) {
-          const { data, nextCursor } = yield* page(seq)
-          yield* Effect.forEach(data, print, { discard: true })
-          seq = data.at(-1)?.seq ?? seq
-          if (nextCursor !== undefined) continue
-          if (once) return
-          yield* Effect.sleep(PAUSE)
+        const search = { ...(Option.isSome(q) && { q: q.value }) }
+        if (once) {
+          let afterSeq: number | undefined = Option.isSome(after) ? after.value : yield* newestSeq(api)
+          while (afterSeq !== undefined) {
+            const found: LogPage = yield* api.crossRunEvents.list({
+              query: { afterSeq, limit: PAGE, ...(type.length > 0 && { type }), ...search }
+            })
+            yield* Effect.forEach(found.data, print, { discard: true })
+            afterSeq = found.nextCursor
+          }
+          return
         }
+        // Nobody waits for a service that is not there; one that goes away later is waited for.
+        yield* api.me.me()
+        const options = { types: type, ...search, ...(Option.isSome(after) && { afterSeq: after.value }) }
+        const onInterruption = ({ message }: LogStreamFailure) =>
+          Console.error(`the connection is lost (${plainText(oneLine({ message }))}); trying again`)
+        yield* Stream.runForEach(streamLog({ ...options, onInterruption }), (frame) =>
+          frame.event === "canonical_event" ? print(frame.data) : Effect.void
+        )
       })
     )
 ).pipe(Command.withDescription("Follow the events of all runs"))

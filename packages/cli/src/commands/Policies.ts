@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { failed, usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { printDone, printedAsJson, printFacts, printRows } from "../Output.ts"
+import { backtest } from "./Backtest.ts"
 import { readJson } from "./Input.ts"
 
 const id = Argument.String("policy").pipe(Argument.withDescription("Id of the policy"))
@@ -80,5 +81,5 @@ const unregister = Command.make("unregister", { id }, ({ id }) =>
 /** `runplane policies ...` */
 export const policies = Command.make("policies").pipe(
   Command.withDescription("Governance policies of the runtime"),
-  Command.withSubcommands([list, show, register, unregister])
+  Command.withSubcommands([list, show, register, unregister, backtest])
 )

@@ -13,6 +13,7 @@ import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { output, printDone, printedAsJson, printFacts, printRows } from "../Output.ts"
 import { outcomeText } from "../story/Story.ts"
+import { decisionCommands } from "./Decisions.ts"
 import { readJson } from "./Input.ts"
 import { runColumns } from "./RunRows.ts"
 import { watchRun } from "./Watch.ts"
@@ -37,12 +38,16 @@ const list = Command.make(
     ),
     tag: Flag.String("tag").pipe(Flag.withDescription("Only with this tag; may be repeated"), Flag.atLeast(0)),
     scenario: Flag.String("scenario").pipe(Flag.withDescription("Only of scenarios with this text"), Flag.optional),
+    q: Flag.String("q").pipe(
+      Flag.withDescription("Only runs that this search finds, such as 'status:failed cost:>0.5'"),
+      Flag.optional
+    ),
     search: Flag.String("search").pipe(Flag.withDescription("Only with this text in id, tag or policy"), Flag.optional),
     limit: Flag.Int("limit").pipe(Flag.withDescription("Most runs, 1 to 200"), Flag.withDefault(20)),
     offset: Flag.Int("offset").pipe(Flag.withDescription("Runs to leave out before them"), Flag.withDefault(0)),
     archived: Flag.Boolean("archived").pipe(Flag.withDescription("Archived runs as well"), Flag.withDefault(false))
   },
-  ({ archived, limit, offset, scenario, search, status, tag }) =>
+  ({ archived, limit, offset, q, scenario, search, status, tag }) =>
     withControlPlane(({ api }) =>
       Effect.gen(function* () {
         const query: RunListQuery = {
@@ -52,7 +57,7 @@ const list = Command.make(
           sortOrder: "desc",
           includeArchived: archived,
           ...(tag.length > 0 && { tags: tag }),
-          ...present({ status, scenarioRef: scenario, search })
+          ...present({ status, scenarioRef: scenario, search, q })
         }
         const page = yield* api.runs.list({ query })
         yield* printRows(runColumns(yield* Clock.currentTimeMillis), page.data, page)
@@ -174,33 +179,6 @@ const exported = Command.make(
     )
 ).pipe(Command.withDescription("Export a run with its events"))
 
-const compare = Command.make(
-  "compare",
-  { left: Argument.String("left"), right: Argument.String("right") },
-  ({ left, right }) =>
-    withControlPlane(({ api }) =>
-      Effect.gen(function* () {
-        const found = yield* api.insights.compare({ payload: { leftRunId: left, rightRunId: right } })
-        const { added, common, removed } = found.participantsDiff
-        yield* printFacts(
-          [
-            ["Left", `${found.left.runId}, ${found.left.status}`],
-            ["Right", `${found.right.runId}, ${found.right.status}`],
-            ["Status", found.statusMatch ? "the same" : "different"],
-            ["Duration", delta(found.durationDeltaMs, " ms")],
-            ["Confidence", delta(found.confidenceDelta, "")],
-            ["Participants", `${common.length} in both, ${list_(added)} only right, ${list_(removed)} only left`]
-          ],
-          found
-        )
-      })
-    )
-).pipe(Command.withDescription("Compare two runs"))
-
-const list_ = (names: ReadonlyArray<string>) => (names.length === 0 ? "none" : names.join(", "))
-const delta = (value: number | undefined, unit: string) =>
-  value === undefined ? undefined : `${value > 0 ? "+" : ""}${value}${unit} on the right`
-
 const remove = Command.make(
   "delete",
   {
@@ -227,7 +205,7 @@ export const runs = Command.make("runs").pipe(
     action("suspend", "Suspend a run"),
     action("resume", "Resume a suspended run"),
     exported,
-    compare,
+    ...decisionCommands,
     remove
   ])
 )

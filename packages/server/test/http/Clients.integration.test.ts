@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import {
+  BadRequest,
   CatalogEntryNotFound,
   ControlPlaneClient,
   LauncherClient,
@@ -113,6 +114,33 @@ layer(controlPlane, { excludeTestServices: true })("the typed client of the cont
         )
       )
       assert.instanceOf(stranger, Unauthenticated)
+    })
+  )
+
+  it.effect("follows the log over broken connections until it is refused, nothing twice and nothing lost", () =>
+    Effect.gen(function* () {
+      const seen = yield* Seen
+      const { streamLog } = yield* ControlPlaneClient
+      const beat = (seq: number) =>
+        `event: heartbeat\nid: ${seq}\ndata: {"ts":"2026-07-01T10:00:00.000Z","seq":${seq}}\n\n`
+      seen.streams.push(beat(4) + eventFrame(5) + eventFrame(6).slice(0, 20), "", beat(5) + eventFrame(7) + beat(9))
+      const broken: Array<string> = []
+      const told: Array<number> = []
+      const options = { afterSeq: 4, q: "type:message.received", types: ["message.received"] }
+      const onInterruption = ({ _tag }: { readonly _tag: string }) => Effect.sync(() => void broken.push(_tag))
+      const ended = yield* streamLog({ ...options, onInterruption }).pipe(
+        Stream.runForEach((frame) => Effect.sync(() => frame.event === "canonical_event" && told.push(frame.data.seq))),
+        Effect.flip
+      )
+      assert.instanceOf(ended, BadRequest)
+      assert.deepStrictEqual(told, [5, 7])
+      assert.deepStrictEqual(seen.logQueries, [
+        [4, "type:message.received", undefined],
+        [undefined, "type:message.received", "5"],
+        [undefined, "type:message.received", "5"],
+        [undefined, "type:message.received", "9"]
+      ])
+      assert.deepStrictEqual(broken, ["RunStreamBroken", "RunStreamBroken", "RunStreamBroken"])
     })
   )
 

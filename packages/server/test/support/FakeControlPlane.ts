@@ -20,7 +20,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { ControlPlaneEdge, edgeServices } from "../../src/index.ts"
 import { Admin, Runtime } from "./FakeAdministration.ts"
-import { CrossRunEvents, Dashboard, Replay } from "./FakeDashboard.ts"
+import { Dashboard, Replay } from "./FakeDashboard.ts"
 import { Query, Views } from "./FakeSearch.ts"
 
 export const RUN_ID = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
@@ -65,6 +65,10 @@ export class Seen extends Context.Service<
     readonly streamQueries: Array<{ readonly query: RunStreamQuery; readonly lastEventId: string | undefined }>
     readonly reasons: Array<string | undefined>
     readonly ids: Array<string>
+    /** What each connection to the stream of the log asked for. */
+    readonly logQueries: Array<
+      readonly [afterSeq: number | undefined, q: string | undefined, lastEventId: string | undefined]
+    >
     /** The bytes of the next stream connections, one text a connection. */
     readonly streams: Array<string>
   }
@@ -77,6 +81,7 @@ export class Seen extends Context.Service<
     streamQueries: [],
     reasons: [],
     ids: [],
+    logQueries: [],
     streams: []
   }))
 }
@@ -162,6 +167,32 @@ const Streams = HttpApiBuilder.group(
           })
         })
       )
+  })
+)
+
+const NOTHING_MORE = {
+  statusCode: 400,
+  errorCode: "VALIDATION_ERROR",
+  message: "nobody has anything more to say",
+  error: "Bad Request"
+}
+
+const CrossRunEvents = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "crossRunEvents",
+  Effect.fn(function* (handlers) {
+    const seen = yield* Seen
+    return handlers.handleAll({
+      list: ({ query }) => Effect.succeed({ data: [], total: 0, limit: query.limit }),
+      stream: ({ headers, query }) =>
+        Effect.sync(() => {
+          seen.logQueries.push([query.afterSeq, query.q, headers["last-event-id"]])
+          const bytes = seen.streams.shift()
+          return bytes === undefined
+            ? HttpServerResponse.jsonUnsafe(NOTHING_MORE, { status: 400 })
+            : HttpServerResponse.text(bytes, { contentType: "text/event-stream" })
+        })
+    })
   })
 )
 

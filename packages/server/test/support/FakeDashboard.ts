@@ -6,13 +6,6 @@ import { HttpApiBuilder } from "effect/http-api"
 
 const RUN_ID = RunId.make("5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
 
-export const CrossRunEvents = HttpApiBuilder.group(ControlPlaneApi, "crossRunEvents", (handlers) =>
-  handlers.handleAll({
-    list: ({ query }) => Effect.succeed({ data: [], total: 0, limit: query.limit }),
-    stream: () => Effect.succeed(HttpServerResponse.text("", { contentType: "text/event-stream" }))
-  })
-)
-
 export const Replay = HttpApiBuilder.group(ControlPlaneApi, "replay", (handlers) =>
   handlers.handleAll({
     describe: ({ payload }) => Effect.succeed({ runId: RUN_ID, ...payload, streamUrl: "/stream", stateUrl: "/state" }),

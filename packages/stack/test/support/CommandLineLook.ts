@@ -41,6 +41,10 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
     ["runs", "watch", runId, "--exit-status"],
     ["runs", "export", runId],
     ["runs", "compare", runId, runId],
+    ["runs", "why", runId],
+    ["runs", "forecast", runId],
+    ["runs", "what-if", runId, "--policy-version", "policy.default"],
+    ["policies", "backtest", "--policy-version", "policy.default"],
     ["policies", "list"],
     ["policies", "show", "policy.incident.balanced"],
     ["webhooks", "list"]
@@ -68,6 +72,15 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
     [["runs", "lst"], 2, "--help"],
     [["runs", "list", "--limit", "x"], 2, "--limit"],
     [["runs", "list", "--limit", "0"], 4, "limit"],
+    [["runs", "why", UNKNOWN], 3, "`runplane runs list`"],
+    [["runs", "forecast", runId, "--at-seq", "-1"], 4, "atSeq"],
+    [["runs", "what-if", runId, "--vote", "nobody=REJECT"], 4, "votes.0.participantId"],
+    [["runs", "what-if", runId, "--vote", "nobody"], 2, "PARTICIPANT=APPROVE"],
+    [["policies", "backtest"], 2, "--policy"],
+    [["policies", "backtest", "--policy-version", "policy.gone"], 3, "policy.gone"],
+    [["policies", "backtest", "--policy-version", "policy.default", "--limit", "0"], 2, "limit"],
+    [["events", "tail", "--q", "nobody:knows"], 4, "q at 1"],
+    [["events", "tail", "--json"], 2, "--jsonl"],
     [["launch", "nowhere/none@1.0.0"], 3, "nowhere"],
     [["launch", "incident/region-failover@1.0.0", "-i", "x"], 2, "name=value"]
   ] as const) {

@@ -1,0 +1,75 @@
+import { CanonicalEvent } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { ControlPlaneCalls } from "./ControlPlaneCalls.ts"
+import { framesOf, isRefused, RunStreamBroken, reconnections } from "./EventFrames.ts"
+
+export interface FollowLogOptions {
+  /** Receive the events after this seq first (0: all of them). Without it only what happens from now on. */
+  readonly afterSeq?: number
+  /** Only what this search finds (docs/http.md#search). */
+  readonly q?: string
+  /** Only events of these types. */
+  readonly types?: ReadonlyArray<string>
+  /** Milliseconds between heartbeats; the server's setting when absent. */
+  readonly heartbeatMs?: number
+  /** Told of each break of the connection before it is made again. */
+  readonly onInterruption?: (failure: LogStreamFailure) => Effect.Effect<void>
+}
+
+/** A frame of `GET /events/stream`: an event, or how far the stream has come (docs/http.md#log-stream). */
+export const LogStreamEvent = Schema.Union([
+  Schema.Struct({ event: Schema.Literal("canonical_event"), data: Schema.fromJsonString(CanonicalEvent) }),
+  Schema.Struct({
+    event: Schema.Literal("heartbeat"),
+    data: Schema.fromJsonString(Schema.Struct({ ts: Schema.String, seq: Schema.Int }))
+  })
+])
+export type LogStreamEvent = typeof LogStreamEvent.Type
+
+export type LogStreamFailure =
+  | Effect.Error<ReturnType<ControlPlaneCalls["crossRunEvents"]["stream"]>>
+  | RunStreamBroken
+  | Schema.SchemaError
+
+/**
+ * Follows the whole log, for as long as the stream is taken. A broken connection is made again with `Last-Event-ID`:
+ * every match up to the seq of an event or a heartbeat has been received, so none is lost and none comes twice. Fails
+ * when the server refuses: wrong key, bad search.
+ */
+export const followLog = (
+  api: ControlPlaneCalls,
+  { afterSeq, heartbeatMs, onInterruption, q, types }: FollowLogOptions = {}
+): Stream.Stream<LogStreamEvent, LogStreamFailure> =>
+  Stream.unwrap(
+    Effect.map(Ref.make<number | undefined>(undefined), (place) => {
+      const query = {
+        ...(q === undefined ? {} : { q }),
+        ...(types === undefined || types.length === 0 ? {} : { types }),
+        ...(heartbeatMs === undefined ? {} : { heartbeatMs })
+      }
+      const connection = Stream.unwrap(
+        Effect.flatMap(Ref.get(place), (seq) =>
+          Effect.map(
+            api.crossRunEvents.stream({
+              query: { ...query, ...(seq !== undefined || afterSeq === undefined ? {} : { afterSeq }) },
+              headers: seq === undefined ? {} : { "last-event-id": String(seq) }
+            }),
+            (bytes) => Stream.mapEffect(framesOf(bytes, isName), (frame) => decodeFrame(frame))
+          )
+        )
+      )
+      return connection.pipe(
+        Stream.tap(({ data }) => Ref.update(place, (seq) => Math.max(seq ?? 0, data.seq))),
+        Stream.concat(Stream.fail(new RunStreamBroken({ why: "it ended" }))),
+        Stream.tapError((failure) => (isRefused(failure) ? Effect.void : (onInterruption?.(failure) ?? Effect.void))),
+        Stream.retry(reconnections<LogStreamFailure>())
+      )
+    })
+  )
+
+const isName = (name: string) => name === "canonical_event" || name === "heartbeat"
+
+const decodeFrame = Schema.decodeUnknownEffect(LogStreamEvent)

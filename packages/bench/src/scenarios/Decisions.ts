@@ -44,6 +44,8 @@ const MILLIS_PER_SECOND = 1_000
 const QUESTIONS = 5
 /** Envelopes of the run that is copied: one proposal, everything said about it, and the commitment. */
 const COPIED_ENVELOPES = 24
+/** Rounds of questions about a short run before anything is measured. */
+const WARM_UPS = 50
 const PROBE_EVERY = Duration.millis(5)
 const PATIENCE = Duration.minutes(10)
 const DAYS = 30
@@ -71,7 +73,7 @@ export const decisions = Effect.fn("Decisions.measure")(
 const written = Effect.fnUntraced(function* ({ longEnvelopes, runs }: DecisionsLoad) {
   const template = yield* decidedRun(COPIED_ENVELOPES)
   yield* copyRun(template, { runs: runs - 1, days: DAYS })
-  return { left: yield* decidedRun(longEnvelopes), right: yield* openRun(longEnvelopes) }
+  return { short: template, left: yield* decidedRun(longEnvelopes), right: yield* openRun(longEnvelopes) }
 })
 
 const decidedRun = (envelopes: number) => finishedRun(envelopes, true)
@@ -110,17 +112,29 @@ const tried = Effect.fnUntraced(function* ({ runs }: DecisionsLoad) {
   }
 })
 
-const asked = Effect.fnUntraced(function* ({ left, right }: { readonly left: string; readonly right: string }) {
-  const { memory, usage } = yield* ControlPlaneProcess
-  const before = yield* memory
-  const questions = [
+interface Written {
+  readonly short: string
+  readonly left: string
+  readonly right: string
+}
+
+const questionsOf = (left: string, right: string) =>
+  [
     ["divergence", ask(`/runs/${left}/divergence?with=${right}`)],
     ["compare", ask("/runs/compare", { leftRunId: left, rightRunId: right })],
     ["forecast", ask(`/runs/${right}/forecast`)],
     ["why", ask(`/runs/${left}/decision/why`)],
     ["what-if", ask(`/runs/${left}/what-if`, { policy })]
   ] as const
-  return yield* Effect.forEach(questions, ([name, question]) =>
+
+const asked = Effect.fnUntraced(function* ({ left, right, short }: Written) {
+  const { usage } = yield* ControlPlaneProcess
+  // What a process takes that answers at all is not what a long run takes.
+  for (let round = 0; round < WARM_UPS; round++) {
+    for (const [, question] of questionsOf(short, short)) yield* question
+  }
+  const before = yield* usage
+  return yield* Effect.forEach(questionsOf(left, right), ([name, question]) =>
     Effect.gen(function* () {
       yield* question
       const { held, value } = yield* probed(Effect.forEach(Array.from({ length: QUESTIONS }), () => question))

@@ -14,8 +14,9 @@ import {
 } from "./Ballots.ts"
 import type { Deliberation } from "./Deliberation.ts"
 import type { OutcomeName } from "./Forecast.ts"
-import { MAX_ENUMERATED, smallestSets } from "./forecast/Outlook.ts"
+import { MAX_ENUMERATED, smallestSetsInParts } from "./forecast/Outlook.ts"
 import { type Governing, governedBy, type Ruled } from "./Governing.ts"
+import { atOnce, type Parts } from "./Parts.ts"
 import { type Standing, standingUnder, trialsOf } from "./Standing.ts"
 
 /** What is to be different. */
@@ -75,7 +76,15 @@ export class WhatIfRefused extends Data.TaggedError("WhatIfRefused")<{
 const MAX_PLACES = 20_000
 
 /** What the verdict on a run would have been under other rules, with other votes, or without somebody. */
-export const whatIf = (run: Deliberation, by: Governing, changes: Changes): Result.Result<WhatIf, WhatIfRefused> => {
+export const whatIf = (run: Deliberation, by: Governing, changes: Changes): Result.Result<WhatIf, WhatIfRefused> =>
+  atOnce(whatIfInParts(run, by, changes))
+
+/** The same, in parts: a long run takes a while. */
+export function* whatIfInParts(
+  run: Deliberation,
+  by: Governing,
+  changes: Changes
+): Parts<Result.Result<WhatIf, WhatIfRefused>> {
   const other = changes.policy === undefined ? by : governedBy(run, changes.policy)
   const { ruled } = other
   if (ruled === undefined)
@@ -83,20 +92,30 @@ export const whatIf = (run: Deliberation, by: Governing, changes: Changes): Resu
   const members = new Set(run.participants)
   const stranger = changes.without?.findIndex((one) => !members.has(one)) ?? -1
   if (stranger >= 0) return refused(`without.${stranger}`, `${changes.without?.[stranger]} does not take part`)
-  return Result.map(changedActs(run, ruled, changes), (acts) => {
-    const outcome: OutcomeName = run.commitment?.positive === false ? "negative" : "positive"
-    const original = actsUnderDecision(run)
-    const before = verdictOf(by.ruled === undefined ? undefined : standingUnder(run, by.ruled), original, outcome)
-    const standing = standingUnder(run, ruled)
-    const after = verdictOf(standing, acts, outcome)
-    return {
-      before,
-      after,
-      changed: before.allowed !== after.allowed,
-      ...votesThatTurn(run, ruled, standing, acts, after),
-      notes: [...run.notes, ...(by.ruled === undefined && by.fault !== undefined ? [by.fault] : [])]
-    }
+  const changed = changedActs(run, ruled, changes)
+  if (Result.isFailure(changed)) return Result.fail(changed.failure)
+  const acts = changed.success
+  const outcome: OutcomeName = run.commitment?.positive === false ? "negative" : "positive"
+  yield
+  const before = verdictBefore(run, by, outcome)
+  yield
+  const standing = standingUnder(run, ruled)
+  const after = verdictOf(standing, acts, outcome)
+  yield
+  return Result.succeed({
+    before,
+    after,
+    changed: before.allowed !== after.allowed,
+    ...(yield* votesThatTurn(run, ruled, standing, acts, after)),
+    notes: [...run.notes, ...(by.ruled === undefined && by.fault !== undefined ? [by.fault] : [])]
   })
+}
+
+const verdictBefore = (run: Deliberation, by: Governing, outcome: OutcomeName): Verdict => {
+  if (by.ruled !== undefined) return verdictOf(standingUnder(run, by.ruled), actsUnderDecision(run), outcome)
+  // What the runtime accepted was allowed, also where its rules are no longer known.
+  if (run.commitment !== undefined) return { outcome, allowed: true, reasons: [] }
+  return { outcome, allowed: false, reasons: [by.fault ?? "no rules are known"] }
 }
 
 const refused = (field: string, why: string) => Result.fail(new WhatIfRefused({ field, why }))
@@ -105,9 +124,7 @@ const refused = (field: string, why: string) => Result.fail(new WhatIfRefused({ 
 const actsUnderDecision = ({ acts, commitment }: Deliberation): ReadonlyArray<Act> =>
   commitment === undefined ? acts : acts.filter(({ index }) => index < commitment.index)
 
-const verdictOf = (standing: Standing | undefined, acts: ReadonlyArray<Act>, outcome: OutcomeName): Verdict => {
-  // What the runtime accepted was allowed, also where its rules are no longer known.
-  if (standing === undefined) return { outcome, allowed: true, reasons: [] }
+const verdictOf = (standing: Standing, acts: ReadonlyArray<Act>, outcome: OutcomeName): Verdict => {
   const reasons = standing.objections(acts, outcome === "positive").map(({ text }) => text)
   return { outcome, allowed: reasons.length === 0, reasons }
 }
@@ -142,13 +159,13 @@ const changedActs = (
 }
 
 /** Which votes, said otherwise, turn a verdict. */
-const votesThatTurn = (
+function* votesThatTurn(
   { initiator, participants }: Deliberation,
   { mode, terms }: Ruled,
   standing: Standing,
   said: ReadonlyArray<Act>,
   { allowed, outcome }: Verdict
-): Pick<WhatIf, "pivotal" | "smallestChange" | "basis"> => {
+): Parts<Pick<WhatIf, "pivotal" | "smallestChange" | "basis">> {
   // A changed vote takes the place of all that its voter has cast, so those that do not count cannot come back.
   const acts = counting(judgeActs({ mode, initiator, participants }, said))
   const places = hasBallots(mode) ? ballotsOf({ acts, participants }) : []
@@ -168,28 +185,39 @@ const votesThatTurn = (
   const all = [towards, "ABSTAIN" as const].map(changesTo)
   const isExact = places.length <= MAX_ENUMERATED && 2 ** places.length <= 8 * trialsOf(acts)
   const { weights } = terms.policy.rules.voting
-  const found = all.map((changes) =>
-    isExact ? (smallestSets(changes, turns)[0] ?? []) : heaviestFirst(changes, new Map(Object.entries(weights)), turns)
-  )
+  const found: Array<ReadonlyArray<VoteChange>> = []
+  for (const changes of all) {
+    found.push(
+      isExact
+        ? ((yield* smallestSetsInParts(changes, turns))[0] ?? [])
+        : yield* heaviestFirst(changes, new Map(Object.entries(weights)), turns)
+    )
+  }
+  const pivotal: Array<VoteChange> = []
+  for (const change of places.length > trialsOf(acts) ? [] : all.flat()) {
+    yield
+    if (turns([change])) pivotal.push(change)
+  }
   const smallest = found.filter(({ length }) => length > 0).sort((left, right) => left.length - right.length)[0] ?? []
   return {
-    pivotal: places.length > trialsOf(acts) ? [] : all.flat().filter((change) => turns([change])),
+    pivotal,
     smallestChange: smallest,
     basis: isExact ? "exact" : "bounds"
   }
 }
 
-const heaviestFirst = (
+function* heaviestFirst(
   changes: ReadonlyArray<VoteChange>,
   weights: ReadonlyMap<string, number>,
   turns: (changes: ReadonlyArray<VoteChange>) => boolean
-): ReadonlyArray<VoteChange> => {
+): Parts<ReadonlyArray<VoteChange>> {
   // A vote that was cast for the other side counts twice when it changes sides.
   const weigh = ({ from, participantId }: VoteChange) =>
     (weights.get(participantId) ?? 1) * (from === null || from === "ABSTAIN" ? 1 : 2)
   const ordered = [...changes].sort((left, right) => weigh(right) - weigh(left))
   let [low, high] = [1, ordered.length + 1]
   while (low < high) {
+    yield
     const middle = (low + high) >> 1
     if (middle > ordered.length || turns(ordered.slice(0, middle))) high = middle
     else low = middle + 1

@@ -3,6 +3,7 @@ import { type Act, counting, type Place } from "./Act.ts"
 import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
 import { forecast } from "./Forecast.ts"
 import type { Governing, PolicySource } from "./Governing.ts"
+import { atOnce, type Parts } from "./Parts.ts"
 import { type Standing, sideOf, standingUnder, trialsOf } from "./Standing.ts"
 import { type Claim, claimsOf, saysOf } from "./why/Claims.ts"
 import { smallestCarrying } from "./why/MinimalSet.ts"
@@ -56,10 +57,14 @@ const MAX_COUNTERFACTUALS = 200
 const MAX_LOOKED_BACK = 200
 
 /** The decision record of a run. A run without decision says what was missing. */
-export const why = (run: Deliberation, by: Governing): Why => {
+export const why = (run: Deliberation, by: Governing): Why => atOnce(whyInParts(run, by))
+
+/** The same, in parts: the record of a long run takes a while. */
+export function* whyInParts(run: Deliberation, by: Governing): Parts<Why> {
   const { commitment } = run
   const { ruled } = by
   const claims = claimsOf(run)
+  yield
   const answer = {
     runId: run.runId,
     modeName: run.modeName,
@@ -76,21 +81,24 @@ export const why = (run: Deliberation, by: Governing): Why => {
     if (commitment?.positive === null) notes.push("the commitment does not say whether it was a yes")
     const missing = commitment === undefined ? missingFor(run, by) : []
     const rules = ruled === undefined ? [] : ruleVerdicts(run, ruled, commitment?.positive ?? true)
-    const summary = commitment === undefined ? undecided(missing) : `${commitment.by} committed ${commitment.action}`
+    const summary =
+      commitment === undefined ? undecided(missing, by.fault) : `${commitment.by} committed ${commitment.action}`
     return { ...answer, rules, minimalSet: [], counterfactuals: [], missing, summary, notes }
   }
   const { positive } = commitment
   const acts = actsBefore(run, commitment)
   const standing = standingUnder(run, ruled)
+  yield
   const isExplained = standing.isAllowed(acts, positive)
   if (!isExplained) notes.push("under these rules the acts on record do not allow the outcome")
-  const counterfactuals = isExplained ? counterfactualsOf(acts, standing, positive) : []
-  const minimalSet = isExplained ? smallestCarrying(acts, ruled.mode, standing, positive) : []
+  const counterfactuals = isExplained ? yield* counterfactualsOf(acts, standing, positive) : []
+  const minimalSet = isExplained ? yield* smallestCarrying(acts, ruled.mode, standing, positive) : []
   if (minimalSet === undefined) notes.push("there are too many acts to find a smallest set that carries the outcome")
   const untried = isExplained ? ballotsOf(acts, positive).length - counterfactuals.length : 0
   if (untried > 0)
     notes.push(`the absence of the ${counterfactuals.length} latest votes was tried, ${untried} are left out`)
-  const turning = isExplained ? turningPoint(acts, standing, commitment, positive) : undefined
+  const turning = isExplained ? yield* turningPoint(acts, standing, commitment, positive) : undefined
+  yield
   return {
     ...answer,
     rules: ruleVerdicts(run, ruled, positive),
@@ -126,43 +134,48 @@ const missingFor = (run: Deliberation, by: Governing): ReadonlyArray<string> =>
     proposalId === undefined ? blockers.map(({ text }) => `for a ${outcome} outcome: ${text}`) : []
   )
 
-const undecided = (missing: ReadonlyArray<string>): string =>
-  missing.length === 0 ? "nothing is decided, although nothing stands against it" : `nothing is decided; ${missing[0]}`
+const undecided = (missing: ReadonlyArray<string>, fault: string | undefined): string => {
+  const first = missing[0] ?? fault
+  return first === undefined ? "nothing is decided, although nothing stands against it" : `nothing is decided; ${first}`
+}
 
 /** Acts that take a side, or abstain. */
 const ballotsOf = (acts: ReadonlyArray<Act>, positive: boolean): ReadonlyArray<Act> =>
   counting(acts).filter((act) => sideOf(act, positive) !== "neither" || act.type === "Vote" || act.type === "Abstain")
 
-const counterfactualsOf = (
+function* counterfactualsOf(
   acts: ReadonlyArray<Act>,
   standing: Standing,
   positive: boolean
-): ReadonlyArray<Counterfactual> =>
-  ballotsOf(acts, positive)
-    .slice(-Math.min(MAX_COUNTERFACTUALS, trialsOf(acts)))
-    .map((ballot) => {
-      const reasons = standing.objections(
-        acts.filter(({ seq }) => seq !== ballot.seq),
-        positive
-      )
-      const stillAllowed = reasons.length === 0
-      const text = `without ${ballot.by}, who ${saysOf(ballot)}, it would ${stillAllowed ? "still" : "not"} stand`
-      return { seq: ballot.seq, participantId: ballot.by, text, stillAllowed, reasons: reasons.map(textOf) }
-    })
+): Parts<ReadonlyArray<Counterfactual>> {
+  const tried: Array<Counterfactual> = []
+  for (const ballot of ballotsOf(acts, positive).slice(-Math.min(MAX_COUNTERFACTUALS, trialsOf(acts)))) {
+    yield
+    const reasons = standing.objections(
+      acts.filter(({ seq }) => seq !== ballot.seq),
+      positive
+    )
+    const stillAllowed = reasons.length === 0
+    const text = `without ${ballot.by}, who ${saysOf(ballot)}, it would ${stillAllowed ? "still" : "not"} stand`
+    tried.push({ seq: ballot.seq, participantId: ballot.by, text, stillAllowed, reasons: reasons.map(textOf) })
+  }
+  return tried
+}
 
 const textOf = ({ text }: RuleRefusal) => text
 
 /** The act with which the outcome became allowed and stayed so up to the commitment. */
-const turningPoint = (
+function* turningPoint(
   acts: ReadonlyArray<Act>,
   standing: Standing,
   { ts }: Commitment,
   positive: boolean
-): Why["decidedAt"] => {
+): Parts<Why["decidedAt"]> {
   const farthest = Math.min(MAX_LOOKED_BACK, trialsOf(acts))
   let from = acts.length
   while (from > 0 && acts.length - from < farthest && standing.isAllowed(acts.slice(0, from - 1), positive)) {
     from -= 1
+    yield
   }
   const act = acts[from - 1]
   if (act === undefined || acts.length - from >= farthest) return undefined

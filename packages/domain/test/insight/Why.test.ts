@@ -8,6 +8,7 @@ import {
   type Why,
   why,
   whyHtml,
+  whyInParts,
   whyMarkdown
 } from "@runplane/domain"
 import { arbitraryDrafts } from "../support/arbitraries.ts"
@@ -222,6 +223,27 @@ describe("the printed decision record", () => {
 })
 
 describe("properties of why", () => {
+  it("of a long run is made in many parts, and is the same", () => {
+    const many = Array.from({ length: 2_000 }, (_, at) =>
+      votes(at % 2 === 0 ? "a" : "b", at % 3 === 0 ? "REJECT" : "APPROVE")
+    )
+    const rules = { voting: { algorithm: "majority" } }
+    const { by, run } = governed(
+      opened({ rules }),
+      proposes("a"),
+      many,
+      votes("a", "APPROVE"),
+      votes("b", "APPROVE"),
+      commits(true)
+    )
+    const parts = whyInParts(run, by)
+    let stops = 0
+    let made = parts.next()
+    for (; !made.done; made = parts.next()) stops += 1
+    assert.isAbove(stops, 30)
+    assert.deepStrictEqual(made.value, why(run, by))
+  })
+
   it.prop("is total over any events", { drafts: arbitraryDrafts }, ({ drafts }) => {
     const run = decisionRecord(number(drafts))
     const story = why(run, governing(run))

@@ -18,8 +18,8 @@ import {
   type RunId,
   type WhatIf,
   type Why,
-  whatIf,
-  why
+  whatIfInParts,
+  whyInParts
 } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
@@ -31,6 +31,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { answerOfRuntimeError } from "../../edge/RuntimeRefusal.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { DecisionReader } from "./DecisionReader.ts"
+import { inParts } from "./InParts.ts"
 
 /** Two runs, and where they part. */
 export interface Parted {
@@ -92,7 +93,7 @@ export class Decisions extends Context.Service<
       const whyOf = Effect.fn("Decisions.why")(function* (reference: string) {
         const runId = yield* resolve(reference)
         const { by, run } = yield* reader.decision(runId)
-        return { ...why(run, by), runId }
+        return { ...(yield* inParts(whyInParts(run, by))), runId }
       })
       const whatIfOf = Effect.fn("Decisions.whatIf")(function* (reference: string, asked: typeof WhatIfRequest.Type) {
         const runId = yield* resolve(reference)
@@ -104,7 +105,7 @@ export class Decisions extends Context.Service<
           ...(votes !== undefined && { votes }),
           ...(without !== undefined && { without })
         }
-        return yield* Result.match(whatIf(run, by, changes), {
+        return yield* Result.match(yield* inParts(whatIfInParts(run, by, changes)), {
           onFailure: ({ message }) => Effect.fail(badRequest(message)),
           onSuccess: Effect.succeed
         })

@@ -1,82 +1,29 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import {
-  draftEvent,
-  type EventDraft,
-  policyResolved,
-  RunId,
-  type SessionSnapshot,
-  sessionBound
-} from "@runplane/domain"
+import { RunId, sessionBound } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { EventLog } from "../../../src/log/EventLog.ts"
+import {
+  AT,
+  COST,
+  commits,
+  decided,
+  LEAD,
+  MAJORITY,
+  MODE,
+  opened,
+  proposes,
+  RISK,
+  recorded,
+  recordedAs,
+  session,
+  votes
+} from "../../support/Committee.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
 import { createRun } from "../../support/Runs.ts"
-
-const MODE = "macp.mode.decision.v1"
-const [LEAD, RISK, COST] = ["agent://lead", "agent://risk", "agent://cost"]
-const AT = "2026-07-01T10:00:00.000Z"
-
-const session = (policyVersion: string, mode = MODE): SessionSnapshot => ({
-  sessionId: "s",
-  mode,
-  state: "OPEN",
-  startedAtUnixMs: 0,
-  expiresAtUnixMs: 0,
-  modeVersion: "1.0.0",
-  configurationVersion: "config.default",
-  policyVersion,
-  participants: [LEAD, RISK, COST],
-  participantActivity: [],
-  initiator: LEAD,
-  contextId: "",
-  extensionKeys: []
-})
-
-const MAJORITY = {
-  policyId: "p.majority",
-  mode: MODE,
-  schemaVersion: 3,
-  description: "more than half",
-  rules: JSON.stringify({ voting: { algorithm: "majority", threshold: 0.6 } })
-}
-
-let messages = 0
-const said = (
-  type: "proposal.created" | "proposal.updated" | "decision.finalized",
-  messageType: string,
-  sender: string,
-  payload: Readonly<Record<string, string | boolean>>
-): EventDraft =>
-  draftEvent(
-    type,
-    {
-      ts: AT,
-      subject: { kind: "proposal", id: "p1" },
-      source: { kind: "runtime", name: "rust-runtime", rawType: messageType }
-    },
-    { messageType, sender, messageId: `m${messages++}`, decodedPayload: { proposalId: "p1", ...payload } }
-  )
-const proposes = said("proposal.created", "Proposal", LEAD, { option: "go <b>now</b>" })
-const votes = (by: string, vote: string) => said("proposal.updated", "Vote", by, { vote, reason: "seen it" })
-const commits = said("decision.finalized", "Commitment", LEAD, {
-  action: "decision.selected",
-  outcome_positive: true,
-  reason: "agreed"
-})
-
-const recorded = Effect.fnUntraced(function* (...events: ReadonlyArray<EventDraft>) {
-  const runId = yield* createRun()
-  yield* (yield* EventLog).record({ runId, events })
-  return runId
-})
-
-const opened = [sessionBound(AT, session("p.majority")), policyResolved(AT, session("p.majority"), MAJORITY), proposes]
-const decided = recorded(...opened, votes(RISK, "APPROVE"), votes(COST, "APPROVE"), votes(LEAD, "REJECT"), commits)
 
 const backtest = (body: unknown) => call("POST", "/policies/backtest", { body })
 const linesOf = (text: string): ReadonlyArray<ReturnType<typeof JSON.parse>> =>
@@ -341,7 +288,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
       const sql = yield* PgClient.PgClient
       const atWork = Effect.map(
         sql`SELECT FROM pg_stat_activity
-            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%canonical_events%'`,
+            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%ORDER BY run_id, seq%'`,
         (rows) => rows.length
       )
       // The reading of events waits for the lock for as long as the test holds it.
@@ -354,6 +301,102 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
           yield* until(atWork, (count) => count === 0)
         })
       )
+    })
+  )
+
+  it.effect("tells of runs that were stored without policy and participants what they show, and says what not", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const bound = sessionBound(AT, session("p.old"))
+      const old = yield* recorded(bound, proposes, votes(RISK, "APPROVE"), votes(COST, "REJECT"), commits)
+      // As an earlier version wrote them: an older form, and nobody but the speakers by name.
+      yield* sql`
+        UPDATE canonical_events SET event = (jsonb_set(event::jsonb, '{schemaVersion}', '1') #- '{data,participants}'
+          #- '{data,initiator}' #- '{data,decodedPayload,outcome_positive}')::json
+        WHERE run_id = ${old}::uuid`
+      yield* sql`UPDATE runs SET tags = '{old}' WHERE id = ${old}::uuid`
+      const { body: said } = yield* call("GET", `/runs/${old}/events?type=proposal.updated`)
+      const forecast = yield* call("GET", `/runs/${old}/forecast?atSeq=${said.data.at(-1).seq}`)
+      assert.deepInclude(forecast.body, { policyVersion: "p.old", policySource: "unknown", outcomes: [] })
+      assert.include(forecast.body.note, "the rules of p.old were not recorded")
+      const why = yield* call("GET", `/runs/${old}/decision/why`)
+      assert.deepInclude(why.body, {
+        policySource: "unknown",
+        rules: [],
+        minimalSet: [],
+        participants: [LEAD, RISK, COST]
+      })
+      assert.deepInclude(why.body.outcome, { action: "decision.selected", positive: true })
+      assert.lengthOf(why.body.claims, 4)
+      assert.include(why.body.notes.join("; "), "nobody knows who was declared")
+      assert.include(why.body.notes.join("; "), "the registry does not have them")
+      const unruled = yield* ask(old, { votes: [{ participantId: RISK, vote: "REJECT" }] })
+      assert.strictEqual(unruled.status, 400)
+      assert.include(unruled.body.message, "the rules of p.old were not recorded")
+      const policy = { rules: { voting: { algorithm: "unanimous" } } }
+      const other = yield* ask(old, { policy })
+      assert.deepStrictEqual([other.status, other.body.before.allowed, other.body.after.allowed], [201, true, false])
+      assert.include(other.body.notes.join("; "), "p.old were not recorded")
+      const now = yield* recorded(bound, proposes, votes(RISK, "APPROVE"), votes(COST, "REJECT"), commits)
+      assert.strictEqual((yield* call("GET", `/runs/${old}/divergence?with=${now}`)).body.divergence, null)
+      const compared = yield* call("POST", "/runs/compare", { body: { leftRunId: old, rightRunId: now } })
+      assert.deepStrictEqual([compared.status, compared.body.divergence], [201, null])
+      const tried = yield* backtest({ policy, scope: { tags: ["old"] } })
+      assert.deepInclude(linesOf(tried.text).at(-1), { examined: 1, flipped: 1 })
+      const fake = yield* RuntimeFake
+      yield* fake.client.registerPolicy({ ...MAJORITY, policyId: "p.old" })
+      const known = yield* call("GET", `/runs/${old}/decision/why`)
+      assert.deepInclude(known.body, { policySource: "registry" })
+      assert.isNotEmpty(known.body.rules)
+    })
+  )
+
+  it.effect("has a plain answer for runs of no mode that it knows, without decision, and after their deletion", () =>
+    Effect.gen(function* () {
+      const told = yield* decided
+      const bound = sessionBound(AT, session("policy.default", "ext.mode.multi.v1"))
+      const other = yield* recorded(bound, proposes, votes(RISK, "APPROVE"), commits)
+      const empty = yield* createRun()
+      const deleted = yield* recordedAs("completed", ...opened, votes(RISK, "APPROVE"), commits)
+      const sql = yield* PgClient.PgClient
+      yield* sql`UPDATE runs SET tags = '{plain}' WHERE id = ANY(${[other, empty, deleted]}::text[]::uuid[])`
+      assert.strictEqual((yield* call("DELETE", `/runs/${deleted}`)).status, 204)
+      const policy = { rules: { voting: { algorithm: "majority" } } }
+      const questions = (runId: RunId) =>
+        Effect.all([
+          call("GET", `/runs/${runId}/forecast`),
+          call("GET", `/runs/${runId}/decision/why`),
+          ask(runId, { policy }),
+          call("GET", `/runs/${runId}/divergence?with=${told}`),
+          call("GET", `/runs/${told}/divergence?with=${runId}`),
+          call("POST", "/runs/compare", { body: { leftRunId: told, rightRunId: runId } })
+        ])
+      const [forecast, why, whatIf, ...others] = yield* questions(other)
+      assert.deepStrictEqual([forecast.status, why.status, whatIf.status], [200, 200, 400])
+      for (const text of [forecast.body.note, why.body.notes.join("; "), whatIf.body.message]) {
+        assert.include(text, "no rules are known for ext.mode.multi.v1")
+      }
+      assert.deepStrictEqual(
+        others.map(({ status }) => status),
+        [200, 200, 201]
+      )
+      const [nothing, unexplained, unasked, ...apart] = yield* questions(empty)
+      assert.deepInclude(nothing.body, { outcomes: [] })
+      assert.deepInclude(unexplained.body, {
+        outcome: null,
+        summary: "nothing is decided; no event names the policy of the session"
+      })
+      assert.deepStrictEqual([unasked.status, unasked.body.before.allowed], [201, false])
+      assert.deepStrictEqual(
+        apart.map(({ body }) => body.divergence.kind),
+        ["only-left", "only-right", "only-left"]
+      )
+      for (const { body, status } of yield* questions(deleted)) {
+        assert.deepStrictEqual([status, body.errorCode], [404, "RUN_NOT_FOUND"])
+      }
+      const tried = yield* backtest({ policy, scope: { tags: ["plain"] } })
+      const skipped = { "another mode": 1, "no decision": 1 }
+      assert.deepInclude(linesOf(tried.text).at(-1), { examined: 2, unchanged: 0, flipped: 0, skipped })
     })
   )
 })

@@ -1,5 +1,6 @@
 import type { SessionRecord } from "../../policies/SessionRecord.ts"
 import type { Said } from "../Act.ts"
+import { atOnce, type Parts } from "../Parts.ts"
 
 /** Up to so many open acts every set of them is looked at; beyond that the heaviest are taken first. */
 export const MAX_ENUMERATED = 12
@@ -63,9 +64,19 @@ export const stepText = ({ act, count, of, proposalId, value }: Step): string =>
 export const smallestSets = <A>(
   items: ReadonlyArray<A>,
   satisfies: (chosen: ReadonlyArray<A>) => boolean
-): ReadonlyArray<ReadonlyArray<A>> => {
+): ReadonlyArray<ReadonlyArray<A>> => atOnce(smallestSetsInParts(items, satisfies))
+
+/** The same; each trial is a part. */
+export function* smallestSetsInParts<A>(
+  items: ReadonlyArray<A>,
+  satisfies: (chosen: ReadonlyArray<A>) => boolean
+): Parts<ReadonlyArray<ReadonlyArray<A>>> {
   for (let size = 0; size <= items.length; size += 1) {
-    const found = combinations(items, size).filter(satisfies)
+    const found: Array<ReadonlyArray<A>> = []
+    for (const chosen of combinations(items, size)) {
+      yield
+      if (satisfies(chosen)) found.push(chosen)
+    }
     if (found.length > 0) return found
   }
   return []

@@ -1,5 +1,6 @@
 import { type Act, counting, isOpening, type RuledMode } from "../Act.ts"
-import { MAX_ENUMERATED, smallestSets } from "../forecast/Outlook.ts"
+import { MAX_ENUMERATED, smallestSetsInParts } from "../forecast/Outlook.ts"
+import type { Parts } from "../Parts.ts"
 import { type Standing, sideOf, trialsOf } from "../Standing.ts"
 
 /**
@@ -7,12 +8,12 @@ import { type Standing, sideOf, trialsOf } from "../Standing.ts"
  * `MAX_ENUMERATED` acts every set is tried; beyond that acts are left out, many at a time and at last one by one, so
  * that none of the rest can be. Undefined when that would take too long.
  */
-export const smallestCarrying = (
+export function* smallestCarrying(
   acts: ReadonlyArray<Act>,
   mode: RuledMode,
   { isAllowed }: Standing,
   positive: boolean
-): ReadonlyArray<number> | undefined => {
+): Parts<ReadonlyArray<number> | undefined> {
   const counted = counting(acts)
   const against = counted.filter((act) => sideOf(act, positive) === "against")
   const others = counted.filter((act) => sideOf(act, positive) !== "against")
@@ -25,24 +26,27 @@ export const smallestCarrying = (
   }
   if (!carries(others)) return []
   const isFew = others.length <= MAX_ENUMERATED && 2 ** others.length <= 8 * trialsOf(counted)
-  const least = isFew ? (smallestSets(others, carries)[0] ?? []) : withoutIdle(others, carries, trialsOf(counted))
+  const least = isFew
+    ? ((yield* smallestSetsInParts(others, carries))[0] ?? [])
+    : yield* withoutIdle(others, carries, trialsOf(counted))
   return least && inOrder(least).map(({ seq }) => seq)
 }
 
 const inOrder = (acts: ReadonlyArray<Act>) => [...acts].sort((left, right) => left.index - right.index)
 
 /** Tries the latest acts first; undefined when the trials do not suffice. */
-const withoutIdle = (
+function* withoutIdle(
   acts: ReadonlyArray<Act>,
   carries: (acts: ReadonlyArray<Act>) => boolean,
   trials: number
-): ReadonlyArray<Act> | undefined => {
+): Parts<ReadonlyArray<Act> | undefined> {
   let kept = acts
   let left = trials
   for (let size = Math.ceil(acts.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let end = kept.length; end > 0; end -= size) {
       if (left === 0) return undefined
       left -= 1
+      yield
       const rest = [...kept.slice(0, Math.max(0, end - size)), ...kept.slice(end)]
       if (carries(rest)) kept = rest
     }

@@ -71,6 +71,11 @@ export class Decisions extends Context.Service<
         return (yield* runs.resolve(reference)) ?? (yield* runNotFound(reference))
       })
 
+      /** Of a run that is deleted while it is read, no part is taken for the whole. */
+      const stillThere = Effect.fnUntraced(function* (runId: RunId, reference: string) {
+        if ((yield* runs.status(runId)) === undefined) return yield* runNotFound(reference)
+      })
+
       const policyOf = Effect.fnUntraced(function* (
         asked: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">
       ) {
@@ -86,6 +91,7 @@ export class Decisions extends Context.Service<
       const forecastOf = Effect.fn("Decisions.forecast")(function* (reference: string, atSeq?: number) {
         const runId = yield* resolve(reference)
         const { by, run } = yield* reader.decision(runId, atSeq)
+        yield* stillThere(runId, reference)
         // What was possible then is told by the time of then.
         const then = atSeq === undefined ? yield* Clock.currentTimeMillis : Date.parse(run.at?.ts ?? "")
         return { ...forecast(run, by, Number.isFinite(then) ? { nowUnixMs: then } : {}), runId }
@@ -93,12 +99,14 @@ export class Decisions extends Context.Service<
       const whyOf = Effect.fn("Decisions.why")(function* (reference: string) {
         const runId = yield* resolve(reference)
         const { by, run } = yield* reader.decision(runId)
+        yield* stillThere(runId, reference)
         return { ...(yield* inParts(whyInParts(run, by))), runId }
       })
       const whatIfOf = Effect.fn("Decisions.whatIf")(function* (reference: string, asked: typeof WhatIfRequest.Type) {
         const runId = yield* resolve(reference)
         const policy = yield* policyOf(asked)
         const { by, run } = yield* reader.decision(runId)
+        yield* stillThere(runId, reference)
         const { votes, without } = asked
         const changes: Changes = {
           ...(policy !== undefined && { policy }),
@@ -113,8 +121,11 @@ export class Decisions extends Context.Service<
       const divergence = Effect.fn("Decisions.divergence")(function* (left: string, right: string) {
         const leftRunId = yield* resolve(left)
         const rightRunId = yield* resolve(right)
-        const course = yield* reader.course(leftRunId)
-        return { leftRunId, rightRunId, divergence: divergenceOf(course, yield* reader.course(rightRunId)) }
+        const leftCourse = yield* reader.course(leftRunId)
+        const rightCourse = yield* reader.course(rightRunId)
+        yield* stillThere(leftRunId, left)
+        yield* stillThere(rightRunId, right)
+        return { leftRunId, rightRunId, divergence: divergenceOf(leftCourse, rightCourse) }
       })
       return Decisions.of({
         forecast: (reference, atSeq) => reader.inTurn(forecastOf(reference, atSeq)),

@@ -304,6 +304,30 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     })
   )
 
+  it.effect("takes nothing for the whole of a run that is deleted while it is read", () =>
+    Effect.gen(function* () {
+      const runId = yield* decided
+      const sql = yield* PgClient.PgClient
+      const reading = Effect.map(
+        sql`SELECT FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%OVER (ORDER BY seq)%'`,
+        (rows) => rows.length
+      )
+      const asked = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`LOCK TABLE canonical_events IN ACCESS EXCLUSIVE MODE`
+          const question = yield* Effect.forkChild(call("GET", `/runs/${runId}/decision/why`))
+          yield* until(reading, (count) => count === 1)
+          yield* sql`DELETE FROM canonical_events WHERE run_id = ${runId}::uuid`
+          yield* sql`DELETE FROM runs WHERE id = ${runId}::uuid`
+          return question
+        })
+      )
+      const { body, status } = yield* Fiber.join(asked)
+      assert.deepStrictEqual([status, body.errorCode], [404, "RUN_NOT_FOUND"])
+    })
+  )
+
   it.effect("tells of runs that were stored without policy and participants what they show, and says what not", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient

@@ -5,12 +5,14 @@ import { Redirect, Route, Router, Switch } from "wouter"
 import type { Config } from "./client/Config.ts"
 import { CallFailed, isPassing } from "./client/Problem.ts"
 import { session } from "./client/Session.ts"
-import { type Place, Shell } from "./shell/Shell.tsx"
+import type { Place } from "./shell/Place.ts"
+import { Shell } from "./shell/Shell.tsx"
 import { SignIn } from "./shell/SignIn.tsx"
 import { useStore } from "./ui/hooks.ts"
 import { Empty, Failure, Skeleton } from "./ui/States.tsx"
 
 const OverviewPage = lazy(() => import("./pages/overview/OverviewPage.tsx"))
+const ComparePage = lazy(() => import("./pages/compare/ComparePage.tsx"))
 const EventsPage = lazy(() => import("./pages/events/EventsPage.tsx"))
 const AgentsPage = lazy(() => import("./pages/agents/AgentsPage.tsx"))
 const PoliciesPage = lazy(() => import("./pages/policies/PoliciesPage.tsx"))
@@ -81,6 +83,9 @@ export const App = ({ config }: { readonly config: Config }) => {
                     <LaunchPage launcherUrl={config.launcherUrl} />
                   </Route>
                 )}
+                <Route path="/compare">
+                  <ComparePage />
+                </Route>
                 <Route path="/events">
                   <EventsPage />
                 </Route>

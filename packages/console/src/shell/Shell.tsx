@@ -1,21 +1,18 @@
-import { Keyboard, LogOut, type LucideIcon, Menu, Moon, Sun, SunMoon } from "lucide-react"
-import { type ReactNode, useState } from "react"
-import { Link, useLocation } from "wouter"
+import { Keyboard, LogOut, type LucideIcon, Menu, Moon, Search, Sun, SunMoon } from "lucide-react"
+import { lazy, type ReactNode, Suspense, useState } from "react"
+import { Link, useLocation, useSearch } from "wouter"
 import { session, signOut } from "../client/Session.ts"
+import { Kbd } from "../ui/basics.tsx"
 import { useStore } from "../ui/hooks.ts"
 import { type Shortcut, useShortcuts } from "../ui/Keys.ts"
 import { Overlay } from "../ui/Overlay.tsx"
 import { ConnectionLight } from "./ConnectionLight.tsx"
 import { KeyboardHelp } from "./KeyboardHelp.tsx"
+import type { Place } from "./Place.ts"
+import { carried, ScopeFields } from "./ScopeFields.tsx"
 import { nextTheme, type Theme, theme } from "./Theme.ts"
 
-export interface Place {
-  readonly path: string
-  readonly title: string
-  readonly icon: LucideIcon
-  /** The letter after `g` that leads there. */
-  readonly key: string
-}
+const Palette = lazy(() => import("./Palette.tsx"))
 
 const themeIcons: Readonly<Record<Theme, LucideIcon>> = { system: SunMoon, light: Sun, dark: Moon }
 
@@ -29,16 +26,19 @@ export const Shell = ({
 }) => {
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [isHelpOpen, setHelpOpen] = useState(false)
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
   const [, go] = useLocation()
+  const scope = carried(useSearch())
   useShortcuts([
     ...places.map(
       ({ key, path, title }): Shortcut => ({
         keys: `g ${key}`,
         says: `Go to ${title}`,
         group: "Go",
-        run: () => go(path)
+        run: () => go(`${path}${scope}`)
       })
     ),
+    { keys: "mod+k", says: "Go anywhere", group: "Page", run: () => setPaletteOpen(true) },
     { keys: "?", says: "Show the keys", group: "Page", run: () => setHelpOpen(true) },
     { keys: "t", says: "Change the theme", group: "Page", run: nextTheme }
   ])
@@ -68,7 +68,7 @@ export const Shell = ({
         aria-label="Sidebar"
         className="no-print hidden w-[204px] shrink-0 flex-col border-r border-line bg-panel lg:flex"
       >
-        <Sidebar places={places} onHelp={() => setHelpOpen(true)} />
+        <Sidebar places={places} onHelp={() => setHelpOpen(true)} onFind={() => setPaletteOpen(true)} />
       </aside>
       <Overlay open={isMenuOpen} onClose={() => setMenuOpen(false)} title="Menu" form="left">
         <Sidebar
@@ -76,6 +76,10 @@ export const Shell = ({
           onHelp={() => {
             setMenuOpen(false)
             setHelpOpen(true)
+          }}
+          onFind={() => {
+            setMenuOpen(false)
+            setPaletteOpen(true)
           }}
           onGo={() => setMenuOpen(false)}
         />
@@ -86,6 +90,11 @@ export const Shell = ({
       <Overlay open={isHelpOpen} onClose={() => setHelpOpen(false)} title="Keys">
         <KeyboardHelp />
       </Overlay>
+      {isPaletteOpen ? (
+        <Suspense fallback={null}>
+          <Palette places={places} onClose={() => setPaletteOpen(false)} />
+        </Suspense>
+      ) : null}
     </div>
   )
 }
@@ -100,11 +109,13 @@ const Brand = () => (
 interface SidebarProps {
   readonly places: ReadonlyArray<Place>
   readonly onHelp: () => void
+  readonly onFind: () => void
   readonly onGo?: () => void
 }
 
-const Sidebar = ({ onGo, onHelp, places }: SidebarProps) => {
+const Sidebar = ({ onFind, onGo, onHelp, places }: SidebarProps) => {
   const [location] = useLocation()
+  const scope = carried(useSearch())
   const { key } = useStore(session)
   const chosen = useStore(theme)
   const ThemeIcon = themeIcons[chosen]
@@ -113,13 +124,23 @@ const Sidebar = ({ onGo, onHelp, places }: SidebarProps) => {
       <div className="hidden h-12 items-center px-4 lg:flex">
         <Brand />
       </div>
+      <button
+        type="button"
+        className="mx-2 mt-2 flex h-8 items-center gap-2.5 rounded-md border border-line px-2 text-muted hover:border-line-strong lg:mt-0"
+        onClick={onFind}
+      >
+        <Search size={15} aria-hidden /> Go to
+        <span className="ml-auto">
+          <Kbd keys="mod+k" />
+        </span>
+      </button>
       <nav aria-label="Pages" className="flex flex-col gap-0.5 p-2">
         {places.map(({ icon: Icon, path, title }) => {
           const isHere = location === path || location.startsWith(`${path}/`)
           return (
             <Link
               key={path}
-              href={path}
+              href={`${path}${scope}`}
               aria-current={isHere ? "page" : undefined}
               {...(onGo === undefined ? {} : { onClick: onGo })}
               className={`flex h-8 items-center gap-2.5 rounded-md px-2 font-medium ${
@@ -132,6 +153,7 @@ const Sidebar = ({ onGo, onHelp, places }: SidebarProps) => {
           )
         })}
       </nav>
+      <ScopeFields />
       <div className="mt-auto flex flex-col gap-0.5 border-t border-line p-2">
         <span className="px-2 py-1.5 text-[12px]">
           <ConnectionLight />

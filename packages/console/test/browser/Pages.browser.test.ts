@@ -159,8 +159,83 @@ describe("the pages of the fleet", () => {
     await context.close()
   })
 
+  it("compares two runs as the API does, with the verdict first, and moves through both at once", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await launchExample()
+    const [right, left] = (await get("/runs?status=completed&limit=2")).data
+    await go(page, `/compare?left=${left.id}`)
+    const picker = page.getByRole("combobox", { name: "Choose the right run" })
+    await picker.fill(right.id)
+    await page.getByRole("option").first().waitFor()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(new RegExp(`right=${right.id}`))
+    const compared = (await ask("POST", `${CONTROL_PLANE}/runs/compare`, { leftRunId: left.id, rightRunId: right.id }))
+      .body
+    const verdict = (await page.locator("[data-verdict]").textContent()) ?? ""
+    assert.include(verdict, compared.divergence === null ? "they say the same" : compared.divergence.what)
+    await page.getByLabel("Left: place in the run").waitFor()
+    assert.strictEqual(await page.getByLabel("Left: place in the run").getAttribute("max"), String(left.lastEventIndex))
+    await page.getByLabel("Left: place in the run").fill("10")
+    await page.waitForURL(/at=10/)
+    await page.getByText(`10 of ${left.lastEventIndex}`).waitFor()
+    await page.getByRole("button", { name: "Swap" }).click()
+    await page.waitForURL(new RegExp(`left=${right.id}`))
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await picture(page, "compare-1280-light")
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it("finds runs by words and facets of one search, saves it as a view, and acts on many with a result for each", async () => {
+    const { context, misdeeds, page } = await openPage()
+    const { total } = await get("/runs?q=status:completed")
+    await waitingRun({ runLabel: "first of many" })
+    await waitingRun({ runLabel: "second of many" })
+    await go(page, "/runs")
+    await page.locator("[data-row='0']").waitFor()
+    await page.getByRole("combobox", { name: "Status" }).selectOption("completed")
+    await page.waitForURL(/q=status%3Acompleted/)
+    await page.getByText(`${total} run`).first().waitFor()
+    const search = page.getByRole("combobox", { name: "Search runs" })
+    assert.strictEqual(await search.inputValue(), "status:completed")
+    await page.getByRole("button", { name: "Save this view" }).click()
+    await page.getByLabel("Name").fill("All that went well")
+    await page.getByRole("button", { name: "Save", exact: true }).click()
+    await page.getByRole("button", { name: "All that went well", exact: true }).waitFor()
+    const views = await get("/views?resource=runs")
+    assert.strictEqual(views.find(({ name }: { name: string }) => name === "All that went well").q, "status:completed")
+    await page.getByRole("button", { name: "All", exact: true }).click()
+    await search.fill("many")
+    await page.keyboard.press("Enter")
+    await page.getByText("2 runs", { exact: true }).waitFor()
+    await page.getByLabel("Choose first of many").check()
+    await page.getByLabel("Choose second of many").check()
+    await page.getByRole("toolbar").getByRole("button", { name: "Cancel" }).click()
+    await page.getByLabel("Reason").fill("not needed")
+    await picture(page, "bulk-1280-light")
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await page.getByRole("button", { name: "Cancel them" }).click()
+    await page.getByText("2 runs done, 0 not").waitFor()
+    await page.keyboard.press("Escape")
+    const { data } = await get("/runs?q=many")
+    assert.deepStrictEqual(
+      data.map(({ status }: { status: string }) => status),
+      ["cancelled", "cancelled"]
+    )
+    await page.getByLabel("Look at first of many").click()
+    await page.getByRole("dialog").getByText("Participants").waitFor()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Page, run or action" }).fill("second of")
+    await page.getByRole("option").filter({ hasText: "second of many" }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.locator("h1").getByText("second of many").waitFor()
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
   it("has no violation that axe finds on any of them, in both themes, on wide and narrow screens", async () => {
-    const pages = ["overview", "policies", "webhooks", "audit", "operations", "events", "agents"]
+    const pages = ["overview", "policies", "webhooks", "audit", "operations", "events", "agents", "compare"]
     for (const theme of ["light", "dark"] as const) {
       for (const width of [1280, 390]) {
         const { context, page } = await openPage({ theme, width })

@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { emptyRunState, type RunState } from "@runplane/domain"
 import { agentRecord } from "../../src/view/AgentRecord.ts"
+import { align } from "../../src/view/Align.ts"
 import { csv } from "../../src/view/Csv.ts"
 import { queryValue, suggestionsAt } from "../../src/view/QueryCompletion.ts"
+import { valuesIn, withValues } from "../../src/view/QueryEdit.ts"
 import { rateOf } from "../../src/view/Rate.ts"
+import { verdictOf } from "../../src/view/Verdict.ts"
 
 const FIELDS = [
   { name: "status", description: "Status of the run", values: ["failed", "completed"] },
@@ -74,5 +77,80 @@ describe("the record of an agent", () => {
     assert.deepInclude(agentRecord("ana", states), { decided: 2, agreed: 1, calls: 0 })
     assert.deepInclude(agentRecord("bob", states), { decided: 3, agreed: 0 })
     assert.deepInclude(agentRecord("eve", states), { decided: 0, agreed: 0 })
+  })
+})
+
+describe("a facet of a search", () => {
+  it("reads its own condition and no other", () => {
+    assert.deepStrictEqual(valuesIn("status:failed cost:>1", "status"), ["failed"])
+    assert.deepStrictEqual(valuesIn("status:(failed, cancelled)", "status"), ["failed", "cancelled"])
+    assert.deepStrictEqual(valuesIn("-status:failed", "status"), [])
+    assert.deepStrictEqual(valuesIn("(status:failed OR has:cost)", "status"), [])
+    assert.deepStrictEqual(valuesIn('environment:"eu west"', "environment"), ["eu west"])
+  })
+
+  it("changes its condition and leaves the rest", () => {
+    assert.strictEqual(withValues("cost:>1", "status", ["failed"]), "cost:>1 status:failed")
+    assert.strictEqual(
+      withValues("status:failed cost:>1", "status", ["failed", "cancelled"]),
+      "status:(failed,cancelled) cost:>1"
+    )
+    assert.strictEqual(withValues("status:failed cost:>1", "status", []), "cost:>1")
+    assert.strictEqual(
+      withValues("(status:failed OR x)", "status", ["completed"]),
+      "(status:failed OR x) status:completed"
+    )
+  })
+})
+
+describe("two lists side by side", () => {
+  const rows = (left: string, right: string) =>
+    align([...left], [...right]).map(
+      (row) => `${row.left === undefined ? "-" : left[row.left]}${row.right === undefined ? "-" : right[row.right]}`
+    )
+
+  it("puts what is equal in one row, in order, and loses nothing", () => {
+    assert.deepStrictEqual(rows("abc", "abc"), ["aa", "bb", "cc"])
+    assert.deepStrictEqual(rows("abd", "acd"), ["aa", "b-", "-c", "dd"])
+    assert.deepStrictEqual(rows("", "ab"), ["-a", "-b"])
+  })
+
+  it("has every entry of both exactly once, in order", () => {
+    const left = [..."proposalvoteobjectvote"]
+    const right = [..."propvotevoteobjectionend"]
+    const aligned = align(left, right)
+    const places = (side: "left" | "right") => aligned.flatMap((row) => row[side] ?? [])
+    assert.deepStrictEqual(
+      places("left"),
+      left.map((_, at) => at)
+    )
+    assert.deepStrictEqual(
+      places("right"),
+      right.map((_, at) => at)
+    )
+  })
+})
+
+describe("the verdict on two runs", () => {
+  const side = (action: string | undefined, costUsd: number) => ({ action, positive: true, costUsd })
+  const comparison = { left: { durationMs: 1_000 }, durationDeltaMs: 500, divergence: null }
+
+  it("says outcome, cost and time", () => {
+    assert.strictEqual(
+      verdictOf(side("go", 1), side("go", 1.41), comparison),
+      "Same outcome, the right one 41 % dearer, 500 ms slower; they say the same from beginning to end."
+    )
+    assert.match(
+      verdictOf(side("go", 0), side(undefined, 1), comparison),
+      /^Only the left one came to a decision, 500 ms/
+    )
+  })
+
+  it("says where they part", () => {
+    const divergence = { left: { index: 57 }, what: "bob voted REJECT" }
+    assert.match(
+      verdictOf(side("go", 1), side("no", 1), { ...comparison, divergence }),
+      /^Another outcome.*part at event 57: bob voted REJECT\.$/
+    )
   })
 })

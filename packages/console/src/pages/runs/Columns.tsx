@@ -11,7 +11,7 @@ export interface Column {
   readonly width: string
   readonly align?: "right"
   /** Left out on screens narrower than this. */
-  readonly from?: "md" | "lg" | "xl"
+  readonly from?: "md" | "lg" | "xl" | "2xl"
   readonly cell: (run: Run, facts: RunFacts, now: number) => ReactNode
 }
 
@@ -32,12 +32,12 @@ const decisionCell = (run: Run, { action, confidence }: RunFacts) => {
   )
 }
 
-/** The columns of the list in their order; all but the first two can be hidden. */
+/** All columns of the list, those that are usual first and in their usual order. */
 export const COLUMNS: ReadonlyArray<Column> = [
   {
     id: "status",
     title: "Status",
-    width: "minmax(112px, 132px)",
+    width: "minmax(104px, 124px)",
     cell: ({ status }) => <StatusBadge status={status} />
   },
   {
@@ -59,7 +59,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
   {
     id: "decision",
     title: "Decision",
-    width: "minmax(150px, 1.1fr)",
+    width: "minmax(140px, 1.1fr)",
     from: "md",
     cell: decisionCell
   },
@@ -72,7 +72,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
   {
     id: "duration",
     title: "Duration",
-    width: "84px",
+    width: "76px",
     align: "right",
     from: "md",
     cell: (run, _, now) => {
@@ -107,8 +107,8 @@ export const COLUMNS: ReadonlyArray<Column> = [
   {
     id: "mode",
     title: "Mode",
-    width: "84px",
-    from: "xl",
+    width: "76px",
+    from: "2xl",
     cell: (_, { modeName }) =>
       modeName === undefined ? none : <Said text={modeLabel(modeName)} className="truncate text-soft" />
   },
@@ -123,9 +123,67 @@ export const COLUMNS: ReadonlyArray<Column> = [
     id: "id",
     title: "Id",
     width: "150px",
-    from: "xl",
+    from: "2xl",
     cell: ({ id }) => <Id id={id} label="run id" />
+  },
+  {
+    id: "scenario",
+    title: "Scenario",
+    width: "minmax(110px, 1fr)",
+    from: "md",
+    cell: (_, { scenario }) => (scenario === undefined ? none : <Said text={scenario} className="truncate text-soft" />)
+  },
+  {
+    id: "environment",
+    title: "Environment",
+    width: "minmax(80px, 110px)",
+    from: "md",
+    cell: (_, { environment }) =>
+      environment === undefined ? none : <Said text={environment} className="truncate text-soft" />
+  },
+  {
+    id: "tags",
+    title: "Tags",
+    width: "minmax(90px, 1fr)",
+    from: "md",
+    cell: ({ tags }) => (tags.length === 0 ? none : <Said text={tags.join(", ")} className="truncate text-soft" />)
+  },
+  {
+    id: "updated",
+    title: "Changed",
+    width: "84px",
+    from: "md",
+    cell: ({ updatedAt }) => <Time at={updatedAt} className="text-soft" />
+  },
+  {
+    id: "ended",
+    title: "Ended",
+    width: "84px",
+    from: "md",
+    cell: ({ endedAt }) => (endedAt === undefined ? none : <Time at={endedAt} className="text-soft" />)
   }
 ]
 
-export const FIXED: ReadonlySet<string> = new Set(["status", "run"])
+/** Columns that are always there, in front of the others. */
+export const FIXED: ReadonlyArray<string> = ["status", "run"]
+
+/** Columns that are shown when none were chosen. */
+const USUAL: ReadonlyArray<string> = [
+  "decision",
+  "started",
+  "duration",
+  "events",
+  "tokens",
+  "cost",
+  "mode",
+  "policy",
+  "id"
+]
+
+/** The ids of the columns that can be chosen, in the order in which they are shown. */
+export const chosenColumns = (chosen: ReadonlyArray<string>): ReadonlyArray<string> =>
+  chosen.length === 0 ? USUAL : chosen.filter((id) => !FIXED.includes(id) && COLUMNS.some((column) => column.id === id))
+
+/** The columns that are shown, in order. */
+export const columnsOf = (chosen: ReadonlyArray<string>): ReadonlyArray<Column> =>
+  [...FIXED, ...chosenColumns(chosen)].flatMap((id) => COLUMNS.filter((column) => column.id === id))

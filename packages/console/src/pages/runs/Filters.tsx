@@ -1,25 +1,22 @@
 import { RunStatus } from "@runplane/domain"
-import { Archive, Columns3, Rows3, Search, X } from "lucide-react"
-import { type RefObject, useEffect, useState } from "react"
-import { Overlay } from "../../ui/Overlay.tsx"
+import { Archive, Columns3, Download, Rows3, X } from "lucide-react"
+import { lazy, type ReactNode, type RefObject, Suspense, useState } from "react"
+import { Select } from "../../ui/kit.tsx"
+import { QueryBar } from "../../ui/QueryBar.tsx"
+import { valuesIn, withValues } from "../../view/QueryEdit.ts"
 import { runLook } from "../../view/Status.ts"
-import type { ValuesOf } from "../../view/UrlState.ts"
-import { COLUMNS, FIXED } from "./Columns.tsx"
-import { isFiltered, type RunFilters, type runParams } from "./RunQuery.ts"
+import { isFiltered, type RunFilters, type SetRunFilters } from "./RunQuery.ts"
+import { Views } from "./Views.tsx"
+
+const ColumnsDialog = lazy(() => import("./ColumnsDialog.tsx"))
+const ExportDialog = lazy(() => import("./ExportDialog.tsx"))
 
 interface FiltersProps {
   readonly filters: RunFilters
-  readonly set: (patch: Partial<ValuesOf<typeof runParams>>) => void
+  readonly set: SetRunFilters
+  readonly total: number | undefined
   readonly searchRef: RefObject<HTMLInputElement | null>
 }
-
-const PRESETS: ReadonlyArray<{ readonly title: string; readonly patch: Partial<RunFilters> }> = [
-  { title: "All", patch: { status: "any", since: "any" } },
-  { title: "Running", patch: { status: "running", since: "any" } },
-  { title: "Suspended", patch: { status: "suspended", since: "any" } },
-  { title: "Failed", patch: { status: "failed", since: "any" } },
-  { title: "Last hour", patch: { status: "any", since: "1h" } }
-]
 
 const NOTHING: Partial<RunFilters> = {
   search: "",
@@ -28,72 +25,48 @@ const NOTHING: Partial<RunFilters> = {
   scenario: "",
   environment: "",
   tags: [],
-  since: "any"
+  window: ""
 }
 
-/** Letters are put into the address when the typing pauses. */
-const TYPING_MS = 250
+const SORTS = [
+  ["newest", "Newest first"],
+  ["oldest", "Oldest first"],
+  ["updated", "Last changed first"],
+  ["slowest", "Slowest first"],
+  ["dearest", "Dearest first"],
+  ["tokens", "Most tokens first"],
+  ["longest", "Most events first"]
+] as const
 
-export const Filters = ({ filters, searchRef, set }: FiltersProps) => {
-  const [typed, setTyped] = useState(filters.search)
-  const [areColumnsOpen, setColumnsOpen] = useState(false)
-  useEffect(() => setTyped(filters.search), [filters.search])
-  useEffect(() => {
-    if (typed === filters.search) return
-    const timer = setTimeout(() => set({ search: typed }), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [typed, filters.search, set])
-  const isPreset = ({ patch }: (typeof PRESETS)[number]) =>
-    filters.status === patch.status && filters.since === patch.since
+/** The search of the list, by words and by facets: two ways to edit one search, which is in the address. */
+export const Filters = ({ filters, searchRef, set, total }: FiltersProps) => {
+  const [open, setOpen] = useState<"columns" | "export">()
+  const statuses = valuesIn(filters.q, "status")
+  const status = statuses.length > 1 ? "several" : (statuses[0] ?? "")
   return (
     <div className="flex flex-col gap-2 border-b border-line bg-panel px-4 py-2.5">
-      <div className="flex flex-wrap items-center gap-2">
-        <label className="relative min-w-[180px] flex-1 sm:max-w-[420px]">
-          <span className="sr-only">Search runs</span>
-          <Search size={14} aria-hidden className="absolute top-2 left-2.5 text-muted" />
-          <input
-            ref={searchRef}
-            type="search"
-            className="field w-full pl-8"
-            placeholder="Search id, tag, scenario, environment, policy"
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== "Escape") return
-              // By itself a search field would be emptied.
-              event.preventDefault()
-              event.currentTarget.blur()
-            }}
-          />
-        </label>
+      <div className="flex flex-wrap items-start gap-2">
+        <QueryBar
+          resource="runs"
+          label="Search runs"
+          placeholder="A word, or status:failed cost:>0.5"
+          value={filters.q}
+          onChange={(q) => set({ q })}
+          inputRef={searchRef}
+        />
         <Select
           label="Status"
-          value={filters.status}
-          options={[["any", "Any status"], ...RunStatus.literals.map((word) => [word, runLook(word).word] as const)]}
-          onChange={(status) => set({ status })}
-        />
-        <Select
-          label="Time"
-          value={filters.since}
+          value={status}
           options={[
-            ["any", "Any time"],
-            ["1h", "Last hour"],
-            ["24h", "Last 24 hours"],
-            ["7d", "Last 7 days"],
-            ["30d", "Last 30 days"]
+            ["", "Any status"],
+            ...(status === "several" ? [["several", "Several"] as const] : []),
+            ...RunStatus.literals.map((word) => [word, runLook(word).word] as const)
           ]}
-          onChange={(since) => set({ since })}
+          onChange={(word) => {
+            if (word !== "several") set({ q: withValues(filters.q, "status", word === "" ? [] : [word]) })
+          }}
         />
-        <Select
-          label="Order"
-          value={filters.sort}
-          options={[
-            ["newest", "Newest first"],
-            ["oldest", "Oldest first"],
-            ["updated", "Last changed first"]
-          ]}
-          onChange={(sort) => set({ sort })}
-        />
+        <Select label="Order" value={filters.sort} options={SORTS} onChange={(sort) => set({ sort })} />
         <span className="ml-auto flex gap-1">
           <Toggle
             label="Archived runs too"
@@ -109,36 +82,36 @@ export const Filters = ({ filters, searchRef, set }: FiltersProps) => {
           />
           <Toggle
             label="Columns"
-            pressed={filters.hide.length > 0}
-            onClick={() => setColumnsOpen(true)}
+            pressed={filters.columns.length > 0}
+            onClick={() => setOpen("columns")}
             icon={<Columns3 size={15} aria-hidden />}
+          />
+          <Toggle
+            label="Export the list"
+            pressed={false}
+            onClick={() => setOpen("export")}
+            icon={<Download size={15} aria-hidden />}
           />
         </span>
       </div>
       <div className="flex flex-wrap items-center gap-1">
-        {PRESETS.map((preset) => (
-          <button
-            key={preset.title}
-            type="button"
-            aria-pressed={isPreset(preset)}
-            className={`h-6 rounded-full px-2.5 text-[12px] font-medium ${
-              isPreset(preset) ? "bg-accent-soft text-accent" : "text-soft hover:bg-sunken"
-            }`}
-            onClick={() => set(preset.patch)}
-          >
-            {preset.title}
-          </button>
-        ))}
+        <Views filters={filters} set={set} />
+        {filters.environment === "" ? null : (
+          <Remove label={`environment ${filters.environment}`} onClick={() => set({ environment: "" })} />
+        )}
+        {filters.search === "" ? null : <Remove label={filters.search} onClick={() => set({ search: "" })} />}
+        {filters.scenario === "" ? null : (
+          <Remove label={`scenario ${filters.scenario}`} onClick={() => set({ scenario: "" })} />
+        )}
+        {filters.status === "any" ? null : (
+          <Remove label={`status ${filters.status}`} onClick={() => set({ status: "any" })} />
+        )}
         {filters.tags.map((tag) => (
-          <button
+          <Remove
             key={tag}
-            type="button"
-            className="inline-flex h-6 items-center gap-1 rounded-full bg-calm-soft px-2 text-[12px] text-calm"
+            label={`tag ${tag}`}
             onClick={() => set({ tags: filters.tags.filter((other) => other !== tag) })}
-            aria-label={`Remove the tag ${tag}`}
-          >
-            {tag} <X size={12} aria-hidden />
-          </button>
+          />
         ))}
         {isFiltered(filters) ? (
           <button type="button" className="ml-1 text-[12px] text-accent underline" onClick={() => set(NOTHING)}>
@@ -146,60 +119,37 @@ export const Filters = ({ filters, searchRef, set }: FiltersProps) => {
           </button>
         ) : null}
       </div>
-      <Overlay open={areColumnsOpen} onClose={() => setColumnsOpen(false)} title="Columns">
-        <ul className="grid gap-1 p-4 sm:grid-cols-2">
-          {COLUMNS.filter(({ id }) => !FIXED.has(id)).map(({ id, title }) => (
-            <li key={id}>
-              <label className="flex items-center gap-2 py-1">
-                <input
-                  type="checkbox"
-                  checked={!filters.hide.includes(id)}
-                  onChange={({ target }) =>
-                    set({ hide: target.checked ? filters.hide.filter((name) => name !== id) : [...filters.hide, id] })
-                  }
-                />
-                {title}
-              </label>
-            </li>
-          ))}
-        </ul>
-      </Overlay>
+      <Suspense fallback={null}>
+        {open === "columns" ? (
+          <ColumnsDialog
+            chosen={filters.columns}
+            onChange={(columns) => set({ columns })}
+            onClose={() => setOpen(undefined)}
+          />
+        ) : open === "export" ? (
+          <ExportDialog filters={filters} total={total} onClose={() => setOpen(undefined)} />
+        ) : null}
+      </Suspense>
     </div>
   )
 }
 
-interface SelectProps<Word extends string> {
-  readonly label: string
-  readonly value: Word
-  readonly options: ReadonlyArray<readonly [Word, string]>
-  readonly onChange: (word: Word) => void
-}
-
-const Select = <Word extends string>({ label, onChange, options, value }: SelectProps<Word>) => (
-  <label>
-    <span className="sr-only">{label}</span>
-    <select
-      className="field pr-1"
-      value={value}
-      onChange={({ target }) => {
-        const chosen = options.find(([word]) => word === target.value)
-        if (chosen !== undefined) onChange(chosen[0])
-      }}
-    >
-      {options.map(([word, title]) => (
-        <option key={word} value={word}>
-          {title}
-        </option>
-      ))}
-    </select>
-  </label>
+const Remove = ({ label, onClick }: { readonly label: string; readonly onClick: () => void }) => (
+  <button
+    type="button"
+    className="inline-flex h-6 items-center gap-1 rounded-full bg-calm-soft px-2 text-[12px] text-calm"
+    onClick={onClick}
+    aria-label={`Without ${label}`}
+  >
+    {label} <X size={12} aria-hidden />
+  </button>
 )
 
 interface ToggleProps {
   readonly label: string
   readonly pressed: boolean
   readonly onClick: () => void
-  readonly icon: React.ReactNode
+  readonly icon: ReactNode
 }
 
 const Toggle = ({ icon, label, onClick, pressed }: ToggleProps) => (

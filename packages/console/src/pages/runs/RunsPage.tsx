@@ -1,5 +1,5 @@
-import { ArrowUp } from "lucide-react"
-import { useEffect, useMemo, useRef, useState } from "react"
+import { ArrowUp, PanelRight } from "lucide-react"
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react"
 import { useLocation } from "wouter"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
@@ -7,10 +7,14 @@ import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { counted, whole } from "../../view/Format.ts"
 import { runFacts } from "../../view/RunFacts.ts"
-import { COLUMNS, type Column, FIXED } from "./Columns.tsx"
+import { Bulk } from "./Bulk.tsx"
+import { type Column, columnsOf } from "./Columns.tsx"
 import { Filters } from "./Filters.tsx"
 import { isFiltered, type RunFilters, runParams } from "./RunQuery.ts"
 import { useRuns } from "./useRuns.ts"
+import { useSelection } from "./useSelection.ts"
+
+const Peek = lazy(() => import("./Peek.tsx"))
 
 const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 42, compact: 32 }
 
@@ -20,7 +24,8 @@ const AHEAD = 30
 const fromClass: Readonly<Record<NonNullable<Column["from"]>, string>> = {
   md: "max-md:hidden",
   lg: "max-lg:hidden",
-  xl: "max-xl:hidden"
+  xl: "max-xl:hidden",
+  "2xl": "max-2xl:hidden"
 }
 
 const cellClass = ({ align, from }: Column) =>
@@ -28,16 +33,18 @@ const cellClass = ({ align, from }: Column) =>
 
 /** Widths of the columns that a screen has room for, as tracks of a grid. */
 const tracks = (columns: ReadonlyArray<Column>, narrowest: ReadonlyArray<Column["from"]>) =>
-  columns
-    .filter(({ from }) => narrowest.includes(from))
-    .map(({ width }) => width)
-    .join(" ")
+  [
+    "16px",
+    ...columns.filter(({ from }) => narrowest.includes(from)).map(({ width }) => width),
+    ...(narrowest.includes("md") ? ["22px"] : [])
+  ].join(" ")
 
 /** The list of all runs. */
 export default function RunsPage() {
   const [filters, set] = useUrlState(runParams)
   const { list, runs, showNewer, total, waiting } = useRuns(filters)
   const [chosen, setChosen] = useState(-1)
+  const selection = useSelection()
   const now = useNow(1_000)
   const [, go] = useLocation()
   const searchRef = useRef<HTMLInputElement>(null)
@@ -46,7 +53,9 @@ export default function RunsPage() {
   const height = HEIGHTS[filters.density]
   const rows = useFixedRows({ count: runs.length, height })
   const { scroller } = rows
-  const columns = useMemo(() => COLUMNS.filter(({ id }) => FIXED.has(id) || !filters.hide.includes(id)), [filters.hide])
+  const columns = useMemo(() => columnsOf(filters.columns), [filters.columns])
+  const selected = useMemo(() => runs.filter(({ id }) => selection.ids.has(id)), [runs, selection.ids])
+  const peeked = runs.find(({ id }) => id === filters.peek)
 
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
   const { last } = rows
@@ -68,6 +77,21 @@ export default function RunsPage() {
     { keys: "k", says: "Previous run", group: "Runs", run: () => move(-1) },
     { keys: "n", says: "Show newer runs", group: "Runs", run: showNewer },
     {
+      keys: "x",
+      says: "Choose the run",
+      group: "Runs",
+      run: () => {
+        const run = runs[chosen]
+        if (run !== undefined) selection.toggle(run.id)
+      }
+    },
+    {
+      keys: "p",
+      says: "Look at the run beside the list",
+      group: "Runs",
+      run: () => set({ peek: runs[chosen]?.id ?? "" })
+    },
+    {
       keys: "Enter",
       says: "Open the run",
       group: "Runs",
@@ -82,10 +106,11 @@ export default function RunsPage() {
     "--t-s": tracks(columns, [undefined]),
     "--t-md": tracks(columns, [undefined, "md"]),
     "--t-lg": tracks(columns, [undefined, "md", "lg"]),
-    "--t-xl": tracks(columns, [undefined, "md", "lg", "xl"])
+    "--t-xl": tracks(columns, [undefined, "md", "lg", "xl"]),
+    "--t-2xl": tracks(columns, [undefined, "md", "lg", "xl", "2xl"])
   } as React.CSSProperties
   const rowClass =
-    "grid items-center gap-x-4 px-4 grid-cols-(--t-s) md:grid-cols-(--t-md) lg:grid-cols-(--t-lg) xl:grid-cols-(--t-xl)"
+    "grid items-center gap-x-3 px-4 grid-cols-(--t-s) md:grid-cols-(--t-md) lg:grid-cols-(--t-lg) xl:grid-cols-(--t-xl) 2xl:grid-cols-(--t-2xl)"
   const hasFailed = list.isError && runs.length === 0
 
   return (
@@ -96,16 +121,28 @@ export default function RunsPage() {
           {total === undefined ? "" : counted(total, "run")}
         </span>
       </div>
-      <Filters filters={filters} set={set} searchRef={searchRef} />
+      <Filters filters={filters} set={set} searchRef={searchRef} total={total} />
+      {selected.length === 0 ? null : <Bulk runs={selected} onClear={() => selection.setAll([])} />}
       {list.isError && runs.length > 0 ? <Stale since={list.dataUpdatedAt} error={list.error} /> : null}
       <div role="table" aria-label="Runs" aria-rowcount={total ?? -1} className="flex min-h-0 flex-1 flex-col">
         <div role="rowgroup" className="border-b border-line bg-panel">
           <div role="row" className={`${rowClass} h-8`}>
+            <span role="columnheader" className="flex items-center">
+              <input
+                type="checkbox"
+                aria-label="Choose all runs that are loaded"
+                checked={runs.length > 0 && selected.length === runs.length}
+                onChange={({ target }) => selection.setAll(target.checked ? runs.map(({ id }) => id) : [])}
+              />
+            </span>
             {columns.map((column) => (
               <span key={column.id} role="columnheader" className={`label ${cellClass(column)}`}>
                 {column.title}
               </span>
             ))}
+            <span role="columnheader" className="sr-only">
+              Beside the list
+            </span>
           </div>
         </div>
         <div className="relative min-h-0 flex-1">
@@ -154,6 +191,14 @@ export default function RunsPage() {
                     }`}
                     style={{ height, transform: `translateY(${start}px)` }}
                   >
+                    <span role="cell" className="flex items-center" onClick={(event) => event.stopPropagation()}>
+                      <input
+                        type="checkbox"
+                        aria-label={`Choose ${facts.title}`}
+                        checked={selection.ids.has(run.id)}
+                        onChange={() => selection.toggle(run.id)}
+                      />
+                    </span>
                     {columns.map((column) => (
                       <span key={column.id} role="cell" className={cellClass(column)}>
                         {column.id === "run" ? (
@@ -174,6 +219,20 @@ export default function RunsPage() {
                         )}
                       </span>
                     ))}
+                    <span role="cell" className="max-md:hidden">
+                      <button
+                        type="button"
+                        aria-label={`Look at ${facts.title}`}
+                        title="Look at it beside the list"
+                        className="rounded p-1 text-muted hover:text-accent"
+                        onClick={(event) => {
+                          event.stopPropagation()
+                          set({ peek: run.id })
+                        }}
+                      >
+                        <PanelRight size={14} aria-hidden />
+                      </button>
+                    </span>
                   </div>
                 )
               })}
@@ -181,6 +240,11 @@ export default function RunsPage() {
           </div>
         </div>
       </div>
+      {peeked === undefined ? null : (
+        <Suspense fallback={null}>
+          <Peek run={peeked} onClose={() => set({ peek: "" })} />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useEffect, useMemo, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
-import { listQuery, newerQuery, PAGE_SIZE, type RunFilters } from "./RunQuery.ts"
+import { listQuery, newerQuery, type RunFilters } from "./RunQuery.ts"
 
 /** How often the rows are read again: less often when much has been paged in. */
 const REFRESH_MS = 5_000
@@ -9,15 +9,19 @@ const REFRESH_MANY_MS = 30_000
 const FEW_PAGES = 2
 
 /** The runs that fit the filters up to a moment, page by page, and how many came after it. */
-export const useRuns = (filters: RunFilters) => {
+export const useRuns = (shown: RunFilters) => {
+  // What only changes the looks of the list reads nothing anew.
+  const filters = useMemo(
+    (): RunFilters => ({ ...shown, columns: [], density: "comfortable", peek: "" }),
+    [JSON.stringify({ ...shown, columns: [], density: "", peek: "" })]
+  )
   const [anchor, setAnchor] = useState(() => new Date())
   const list = useInfiniteQuery({
     queryKey: ["runs", filters, anchor],
     queryFn: ({ pageParam, signal }) =>
       callRuns((api) => api.runs.list({ query: listQuery(filters, anchor, pageParam) }), signal),
-    initialPageParam: 0,
-    getNextPageParam: ({ data, offset, total }) =>
-      data.length === PAGE_SIZE && offset + data.length < total ? offset + data.length : undefined,
+    initialPageParam: "",
+    getNextPageParam: ({ nextCursor }) => nextCursor,
     placeholderData: (before) => before,
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) <= FEW_PAGES ? REFRESH_MS : REFRESH_MANY_MS)
   })
@@ -38,5 +42,5 @@ export const useRuns = (filters: RunFilters) => {
   useEffect(() => {
     if (shouldShow) showNewer()
   })
-  return { list, runs, total: list.data?.pages.at(-1)?.total, waiting, showNewer }
+  return { anchor, list, runs, total: list.data?.pages.at(-1)?.total, waiting, showNewer }
 }

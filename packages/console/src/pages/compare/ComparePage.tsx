@@ -1,0 +1,185 @@
+import type { Run } from "@runplane/api"
+import { useQuery } from "@tanstack/react-query"
+import { ArrowLeftRight, Check, Link2 } from "lucide-react"
+import { useMemo, useState } from "react"
+import { callRuns } from "../../client/Client.ts"
+import { readLog } from "../../live/readEvents.ts"
+import { Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
+import { useTitle, useUrlState } from "../../ui/hooks.ts"
+import { Sheet, Shown, To } from "../../ui/kit.tsx"
+import { RunPicker } from "../../ui/RunPicker.tsx"
+import { Empty, Failure } from "../../ui/States.tsx"
+import { useRead } from "../../ui/useRead.ts"
+import { runFacts } from "../../view/RunFacts.ts"
+import { numberParam, textParam } from "../../view/UrlState.ts"
+import { Columns } from "./Columns.tsx"
+import { SideBySide } from "./SideBySide.tsx"
+
+export const compareParams = { left: textParam, right: textParam, at: numberParam(1) }
+
+/** Two runs: the verdict first, then decision, figures and events side by side. */
+export default function ComparePage() {
+  const [state, set] = useUrlState(compareParams)
+  useTitle("Compare")
+  const { left, right } = state
+  const isBoth = left !== "" && right !== ""
+  return (
+    <Sheet
+      title="Compare"
+      actions={
+        isBoth ? (
+          <>
+            <button
+              type="button"
+              className="btn"
+              onClick={() => set({ left: right, right: left, at: undefined }, { push: true })}
+            >
+              <ArrowLeftRight size={14} aria-hidden /> Swap
+            </button>
+            <ShareButton />
+          </>
+        ) : null
+      }
+    >
+      <div className="grid gap-3 md:grid-cols-2">
+        <Side
+          title="Left"
+          runId={left}
+          other={right}
+          onPick={(id) => set({ left: id, at: undefined }, { push: true })}
+        />
+        <Side
+          title="Right"
+          runId={right}
+          other={left}
+          onPick={(id) => set({ right: id, at: undefined }, { push: true })}
+        />
+      </div>
+      {isBoth ? (
+        <Both key={`${left} ${right}`} state={state} set={set} />
+      ) : (
+        <Empty title={left === "" ? "Choose two runs" : "Choose the run to compare it with"}>
+          Search by id, label, tag or scenario. Both stand in the address, so that it can be shared.
+        </Empty>
+      )}
+    </Sheet>
+  )
+}
+
+const COPIED_MS = 1_500
+
+const ShareButton = () => {
+  const [isCopied, setCopied] = useState(false)
+  return (
+    <button
+      type="button"
+      className="btn"
+      onClick={() => {
+        navigator.clipboard?.writeText(window.location.href).then(
+          () => {
+            setCopied(true)
+            setTimeout(() => setCopied(false), COPIED_MS)
+          },
+          () => setCopied(false)
+        )
+      }}
+    >
+      {isCopied ? <Check size={14} aria-hidden /> : <Link2 size={14} aria-hidden />}
+      <span aria-live="polite">{isCopied ? "Copied" : "Copy the link"}</span>
+    </button>
+  )
+}
+
+const useRun = (runId: string) =>
+  useQuery({
+    queryKey: ["run", runId],
+    enabled: runId !== "",
+    queryFn: ({ signal }) => callRuns((api) => api.runs.get({ params: { id: runId }, query: {} }), signal)
+  })
+
+interface SideProps {
+  readonly title: string
+  readonly runId: string
+  readonly other: string
+  readonly onPick: (runId: string) => void
+}
+
+const Side = ({ onPick, other, runId, title }: SideProps) => {
+  const run = useRun(runId)
+  return (
+    <section aria-label={`${title} run`} className="panel flex min-w-0 flex-col gap-2 p-3">
+      <div className="flex items-center gap-2">
+        <h2 className="label">{title}</h2>
+        {run.data === undefined ? null : <RunLine run={run.data} />}
+      </div>
+      {run.isError ? <Failure what="The run cannot be read" error={run.error} /> : null}
+      <RunPicker
+        label={runId === "" ? `Choose the ${title.toLowerCase()} run` : "Choose another one"}
+        without={other}
+        onPick={onPick}
+      />
+    </section>
+  )
+}
+
+const RunLine = ({ run }: { readonly run: Run }) => (
+  <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">
+    <StatusBadge status={run.status} />
+    <To href={`/runs/${run.id}`} className="min-w-0 truncate font-medium">
+      <Said text={runFacts(run).title} />
+    </To>
+    <Id id={run.id} label="run id" />
+    <Time at={run.createdAt} className="text-muted" />
+  </span>
+)
+
+type CompareState = ReturnType<typeof useUrlState<typeof compareParams>>
+
+interface BothProps {
+  readonly state: CompareState[0]
+  readonly set: CompareState[1]
+}
+
+const Both = ({ set, state: { at, left, right } }: BothProps) => {
+  const params = { leftRunId: left, rightRunId: right }
+  const comparison = useRead(["comparison", left, right], (api) => api.insights.compare({ payload: params }))
+  const leftState = useRead(["run state", left], (api) => api.runs.state({ params: { id: left } }))
+  const rightState = useRead(["run state", right], (api) => api.runs.state({ params: { id: right } }))
+  const logs = useQuery({
+    queryKey: ["compared events", left, right],
+    queryFn: ({ signal }) => Promise.all([readLog(left, signal), readLog(right, signal)])
+  })
+  const states = useMemo(
+    () =>
+      leftState.data === undefined || rightState.data === undefined
+        ? undefined
+        : ([leftState.data, rightState.data] as const),
+    [leftState.data, rightState.data]
+  )
+  const stateError = leftState.error ?? rightState.error
+  return (
+    <>
+      <Shown read={comparison} what="The runs cannot be compared" rows={4} height={40}>
+        {(compared) =>
+          states === undefined ? (
+            stateError === null ? null : (
+              <Failure what="The state of a run cannot be read" error={stateError} />
+            )
+          ) : (
+            <SideBySide
+              comparison={compared}
+              left={states[0]}
+              right={states[1]}
+              onGoTo={(index) => set({ at: index })}
+            />
+          )
+        }
+      </Shown>
+      <Shown read={logs} what="The events cannot be read" rows={8} height={32}>
+        {([leftLog, rightLog]) => (
+          <Columns left={leftLog} right={rightLog} at={at} onMove={(index) => set({ at: index })} />
+        )}
+      </Shown>
+    </>
+  )
+}

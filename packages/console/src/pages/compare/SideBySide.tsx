@@ -1,0 +1,200 @@
+import type { RunComparison } from "@runplane/api"
+import type { RunState } from "@runplane/domain"
+import type { ReactNode } from "react"
+import { Chip, Said } from "../../ui/basics.tsx"
+import { Part } from "../../ui/kit.tsx"
+import { dollars, duration, percent, whole } from "../../view/Format.ts"
+import { type Side, verdictOf } from "../../view/Verdict.ts"
+
+interface SideBySideProps {
+  readonly comparison: RunComparison
+  readonly left: RunState
+  readonly right: RunState
+  readonly onGoTo: (leftIndex: number) => void
+}
+
+const sideOf = ({ decision: { current }, llm }: RunState): Side => ({
+  action: current?.finalized === true ? current.action : undefined,
+  positive: current?.outcomePositive,
+  costUsd: llm.totals.estimatedCostUsd
+})
+
+/** The verdict in a sentence, then the decisions and the figures of both. */
+export const SideBySide = ({ comparison, left, onGoTo, right }: SideBySideProps) => {
+  const { divergence, participantsDiff, signalsDiff } = comparison
+  return (
+    <>
+      <section aria-label="Verdict" className="panel border-accent/40 bg-accent-soft p-4">
+        <h2 className="label">Verdict</h2>
+        <p className="mt-1 text-[16px] leading-6 font-medium" data-verdict>
+          <Said text={verdictOf(sideOf(left), sideOf(right), comparison)} />
+        </p>
+        {divergence === null ? null : (
+          <p className="mt-2 text-soft">
+            {divergence.leftText === null ? null : (
+              <>
+                Left: <Said text={divergence.leftText} />.{" "}
+              </>
+            )}
+            {divergence.rightText === null ? null : (
+              <>
+                Right: <Said text={divergence.rightText} />.{" "}
+              </>
+            )}
+            <button type="button" className="text-accent underline" onClick={() => onGoTo(divergence.left.index)}>
+              Show it below
+            </button>
+          </p>
+        )}
+      </section>
+      <div className="grid gap-3 md:grid-cols-2">
+        <Decision title="Decision, left" state={left} />
+        <Decision title="Decision, right" state={right} />
+      </div>
+      <Part title="Figures">
+        <Figures comparison={comparison} left={left} right={right} />
+      </Part>
+      {participantsDiff.added.length +
+        participantsDiff.removed.length +
+        signalsDiff.added.length +
+        signalsDiff.removed.length ===
+      0 ? null : (
+        <Part title="Who and what only one of them has">
+          <div className="grid gap-x-6 gap-y-2 p-3 md:grid-cols-2">
+            <Names title="Participants, only left" names={participantsDiff.removed} />
+            <Names title="Participants, only right" names={participantsDiff.added} />
+            <Names title="Signals, only left" names={signalsDiff.removed} />
+            <Names title="Signals, only right" names={signalsDiff.added} />
+          </div>
+        </Part>
+      )}
+    </>
+  )
+}
+
+const Names = ({ names, title }: { readonly title: string; readonly names: ReadonlyArray<string> }) =>
+  names.length === 0 ? null : (
+    <p>
+      <span className="label">{title}: </span>
+      <Said text={names.join(", ")} />
+    </p>
+  )
+
+const Decision = ({
+  state: { decision, policy, run },
+  title
+}: {
+  readonly title: string
+  readonly state: RunState
+}) => {
+  const { current } = decision
+  const tally = policy.voteTally ?? []
+  return (
+    <Part title={title}>
+      <div className="flex flex-col gap-1.5 p-3">
+        {current === undefined ? (
+          <p className="text-muted">Nothing was proposed.</p>
+        ) : (
+          <>
+            <p className="flex flex-wrap items-center gap-2 font-medium">
+              <Said text={current.action ?? "no action named"} />
+              {current.finalized ? (
+                <Chip tone={current.outcomePositive === false ? "bad" : "good"}>
+                  {current.outcomePositive === false
+                    ? "negative"
+                    : current.outcomePositive === true
+                      ? "positive"
+                      : "unstated"}
+                </Chip>
+              ) : (
+                <Chip tone="warn">open</Chip>
+              )}
+              {current.confidence === undefined ? null : (
+                <span className="num text-muted">{percent(current.confidence)} confidence</span>
+              )}
+            </p>
+            {current.resolvedBy === undefined ? null : (
+              <p className="text-soft">
+                by <Said text={current.resolvedBy} />
+              </p>
+            )}
+            {current.reasons.map((reason) => (
+              <Said key={reason} text={reason} className="text-soft" />
+            ))}
+          </>
+        )}
+        <p className="text-soft">
+          <span className="label">Mode </span>
+          {run.modeName ?? "–"}
+          <span className="label"> · Policy </span>
+          <Said text={policy.policyVersion} />
+        </p>
+        {tally.map(({ allow, commitmentId, deny, voters }) => (
+          <p key={commitmentId} className="num text-soft">
+            <Said text={commitmentId} />: {whole(voters?.allow ?? allow)} for, {whole(voters?.deny ?? deny)} against
+          </p>
+        ))}
+      </div>
+    </Part>
+  )
+}
+
+interface Figure {
+  readonly title: string
+  readonly values: readonly [number | undefined, number | undefined]
+  readonly say: (value: number) => string
+}
+
+const Figures = ({ comparison, left, right }: Omit<SideBySideProps, "onGoTo">) => {
+  const of = (
+    title: string,
+    value: (state: RunState) => number | undefined,
+    say: (value: number) => string
+  ): Figure => ({
+    title,
+    values: [value(left), value(right)],
+    say
+  })
+  const figures: ReadonlyArray<Figure> = [
+    { title: "Duration", values: [comparison.left.durationMs, comparison.right.durationMs], say: duration },
+    of("Events", ({ timeline }) => timeline.totalEvents, whole),
+    of("Participants", ({ participants }) => participants.length, whole),
+    of("Proposals and votes", ({ decision }) => decision.current?.proposals.length, whole),
+    of("LLM calls", ({ llm }) => llm.totals.callCount, whole),
+    of("Tokens", ({ llm }) => llm.totals.totalTokens, whole),
+    of("Cost", ({ llm }) => llm.totals.estimatedCostUsd, dollars),
+    of("Confidence", ({ decision }) => decision.current?.confidence, percent)
+  ]
+  return (
+    <table className="w-full">
+      <thead>
+        <tr className="h-8 border-b border-line">
+          {["", "Left", "Right", "Difference"].map((title) => (
+            <th key={title} scope="col" className="label px-3 text-right first:text-left">
+              {title === "" ? <span className="sr-only">Figure</span> : title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {figures.map(({ say, title, values: [one, other] }) => (
+          <tr key={title} className="border-b border-line last:border-0">
+            <th scope="row" className="px-3 py-1.5 text-left font-normal text-soft">
+              {title}
+            </th>
+            <Value>{one === undefined ? "–" : say(one)}</Value>
+            <Value>{other === undefined ? "–" : say(other)}</Value>
+            <Value>{one === undefined || other === undefined ? "–" : difference(other - one, say)}</Value>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const Value = ({ children }: { readonly children: ReactNode }) => (
+  <td className="num px-3 py-1.5 text-right whitespace-nowrap">{children}</td>
+)
+
+const difference = (delta: number, say: (value: number) => string) =>
+  delta === 0 ? "=" : `${delta > 0 ? "+" : "−"}${say(Math.abs(delta))}`

@@ -1,0 +1,70 @@
+import type { Run } from "@runplane/api"
+import { Archive, Ban, Columns2, Download, type LucideIcon, Pause, Play, Trash2, X } from "lucide-react"
+import { lazy, Suspense, useState } from "react"
+import { useLocation } from "wouter"
+import { useMay } from "../../ui/useMe.ts"
+import { counted } from "../../view/Format.ts"
+import type { BulkAction } from "./BulkDialog.tsx"
+
+const BulkDialog = lazy(() => import("./BulkDialog.tsx"))
+
+const ACTIONS: ReadonlyArray<readonly [BulkAction, string, LucideIcon]> = [
+  ["cancel", "Cancel", Ban],
+  ["suspend", "Suspend", Pause],
+  ["resume", "Resume", Play],
+  ["archive", "Archive", Archive],
+  ["export", "Export", Download],
+  ["delete", "Delete", Trash2]
+]
+
+/** What can be done with the chosen runs. Actions that the role cannot do are absent. */
+export const Bulk = ({ onClear, runs }: { readonly runs: ReadonlyArray<Run>; readonly onClear: () => void }) => {
+  const [action, setAction] = useState<BulkAction>()
+  const mayOperate = useMay("operator")
+  const isAdmin = useMay("admin")
+  const [, go] = useLocation()
+  const [left, right] = runs
+  const shown = ACTIONS.filter(([name]) => (name === "delete" ? isAdmin : mayOperate))
+  return (
+    <div
+      role="toolbar"
+      aria-label="Chosen runs"
+      className="flex flex-wrap items-center gap-1.5 border-b border-line bg-accent-soft px-4 py-1.5"
+    >
+      <span className="num font-medium" aria-live="polite">
+        {counted(runs.length, "run")} chosen
+      </span>
+      <button
+        type="button"
+        className="btn"
+        disabled={runs.length !== 2}
+        title={runs.length === 2 ? "Side by side" : "Choose two runs to compare them"}
+        onClick={() => {
+          // What came first stands on the left.
+          const [one, other] = (left?.createdAt ?? "") <= (right?.createdAt ?? "") ? [left, right] : [right, left]
+          go(`/compare?left=${one?.id ?? ""}&right=${other?.id ?? ""}`)
+        }}
+      >
+        <Columns2 size={14} aria-hidden /> Compare
+      </button>
+      {shown.map(([name, title, Icon]) => (
+        <button
+          key={name}
+          type="button"
+          className={`btn ${name === "delete" ? "btn-bad" : ""}`}
+          onClick={() => setAction(name)}
+        >
+          <Icon size={14} aria-hidden /> {title}
+        </button>
+      ))}
+      <button type="button" className="btn btn-quiet ml-auto" onClick={onClear}>
+        <X size={14} aria-hidden /> Clear
+      </button>
+      {action === undefined ? null : (
+        <Suspense fallback={null}>
+          <BulkDialog action={action} runs={runs} onClose={() => setAction(undefined)} />
+        </Suspense>
+      )}
+    </div>
+  )
+}

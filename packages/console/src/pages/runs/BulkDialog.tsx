@@ -1,0 +1,212 @@
+import type { Run, RunBundle } from "@runplane/api"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { CheckCircle2, XCircle } from "lucide-react"
+import { useState } from "react"
+import { call } from "../../client/Client.ts"
+import { problemOf } from "../../client/Problem.ts"
+import { Said } from "../../ui/basics.tsx"
+import { download } from "../../ui/download.ts"
+import { Overlay } from "../../ui/Overlay.tsx"
+import { useMe } from "../../ui/useMe.ts"
+import { type RunAction, refusalOf } from "../../view/Actions.ts"
+import { counted } from "../../view/Format.ts"
+import { runFacts } from "../../view/RunFacts.ts"
+
+export type BulkAction = RunAction | "export"
+
+interface ActionWords {
+  readonly title: string
+  readonly says: string
+  readonly button: string
+  readonly takesReason: boolean
+}
+
+const words: Readonly<Record<BulkAction, ActionWords>> = {
+  cancel: {
+    title: "Cancel these runs?",
+    says: "Their sessions end for all participants, and no decision can be made in them any more.",
+    button: "Cancel them",
+    takesReason: true
+  },
+  suspend: {
+    title: "Suspend these runs?",
+    says: "The participants wait. What is left of the sessions' time is kept.",
+    button: "Suspend them",
+    takesReason: true
+  },
+  resume: {
+    title: "Resume these runs?",
+    says: "The participants go on, with the time that was left.",
+    button: "Resume them",
+    takesReason: true
+  },
+  archive: {
+    title: "Archive these runs?",
+    says: "Lists leave them out from now on, unless they are asked for archived runs. Nothing is deleted.",
+    button: "Archive them",
+    takesReason: false
+  },
+  delete: {
+    title: "Delete these runs?",
+    says: "With their events, state, messages and artifacts. This cannot be taken back.",
+    button: "Delete them",
+    takesReason: false
+  },
+  export: {
+    title: "Export these runs",
+    says: "One file of JSON lines: a line for each run, with its state and at most 10,000 events.",
+    button: "Export them",
+    takesReason: false
+  }
+}
+
+/** What became of one run. */
+interface Outcome {
+  readonly run: Run
+  /** Why nothing was done; undefined when it was. */
+  readonly refusal: string | undefined
+}
+
+const AT_ONCE = 4
+
+interface BulkDialogProps {
+  readonly action: BulkAction
+  readonly runs: ReadonlyArray<Run>
+  readonly onClose: () => void
+}
+
+/** Does one thing with each of some runs, and says of each what became of it. */
+export default function BulkDialog({ action, onClose, runs }: BulkDialogProps) {
+  const [reason, setReason] = useState("")
+  const queries = useQueryClient()
+  const me = useMe()
+  const { button, says, takesReason, title } = words[action]
+  const refused = (run: Run) => (action === "export" ? undefined : refusalOf(action, run.status, run))
+  const possible = runs.filter((run) => refused(run) === undefined)
+  const change = useMutation({
+    mutationFn: async () => {
+      const outcomes: Array<Outcome> = runs.flatMap((run) => {
+        const refusal = refused(run)
+        return refusal === undefined ? [] : [{ run, refusal }]
+      })
+      const bundles: Array<RunBundle> = []
+      const rest = [...possible]
+      const worker = async () => {
+        for (let run = rest.shift(); run !== undefined; run = rest.shift()) {
+          const one = run
+          try {
+            const answer = await act(action, one.id, reason.trim())
+            if (answer !== undefined) bundles.push(answer)
+            outcomes.push({ run: one, refusal: undefined })
+          } catch (error) {
+            const { code, messages } = problemOf(error, "")
+            outcomes.push({ run: one, refusal: `${code}: ${messages.join("; ")}` })
+          }
+        }
+      }
+      await Promise.all(Array.from({ length: AT_ONCE }, worker))
+      if (bundles.length > 0) {
+        download("runs.jsonl", "application/x-ndjson", bundles.map((bundle) => `${JSON.stringify(bundle)}\n`).join(""))
+      }
+      return outcomes
+    },
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ["runs"] })
+    }
+  })
+  const needsReason = action === "cancel" && reason.trim() === ""
+  return (
+    <Overlay open onClose={onClose} title={title}>
+      <form
+        className="flex flex-col gap-3 p-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!needsReason && possible.length > 0) change.mutate()
+        }}
+      >
+        {change.data === undefined ? (
+          <>
+            <p className="text-soft">{says}</p>
+            {takesReason ? (
+              <label className="block">
+                <span className="label">Reason{action === "cancel" ? "" : " (may be empty)"}</span>
+                <textarea
+                  autoFocus
+                  rows={2}
+                  maxLength={2_000}
+                  className="field mt-1 w-full"
+                  value={reason}
+                  onChange={({ target }) => setReason(target.value)}
+                />
+              </label>
+            ) : null}
+            <p className="text-muted">
+              {counted(possible.length, "run")} of {runs.length}
+              {possible.length < runs.length ? "; the others are in a status that does not allow it" : ""}. Done as{" "}
+              {me === undefined ? "…" : `${me.name} (${me.role})`}
+            </p>
+          </>
+        ) : (
+          <p role="status" className="font-medium">
+            {counted(change.data.filter(({ refusal }) => refusal === undefined).length, "run")} done,{" "}
+            {change.data.filter(({ refusal }) => refusal !== undefined).length} not
+          </p>
+        )}
+        <ul className="max-h-[40vh] overflow-auto" aria-label="Runs">
+          {(change.data ?? runs.map((run) => ({ run, refusal: refused(run) }))).map(({ refusal, run }) => (
+            <li key={run.id} className="flex items-start gap-2 border-b border-line py-1.5 last:border-0">
+              {refusal === undefined ? (
+                <CheckCircle2
+                  size={14}
+                  aria-label={change.data === undefined ? "possible" : "done"}
+                  className={`mt-0.5 shrink-0 ${change.data === undefined ? "text-muted" : "text-good"}`}
+                />
+              ) : (
+                <XCircle size={14} aria-label="not done" className="mt-0.5 shrink-0 text-bad" />
+              )}
+              <span className="min-w-0">
+                <Said text={runFacts(run).title} className="font-medium" />{" "}
+                <span className="font-mono text-[11px] text-muted">{run.id.slice(0, 8)}</span>
+                {refusal === undefined ? null : (
+                  <span className="block text-[12px] text-bad">
+                    <Said text={refusal} />
+                  </span>
+                )}
+              </span>
+            </li>
+          ))}
+        </ul>
+        <div className="flex justify-end gap-2">
+          <button type="button" className="btn" onClick={onClose}>
+            {change.data === undefined ? "Leave them" : "Close"}
+          </button>
+          {change.data === undefined ? (
+            <button
+              type="submit"
+              className={`btn ${action === "delete" || action === "cancel" ? "btn-bad" : "btn-main"}`}
+              disabled={change.isPending || needsReason || possible.length === 0}
+            >
+              {change.isPending ? "Working…" : button}
+            </button>
+          ) : null}
+        </div>
+      </form>
+    </Overlay>
+  )
+}
+
+const BUNDLE_EVENTS = 10_000
+
+/** Answers a bundle for an export, nothing else. */
+const act = async (action: BulkAction, id: string, reason: string): Promise<RunBundle | undefined> => {
+  const params = { id }
+  if (action === "export") {
+    const query = { includeCanonical: true, includeRaw: false, eventLimit: BUNDLE_EVENTS, format: "json" } as const
+    const bundle = await call((api) => api.insights.export({ params, query }))
+    return typeof bundle === "string" ? undefined : bundle
+  }
+  if (action === "delete") await call((api) => api.management.remove({ params }))
+  else if (action === "archive") await call((api) => api.management.archive({ params }))
+  else await call((api) => api.runs[action]({ params, payload: reason === "" ? {} : { reason } }))
+  return undefined
+}

@@ -1,0 +1,117 @@
+import type { Run } from "@runplane/api"
+import { useMutation } from "@tanstack/react-query"
+import { Download } from "lucide-react"
+import { useState } from "react"
+import { callRuns } from "../../client/Client.ts"
+import { download } from "../../ui/download.ts"
+import { Overlay } from "../../ui/Overlay.tsx"
+import { Failure } from "../../ui/States.tsx"
+import { csv } from "../../view/Csv.ts"
+import { counted, whole } from "../../view/Format.ts"
+import { runFacts } from "../../view/RunFacts.ts"
+import { listQuery, type RunFilters } from "./RunQuery.ts"
+
+/** Runs of an exported file. */
+const MOST = 10_000
+
+const NAMES = [
+  "id",
+  "status",
+  "title",
+  "scenario",
+  "environment",
+  "mode",
+  "policy",
+  "createdAt",
+  "startedAt",
+  "endedAt",
+  "durationMs",
+  "events",
+  "action",
+  "confidence",
+  "tokens",
+  "costUsd",
+  "tags",
+  "errorCode"
+]
+
+const cellsOf = (run: Run) => {
+  const facts = runFacts(run)
+  return [
+    run.id,
+    run.status,
+    facts.title,
+    facts.scenario,
+    facts.environment,
+    facts.modeName,
+    facts.policy,
+    run.createdAt,
+    run.startedAt,
+    run.endedAt,
+    facts.durationMs,
+    run.lastEventIndex,
+    facts.action,
+    facts.confidence,
+    facts.tokens,
+    facts.costUsd,
+    run.tags.join(" "),
+    run.errorCode
+  ]
+}
+
+interface ExportDialogProps {
+  readonly filters: RunFilters
+  readonly total: number | undefined
+  readonly onClose: () => void
+}
+
+/** Saves the records of the runs that fit the filters, page by page, as one file. */
+export default function ExportDialog({ filters, onClose, total }: ExportDialogProps) {
+  const [count, setCount] = useState(0)
+  const save = useMutation({
+    mutationFn: async (form: "csv" | "jsonl") => {
+      const runs: Array<Run> = []
+      const anchor = new Date()
+      let cursor: string | undefined = ""
+      while (cursor !== undefined && runs.length < MOST) {
+        const query = listQuery(filters, anchor, cursor)
+        const page = await callRuns((api) => api.runs.list({ query }))
+        runs.push(...page.data)
+        setCount(runs.length)
+        cursor = page.nextCursor
+      }
+      const kept = runs.slice(0, MOST)
+      if (form === "csv") download("runs.csv", "text/csv", csv(NAMES, kept.map(cellsOf)))
+      else download("runs.jsonl", "application/x-ndjson", kept.map((run) => `${JSON.stringify(run)}\n`).join(""))
+      return kept.length
+    }
+  })
+  return (
+    <Overlay open onClose={onClose} title="Export the list">
+      <div className="flex flex-col gap-3 p-4">
+        <p className="text-soft">
+          The records of {total === undefined ? "the runs" : counted(total, "run")} that fit the filters
+          {total !== undefined && total > MOST ? `, the first ${whole(MOST)} of them` : ""}. The events of a run are
+          exported with the run itself.
+        </p>
+        {save.isError ? <Failure what="The list could not be exported" error={save.error} /> : null}
+        <p role="status" className="num text-muted">
+          {save.isPending ? `${whole(count)} read…` : save.isSuccess ? `${counted(save.data, "run")} saved` : ""}
+        </p>
+        <div className="flex justify-end gap-2">
+          {(["csv", "jsonl"] as const).map((form) => (
+            <button
+              key={form}
+              type="button"
+              className="btn"
+              disabled={save.isPending}
+              onClick={() => save.mutate(form)}
+            >
+              <Download size={14} aria-hidden /> {form === "csv" ? "CSV" : "JSON Lines"}
+            </button>
+          ))}
+        </div>
+      </div>
+    </Overlay>
+  )
+}

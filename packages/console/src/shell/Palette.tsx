@@ -1,0 +1,147 @@
+import { useQuery } from "@tanstack/react-query"
+import { CornerDownLeft, Search } from "lucide-react"
+import { type KeyboardEvent, useId, useState } from "react"
+import { useLocation } from "wouter"
+import { callRuns } from "../client/Client.ts"
+import { Said, StatusBadge } from "../ui/basics.tsx"
+import { useSettled } from "../ui/hooks.ts"
+import { activeShortcuts } from "../ui/Keys.ts"
+import { Overlay } from "../ui/Overlay.tsx"
+import { runFacts } from "../view/RunFacts.ts"
+import type { Place } from "./Place.ts"
+
+interface Entry {
+  readonly id: string
+  readonly group: "Pages" | "Runs" | "On this page"
+  readonly title: string
+  readonly says: string
+  readonly status?: Parameters<typeof StatusBadge>[0]["status"]
+  readonly run: () => void
+}
+
+const TYPING_MS = 150
+const MOST_RUNS = 7
+
+interface PaletteProps {
+  readonly places: ReadonlyArray<Pick<Place, "path" | "title">>
+  readonly onClose: () => void
+}
+
+/** Goes anywhere by a few letters: pages, runs by id, label, tag or scenario, and what can be done on this page. */
+export default function Palette({ onClose, places }: PaletteProps) {
+  const [text, setText] = useState("")
+  const [chosen, setChosen] = useState(0)
+  const [, go] = useLocation()
+  // The dialog has no keys of its own in the list: what stands there now is what the page can do.
+  const [shortcuts] = useState(activeShortcuts)
+  const listId = useId()
+  const wanted = text.trim().toLowerCase()
+  const search = useSettled(text.trim(), TYPING_MS)
+  const { data } = useQuery({
+    queryKey: ["palette runs", search],
+    queryFn: ({ signal }) =>
+      callRuns(
+        (api) =>
+          api.runs.list({
+            query: {
+              limit: MOST_RUNS,
+              offset: 0,
+              sortBy: "createdAt",
+              sortOrder: "desc",
+              includeArchived: true,
+              ...(search !== "" && { search })
+            }
+          }),
+        signal
+      ),
+    placeholderData: (before) => before
+  })
+  const fits = (title: string) => title.toLowerCase().includes(wanted)
+  const entries: ReadonlyArray<Entry> = [
+    ...places
+      .filter(({ title }) => fits(title))
+      .map(({ path, title }): Entry => ({ id: path, group: "Pages", title, says: "", run: () => go(path) })),
+    ...(data?.data ?? []).map((run): Entry => {
+      const { title } = runFacts(run)
+      const says = run.id.slice(0, 8)
+      return { id: run.id, group: "Runs", title, says, status: run.status, run: () => go(`/runs/${run.id}`) }
+    }),
+    ...shortcuts
+      .filter(({ group, says }) => group !== "Go" && wanted !== "" && fits(says))
+      .map(
+        ({ group, keys, run, says }): Entry => ({
+          id: `${group} ${keys}`,
+          group: "On this page",
+          title: says,
+          says: keys,
+          run
+        })
+      )
+  ]
+  const take = (entry: Entry | undefined) => {
+    if (entry === undefined) return
+    onClose()
+    entry.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter") {
+      event.preventDefault()
+      take(entries[chosen])
+    }
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return
+    event.preventDefault()
+    const step = event.key === "ArrowDown" ? 1 : -1
+    if (entries.length > 0) setChosen((before) => (before + step + entries.length) % entries.length)
+  }
+  return (
+    <Overlay open onClose={onClose} title="Go to">
+      <div className="relative border-b border-line">
+        <Search size={15} aria-hidden className="absolute top-3 left-4 text-muted" />
+        <input
+          autoFocus
+          role="combobox"
+          aria-label="Page, run or action"
+          aria-expanded={entries.length > 0}
+          aria-controls={listId}
+          aria-autocomplete="list"
+          aria-activedescendant={entries[chosen] === undefined ? undefined : `${listId}-${chosen}`}
+          className="h-10 w-full bg-transparent pr-3 pl-10 outline-none"
+          placeholder="Page, run or action"
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value)
+            setChosen(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div id={listId} role="listbox" aria-label="What was found" className="py-1">
+        {entries.map((entry, at) => (
+          <div
+            key={`${entry.group} ${entry.id}`}
+            id={`${listId}-${at}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={at === chosen}
+            className={`flex cursor-pointer items-center gap-2 px-4 py-1.5 ${at === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
+            onPointerDown={(event) => {
+              event.preventDefault()
+              take(entry)
+            }}
+          >
+            {entry.status === undefined ? null : <StatusBadge status={entry.status} />}
+            <Said text={entry.title} className="min-w-0 flex-1 truncate" />
+            <span className="font-mono text-[11px] text-muted">{entry.says}</span>
+            <span className="label w-20 text-right">{entry.group}</span>
+            {at === chosen ? (
+              <CornerDownLeft size={13} aria-hidden className="text-accent" />
+            ) : (
+              <span className="w-[13px]" />
+            )}
+          </div>
+        ))}
+        {entries.length === 0 ? <p className="px-4 py-3 text-muted">Nothing is called that.</p> : null}
+      </div>
+    </Overlay>
+  )
+}

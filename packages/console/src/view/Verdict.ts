@@ -1,0 +1,50 @@
+import { duration, percent } from "./Format.ts"
+import { changeOf } from "./Series.ts"
+
+/** What is compared of one run. */
+export interface Side {
+  readonly action: string | undefined
+  /** Null when it cannot be told, undefined while open. */
+  readonly positive: boolean | null | undefined
+  readonly costUsd: number | undefined
+}
+
+/** What the verdict needs of a comparison of the service. */
+export interface Compared {
+  readonly left: { readonly durationMs?: number }
+  readonly durationDeltaMs?: number
+  readonly divergence: { readonly left: { readonly index: number }; readonly what: string } | null
+}
+
+const SMALL = 0.005
+
+/** The comparison of two runs in one sentence: outcome, cost, time, and where they part. */
+export const verdictOf = (left: Side, right: Side, { divergence, durationDeltaMs, left: first }: Compared): string =>
+  [outcomeWords(left, right), costWords(left, right), timeWords(durationDeltaMs, first.durationMs)]
+    .filter((words) => words !== "")
+    .join(", ")
+    .concat(
+      divergence === null
+        ? "; they say the same from beginning to end."
+        : `; they part at event ${divergence.left.index}: ${divergence.what}.`
+    )
+
+const outcomeWords = (left: Side, right: Side): string => {
+  if (left.action === undefined && right.action === undefined) return "Neither came to a decision"
+  if (left.action === undefined) return "Only the right one came to a decision"
+  if (right.action === undefined) return "Only the left one came to a decision"
+  return left.action === right.action && left.positive === right.positive ? "Same outcome" : "Another outcome"
+}
+
+const costWords = ({ costUsd: before }: Side, { costUsd: now }: Side): string => {
+  const change = changeOf(now, before)
+  if (change === undefined) return ""
+  if (Math.abs(change) < SMALL) return "same cost"
+  return `the right one ${percent(Math.abs(change))} ${change > 0 ? "dearer" : "cheaper"}`
+}
+
+const timeWords = (deltaMs: number | undefined, leftMs: number | undefined): string => {
+  if (deltaMs === undefined || leftMs === undefined || leftMs === 0) return ""
+  if (Math.abs(deltaMs) / leftMs < SMALL) return ""
+  return `${duration(Math.abs(deltaMs))} ${deltaMs > 0 ? "slower" : "faster"}`
+}

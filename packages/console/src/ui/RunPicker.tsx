@@ -9,7 +9,7 @@ import { useSettled } from "./hooks.ts"
 const FOUND = 8
 const TYPING_MS = 200
 
-/** Finds a run by a search: id, label, tag, scenario. */
+/** Finds a run by a search: id, tag, scenario, environment. */
 export const RunPicker = ({
   label,
   onPick,

@@ -127,9 +127,11 @@ export const Id = ({
       ) : (
         <Copy size={12} aria-hidden className="shrink-0 opacity-40 group-hover:opacity-100" />
       )}
-      <span aria-live="polite" className="sr-only">
-        {isCopied ? "copied" : ""}
-      </span>
+      {isCopied ? (
+        <span role="alert" className="sr-only">
+          copied
+        </span>
+      ) : null}
     </button>
   )
 }

@@ -15,11 +15,14 @@ import {
 
 beforeAll(async () => {
   await startStack()
-  await launchExample()
+  await endedExample()
 })
 afterAll(tearDown)
 
 const get = async (path: string) => (await ask("GET", `${CONTROL_PLANE}${path}`)).body
+
+/** Launches the example and waits for its end; answers its run as it is then. */
+const endedExample = async () => get(`/runs/${await launchExample()}?wait=terminal&timeoutMs=60000`)
 
 describe("the pages of the fleet", () => {
   it("shows the figures of the overview as the API has them, and leads to the runs that they count", async () => {
@@ -161,8 +164,8 @@ describe("the pages of the fleet", () => {
 
   it("compares two runs as the API does, with the verdict first, and moves through both at once", async () => {
     const { context, misdeeds, page } = await openPage()
-    await launchExample()
-    const [right, left] = (await get("/runs?status=completed&limit=2")).data
+    const right = await endedExample()
+    const left = (await get("/runs?status=completed&limit=2")).data[1]
     await go(page, `/compare?left=${left.id}`)
     const picker = page.getByRole("combobox", { name: "Choose the right run" })
     await picker.fill(right.id)
@@ -189,8 +192,8 @@ describe("the pages of the fleet", () => {
   it("finds runs by words and facets of one search, saves it as a view, and acts on many with a result for each", async () => {
     const { context, misdeeds, page } = await openPage()
     const { total } = await get("/runs?q=status:completed")
-    await waitingRun({ runLabel: "first of many" })
-    await waitingRun({ runLabel: "second of many" })
+    await waitingRun({ runLabel: "first of many", environment: "many" })
+    const second = await waitingRun({ runLabel: "second of many", environment: "many" })
     await go(page, "/runs")
     await page.locator("[data-row='0']").waitFor()
     await page.getByRole("combobox", { name: "Status" }).selectOption("completed")
@@ -226,7 +229,7 @@ describe("the pages of the fleet", () => {
     await page.getByRole("dialog").getByText("Participants").waitFor()
     await page.keyboard.press("Escape")
     await page.keyboard.press("Control+k")
-    await page.getByRole("combobox", { name: "Page, run or action" }).fill("second of")
+    await page.getByRole("combobox", { name: "Page, run or action" }).fill(second.body.runId)
     await page.getByRole("option").filter({ hasText: "second of many" }).waitFor()
     await page.keyboard.press("Enter")
     await page.locator("h1").getByText("second of many").waitFor()

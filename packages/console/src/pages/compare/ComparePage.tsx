@@ -59,7 +59,7 @@ export default function ComparePage() {
         <Both key={`${left} ${right}`} state={state} set={set} />
       ) : (
         <Empty title={left === "" ? "Choose two runs" : "Choose the run to compare it with"}>
-          Search by id, label, tag or scenario. Both stand in the address, so that it can be shared.
+          Search by id, tag, scenario or environment. Both stand in the address, so that it can be shared.
         </Empty>
       )}
     </Sheet>

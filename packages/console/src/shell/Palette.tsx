@@ -27,7 +27,7 @@ interface PaletteProps {
   readonly onClose: () => void
 }
 
-/** Goes anywhere by a few letters: pages, runs by id, tag, scenario or environment, and what can be done on this page. */
+/** Goes anywhere by a few letters: pages, runs by id, tag, scenario or environment, and what this page can do. */
 export default function Palette({ onClose, places }: PaletteProps) {
   const [text, setText] = useState("")
   const [chosen, setChosen] = useState(0)

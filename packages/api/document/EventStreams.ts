@@ -107,7 +107,9 @@ export const exportLines: ItemStream = {
   items: {
     header: { schema: "ExportHeader", description: "the first line: everything but the events" },
     canonical_event: { schema: "ExportedEvent", description: "one line for each canonical event, by seq" },
-    raw_event: { schema: "ExportedFrame", description: "one line for each frame, when includeRaw is true" }
+    raw_event: { schema: "ExportedFrame", description: "one line for each frame, when includeRaw is true" },
+    seal: { schema: "ExportedSeal", description: "the last line but one: the seal, and the heads of the hash chain" },
+    digest: { schema: "ExportedDigest", description: "the last line: the digest of every byte before it" }
   }
 }
 
@@ -145,7 +147,7 @@ export const itemSchemas = (declared: Shape): Shape => ({
     additionalProperties: false
   },
   ExportHeader: line(partAt(declared, "RunBundle"), "header", "The head of an export by lines", {
-    leftOut: ["canonicalEvents", "rawEvents"]
+    leftOut: ["canonicalEvents", "rawEvents", "seal", "heads", "digest"]
   }),
   ExportedEvent: line(
     partAt(declared, "CanonicalEvent"),
@@ -155,7 +157,14 @@ export const itemSchemas = (declared: Shape): Shape => ({
       added: { eventType: schemaRef("CanonicalEventType") }
     }
   ),
-  ExportedFrame: line(partAt(declared, "RawEvent"), "raw_event", "A frame of an export by lines")
+  ExportedFrame: line(partAt(declared, "RawEvent"), "raw_event", "A frame of an export by lines"),
+  ExportedSeal: line(partAt(declared, "RunBundle"), "seal", "The seal of an export by lines", {
+    leftOut: [
+      ...["run", "session", "projection", "metrics", "artifacts", "canonicalEvents", "rawEvents", "exportedAt"],
+      "digest"
+    ]
+  }),
+  ExportedDigest: line(partAt(declared, "ExportDigest"), "digest", "The digest of an export by lines")
 })
 
 interface LineChanges {

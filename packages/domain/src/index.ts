@@ -125,6 +125,15 @@ export * from "./RunStatus.ts"
 export * from "./RuntimeFrames.ts"
 export { canonicalJson } from "./seal/CanonicalJson.ts"
 export * from "./seal/Chain.ts"
+export {
+  ExportDigest,
+  exportEnds,
+  exportedLine,
+  makeExportDigest,
+  signedDigest,
+  storedText
+} from "./seal/ExportForm.ts"
+export { type ExportVerification, verifyExport } from "./seal/ExportVerification.ts"
 export * from "./seal/Seal.ts"
-export * from "./seal/Verification.ts"
+export { type Misfit, type SignatureState, type Verification, verifySealed } from "./seal/Verification.ts"
 export * from "./TokenPricing.ts"

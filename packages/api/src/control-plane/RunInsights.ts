@@ -1,4 +1,4 @@
-import { CanonicalEvent, Field, RunId, RunMetrics, RunState, RunStatus } from "@runplane/domain"
+import { CanonicalEvent, ExportDigest, Field, RunId, RunMetrics, RunState, RunStatus, Seal } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { RunDivergence } from "./Decisions.ts"
 import { Run, Timestamp } from "./Run.ts"
@@ -115,7 +115,12 @@ export const RunBundle = Schema.Struct({
   artifacts: Schema.Array(Artifact).annotate({ description: "All artifacts, oldest first" }),
   canonicalEvents: Schema.Array(CanonicalEvent).annotate({ description: "The first eventLimit events, by seq" }),
   rawEvents: Schema.Array(RawEvent).annotate({ description: "The first eventLimit frames; empty unless asked for" }),
-  exportedAt: Field.time("When the export was made")
+  exportedAt: Field.time("When the export was made"),
+  seal: optional(
+    Schema.NullOr(Seal).annotate({ description: "The seal over all events; null while the run has not ended" })
+  ),
+  heads: optional(Field.texts("Head of the hash chain after each event of canonicalEvents, hexadecimal")),
+  digest: optional(ExportDigest)
 }).annotate({ identifier: "RunBundle", description: "A run with everything that belongs to it" })
 export type RunBundle = typeof RunBundle.Type
 

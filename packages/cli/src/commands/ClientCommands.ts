@@ -3,7 +3,8 @@ import { events } from "./Events.ts"
 import { launch } from "./Launch.ts"
 import { policies } from "./Policies.ts"
 import { runs } from "./Runs.ts"
+import { verify } from "./Verify.ts"
 import { webhooks } from "./Webhooks.ts"
 
 /** The commands that need nothing but the services' addresses. */
-export const clientCommands = [runs, launch, events, policies, webhooks, completions] as const
+export const clientCommands = [runs, launch, events, policies, webhooks, verify, completions] as const

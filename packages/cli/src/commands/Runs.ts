@@ -167,14 +167,16 @@ const exported = Command.make(
     withControlPlane(({ api }) =>
       Effect.gen(function* () {
         const query = { includeCanonical: true, includeRaw: raw, eventLimit: events, format }
-        const bundle = yield* api.insights.export({ params: { id: run }, query })
-        const text = typeof bundle === "string" ? bundle.trimEnd() : JSON.stringify(bundle, null, 2)
-        if (Option.isNone(file)) return yield* Console.log(text)
+        const request = { params: { id: run }, query, responseMode: "decoded-and-response" } as const
+        const [, response] = yield* api.insights.export(request)
+        // As it came, byte by byte: its digest is over that.
+        const text = yield* response.text
+        if (Option.isNone(file)) return yield* Console.log(text.trimEnd())
         const fs = yield* FileSystem.FileSystem
-        yield* Effect.mapError(fs.writeFileString(file.value, `${text}\n`), ({ reason }) =>
+        yield* Effect.mapError(fs.writeFileString(file.value, text), ({ reason }) =>
           usageProblem(`${file.value} cannot be written (${reason._tag})`)
         )
-        yield* Console.error(`wrote ${file.value}, ${text.length + 1} characters`)
+        yield* Console.error(`wrote ${file.value}, ${text.length} characters`)
       })
     )
 ).pipe(Command.withDescription("Export a run with its events"))

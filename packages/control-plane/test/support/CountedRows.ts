@@ -27,7 +27,14 @@ export class CountedRows {
           page(afterSeq, limit).map((seq) => ({
             seq,
             index: seq,
-            json: JSON.stringify({ id: `e${seq}`, seq, index: seq, type: "message.received", data: { padding } })
+            json: JSON.stringify({
+              id: `e${seq}`,
+              seq,
+              index: seq,
+              ts: "then",
+              type: "message.received",
+              data: { padding }
+            })
           }))
         )
       ),

@@ -1,27 +1,25 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { canonicalJson } from "./CanonicalJson.ts"
 import { chainNext, chainStart, type Sha256 } from "./Chain.ts"
-import { Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
+import { type Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
+
+/** What does not fit. */
+export interface Misfit {
+  readonly ok: false
+  /** The first event that does not fit, by its place in the run; absent when something else can be blamed. */
+  readonly index?: number
+  readonly why: string
+}
+
+/** An unsigned seal proves only that nothing was changed by accident: anybody can make one. */
+export type SignatureState = "valid" | "unsigned"
 
 /** What the check of a history against its seal found. */
-export type Verification =
-  | {
-      readonly ok: true
-      readonly events: number
-      /** An unsigned seal proves only that nothing was changed by accident: anybody can make one. */
-      readonly signature: "valid" | "unsigned"
-    }
-  | {
-      readonly ok: false
-      /** The first event that does not fit, by its place in the run; absent when only the seal can be blamed. */
-      readonly index?: number
-      readonly why: string
-    }
+export type Verification = { readonly ok: true; readonly events: number; readonly signature: SignatureState } | Misfit
 
-export interface Sealed {
-  readonly seal: Seal
+/** A history as it was handed out. */
+export interface History {
   /** The text of each event as UTF-8, exactly as it was served, in order. */
   readonly events: Iterable<Uint8Array>
   /**
@@ -31,30 +29,60 @@ export interface Sealed {
   readonly heads?: ReadonlyArray<string>
 }
 
-/** Checks a history against its seal; one event is held at a time. */
-export const verifySealed = (sha256: Sha256, check: SignatureCheck, { events, heads, seal }: Sealed): Verification => {
-  let head = chainStart(sha256, seal.runId)
-  let index = 0
-  for (const event of events) {
-    index += 1
-    const misfit = misfitOf(event, seal.runId, index)
-    if (misfit !== undefined) return { ok: false, index, why: misfit }
-    if (index > seal.events) return { ok: false, index, why: `the seal ends at event ${seal.events}` }
-    head = chainNext(sha256, head, event)
-    if (heads !== undefined && heads[index - 1] !== Hex.encode(head)) {
-      return { ok: false, index, why: "its text is not the one that was sealed" }
-    }
-    if (seal.previous?.events === index && seal.previous.head !== Hex.encode(head)) {
-      return { ok: false, index, why: "up to here it is not what the seal before this one sealed" }
-    }
-  }
-  if (index < seal.events) return { ok: false, index: index + 1, why: `missing; ${seal.events} events were sealed` }
-  if (heads !== undefined && heads.length !== index) return { ok: false, why: "there are more heads than events" }
-  if (seal.head !== Hex.encode(head)) return { ok: false, why: "the events do not end in the head that was sealed" }
-  return signatureOf(check, seal)
+export interface Sealed extends History {
+  readonly seal: Seal
 }
 
-const misfitOf = (event: Uint8Array, runId: string, index: number): string | undefined => {
+/** Checks a history against its seal; one event is held at a time. */
+export const verifySealed = (sha256: Sha256, check: SignatureCheck, { seal, ...history }: Sealed): Verification => {
+  const walked = walkChain(sha256, seal.runId, history, seal)
+  if (!walked.ok) return walked
+  const signature = signatureOf(check, seal, signedBytes(seal), "seal")
+  return typeof signature === "string" ? { ok: true, events: seal.events, signature } : signature
+}
+
+const REWORDED = "its text is not the one that was sealed"
+
+/**
+ * Walks along the chain of a history: with a seal up to the head that was sealed, without one up to where the history
+ * ends.
+ */
+export const walkChain = (
+  sha256: Sha256,
+  runId: string,
+  { events, heads }: History,
+  seal: Seal | undefined
+): { readonly ok: true; readonly events: number } | Misfit => {
+  let head = chainStart(sha256, runId)
+  let index = 0
+  // Where the head beside an event is another. The head may be at fault, as only the end shows.
+  let reworded: number | undefined
+  const misfit = (why: string, at?: number): Misfit =>
+    reworded === undefined
+      ? { ok: false, ...(at !== undefined && { index: at }), why }
+      : { ok: false, index: reworded, why: REWORDED }
+  for (const event of events) {
+    index += 1
+    const why = misplaced(event, runId, index)
+    if (why !== undefined) return misfit(why, index)
+    if (seal !== undefined && index > seal.events) return misfit(`the seal ends at event ${seal.events}`, index)
+    head = chainNext(sha256, head, event)
+    if (heads !== undefined && heads[index - 1] !== Hex.encode(head)) reworded ??= index
+    if (seal?.previous?.events === index && seal.previous.head !== Hex.encode(head)) {
+      return misfit("up to here it is not what the seal before this one sealed", index)
+    }
+  }
+  if (seal !== undefined && index < seal.events) return misfit(`missing; ${seal.events} events were sealed`, index + 1)
+  if (seal !== undefined && seal.head !== Hex.encode(head)) {
+    return misfit("the events do not end in the head that was sealed")
+  }
+  if (seal === undefined && reworded !== undefined) return misfit(REWORDED, reworded)
+  if (reworded !== undefined) return { ok: false, why: `the head beside event ${reworded} is not that of the chain` }
+  if (heads !== undefined && heads.length !== index) return misfit("there are more heads than events")
+  return { ok: true, events: index }
+}
+
+const misplaced = (event: Uint8Array, runId: string, index: number): string | undefined => {
   const read = Result.getOrUndefined(decodePlace(textOf(event)))
   if (read === undefined) return "it is not an event"
   if (read.runId !== runId) return `it is of the run ${read.runId}`
@@ -67,55 +95,34 @@ const decodePlace = Schema.decodeUnknownResult(
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Undefined for bytes that are no UTF-8. */
-const textOf = (bytes: Uint8Array): string | undefined => Result.getOrUndefined(Result.try(() => strict.decode(bytes)))
+/** Undefined for bytes that are not UTF-8, or too many for a text. */
+export const textOf = (bytes: Uint8Array): string | undefined =>
+  Result.getOrUndefined(Result.try(() => strict.decode(bytes)))
 
-const signatureOf = (check: SignatureCheck, seal: Seal): Verification => {
-  const { algorithm, events, keyId, signature } = seal
+/** What is signed, as far as its signature is concerned. */
+interface Signed {
+  readonly algorithm: Seal["algorithm"]
+  readonly keyId: string | null
+  readonly signature: string | null
+}
+
+/** Whether the signature over a message is its key's; `what` names in the answer what was signed. */
+export const signatureOf = (
+  check: SignatureCheck,
+  { algorithm, keyId, signature }: Signed,
+  message: Uint8Array,
+  what: string
+): SignatureState | Misfit => {
   if (algorithm === "sha256") {
     return keyId === null && signature === null
-      ? { ok: true, events, signature: "unsigned" }
-      : { ok: false, why: "the seal says that it is unsigned, and has a signature" }
+      ? "unsigned"
+      : { ok: false, why: `the ${what} says that it is unsigned, and has a signature` }
   }
   const bytes = signature === null ? undefined : Result.getOrUndefined(Hex.decode(signature))
   if (keyId === null || bytes === undefined || Hex.encode(bytes) !== signature) {
-    return { ok: false, why: "the seal's signature cannot be read" }
+    return { ok: false, why: `the signature of the ${what} cannot be read` }
   }
-  const isValid = check(keyId, signedBytes(seal), bytes)
-  if (isValid === undefined) return { ok: false, why: `the key ${keyId} that sealed it is not known` }
-  return isValid
-    ? { ok: true, events, signature: "valid" }
-    : { ok: false, why: "the seal's signature is not its key's" }
-}
-
-const SealLine = Schema.Struct({ seal: Seal, heads: Schema.Array(Schema.String) })
-
-/** The last line of a sealed export of one event a line. */
-export const sealLine = (seal: Seal, heads: ReadonlyArray<string>): string => canonicalJson({ seal, heads })
-
-/**
- * Checks an export of one event a line, the seal on the last. Every byte counts, the line ends and the form of the
- * seal included.
- */
-export const verifyLines = (sha256: Sha256, check: SignatureCheck, bytes: Uint8Array): Verification => {
-  const end = bytes.length - 1
-  if (bytes[end] !== NEWLINE) return { ok: false, why: "the last line is cut off" }
-  const start = bytes.lastIndexOf(NEWLINE, end - 1) + 1
-  const text = textOf(bytes.subarray(start, end))
-  const read = Result.getOrUndefined(decodeLine(text))
-  if (read === undefined) return { ok: false, why: "the last line is no seal" }
-  if (sealLine(read.seal, read.heads) !== text) return { ok: false, why: "the seal is not in its canonical form" }
-  return verifySealed(sha256, check, { ...read, events: linesIn(bytes.subarray(0, start)) })
-}
-
-const NEWLINE = 0x0a
-
-const decodeLine = Schema.decodeUnknownResult(Schema.fromJsonString(SealLine))
-
-const linesIn = function* (bytes: Uint8Array): Generator<Uint8Array> {
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(NEWLINE, start)
-    yield bytes.subarray(start, end)
-    start = end + 1
-  }
+  const isValid = check(keyId, message, bytes)
+  if (isValid === undefined) return { ok: false, why: `the key ${keyId} that signed the ${what} is not known` }
+  return isValid ? "valid" : { ok: false, why: `the signature of the ${what} is not its key's` }
 }

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { isTerminal, makeSeal, type RunId, type RunStatus, Seal } from "@runplane/domain"
+import { isTerminal, makeSeal, type RunId, type RunStatus, Seal, type Signer } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -43,6 +43,8 @@ export class RunSeals extends Context.Service<
     readonly sealed: (runId: RunId) => Effect.Effect<Seal | "open" | "damaged" | undefined, SqlError>
     /** The newest `limit` of the seals that cover fewer events, newest first. */
     readonly before: (seal: Seal, limit: number) => Effect.Effect<ReadonlyArray<Seal>, SqlError>
+    /** Signs in this process; undefined without a key. */
+    readonly signer: Signer | undefined
     /** Every key that has ever sealed, the newest first. */
     readonly keys: Effect.Effect<ReadonlyArray<PublishedKey>, SqlError>
   }
@@ -162,7 +164,7 @@ export class RunSeals extends Context.Service<
       }).pipe(Effect.withSpan("RunSeals.keys"))
       // Anybody may ask.
       const keys = yield* Effect.cachedWithTTL(readKeys, KEYS_KEPT_MS)
-      return RunSeals.of({ sealed, before, keys })
+      return RunSeals.of({ sealed, before, signer: current, keys })
     })
   )
 }

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { ExportedSession } from "@runplane/api"
-import { isUuid, type RunId } from "@runplane/domain"
+import { isUuid, type RunId, Seal } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { RunStates } from "../../log/RunStates.ts"
@@ -20,6 +21,8 @@ export interface ExportHead {
   readonly metrics: string | undefined
   readonly canonicalEvents: number
   readonly rawEvents: number
+  /** Over all of its events; undefined while the run goes on. */
+  readonly seal: Seal | undefined
 }
 
 /** A raw event as JSON text, with its dense place in the run. */
@@ -54,7 +57,8 @@ export class ExportRepository extends Context.Service<
         if (run === undefined) return undefined
         const { id, lastEventIndex } = run.record
         const [row] = yield* sql<DocumentRow>`
-          SELECT m.metrics::text AS metrics, h.last_raw_seq, h.stream_cursor
+          SELECT m.metrics::text AS metrics, h.last_raw_seq, h.stream_cursor,
+                 (SELECT seal::text FROM run_seals s WHERE s.run_id = h.run_id AND s.events = h.last_index) AS seal
           FROM run_heads h LEFT JOIN run_metrics m USING (run_id) WHERE run_id = ${id}::uuid`
         const projection = lastEventIndex === 0 ? undefined : yield* states.current(id)
         const [session] = yield* sql<SessionRow>`
@@ -68,7 +72,8 @@ export class ExportRepository extends Context.Service<
           projection: projection?.state,
           metrics: row?.metrics ?? undefined,
           canonicalEvents: lastEventIndex,
-          rawEvents: row?.last_raw_seq ?? 0
+          rawEvents: row?.last_raw_seq ?? 0,
+          seal: typeof row?.seal === "string" ? decodeSeal(row.seal) : undefined
         }
         return head
       })
@@ -107,7 +112,10 @@ interface DocumentRow {
   readonly metrics: string | null
   readonly last_raw_seq: number
   readonly stream_cursor: bigint
+  readonly seal: string | null
 }
+
+const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
 
 interface SessionRow {
   readonly runtime_kind: string

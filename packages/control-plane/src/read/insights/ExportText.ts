@@ -1,14 +1,16 @@
+import { createHash } from "node:crypto"
 import { JSON_LINES_CONTENT_TYPE } from "@runplane/api"
-import { isJsonObject, type RunId } from "@runplane/domain"
+import { exportEnds, exportedLine, makeExportDigest, type RunId, type Signer } from "@runplane/domain"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
-import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type { StoredEvent } from "../../log/EventRepository.ts"
 import { ARTIFACTS_PER_READ, type ArtifactPlace, type ArtifactText } from "../../log/runs/ArtifactRepository.ts"
 import { publicRun } from "../../log/runs/RunRow.ts"
+import { emptyChain, extendChain } from "../../log/seal/HashChain.ts"
 import type { ExportHead, RawEventText } from "./ExportRepository.ts"
 
 /** Events read from the database at a time: what an export of any length holds in memory. */
@@ -53,27 +55,73 @@ export interface RunExport {
   readonly head: ExportHead
   readonly exportedAt: string
   readonly options: ExportOptions
+  /** Signs the export; it is unsigned without. */
+  readonly signer: Signer | undefined
 }
 
 /** The JSON bundle of an export (docs/http.md#export). */
-export const bundleText = (rows: ExportRows, { exportedAt, head, options }: RunExport): ExportText =>
-  Stream.make(`{${headText(head)},"artifacts":[`).pipe(
-    Stream.concat(listed(artifacts(rows, head))),
-    Stream.concat(Stream.make(`],"canonicalEvents":[`)),
-    Stream.concat(listed(canonicalEvents(rows, head, options))),
-    Stream.concat(Stream.make(`],"rawEvents":[`)),
-    Stream.concat(listed(rawEvents(rows, head, options))),
-    Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"}`))
-  )
+export const bundleText = (rows: ExportRows, exported: RunExport): ExportText =>
+  proven("json", exported, (chained) => {
+    const { exportedAt, head, options } = exported
+    return Stream.make(`{${headText(head)},"artifacts":[`).pipe(
+      Stream.concat(listed(artifacts(rows, head))),
+      Stream.concat(Stream.make(`],"canonicalEvents":[`)),
+      Stream.concat(listed(chained(canonicalEvents(rows, head, options)))),
+      Stream.concat(Stream.make(`],"rawEvents":[`)),
+      Stream.concat(listed(rawEvents(rows, head, options))),
+      Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"`))
+    )
+  })
 
-/** The form of one JSON object a line: the head, then each event. */
-export const linesText = (rows: ExportRows, { exportedAt, head, options }: RunExport): ExportText =>
-  Stream.make(`{"type":"header",${headText(head)},"artifacts":[`).pipe(
-    Stream.concat(listed(artifacts(rows, head))),
-    Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"}\n`)),
-    Stream.concat(Stream.map(canonicalEvents(rows, head, options), (page) => page.map(canonicalLine).join(""))),
-    Stream.concat(Stream.map(rawEvents(rows, head, options), (page) => page.map(rawLine).join("")))
-  )
+/** The form of one JSON object a line: the head, each event, and what proves them. */
+export const linesText = (rows: ExportRows, exported: RunExport): ExportText =>
+  proven("jsonl", exported, (chained) => {
+    const { exportedAt, head, options } = exported
+    const events = chained(canonicalEvents(rows, head, options))
+    return Stream.make(`{"type":"header",${headText(head)},"artifacts":[`).pipe(
+      Stream.concat(listed(artifacts(rows, head))),
+      Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"}\n`)),
+      Stream.concat(Stream.map(events, (page) => page.map(canonicalLine).join(""))),
+      Stream.concat(Stream.map(rawEvents(rows, head, options), (page) => page.map(rawLine).join("")))
+    )
+  })
+
+type Pages<E> = Stream.Stream<ReadonlyArray<StoredEvent>, E>
+
+/**
+ * Ends a text with what proves it (docs/seal.md#exports): the seal with the heads of the chain, which grows with the
+ * events as they pass, and the digest of every byte before it. Beside the page it holds 64 characters an event.
+ */
+const proven = (
+  format: keyof typeof exportEnds,
+  { head: { run, seal }, signer }: RunExport,
+  bodyOf: (chained: <E>(pages: Pages<E>) => Pages<E>) => ExportText
+): ExportText =>
+  Stream.suspend(() => {
+    const ends = exportEnds[format]
+    const hash = createHash("sha256")
+    const heads: Array<string> = []
+    let chain = emptyChain(run.record.id)
+    const chained = <E>(pages: Pages<E>): Pages<E> =>
+      Stream.map(pages, (page) => {
+        for (const { json } of page) {
+          chain = extendChain(chain, json)
+          heads.push(Hex.encode(chain))
+        }
+        return page
+      })
+    const covered = bodyOf(chained).pipe(
+      Stream.concat(Stream.suspend(() => Stream.make(ends.proof(seal, heads)))),
+      Stream.map((text) => {
+        hash.update(text, "utf8")
+        return text
+      })
+    )
+    return Stream.concat(
+      covered,
+      Stream.suspend(() => Stream.make(ends.digest(makeExportDigest(hash.digest(), signer))))
+    )
+  })
 
 export const exportTexts = {
   json: { text: bundleText, contentType: "application/json" },
@@ -153,10 +201,9 @@ const counted = <A extends { readonly seq: number }>(
 }
 
 const canonicalLine = ({ json, seq }: StoredEvent): string => {
-  const event: Schema.Json = JSON.parse(json)
-  if (!isJsonObject(event)) throw new Error(`the stored event ${seq} is not one`)
-  const { type, ...rest } = event
-  return `${JSON.stringify({ type: "canonical_event", eventType: type, ...rest })}\n`
+  const line = exportedLine(json)
+  if (line === undefined) throw new Error(`the stored event ${seq} is not one`)
+  return `${line}\n`
 }
 
 const rawLine = ({ json }: RawEventText): string => `{"type":"raw_event",${json.slice(1)}\n`

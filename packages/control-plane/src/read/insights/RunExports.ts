@@ -7,6 +7,8 @@ import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { ArtifactRepository } from "../../log/runs/ArtifactRepository.ts"
+import { RunRepository } from "../../log/runs/RunRepository.ts"
+import { RunSeals } from "../../log/seal/RunSeals.ts"
 import { ExportRepository } from "./ExportRepository.ts"
 import {
   bundleText,
@@ -43,6 +45,8 @@ export class RunExports extends Context.Service<
       const artifacts = yield* ArtifactRepository
       const events = yield* EventRepository
       const repository = yield* ExportRepository
+      const runs = yield* RunRepository
+      const seals = yield* RunSeals
 
       const rows: ExportRows = {
         artifacts: artifacts.page,
@@ -51,9 +55,12 @@ export class RunExports extends Context.Service<
       }
 
       const open = Effect.fnUntraced(function* (reference: string, options: ExportOptions) {
+        const runId = yield* runs.resolve(reference)
+        // A run of a release without seals gets one now; one that cannot be sealed is exported without.
+        if (runId !== undefined) yield* seals.sealed(runId)
         const head = yield* repository.head(reference)
         const exportedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-        return head && { head, exportedAt, options }
+        return head && { head, exportedAt, options, signer: seals.signer }
       })
 
       const one = Effect.fn("RunExports.one")(function* (

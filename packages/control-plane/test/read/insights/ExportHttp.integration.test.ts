@@ -3,7 +3,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { RunBundle } from "@runplane/api"
-import { emptyRunState, project, RunId } from "@runplane/domain"
+import { emptyRunState, project, RunId, verifyExport } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
@@ -14,16 +14,18 @@ import * as Stream from "effect/Stream"
 import { EventRepository } from "../../../src/log/EventRepository.ts"
 import { ArtifactRepository } from "../../../src/log/runs/ArtifactRepository.ts"
 import { RunRepository } from "../../../src/log/runs/RunRepository.ts"
+import { sha256 } from "../../../src/log/seal/HashChain.ts"
 import { exportAnswer } from "../../../src/read/insights/ExportAnswer.ts"
 import { ExportRepository } from "../../../src/read/insights/ExportRepository.ts"
 import { EVENTS_PER_EXPORT_READ, ExportCut } from "../../../src/read/insights/ExportText.ts"
 import { RunExports } from "../../../src/read/insights/RunExports.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { CountedRows } from "../../support/CountedRows.ts"
-import { endedRun } from "../../support/EndedRuns.ts"
+import { endedRun, endRun } from "../../support/EndedRuns.ts"
 import { baseUrl, call, descriptor, layerTestService } from "../../support/HttpService.ts"
 import { awaitStatus } from "../../support/Observation.ts"
 import { createRun } from "../../support/Runs.ts"
+import { forgetChain, publishedKeys } from "../../support/SealTests.ts"
 
 const decodeBundle = Schema.decodeUnknownEffect(RunBundle)
 const exportOf = (runId: string, query = "") => call("GET", `/runs/${runId}/export?${query}`)
@@ -94,7 +96,8 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export",
       assert.match(headers.get("content-type") ?? "", /^application\/json/)
       const bundle = yield* decodeBundle(body)
       assert.deepStrictEqual(Object.keys(body), [
-        ...["run", "session", "projection", "metrics", "artifacts", "canonicalEvents", "rawEvents", "exportedAt"]
+        ...["run", "session", "projection", "metrics", "artifacts", "canonicalEvents", "rawEvents", "exportedAt"],
+        ...["seal", "heads", "digest"]
       ])
       assert.strictEqual(body.run.id, runId)
       assert.strictEqual(body.run.status, "completed")
@@ -218,8 +221,48 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export",
           type: "canonical_event",
           eventType: event.type
         })),
-        ...body.rawEvents.map((event: object) => ({ ...event, type: "raw_event" }))
+        ...body.rawEvents.map((event: object) => ({ ...event, type: "raw_event" })),
+        { type: "seal", seal: body.seal, heads: body.heads },
+        { type: "digest", ...lines.at(-1), algorithm: "sha256-ed25519" }
       ])
+    })
+  )
+
+  for (const format of ["json", "jsonl"]) {
+    it.effect(`can be verified with the published keys (${format})`, () =>
+      Effect.gen(function* () {
+        const runId = yield* createRun()
+        yield* appendMessages(runId, EVENTS_PER_EXPORT_READ + 3, 350)
+        const check = yield* publishedKeys
+        const verified = Effect.map(exportOf(runId, `format=${format}&includeRaw=true`), ({ text }) => ({
+          text,
+          found: verifyExport(sha256, check, Buffer.from(text))
+        }))
+        const open = yield* verified
+        assert.deepInclude(open.found, { ok: true, seal: null, exportSignature: "valid" }, JSON.stringify(open.found))
+        yield* endRun(runId)
+        const { found, text } = yield* verified
+        const events = EVENTS_PER_EXPORT_READ + 5
+        assert.deepInclude(found, { ok: true, events, signature: "valid", exportSignature: "valid" })
+        const changed = text.replace('"index":7,', '"index":8,')
+        assert.deepInclude(verifyExport(sha256, check, Buffer.from(changed)), { ok: false, index: 7 })
+        const first = (yield* exportOf(runId, `format=${format}&eventLimit=2`)).text
+        assert.deepInclude(verifyExport(sha256, check, Buffer.from(first)), { ok: false, index: 3 })
+      })
+    )
+  }
+
+  it.effect("seals a run from before, and holds what others have put into its log", () =>
+    Effect.gen(function* () {
+      const runId = yield* longRun(1_200)
+      yield* forgetChain(runId)
+      const check = yield* publishedKeys
+      const { text } = yield* exportOf(runId, "format=jsonl")
+      assert.deepInclude(verifyExport(sha256, check, Buffer.from(text)), {
+        ok: true,
+        events: 1_200,
+        signature: "valid"
+      })
     })
   )
 

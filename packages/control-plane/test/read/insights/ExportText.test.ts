@@ -35,13 +35,15 @@ const head = (events: number): ExportHead => ({
   projection: undefined,
   metrics: undefined,
   canonicalEvents: events,
-  rawEvents: events
+  rawEvents: events,
+  seal: undefined
 })
 
 const exported = (events: number, includeRaw = false) => ({
   head: head(events),
   exportedAt: START,
-  options: { includeCanonical: true, includeRaw, eventLimit: events }
+  options: { includeCanonical: true, includeRaw, eventLimit: events },
+  signer: undefined
 })
 
 const rowsIn = (text: string) => text.split('"id":"e').length - 1 + (text.split('"id":"r').length - 1)
@@ -99,7 +101,8 @@ describe("the text of an export", () => {
         const text = yield* Stream.mkString(bundleText(new CountedRows().madeUp(events), exported(events, true)))
         const bundle = JSON.parse(text)
         assert.deepStrictEqual(Object.keys(bundle), [
-          ...["run", "session", "projection", "metrics", "artifacts", "canonicalEvents", "rawEvents", "exportedAt"]
+          ...["run", "session", "projection", "metrics", "artifacts", "canonicalEvents", "rawEvents", "exportedAt"],
+          ...["seal", "heads", "digest"]
         ])
         assert.lengthOf(bundle.canonicalEvents, events)
         assert.lengthOf(bundle.rawEvents, events)
@@ -110,7 +113,7 @@ describe("the text of an export", () => {
   it.effect("gives each line its kind, and the type of its event beside", () =>
     Effect.gen(function* () {
       const text = yield* Stream.mkString(linesText(new CountedRows().madeUp(1), exported(1, true)))
-      const [first, event, raw, end] = text.split("\n")
+      const [first, event, raw, seal, digest, end] = text.split("\n")
       assert.strictEqual(JSON.parse(first ?? "").type, "header")
       assert.deepStrictEqual(JSON.parse(event ?? ""), {
         type: "canonical_event",
@@ -118,9 +121,13 @@ describe("the text of an export", () => {
         id: "e1",
         seq: 1,
         index: 1,
+        ts: "then",
         data: { padding: "" }
       })
       assert.deepStrictEqual(JSON.parse(raw ?? ""), { type: "raw_event", id: "r1", seq: 1 })
+      assert.deepInclude(JSON.parse(seal ?? ""), { type: "seal", seal: null })
+      assert.lengthOf(JSON.parse(seal ?? "").heads, 1)
+      assert.deepInclude(JSON.parse(digest ?? ""), { type: "digest", algorithm: "sha256", signature: null })
       assert.strictEqual(end, "")
     })
   )

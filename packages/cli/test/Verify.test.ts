@@ -1,0 +1,173 @@
+import { createHash, generateKeyPairSync, sign } from "node:crypto"
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import {
+  chainNext,
+  chainStart,
+  eventBytes,
+  exportEnds,
+  makeExportDigest,
+  makeSeal,
+  type Signer
+} from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { TestConsole } from "effect/testing"
+import { clientCommands, exitCodeOf, root, runCli } from "../src/index.ts"
+
+class Folder extends Context.Service<Folder, string>()("test/Folder") {
+  static readonly layer = Layer.effect(
+    Folder,
+    Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "runplane-verify-"))),
+      (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+    )
+  )
+}
+
+const sha256 = (...parts: ReadonlyArray<Uint8Array>) => {
+  const hash = createHash("sha256")
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+const RUN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
+const { privateKey, publicKey } = generateKeyPairSync("ed25519")
+const signer: Signer = { keyId: "key-1", sign: (message) => sign(null, message, privateKey) }
+const jwk = { ...publicKey.export({ format: "jwk" }), alg: "EdDSA", use: "sig", kid: "key-1", firstUsedAt: "then" }
+const keySet = JSON.stringify({ keys: [jwk] })
+
+/** A bundle of two events. */
+const bundle = (by: Signer | undefined) => {
+  const events = [1, 2].map((index) => JSON.stringify({ id: `e${index}`, runId: RUN, seq: index, index, data: {} }))
+  let head = chainStart(sha256, RUN)
+  const heads = events.map((text) => {
+    head = chainNext(sha256, head, eventBytes(text))
+    return Buffer.from(head).toString("hex")
+  })
+  const seal = makeSeal({ runId: RUN, events: 2, head, sealedAt: "2026-07-01T10:00:00.000Z" }, by)
+  const body = `{"run":{"id":"${RUN}"},"canonicalEvents":[${events.join(",")}],"exportedAt":"then"`
+  const covered = body + exportEnds.json.proof(seal, heads)
+  return covered + exportEnds.json.digest(makeExportDigest(sha256(Buffer.from(covered)), by))
+}
+
+/** Runs `runplane verify`, and tells its exit code, its output and its complaint. */
+const verify = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const program = runCli(root.pipe(Command.withSubcommands(clientCommands)), ["verify", ...args])
+  const before = (yield* TestConsole.logLines).length
+  const outcome = yield* Effect.result(Effect.provide(program, NodeServices.layer))
+  const text = (yield* TestConsole.logLines).slice(before).join("\n")
+  return Result.isSuccess(outcome)
+    ? { code: 0, text, complaint: "" }
+    : { code: exitCodeOf(outcome.failure), text, complaint: String(outcome.failure.message) }
+})
+
+layer(Folder.layer)("runplane verify", (it) => {
+  const file = (name: string, text: string) =>
+    Effect.map(Folder, (folder) => {
+      const path = join(folder, name)
+      writeFileSync(path, text)
+      return path
+    })
+
+  it.effect("says of a signed export what it found, and needs the keys", () =>
+    Effect.gen(function* () {
+      const path = yield* file("signed.json", bundle(signer))
+      const keys = yield* file("keys.json", keySet)
+      const fits = yield* verify(path, "--keys", keys)
+      assert.strictEqual(fits.code, 0, fits.complaint)
+      assert.match(fits.text, /2, as they were sealed/)
+      assert.match(fits.text, /signed by key-1/)
+      const json = JSON.parse((yield* verify(path, "--keys", keys, "--json")).text)
+      assert.deepInclude(json, { ok: true, runId: RUN, events: 2, signature: "valid", exportSignature: "valid" })
+      const unknown = yield* verify(path)
+      assert.strictEqual(unknown.code, 1)
+      assert.match(unknown.complaint, /the key key-1 that signed the seal is not known; name public keys with --keys$/)
+    })
+  )
+
+  it.effect("asks a service for its keys", () =>
+    Effect.gen(function* () {
+      const path = yield* file("signed.json", bundle(signer))
+      const asked: Array<string> = []
+      const server = yield* Effect.acquireRelease(
+        Effect.callback<ReturnType<typeof createServer>>((resume) => {
+          const listening = createServer((request, response) => {
+            asked.push(request.url ?? "")
+            response.writeHead(request.url === "/none" ? 404 : 200).end(keySet)
+          })
+          listening.listen(0, "127.0.0.1", () => resume(Effect.succeed(listening)))
+        }),
+        (listening) =>
+          Effect.callback<void>((resume) => {
+            listening.closeAllConnections()
+            listening.close(() => resume(Effect.void))
+          })
+      )
+      const address = server.address()
+      const url = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : ""
+      assert.strictEqual((yield* verify(path, "--keys", url)).code, 0)
+      assert.deepStrictEqual(asked, ["/.well-known/runplane-keys.json"])
+      const none = yield* verify(path, "--keys", `${url}/none`)
+      assert.strictEqual(none.code, 5)
+      assert.match(none.complaint, /it answered 404/)
+    })
+  )
+
+  it.effect("lets an unsigned export pass as what it is, unless signatures are wanted", () =>
+    Effect.gen(function* () {
+      const path = yield* file("unsigned.json", bundle(undefined))
+      const fits = yield* verify(path)
+      assert.strictEqual(fits.code, 0, fits.complaint)
+      assert.match(fits.text, /unsigned: shows accidents, not intentions/)
+      const wanted = yield* verify(path, "--keys", yield* file("keys.json", keySet))
+      assert.strictEqual(wanted.code, 1)
+      assert.match(wanted.complaint, /its seal is not signed/)
+    })
+  )
+
+  it.effect("names the first event that does not fit", () =>
+    Effect.gen(function* () {
+      const path = yield* file("changed.json", bundle(undefined).replace('"id":"e2"', '"id":"e3"'))
+      const { code, complaint } = yield* verify(path)
+      assert.strictEqual(code, 1)
+      assert.match(complaint, /changed.json does not fit from event 2 on: its text is not the one that was sealed$/)
+      const json = yield* verify(path, "--json")
+      assert.strictEqual(json.code, 1)
+      assert.deepInclude(JSON.parse(json.text), { ok: false, index: 2 })
+    })
+  )
+
+  it.effect("answers whatever it is given", () =>
+    Effect.gen(function* () {
+      const folder = yield* Folder
+      const good = yield* file("unsigned.json", bundle(undefined))
+      const huge = yield* file("huge.json", "")
+      truncateSync(huge, 1024 * 1024 * 1024 + 1)
+      for (const [args, code, words] of [
+        [[join(folder, "nowhere")], 2, /cannot be read/],
+        [[folder], 2, /is not a file/],
+        [[huge], 2, /is larger than 1024 MB/],
+        [[yield* file("a", "not JSON")], 1, /it is not an export as it was made/],
+        [[yield* file("b", bundle(undefined).slice(0, 300))], 1, /was cut/],
+        [[yield* file("c", `{"type":"header","x":"${"x".repeat(5_000_000)}"}\n`)], 1, /no seal and no digest/],
+        [[good, "--keys", yield* file("d", "{}")], 2, /holds no keys/],
+        [[good, "--keys", yield* file("e", keySet.replace(/"x":"[^"]*"/, '"x":"AA"'))], 2, /holds no keys/],
+        [[good, "--keys", "http://127.0.0.1:1"], 5, /no keys from/],
+        [[], 2, /--help/]
+      ] as const) {
+        const told = yield* verify(...args)
+        assert.strictEqual(told.code, code, `${args.join(" ")}: ${told.complaint}`)
+        assert.match(told.complaint, words)
+        assert.notInclude(told.complaint, "\n")
+      }
+    })
+  )
+})

@@ -1,0 +1,166 @@
+import * as Hex from "effect/encoding/Hex"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { Sha256 } from "./Chain.ts"
+import { ExportDigest, exportEnds, signedDigest, storedText } from "./ExportForm.ts"
+import { elementsOf, memberSpans } from "./JsonSpans.ts"
+import { Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
+import { type Misfit, type SignatureState, signatureOf, textOf, walkChain } from "./Verification.ts"
+
+/** What the check of an exported file found. */
+export type ExportVerification =
+  | {
+      readonly ok: true
+      readonly runId: string
+      readonly events: number
+      /** Null for a run that had not ended when it was exported: the file is whole, its history may go on. */
+      readonly seal: Seal | null
+      /** Of the seal; null when there is none. */
+      readonly signature: SignatureState | null
+      /** Of the whole file. */
+      readonly exportSignature: SignatureState
+    }
+  | Misfit
+
+/** An export taken apart; every part as its bytes. */
+interface Parts {
+  readonly format: keyof typeof exportEnds
+  readonly run: Uint8Array
+  readonly events: Iterable<Uint8Array>
+  readonly seal: Uint8Array
+  readonly heads: Uint8Array
+  readonly digest: Uint8Array
+  /** Where the digest begins, as `exportEnds` writes it. */
+  readonly covered: number
+}
+
+const unfit = (why: string): Misfit => ({ ok: false, why })
+
+/**
+ * Checks an export of a run, in either format, against the seal and the digest in it (docs/seal.md#verify). Every byte
+ * counts. The first event that does not fit is named before anything else is looked at.
+ */
+export const verifyExport = (sha256: Sha256, check: SignatureCheck, bytes: Uint8Array): ExportVerification => {
+  const parts = partsOf(bytes)
+  if ("ok" in parts) return parts
+  const seal = decodeSeal(textOf(parts.seal))
+  const heads = decodeHeads(textOf(parts.heads))
+  const run = decodeRun(textOf(parts.run))
+  const digest = decodeDigest(textOf(parts.digest))
+  if (Result.isFailure(run)) return unfit("its run has no id")
+  if (Result.isFailure(heads)) return unfit("its list of heads cannot be read")
+  if (Result.isFailure(seal)) return unfit("its seal cannot be read")
+  if (Result.isFailure(digest)) return unfit("its digest cannot be read")
+  const { id: runId } = run.success
+  const sealed = seal.success ?? undefined
+  if (sealed !== undefined && sealed.runId !== runId) return unfit(`its seal is of the run ${sealed.runId}`)
+
+  const walked = walkChain(sha256, runId, { events: parts.events, heads: heads.success }, sealed)
+  if (!walked.ok) return walked
+  const signature = sealed === undefined ? null : signatureOf(check, sealed, signedBytes(sealed), "seal")
+  if (signature !== null && typeof signature !== "string") return signature
+  const exportSignature = digestOf(sha256, check, bytes, parts, digest.success)
+  if (typeof exportSignature !== "string") return exportSignature
+  return { ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature }
+}
+
+const digestOf = (
+  sha256: Sha256,
+  check: SignatureCheck,
+  bytes: Uint8Array,
+  { covered, format }: Parts,
+  digest: ExportDigest
+): SignatureState | Misfit => {
+  if (textOf(bytes.subarray(covered)) !== exportEnds[format].digest(digest)) return unfit("its digest was changed")
+  if (Hex.encode(sha256(bytes.subarray(0, covered))) !== digest.sha256) {
+    return unfit("its events are those of the chain, and something beside them was changed")
+  }
+  return signatureOf(check, digest, signedDigest(digest), "export")
+}
+
+const partsOf = (bytes: Uint8Array): Parts | Misfit => {
+  if (bytes.length === 0) return unfit("it is empty")
+  if (startsWith(bytes, 0, "[")) return unfit("it is a list, as batch exports are: export one run")
+  return startsWith(bytes, 0, HEADER) ? partsOfLines(bytes) : partsOfBundle(bytes)
+}
+
+const DIGEST_MEMBER = ',"digest":'
+const UNSEALED = "it has no seal and no digest at its end: it is older than these, or was cut"
+
+const partsOfBundle = (bytes: Uint8Array): Parts | Misfit => {
+  const members = memberSpans(bytes)
+  if (members === undefined) {
+    return unfit("it is not an export as it was made: it was cut, laid out anew, or is something else")
+  }
+  const span = (name: string): Uint8Array | undefined => {
+    const found = members.get(name)
+    return found && bytes.subarray(found.start, found.end)
+  }
+  const [run, events, seal, heads, digest] = ["run", "canonicalEvents", "seal", "heads", "digest"].map(span)
+  if (run === undefined || events === undefined) return unfit("it is not the export of a run")
+  if (seal === undefined || heads === undefined || digest === undefined) return unfit(UNSEALED)
+  const covered = (members.get("digest")?.start ?? 0) - DIGEST_MEMBER.length
+  return { format: "json", run, events: elementsOf(events), seal, heads, digest, covered }
+}
+
+const HEADER = '{"type":"header",'
+const SEAL_LINE = '{"type":"seal",'
+const DIGEST_LINE = '{"type":"digest",'
+const RAW_LINE = '{"type":"raw_event",'
+const NEWLINE = 0x0a
+
+const partsOfLines = (bytes: Uint8Array): Parts | Misfit => {
+  if (bytes.at(-1) !== NEWLINE) return unfit("its last line is cut off")
+  const digestAt = lineBefore(bytes, bytes.length)
+  const sealAt = lineBefore(bytes, digestAt)
+  const bodyAt = bytes.indexOf(NEWLINE) + 1
+  if (sealAt < bodyAt || !startsWith(bytes, digestAt, DIGEST_LINE) || !startsWith(bytes, sealAt, SEAL_LINE)) {
+    return unfit(UNSEALED)
+  }
+  const header = memberSpans(bytes.subarray(0, bodyAt - 1))
+  const proof = memberSpans(bytes.subarray(sealAt, digestAt - 1))
+  const run = header?.get("run")
+  const [seal, heads] = [proof?.get("seal"), proof?.get("heads")]
+  if (run === undefined) return unfit("its header cannot be read")
+  if (seal === undefined || heads === undefined) return unfit("its seal cannot be read")
+  return {
+    format: "jsonl",
+    run: bytes.subarray(run.start, run.end),
+    events: eventsOfLines(bytes.subarray(bodyAt, sealAt)),
+    seal: bytes.subarray(sealAt + seal.start, sealAt + seal.end),
+    heads: bytes.subarray(sealAt + heads.start, sealAt + heads.end),
+    digest: bytes.subarray(digestAt, bytes.length - 1),
+    covered: digestAt
+  }
+}
+
+/** Where the line begins whose end, with its newline, is here. */
+const lineBefore = (bytes: Uint8Array, end: number): number => (end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1)
+
+const NO_EVENT = new Uint8Array()
+const utf8 = new TextEncoder()
+
+/** The texts of the events; a line that is neither an event nor a raw one comes as an event that cannot be read. */
+const eventsOfLines = function* (lines: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < lines.length; ) {
+    const end = lines.indexOf(NEWLINE, start)
+    if (!startsWith(lines, start, RAW_LINE)) {
+      const line = textOf(lines.subarray(start, end))
+      const text = line === undefined ? undefined : storedText(line)
+      yield text === undefined ? NO_EVENT : utf8.encode(text)
+    }
+    start = end + 1
+  }
+}
+
+const startsWith = (bytes: Uint8Array, at: number, ascii: string): boolean => {
+  for (let place = 0; place < ascii.length; place++) {
+    if (bytes[at + place] !== ascii.charCodeAt(place)) return false
+  }
+  return true
+}
+
+const decodeRun = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Struct({ id: Schema.String })))
+const decodeSeal = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.NullOr(Seal)))
+const decodeHeads = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Array(Schema.String)))
+const decodeDigest = Schema.decodeUnknownResult(Schema.fromJsonString(ExportDigest))

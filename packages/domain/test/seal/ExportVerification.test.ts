@@ -1,0 +1,239 @@
+import { createHash, generateKeyPairSync, sign, verify } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import {
+  chainNext,
+  chainStart,
+  eventBytes,
+  exportEnds,
+  exportedLine,
+  makeExportDigest,
+  makeSeal,
+  type Seal,
+  type Sha256,
+  type SignatureCheck,
+  type Signer,
+  storedText,
+  verifyExport
+} from "@runplane/domain"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import { nastyText } from "../support/arbitraries.ts"
+import { eventsOf, opened, proposes, votes } from "../support/deliberations.ts"
+import { RUN_ID, textOf } from "../support/events.ts"
+
+const sha256: Sha256 = (...parts) => {
+  const hash = createHash("sha256")
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+const signerOf = (keyId: string) => {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519")
+  const signer: Signer = { keyId, sign: (message) => sign(null, message, privateKey) }
+  return { signer, publicKey }
+}
+const keys = [signerOf("key-1"), signerOf("key-2")] as const
+const check: SignatureCheck = (keyId, message, signature) => {
+  const key = keys.find(({ signer }) => signer.keyId === keyId)
+  return key && verify(null, message, key.publicKey, signature)
+}
+
+const texts = eventsOf(opened(), proposes("a"), votes("a", "APPROVE"), votes("b", "caf\u00e9 \u{1F600}")).map(textOf)
+
+type Format = keyof typeof exportEnds
+
+interface Made {
+  readonly events?: ReadonlyArray<string>
+  readonly signer?: Signer | undefined
+  /** The export's own; that of the seal unless said. */
+  readonly exporter?: Signer | undefined
+  readonly isSealed?: boolean
+  /** Changes the events once the seal and the heads are made. */
+  readonly tamper?: (events: ReadonlyArray<string>) => ReadonlyArray<string>
+}
+
+/** An export as the service makes it. */
+const exported = (format: Format, made: Made = {}): Buffer => {
+  const { events = texts, isSealed = true, tamper = (all) => all } = made
+  const signer = "signer" in made ? made.signer : keys[0].signer
+  const exporter = "exporter" in made ? made.exporter : signer
+  let head = chainStart(sha256, RUN_ID)
+  const heads = events.map((text) => {
+    head = chainNext(sha256, head, eventBytes(text))
+    return Buffer.from(head).toString("hex")
+  })
+  const draft = { runId: RUN_ID, events: events.length, head, sealedAt: "2026-07-01T10:00:00.000Z" }
+  const seal: Seal | undefined = isSealed ? makeSeal(draft, signer) : undefined
+  const around = `"run":{"id":"${RUN_ID}","status":"completed","tags":["a \\"b\\\\"]},"session":null,"artifacts":[{}]`
+  const raw = '{"id":"r1","payload":{"a":[1,true,null]}}'
+  const body = {
+    json: `{${around},"canonicalEvents":[${tamper(events).join(",")}],"rawEvents":[${raw}],"exportedAt":"then"`,
+    jsonl: [`{"type":"header",${around}}`, ...tamper(events).map(exportedLine), `{"type":"raw_event",${raw.slice(1)}`]
+      .map((line) => `${line}\n`)
+      .join("")
+  }
+  const covered = body[format] + exportEnds[format].proof(seal, heads)
+  return Buffer.from(covered + exportEnds[format].digest(makeExportDigest(sha256(Buffer.from(covered)), exporter)))
+}
+
+const verified = (bytes: Uint8Array, by = check) => verifyExport(sha256, by, bytes)
+
+const whyOf = (bytes: Uint8Array, by = check) => {
+  const found = verified(bytes, by)
+  return found.ok ? "it fits" : found.index === undefined ? found.why : `${found.index}: ${found.why}`
+}
+
+const formats: ReadonlyArray<Format> = ["json", "jsonl"]
+
+for (const format of formats) {
+  describe(`an export of format ${format}`, () => {
+    it("fits as it is", () => {
+      assert.deepInclude(verified(exported(format)), {
+        ok: true,
+        runId: RUN_ID,
+        events: 5,
+        signature: "valid",
+        exportSignature: "valid"
+      })
+      const unsigned = verified(exported(format, { signer: undefined }))
+      assert.deepInclude(unsigned, { ok: true, signature: "unsigned", exportSignature: "unsigned" })
+      const open = verified(exported(format, { isSealed: false }))
+      assert.deepInclude(open, { ok: true, seal: null, signature: null, exportSignature: "valid" })
+      assert.deepInclude(verified(exported(format, { events: [] })), { ok: true, events: 0 })
+    })
+
+    it("fits when it was exported under another key than it was sealed with", () => {
+      const rotated = exported(format, { exporter: keys[1].signer })
+      assert.deepInclude(verified(rotated), { ok: true, signature: "valid", exportSignature: "valid" })
+      const onlyNew: SignatureCheck = (keyId, ...rest) => (keyId === "key-2" ? check(keyId, ...rest) : undefined)
+      assert.strictEqual(whyOf(rotated, onlyNew), "the key key-1 that signed the seal is not known")
+      const onlyOld: SignatureCheck = (keyId, ...rest) => (keyId === "key-1" ? check(keyId, ...rest) : undefined)
+      assert.strictEqual(whyOf(rotated, onlyOld), "the key key-2 that signed the export is not known")
+    })
+
+    it("names the first event that does not fit", () => {
+      const why = (tamper: (events: ReadonlyArray<string>) => ReadonlyArray<string>) =>
+        whyOf(exported(format, { tamper }))
+      const reworded = (events: ReadonlyArray<string>, at: number) =>
+        events.with(at, (events[at] ?? "").replace('"data":{', '"data":{"x":1,'))
+      assert.strictEqual(
+        why((events) => reworded(events, 2)),
+        "3: its text is not the one that was sealed"
+      )
+      assert.strictEqual(
+        why((events) => reworded(reworded(events, 4), 1)),
+        "2: its text is not the one that was sealed"
+      )
+      assert.strictEqual(
+        why((events) => events.toSpliced(1, 1)),
+        "2: it is event 3 of its run"
+      )
+      assert.strictEqual(
+        why((events) => events.toSpliced(1, 0, events[0] ?? "")),
+        "2: it is event 1 of its run"
+      )
+      assert.strictEqual(
+        why((events) => events.slice(0, 4)),
+        "5: missing; 5 events were sealed"
+      )
+      assert.strictEqual(
+        why((events) => events.toReversed()),
+        "1: it is event 5 of its run"
+      )
+      assert.strictEqual(
+        why((events) => events.with(3, (events[3] ?? "").replace(RUN_ID, "another"))),
+        "4: it is of the run another"
+      )
+    })
+
+    it("shows each single byte that is changed, dropped, repeated or swapped", () => {
+      const original = exported(format, { events: texts.slice(0, 2) })
+      const missed: Array<string> = []
+      const attempt = (what: string, at: number, bytes: Buffer) => {
+        if (!bytes.equals(original) && verified(bytes).ok) missed.push(`${what} ${at}`)
+      }
+      original.forEach((byte, at) => {
+        const [before, after] = [original.subarray(0, at), original.subarray(at + 1)]
+        const mask = [0x01, 0x20, 0x80][at % 3] ?? 1
+        attempt("changed", at, Buffer.concat([before, Buffer.of(byte ^ mask), after]))
+        attempt("dropped", at, Buffer.concat([before, after]))
+        attempt("repeated", at, Buffer.concat([before, Buffer.of(byte, byte), after]))
+        if (at + 1 < original.length) {
+          const [next = 0, rest] = [original[at + 1], original.subarray(at + 2)]
+          attempt("swapped", at, Buffer.concat([before, Buffer.of(next, byte), rest]))
+        }
+      })
+      assert.deepStrictEqual(missed, [])
+    }, 60_000)
+
+    const place = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 })))
+
+    it.prop("shows any other bytes in place of one", { place, text: nastyText }, ({ place, text }) => {
+      const original = exported(format)
+      const at = place % original.length
+      const changed = Buffer.concat([original.subarray(0, at), Buffer.from(text), original.subarray(at + 1)])
+      if (!changed.equals(original)) assert.isFalse(verified(changed).ok)
+    })
+
+    it.prop("is known when it is cut anywhere", { place }, ({ place }) => {
+      const original = exported(format)
+      assert.isFalse(verified(original.subarray(0, place % original.length)).ok)
+    })
+
+    it("says what else is wrong", () => {
+      const original = exported(format).toString()
+      const changed = (from: string, to: string) => whyOf(Buffer.from(original.replace(from, to)))
+      assert.match(changed('"status":"completed"', '"status":"cancelled"'), /something beside them was changed/)
+      assert.match(changed('"keyId":"key-1","sha256"', '"keyId":"key-9","sha256"'), /key-9 that signed the export/)
+      assert.match(changed('"heads":["', '"heads":["0'), /^the head beside event 1 is not that of the chain$/)
+      assert.match(changed(/"seal":\{.*?\}/.exec(original)?.[0] ?? "", '"seal":null'), /something beside/)
+      assert.match(changed('"digest"', '"other"'), /no seal and no digest/)
+    })
+  })
+}
+
+describe("a file that is no export", () => {
+  for (const [text, why] of [
+    ["", "it is empty"],
+    ["not JSON", "it is not an export as it was made: it was cut, laid out anew, or is something else"],
+    ['{"a":1}', "it is not the export of a run"],
+    ["[]", "it is a list, as batch exports are: export one run"],
+    ['{"run":{},"canonicalEvents":[]}', "it has no seal and no digest at its end: it is older than these, or was cut"],
+    ['{"type":"header","run":{}}\n', "it has no seal and no digest at its end: it is older than these, or was cut"],
+    ['{"type":"header","run":{}}', "its last line is cut off"],
+    ["\n\n\n", "it is not an export as it was made: it was cut, laid out anew, or is something else"]
+  ] as const) {
+    it(`is told: ${JSON.stringify(text)}`, () => assert.strictEqual(whyOf(Buffer.from(text)), why))
+  }
+
+  it.prop("is refused whatever it is, and nothing throws", { text: nastyText }, ({ text }) => {
+    for (const bytes of [text, `${text}\n`, `{"type":"header",${text}\n`, `{"run":${text}}`]) {
+      assert.isFalse(verified(Buffer.from(bytes)).ok)
+    }
+  })
+
+  it("may be deep, or one long line", () => {
+    assert.isFalse(verified(Buffer.alloc(2_000_000, "[")).ok)
+    assert.isFalse(verified(Buffer.concat([Buffer.from('{"run":'), Buffer.alloc(5_000_000, "[")])).ok)
+    assert.isFalse(verified(Buffer.concat([Buffer.from('{"type":"header","'), Buffer.alloc(5_000_000, "\\")])).ok)
+    const deep = `{"runId":"${RUN_ID}","index":1,"data":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
+    for (const format of formats) assert.isFalse(verified(exported(format, { tamper: () => [deep] })).ok)
+  })
+})
+
+describe("a line of an export", () => {
+  it("holds the text that was stored", () => {
+    for (const text of texts) {
+      const line = exportedLine(text) ?? ""
+      assert.isTrue(line.startsWith('{"type":"canonical_event","eventType":"'))
+      assert.isFalse(line.includes('"text":"{'))
+      assert.strictEqual(storedText(line), text)
+    }
+    for (const text of ['{"type" : "a"}', '{"ts":"t","a":1,"type":"b","data":{}}', '{"type":"x","2":1,"1":0}']) {
+      const line = exportedLine(text) ?? ""
+      assert.strictEqual(storedText(line), text)
+      assert.isFalse(line.includes("\n"))
+    }
+    for (const text of ["[]", "1", "{", "{}"]) assert.isUndefined(exportedLine(text))
+  })
+})

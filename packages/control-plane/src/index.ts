@@ -1,4 +1,5 @@
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
 export { DatabaseUnavailable, databaseSettings, migrateDatabase } from "./database/Database.ts"
 export { layerRuntime } from "./edge/RuntimeFromSettings.ts"
+export { emptyChain, extendChain } from "./log/seal/HashChain.ts"
 export { judgeControlPlaneSettings } from "./SettingsCheck.ts"

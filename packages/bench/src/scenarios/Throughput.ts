@@ -7,6 +7,7 @@ import type { ThroughputLoad } from "../Plan.ts"
 import { number } from "../Report.ts"
 import { eventsOfHistory } from "../runtime/History.ts"
 import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
+import { measureChain } from "./ChainCost.ts"
 import { awaitEnvelopes, closeFleet, openFleet } from "./Fleet.ts"
 import { measureRawCeiling } from "./RawCeiling.ts"
 import { countRows, eventCounts, readWrittenRows } from "./WrittenRows.ts"
@@ -22,6 +23,8 @@ export interface ThroughputFound {
   /** Transactions that wrote the events. */
   readonly transactions: number
   readonly rawRowsPerSecond: number
+  /** What the hash chains of the runs take of it. */
+  readonly chainSeconds: number
   /** Of the write-ahead log, in all. */
   readonly walBytes: number
   readonly cost: Cost
@@ -65,6 +68,7 @@ export const throughput = Effect.fn("Throughput.measure")(
     const rows = yield* readWrittenRows(before)
     yield* closeFleet(fleet)
     const rawRowsPerSecond = yield* measureRawCeiling(rows)
+    const chainSeconds = yield* measureChain(rows.events)
     const found: ThroughputFound = {
       load,
       envelopes,
@@ -72,6 +76,7 @@ export const throughput = Effect.fn("Throughput.measure")(
       rows: countRows(rows),
       transactions: new Set(rows.events.map(({ writer }) => writer)).size,
       rawRowsPerSecond,
+      chainSeconds,
       walBytes,
       cost
     }
@@ -81,6 +86,7 @@ export const throughput = Effect.fn("Throughput.measure")(
 )
 
 export const throughputOutcome = ({
+  chainSeconds,
   cost,
   envelopes,
   events,
@@ -90,7 +96,8 @@ export const throughputOutcome = ({
   transactions,
   walBytes
 }: ThroughputFound): Outcome => {
-  const { aim, aimRatio, runs, subscribers } = load
+  const { aim, aimChain, aimRatio, runs, subscribers } = load
+  const chainShare = (100 * chainSeconds) / cost.seconds
   const envelopeRate = envelopes / cost.seconds
   const rowRate = rows / cost.seconds
   const ratio = rowRate / rawRowsPerSecond
@@ -100,6 +107,13 @@ export const throughputOutcome = ({
     { name: "rows", value: rowRate, unit: "/s", better: "more" },
     { name: "raw rows", value: rawRowsPerSecond, unit: "/s", better: "more" },
     { name: "share of raw", value: ratio, unit: "", better: "more", ...(aimRatio !== undefined && { aim: aimRatio }) },
+    {
+      name: "hash chain of ingest",
+      value: chainShare,
+      unit: "%",
+      better: "less",
+      ...(aimChain !== undefined && { aim: aimChain })
+    },
     { name: "WAL of an envelope", value: walBytes / envelopes / BYTES_PER_KB, unit: "kB", better: "less" },
     ...costFigures(cost)
   ]
@@ -108,6 +122,7 @@ export const throughputOutcome = ({
     `${scenario}: ${number(cost.seconds)} s in ${transactions} transactions, ` +
     `${number(envelopeRate)} envelopes/s, ${number(events / cost.seconds)} events/s, ` +
     `${number(rowRate)} rows/s = ${number(ratio)} of raw (${number(rawRowsPerSecond)} rows/s), ` +
-    `${number(walBytes / envelopes / BYTES_PER_KB)} kB of WAL an envelope, ${costInWords(cost)}`
+    `${number(walBytes / envelopes / BYTES_PER_KB)} kB of WAL an envelope, ` +
+    `${number(chainShare)} % for the hash chain, ${costInWords(cost)}`
   return { scenario, line, figures }
 }

@@ -233,12 +233,12 @@ const asksOf = (given: Given): ReadonlyArray<string> => {
   const format = text(given["format"])
   const pattern = text(given["pattern"])
   return [
-    range(of("minimum"), of("maximum"), ""),
+    range(of("minimum"), of("maximum")),
     of("exclusiveMinimum") === undefined ? undefined : `more than ${of("exclusiveMinimum")}`,
     of("exclusiveMaximum") === undefined ? undefined : `less than ${of("exclusiveMaximum")}`,
     of("multipleOf") === undefined ? undefined : `a multiple of ${of("multipleOf")}`,
-    range(of("minLength"), of("maxLength"), " characters"),
-    range(of("minItems"), of("maxItems"), " items"),
+    range(of("minLength"), of("maxLength"), "character"),
+    range(of("minItems"), of("maxItems"), "item"),
     given["uniqueItems"] === true ? "each item once" : undefined,
     format === undefined ? undefined : (FORMATS[format] ?? `in the form ${format}`),
     pattern === undefined ? undefined : `matches ${pattern}`

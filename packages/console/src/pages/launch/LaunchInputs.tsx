@@ -89,7 +89,7 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
     <form
       // What is wrong is said by the service, beside the fields.
       noValidate
-      className="mt-4 grid items-start gap-4 2xl:grid-cols-[1fr_380px]"
+      className="mt-4 grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_320px] 2xl:grid-cols-[minmax(0,1fr)_400px]"
       onSubmit={(event) => {
         event.preventDefault()
         if (!launch.isPending) launch.mutate()

@@ -40,7 +40,7 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
   const chosen = catalog.data?.find((scenario) => nameOf(scenario) === wanted.scenario)
   return (
     <div tabIndex={0} className="h-full overflow-auto">
-      <div className="mx-auto grid max-w-[1180px] gap-6 p-4 lg:grid-cols-[340px_1fr]">
+      <div className="mx-auto grid max-w-[1500px] gap-6 p-4 lg:grid-cols-[280px_1fr] 2xl:grid-cols-[340px_1fr]">
         <section aria-label="Scenarios" className={chosen === undefined ? "lg:col-span-2" : "max-lg:hidden"}>
           <h1 className="text-[17px] font-semibold tracking-tight">Launch</h1>
           <p className="mt-0.5 text-muted">Choose a scenario: its agents are started, and you watch them decide.</p>

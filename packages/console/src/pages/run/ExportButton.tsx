@@ -29,7 +29,7 @@ export const ExportButton = ({ runId }: { readonly runId: string }) => {
         onClick={() => save.mutate()}
       >
         <Download size={14} aria-hidden />
-        <span className="max-md:sr-only">{save.isPending ? "Exporting…" : "Export"}</span>
+        <span className="max-2xl:sr-only">{save.isPending ? "Exporting…" : "Export"}</span>
       </button>
       <Overlay open={save.isError} onClose={() => save.reset()} title="Export">
         <Failure what="The run could not be exported" error={save.error} />

@@ -43,6 +43,9 @@ const offersFor = ({ run, state }: Shown, may: (role: Role) => boolean): Readonl
   ]
 }
 
+/** Shown by their icon alone where room is scarce. */
+const RARE: ReadonlySet<RunAction> = new Set(["archive", "delete"])
+
 /** When the session runs out of time, as the runtime last said; undefined when it never did. */
 const deadlineOf = ({ events }: Shown): number | undefined => {
   for (let at = events.length - 1; at >= 0; at--) {
@@ -99,14 +102,14 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
               onClick={() => (not === undefined ? setAction(offered) : undefined)}
             >
               <Icon size={14} aria-hidden />
-              <span className="max-lg:sr-only">{title}</span>
+              <span className={RARE.has(offered) ? "max-2xl:sr-only" : "max-lg:sr-only"}>{title}</span>
             </button>
           ))}
           {may("operator") ? <ExportButton runId={run.id} /> : null}
           {may("operator") && facts.scenario !== undefined ? (
             <Link href={`/launch?from=${encodeURIComponent(run.id)}`} className="btn px-2" title="Run again">
               <RotateCcw size={14} aria-hidden />
-              <span className="max-md:sr-only">Run again</span>
+              <span className="max-lg:sr-only">Run again</span>
             </Link>
           ) : null}
         </span>

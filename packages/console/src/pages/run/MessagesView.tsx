@@ -18,17 +18,17 @@ const tones: Readonly<Record<Fate, "good" | "calm" | "bad">> = { accepted: "good
 const columns: ReadonlyArray<EventColumn<MessageRow>> = [
   { title: "Event", width: 52, cell: ({ index }) => index },
   { title: "When", width: 92, className: "num text-soft", cell: ({ ts }) => clockTime(Date.parse(ts)) },
-  { title: "From", width: 150, className: "font-medium", cell: ({ from }) => <Said text={from || "–"} /> },
+  { title: "From", width: 140, className: "font-medium", cell: ({ from }) => <Said text={from || "–"} /> },
   {
     title: "To",
-    width: 110,
+    width: 92,
     className: "text-soft",
     cell: ({ fate, to }) => <Said text={to.length === 0 ? (fate === "accepted" ? "everybody" : "–") : to.join(", ")} />
   },
-  { title: "Type", width: 120, className: "font-mono text-[12px]", cell: ({ type }) => <Said text={type || "–"} /> },
+  { title: "Type", width: 112, className: "font-mono text-[12px]", cell: ({ type }) => <Said text={type || "–"} /> },
   {
     title: "What became of it",
-    width: 130,
+    width: 112,
     grows: true,
     cell: ({ fate, why }) => (
       <>
@@ -38,7 +38,7 @@ const columns: ReadonlyArray<EventColumn<MessageRow>> = [
   },
   {
     title: "Message",
-    width: 170,
+    width: 156,
     cell: ({ messageId }) => (messageId === "" ? "–" : <Id id={messageId} label="message id" edge={7} />)
   }
 ]

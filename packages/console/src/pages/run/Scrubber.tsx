@@ -99,7 +99,7 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
           {speed}×
         </button>
         <span className={`num min-w-0 truncate ${isNow ? "text-muted" : "font-medium text-warn"}`}>{label}</span>
-        {phase === undefined ? null : <span className="text-muted max-sm:hidden">{phase.title}</span>}
+        {phase === undefined ? null : <span className="text-muted max-sm:hidden">· {phase.title}</span>}
         <button
           type="button"
           className="btn btn-quiet px-1 text-soft"

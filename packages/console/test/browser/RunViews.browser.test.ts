@@ -1,0 +1,267 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import {
+  ask,
+  CONTROL_PLANE,
+  go,
+  launchExample,
+  openPage,
+  PATIENCE_MS,
+  picture,
+  startStack,
+  tearDown,
+  violationsOf,
+  waitingRun
+} from "./Stage.ts"
+
+let decided = ""
+
+beforeAll(async () => {
+  await startStack()
+  decided = await launchExample()
+  for (let left = 600; left > 0; left--) {
+    const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${decided}?wait=terminal&timeoutMs=10000`)
+    if (body.status === "completed") break
+  }
+}, 4 * PATIENCE_MS)
+afterAll(tearDown)
+
+const light = (page: Page, state: string) =>
+  page.locator(`[data-light="${state}"]`).locator("visible=true").first().waitFor()
+
+const get = async (path: string) => (await ask("GET", `${CONTROL_PLANE}/runs/${decided}${path}`)).body
+
+const settle = (page: Page) => page.waitForFunction(() => document.querySelector(".skeleton") === null)
+
+interface Recorded {
+  readonly index: number
+  readonly seq: number
+  readonly type: string
+  readonly ts: string
+}
+
+/** The run of the example made so many events long: its own events over and over, served in place of the real ones. */
+const longRun = async (page: Page, count: number): Promise<void> => {
+  const events: ReadonlyArray<Recorded> = await get("/events?limit=1000")
+  const end = events.findIndex(({ type }) => type === "run.completed")
+  const middle = events.slice(0, end).filter(({ type }) => type === "message.received" || type === "proposal.updated")
+  const all = events.slice(0, end)
+  const start = Date.parse(events[0]?.ts ?? "")
+  const long: Array<unknown> = []
+  for (let index = 1; index <= count; index++) {
+    const event = index === count ? events[end] : (all[index - 1] ?? middle[index % middle.length])
+    long.push({ ...event, id: crypto.randomUUID(), index, seq: index, ts: new Date(start + index * 20).toISOString() })
+  }
+  const state = await get("/state")
+  const timeline = { ...state.timeline, latestSeq: count, latestIndex: count, totalEvents: count }
+  const frames = [
+    `event: snapshot\ndata: ${JSON.stringify({ ...state, timeline })}\n\n`,
+    ...long.map((event, at) => `event: canonical_event\nid: ${at + 1}\ndata: ${JSON.stringify(event)}\n\n`)
+  ]
+  const run = { ...(await get("")), lastEventIndex: count, lastEventSeq: count }
+  await page.route(`${CONTROL_PLANE}/runs/${decided}`, (route) => route.fulfill({ json: run }))
+  await page.route(`${CONTROL_PLANE}/runs/${decided}/stream*`, (route) =>
+    route.fulfill({ contentType: "text/event-stream", body: frames.join("") })
+  )
+}
+
+describe("the views of a run in a browser", () => {
+  it(
+    "show what the API answers for the same run",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      const open = async (view: string) => {
+        await go(page, `/runs/${decided}?view=${view}`)
+        await light(page, "complete")
+        await settle(page)
+      }
+      const state = await get("/state")
+      const tally = state.policy.voteTally[0]
+      await open("policy")
+      await page.getByLabel("Rules").getByText(state.policy.policyVersion).waitFor()
+      await page.getByText(`${tally.allow} for`).first().waitFor()
+      const forecast = await get("/forecast")
+      for (const { outcome, status } of forecast.outcomes) {
+        await page.locator(`[data-outcome="${outcome}"][data-status="${status}"]`).waitFor()
+      }
+      // A vote is tried otherwise: the page says what the service says.
+      const [voter] = state.participants
+      const proposalId = tally.commitmentId
+      await page.getByLabel(`${voter.participantId} on`).first().click()
+      const asked = { votes: [{ participantId: voter.participantId, proposalId, vote: "REJECT" }] }
+      const { body: answer } = await ask("POST", `${CONTROL_PLANE}/runs/${decided}/what-if`, asked)
+      const says = page.locator("[data-what-if]")
+      await says.getByText(answer.after.allowed ? "allowed" : "refused", { exact: true }).waitFor()
+      assert.include(page.url(), "votes=")
+
+      await open("messages")
+      const messages = (await get("/messages")).filter(({ status }: { status: string }) => status === "accepted")
+      await page.getByText(`${messages.length} were accepted`).waitFor()
+      await open("signals")
+      const metrics = await get("/metrics")
+      await page.getByText(`${metrics.signalCount} signals`).waitFor()
+      await open("artifacts")
+      for (const { id, label } of await get("/artifacts")) {
+        await page.locator(`[data-artifact="${id}"]`).getByText(label).waitFor()
+      }
+      await open("traces")
+      const traces = await get("/traces")
+      assert.strictEqual(await page.locator("[data-spans]").textContent(), String(traces.spanCount))
+      await open("cost")
+      await page.getByText(state.llm.totals.totalTokens.toLocaleString("en-US")).first().waitFor()
+      await open("graph")
+      await page.getByText("as a list").click()
+      const [first] = await page.locator("[data-edge]").all()
+      assert.isDefined(first)
+      await open("raw")
+      await page.getByLabel("Event as it was recorded").getByText(`"${decided}"`).first().waitFor()
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it(
+    "have no violation that axe finds, in both themes, on wide and narrow screens",
+    async () => {
+      const views = ["policy", "graph", "messages", "signals", "cost", "artifacts", "traces", "raw"]
+      for (const theme of ["light", "dark"] as const) {
+        for (const width of [1280, 390]) {
+          const { context, page } = await openPage({ theme, width })
+          for (const view of views) {
+            await go(page, `/runs/${decided}?view=${view}`)
+            await light(page, "complete")
+            await settle(page)
+            await picture(page, `${view}-${width}-${theme}`)
+            assert.deepStrictEqual(await violationsOf(page), [], `${view} ${theme} ${width}`)
+            assert.isTrue(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), view)
+          }
+          await context.close()
+        }
+      }
+    },
+    8 * PATIENCE_MS
+  )
+
+  it("is opened, scrubbed and played by keys, and keeps its bookmarks in the address", async () => {
+    const { context, page } = await openPage()
+    await go(page, `/runs/${decided}?at=30`)
+    await light(page, "complete")
+    await page.getByText("as of event 30,").waitFor()
+    await page.keyboard.press("b")
+    await page.waitForURL(/bookmarks=30/)
+    await page.keyboard.press("}")
+    await page.getByText("as of event 30,").waitFor({ state: "detached" })
+    await page.getByLabel("Go to the bookmark at event 30").focus()
+    await page.keyboard.press("Enter")
+    await page.getByText("as of event 30,").waitFor()
+    await context.close()
+  })
+
+  it("fills the form of a launch with what the run before was launched with, and compiles it", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, `/runs/${decided}`)
+    await page.getByRole("link", { name: "Run again" }).click()
+    await page.getByText("As in").waitFor()
+    await page.locator("[data-compiled='yes']").waitFor()
+    await page.getByLabel("Error rate percent").fill("500")
+    await page.getByText("must be <= 100").first().waitFor()
+    await page.locator("[data-compiled='no']").waitFor()
+    await picture(page, "launch-again-1280-light")
+    assert.deepStrictEqual(await violationsOf(page), [])
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it(
+    "says 403, 404, 429 and 503 of a run plainly, and of a run that is deleted while it is open",
+    async () => {
+      for (const [status, code] of [
+        [403, "FORBIDDEN"],
+        [404, "RUN_NOT_FOUND"],
+        [429, "TOO_MANY_REQUESTS"],
+        [503, "SERVICE_UNAVAILABLE"]
+      ] as const) {
+        const { context, page } = await openPage()
+        await page.route(`${CONTROL_PLANE}/runs/${decided}**`, (route) =>
+          route.fulfill({ status, json: { statusCode: status, errorCode: code, message: `made up: ${status}` } })
+        )
+        await go(page, `/runs/${decided}`)
+        await page.getByRole("alert").first().waitFor()
+        await context.close()
+      }
+      const { body } = await waitingRun({ runLabel: "goes away" })
+      const { context, page } = await openPage()
+      await go(page, `/runs/${body.runId}`)
+      await light(page, "live")
+      await ask("POST", `${CONTROL_PLANE}/runs/${body.runId}/cancel`, { reason: "over" })
+      await page.locator("header [data-status='cancelled']").waitFor()
+      await ask("DELETE", `${CONTROL_PLANE}/runs/${body.runId}`)
+      await page.reload()
+      await page.getByText("RUN_NOT_FOUND").first().waitFor()
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it(
+    "paints a run of 5,000 events within a second and takes a step in it within a frame",
+    async () => {
+      const { context, page } = await openPage()
+      await longRun(page, 5_000)
+      const paints: Array<number> = []
+      for (let attempt = 0; attempt < 3; attempt++) {
+        await go(page, `/runs/${decided}`)
+        await page.locator("[role=tabpanel] [aria-label='Why']").waitFor()
+        paints.push(await page.evaluate(() => performance.now()))
+      }
+      await light(page, "complete")
+      const steps: ReadonlyArray<number> = await page.evaluate(async () => {
+        const took: Array<number> = []
+        for (let step = 0; step < 60; step++) {
+          await new Promise(requestAnimationFrame)
+          const before = performance.now()
+          window.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }))
+          await Promise.resolve()
+          took.push(performance.now() - before)
+        }
+        return took.toSorted((one, other) => one - other)
+      })
+      const median = steps[Math.floor(steps.length / 2)] ?? 0
+      process.stdout.write(
+        `5,000 events: painted after ${paints.map(Math.round).join(", ")} ms; a step takes ${median.toFixed(1)} ms (median)\n`
+      )
+      assert.isBelow(median, 16)
+      assert.isBelow(Math.min(...paints), 1_000)
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it(
+    "scrolls through 20,000 events without dropping frames",
+    async () => {
+      const { context, page } = await openPage()
+      await longRun(page, 20_000)
+      await go(page, `/runs/${decided}?view=events`)
+      await light(page, "complete")
+      const frames: ReadonlyArray<number> = await page.evaluate(async () => {
+        const list = document.querySelector("[role=listbox]")
+        const took: Array<number> = []
+        let before = performance.now()
+        for (let frame = 0; frame < 120; frame++) {
+          if (list !== null) list.scrollTop += 900
+          await new Promise(requestAnimationFrame)
+          took.push(performance.now() - before)
+          before = performance.now()
+        }
+        return took.toSorted((one, other) => one - other)
+      })
+      const slow = frames.filter((ms) => ms > 34).length
+      process.stdout.write(`20,000 events: ${slow} of ${frames.length} frames took longer than two\n`)
+      assert.isBelow(slow, frames.length / 10)
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+})

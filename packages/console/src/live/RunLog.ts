@@ -14,13 +14,14 @@ export class RunLog {
   readonly events: Array<CanonicalEvent> = []
   readonly #checkpoints: Array<RunState>
   #latest: RunState
-  #visited: { readonly index: number; readonly state: RunState }
+  /** The states from a checkpoint on, as far as somebody went: a step back folds nothing. */
+  #visited: { readonly start: number; readonly states: Array<RunState> }
 
   constructor(runId: string) {
     const empty = emptyRunState(runId)
     this.#checkpoints = [empty]
     this.#latest = empty
-    this.#visited = { index: 0, state: empty }
+    this.#visited = { start: 0, states: [empty] }
   }
 
   /** Index of the last event; everything up to it is here. */
@@ -47,13 +48,14 @@ export class RunLog {
     if (index >= this.count) return this.#latest
     const checkpoint = Math.max(0, Math.floor(index / CHECKPOINT_EVERY))
     const start = checkpoint * CHECKPOINT_EVERY
-    const isAhead = this.#visited.index >= start && this.#visited.index <= index
-    let state = isAhead ? this.#visited.state : (this.#checkpoints[checkpoint] ?? this.#latest)
-    for (let at = isAhead ? this.#visited.index : start; at < index; at++) {
-      const event = this.events[at]
-      if (event !== undefined) state = project(state, event)
+    if (this.#visited.start !== start) {
+      this.#visited = { start, states: [this.#checkpoints[checkpoint] ?? this.#latest] }
     }
-    this.#visited = { index, state }
-    return state
+    const { states } = this.#visited
+    for (let at = start + states.length - 1; at < index; at++) {
+      const [event, before] = [this.events[at], states.at(-1)]
+      if (event !== undefined && before !== undefined) states.push(project(before, event))
+    }
+    return states[Math.max(0, index - start)] ?? this.#latest
   }
 }

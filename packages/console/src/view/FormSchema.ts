@@ -224,11 +224,14 @@ const kindTitle = (spec: FieldSpec, at: number): string => {
 /** What a schema asks of a value beyond its kind, in words. */
 const asksOf = (given: Given): ReadonlyArray<string> => {
   const of = (name: string) => number(given[name])
-  const range = (from: number | undefined, to: number | undefined, unit: string) => {
-    if (from !== undefined && to !== undefined)
-      return from === to ? `exactly ${from}${unit}` : `${from} to ${to}${unit}`
-    if (from !== undefined) return `at least ${from}${unit}`
-    return to === undefined ? undefined : `at most ${to}${unit}`
+  const range = (from: number | undefined, to: number | undefined, one = "") => {
+    const said = (value: number) =>
+      `${value.toLocaleString("en-US")}${one === "" ? "" : ` ${one}${value === 1 ? "" : "s"}`}`
+    if (from !== undefined && to !== undefined) {
+      return from === to ? `exactly ${said(from)}` : `${from.toLocaleString("en-US")} to ${said(to)}`
+    }
+    if (from !== undefined) return `at least ${said(from)}`
+    return to === undefined ? undefined : `at most ${said(to)}`
   }
   const format = text(given["format"])
   const pattern = text(given["pattern"])

@@ -129,7 +129,7 @@ const Leave = ({ onChange, title }: { readonly title: string; readonly onChange:
   <button
     type="button"
     className="btn btn-quiet self-start text-soft"
-    aria-label={`Leave ${title} out`}
+    aria-label={`Leave out ${title}`}
     onClick={() => onChange(undefined)}
   >
     Leave out
@@ -292,9 +292,11 @@ const sameJson = (text: string, json: string | undefined): boolean => {
 
 const Faults = ({ id, wrong }: { readonly id: string; readonly wrong: ReadonlyArray<string> }) =>
   wrong.length === 0 ? null : (
-    <ul id={`${id}-wrong`} className="text-bad" role="alert">
-      {wrong.map((words) => (
-        <li key={words}>{words}</li>
-      ))}
-    </ul>
+    <div id={`${id}-wrong`} role="alert">
+      <ul className="text-bad">
+        {wrong.map((words) => (
+          <li key={words}>{words}</li>
+        ))}
+      </ul>
+    </div>
   )

@@ -127,13 +127,15 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
             <InputField spec={spec} value={inputs} place="" faults={faults} onChange={change} />
           )}
           {isJson || unplaced.length > 0 ? (
-            <ul className="text-bad" role="alert">
-              {(isJson ? [...faults] : unplaced).map(([place, words]) => (
-                <li key={place}>
-                  <code className="font-mono text-[12px]">{place === "" ? "inputs" : place}</code> {words.join(", ")}
-                </li>
-              ))}
-            </ul>
+            <div role="alert">
+              <ul className="text-bad">
+                {(isJson ? [...faults] : unplaced).map(([place, words]) => (
+                  <li key={place}>
+                    <code className="font-mono text-[12px]">{place === "" ? "inputs" : place}</code> {words.join(", ")}
+                  </li>
+                ))}
+              </ul>
+            </div>
           ) : null}
         </div>
         <label className="block">

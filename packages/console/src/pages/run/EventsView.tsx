@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { ArrowDownToLine, Filter, Search } from "lucide-react"
-import { useEffect, useMemo, useRef, useState } from "react"
+import { memo, useEffect, useMemo, useRef, useState } from "react"
 import { Said, toneText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
@@ -135,7 +135,7 @@ export default function EventsView({ page, set, shown }: EventsViewProps) {
                   isSelected={row === selected}
                   total={count}
                   row={row}
-                  onSelect={() => set({ event: event.index })}
+                  set={set}
                 />
               )
             })}
@@ -152,10 +152,10 @@ interface RowProps {
   readonly row: number
   readonly total: number
   readonly isSelected: boolean
-  readonly onSelect: () => void
+  readonly set: SetRunPage
 }
 
-const Row = ({ event, isSelected, onSelect, row, start, total }: RowProps) => (
+const Row = memo(({ event, isSelected, row, set, start, total }: RowProps) => (
   <div
     id={`event-${event.index}`}
     role="option"
@@ -166,7 +166,7 @@ const Row = ({ event, isSelected, onSelect, row, start, total }: RowProps) => (
       isSelected ? "bg-accent-soft" : "hover:bg-sunken"
     }`}
     style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
-    onClick={onSelect}
+    onClick={() => set({ event: event.index })}
   >
     <span className="num text-right text-muted">{event.index}</span>
     <span className="num text-[12px] text-soft">{clockTime(Date.parse(event.ts))}</span>
@@ -176,7 +176,7 @@ const Row = ({ event, isSelected, onSelect, row, start, total }: RowProps) => (
     <Said text={whoOf(event)} className="truncate max-sm:hidden" />
     <Said text={gistOf(event)} className="truncate text-soft" />
   </div>
-)
+))
 
 const Types = ({
   events,

@@ -16,7 +16,7 @@ import {
   Wallet,
   Waypoints
 } from "lucide-react"
-import { lazy, Suspense, useMemo } from "react"
+import { lazy, memo, Suspense, useDeferredValue, useMemo } from "react"
 import { callRuns } from "../../client/Client.ts"
 import type { RunView } from "../../live/RunFollower.ts"
 import type { RunLog } from "../../live/RunLog.ts"
@@ -114,6 +114,8 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
     { keys: "Escape", says: "Close the event", group: "Run", run: () => set({ event: undefined }) }
   ])
   const shown = useShown(run, log, view, page.at)
+  // The place and the header follow at once, the view as soon as there is time: steps are not slowed down by it.
+  const late = useDeferredValue(useMemo(() => ({ page, shown }), [page, shown]))
   if (shown === undefined) return <Skeleton rows={10} height={44} />
   const selected = page.event === undefined ? undefined : log?.events[page.event - 1]
   return (
@@ -134,7 +136,7 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
             className="min-h-0 flex-1 overflow-hidden"
           >
             <Suspense fallback={<Skeleton rows={8} height={48} />}>
-              <View page={page} set={set} shown={shown} />
+              <View page={late.page} set={set} shown={late.shown ?? shown} />
             </Suspense>
           </div>
           <Suspense fallback={<div className="h-[76px] shrink-0 border-t border-line bg-panel" />}>
@@ -180,7 +182,7 @@ interface ViewProps {
   readonly shown: Shown
 }
 
-const View = (props: ViewProps) => {
+const View = memo((props: ViewProps) => {
   if (props.shown.all.length === 0 && props.shown.state.timeline.totalEvents === 0) {
     return <Empty title="Nothing has happened yet">The run waits for its session. Its first event appears here.</Empty>
   }
@@ -210,7 +212,7 @@ const View = (props: ViewProps) => {
     case "raw":
       return <RawView {...props} />
   }
-}
+})
 
 /** The run at its place: as it is now, until more events are here than the service's own state knew. */
 const useShown = (run: Run, log: RunLog | undefined, view: RunView, at: number | undefined): Shown | undefined => {

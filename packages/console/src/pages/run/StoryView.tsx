@@ -1,6 +1,7 @@
 import { Printer } from "lucide-react"
 import { lazy, Suspense, useMemo } from "react"
 import { Avatar, Chip, Said, toneText } from "../../ui/basics.tsx"
+import { useSettled } from "../../ui/hooks.ts"
 import { clockTime, compact, dollars, duration, exactTime, percent } from "../../view/Format.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import type { Shown } from "./Facts.ts"
@@ -16,11 +17,14 @@ interface StoryViewProps {
 }
 
 /** Of a very long run the last so many; the list of events has all. */
-const MOST = 400
+const MOST = 200
+const SETTLED_MS = 120
 
 /** What was asked, what each participant said, and why it ended so. */
 export default function StoryView({ page, set, shown }: StoryViewProps) {
   const items = useMemo(() => storyOf(shown.events), [shown.events])
+  // To explain a decision takes longer than to tell what was said: it waits until the place has settled.
+  const settled = useSettled(shown, SETTLED_MS)
   const first = shown.events[0]
   const start = first === undefined ? 0 : Date.parse(first.ts)
   const { current } = shown.state.decision
@@ -43,7 +47,7 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
           </section>
         )}
         <Suspense fallback={<div className="skeleton h-24" />}>
-          <WhyCard shown={shown} onSelect={(index) => set({ event: index })} />
+          <WhyCard shown={settled} onSelect={(index) => set({ event: index })} />
         </Suspense>
         <section aria-label="What was said">
           <h2 className="label mb-2">What was said</h2>

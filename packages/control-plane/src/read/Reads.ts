@@ -17,6 +17,7 @@ import { ReplayStates } from "./replay/ReplayStates.ts"
 import { Seals } from "./seals/Seals.ts"
 import { Tombstones } from "./seals/Tombstones.ts"
 import { RunStream } from "./stream/RunStream.ts"
+import { StreamReads } from "./stream/StreamReads.ts"
 import { StreamSlots } from "./stream/StreamSlots.ts"
 import { StreamTickets } from "./stream/StreamTickets.ts"
 import { LogStream } from "./tail/LogStream.ts"
@@ -32,7 +33,7 @@ export const layer = Layer.mergeAll(
   Replay.layer,
   ReplayStates.layer,
   RunExports.layer,
-  RunStream.layer,
+  RunStream.layer.pipe(Layer.provide(StreamReads.layer)),
   Seals.layer,
   StreamSlots.layer,
   StreamTickets.layer,

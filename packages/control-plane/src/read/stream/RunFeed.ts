@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../database/SqlFailures.ts"
-import type { EventRepository } from "../../log/EventRepository.ts"
+import type { EventRepository, EventSlice } from "../../log/EventRepository.ts"
 import {
   canonicalEventFrame,
   endsRun,
@@ -29,15 +29,30 @@ export interface FeedOptions {
   readonly heartbeatMs: number
 }
 
-export interface FeedSources {
-  readonly events: EventRepository["Service"]
-  readonly states: RunStates["Service"]
+/** What a feed reads of the database. Streams may be given the very same page: nobody changes it. */
+export interface FeedReads {
+  readonly events: Pick<EventRepository["Service"], "slice">
+  readonly states: Pick<RunStates["Service"], "current" | "head">
+}
+
+export interface FeedSources extends FeedReads {
   /** Subscribed before `start` was read, so nothing falls between the two. */
   readonly subscription: LiveSubscription
   readonly start: CurrentState
 }
 
 const encoder = new TextEncoder()
+
+/** The frames of pages that streams read together, made once. */
+const framesOfPages = new WeakMap<EventSlice, Uint8Array>()
+
+const framesOf = (page: EventSlice): Uint8Array => {
+  const known = framesOfPages.get(page)
+  if (known !== undefined) return known
+  const frames = encoder.encode(page.events.map(canonicalEventFrame).join(""))
+  framesOfPages.set(page, frames)
+  return frames
+}
 
 /** The next of the times at which snapshots may be sent. */
 const tickAfter = (now: number, intervalMs: number): number => (Math.floor(now / intervalMs) + 1) * intervalMs
@@ -105,7 +120,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     if (last === undefined) return undefined
     seq = last.seq
     index = last.index
-    return page.events.map(canonicalEventFrame).join("")
+    return framesOf(page)
   })
 
   /** After reading: whether the run has ended meanwhile, and whether a snapshot is owed. */
@@ -216,7 +231,11 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
         const until = beat === undefined ? Math.min(rereads.at(), nextBeat) : rereads.at()
         return yield* Effect.sleep(until - now)
       }
-      const reading = isSnapshotDue ? snapshot(now) : phase === "reading" ? readPage() : settle(now)
+      const reading: Effect.Effect<Uint8Array | string | undefined, SqlError> = isSnapshotDue
+        ? snapshot(now)
+        : phase === "reading"
+          ? readPage()
+          : settle(now)
       return yield* Effect.catch(reading, unreadable)
     }
     if (ending) phase = "ended"

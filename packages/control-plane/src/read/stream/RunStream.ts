@@ -6,11 +6,10 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { untilShutdown } from "../../edge/RetryHint.ts"
-import { EventRepository } from "../../log/EventRepository.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
-import { RunStates } from "../../log/RunStates.ts"
 import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
 import { StreamMeter } from "./StreamMeter.ts"
+import { StreamReads } from "./StreamReads.ts"
 
 const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
   Schedule.jittered
@@ -33,8 +32,7 @@ export class RunStream extends Context.Service<
   static readonly layer = Layer.effect(
     RunStream,
     Effect.gen(function* () {
-      const events = yield* EventRepository
-      const states = yield* RunStates
+      const { events, states } = yield* StreamReads
       const live = yield* LiveEvents
       const meter = yield* StreamMeter
       const shutdown = yield* Shutdown

@@ -1,0 +1,57 @@
+import type { RunId } from "@runplane/domain"
+import { ControlPlaneSettings, readSettings } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
+import { shareReads } from "../../database/SharedRead.ts"
+import { EventRepository } from "../../log/EventRepository.ts"
+import { RunStates } from "../../log/RunStates.ts"
+import type { FeedReads } from "./RunFeed.ts"
+
+/** Of the connections of the pool, one in so many may be used by event streams at a time. */
+const POOL_SHARE = 4
+
+/** How many reads event streams may make at a time. */
+export const streamReadsAt = (poolMax: number): number => Math.max(1, Math.floor(poolMax / POOL_SHARE))
+
+/**
+ * What the streams of runs read (docs/http.md#stream-reads): on a share of the pool of their own, so that however many
+ * open at once, observers, requests and audit have the rest; and streams that want the same of a run at the same time
+ * share one read of it.
+ */
+export class StreamReads extends Context.Service<StreamReads, FeedReads>()("runplane/control-plane/StreamReads") {
+  static readonly layer = Layer.effect(
+    StreamReads,
+    Effect.gen(function* () {
+      const events = yield* EventRepository
+      const states = yield* RunStates
+      const { poolMax } = yield* readSettings({ poolMax: ControlPlaneSettings.DB_POOL_MAX })
+      const turns = Semaphore.makeUnsafe(streamReadsAt(poolMax))
+      const inTurn = turns.withPermits(1)
+
+      const slice = yield* shareReads(
+        ({ between, limit, runId }: SliceQuery) => inTurn(events.slice(runId, between, limit)),
+        ({ between, limit, runId }) => `${runId} ${between.afterSeq} ${between.upToSeq ?? ""} ${limit}`
+      )
+      const current = yield* shareReads(
+        (reference: string) => inTurn(states.current(reference)),
+        (reference) => reference
+      )
+      const head = yield* shareReads(
+        (runId: RunId) => inTurn(states.head(runId)),
+        (runId) => runId
+      )
+      return StreamReads.of({
+        events: { slice: (runId, between, limit) => slice({ runId, between, limit }) },
+        states: { current, head }
+      })
+    })
+  )
+}
+
+interface SliceQuery {
+  readonly runId: RunId
+  readonly between: Parameters<FeedReads["events"]["slice"]>[1]
+  readonly limit: number
+}

@@ -6,6 +6,9 @@ import type { ObservedRequest } from "../http/HttpObserver.ts"
 /** Buckets in seconds. */
 const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+/** Gauges that prom-client names as counters are named; each is the sum of one that stays. */
+const SUMS_WITH_A_COUNTERS_NAME = ["handles", "requests", "resources"].map((what) => `nodejs_active_${what}_total`)
+
 export interface ServiceRegistry {
   readonly registry: Registry
   /** Counts an answered request. */
@@ -25,6 +28,7 @@ export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
     (registry): ServiceRegistry => {
       const registers = [registry]
       collectDefaultMetrics({ register: registry })
+      for (const sum of SUMS_WITH_A_COUNTERS_NAME) registry.removeSingleMetric(sum)
       new Gauge({
         name: "runplane_build_info",
         help: "Always 1; the labels say what runs",

@@ -113,9 +113,9 @@ export const background = (command, args, options) => {
         waiting.add(look)
         look()
       }),
-    stop: async () => {
+    stop: async (signal = "SIGINT") => {
       if (ended !== undefined) return
-      child.kill("SIGINT")
+      child.kill(signal)
       const hard = setTimeout(() => child.kill("SIGKILL"), 15_000)
       await closed
       clearTimeout(hard)

@@ -1,0 +1,282 @@
+// A team's set-up as docs/deploy.md describes it, on this machine: a PostgreSQL of its own, the sandbox as a process,
+// two control planes and a launch service behind haproxy, keys with roles. Then what operations.md promises: a rolling
+// restart under load, a backup, a restore. Needs Debian's postgresql and haproxy; where one is missing it exits 77.
+//
+//   node scripts/run.mjs deploy:all      (npm run test:deploy)
+import { execFileSync, spawnSync } from "node:child_process"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { background, explain, freePort, root, run, say, step } from "./packages/support.mjs"
+
+const VERSIONS = "/usr/lib/postgresql"
+const version = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort().at(-1) : undefined
+const programs = version === undefined ? undefined : join(VERSIONS, version, "bin")
+const leaveOut = (what) => {
+  console.log(`deploy: ${what} is not installed`)
+  process.exit(77)
+}
+if (programs === undefined || !existsSync(join(programs, "initdb"))) leaveOut("postgresql")
+if (spawnSync("haproxy", ["-v"]).status !== 0) leaveOut("haproxy")
+
+/** Starts and restarts on a busy machine. Milliseconds. */
+const LIMIT = 120_000
+const KEYS = {
+  admin: "key-of-the-admins",
+  launcher: "key-of-the-launcher",
+  operator: "key-of-the-operators",
+  viewer: "key-of-the-dashboards"
+}
+/** Requests that go on through everything. */
+const CLIENTS = 4
+
+const folder = mkdtempSync(join(tmpdir(), "runplane-deploy-"))
+chmodSync(folder, 0o755)
+const isRoot = process.getuid?.() === 0
+const uid = isRoot ? Number(execFileSync("id", ["-u", "postgres"], { encoding: "utf8" })) : undefined
+const asPostgres = { cwd: "/", ...(isRoot && { uid, gid: uid }), env: { ...process.env, PGPASSWORD: "secret" } }
+const started = []
+const names = ["postgres", "sandbox", "one", "two", "launcher", "proxy", "planes", "restored"]
+const ports = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await freePort()])))
+const databaseUrl = (name) => `postgresql://runplane:secret@127.0.0.1:${ports.postgres}/${name}`
+
+const begin = (command, args, env, options = {}) => {
+  const inherited = Object.entries(process.env).filter(([name]) =>
+    /^(PATH|HOME|TMPDIR|NODE_EXTRA_CA_CERTS)$/.test(name)
+  )
+  const program = background(command, args, {
+    cwd: root,
+    env: { ...Object.fromEntries(inherited), ...env },
+    ...options
+  })
+  started.push(program)
+  return program
+}
+
+const until = async (what, look) => {
+  const end = performance.now() + LIMIT
+  for (;;) {
+    const found = await look()
+    if (found) return found
+    if (performance.now() > end) throw new Error(`${what}: not within ${LIMIT} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+const ask = async (url, key, body, method = body === undefined ? "GET" : "POST") => {
+  const answer = await fetch(url, {
+    method,
+    signal: AbortSignal.timeout(60_000),
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) })
+  })
+  const text = await answer.text()
+  return { status: answer.status, body: text === "" ? undefined : JSON.parse(text) }
+}
+
+/** Whether something answers there with 200, soon. */
+const isServed = async (url) => {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) })
+    await answer.arrayBuffer()
+    return answer.status === 200
+  } catch {
+    return false
+  }
+}
+
+const answersReady = (port) =>
+  until(`ready on port ${port}`, () => isServed(`http://127.0.0.1:${port}/readyz?strict=true`))
+
+const startPostgres = async () => {
+  const data = join(folder, "postgres")
+  mkdirSync(data, { mode: 0o700 })
+  const passwords = join(folder, "password")
+  writeFileSync(passwords, "secret", { mode: 0o644 })
+  if (isRoot) run("chown", ["postgres:", data])
+  const init = ["-D", data, "-U", "runplane", "--auth=scram-sha-256", `--pwfile=${passwords}`, "--encoding=UTF8"]
+  run(join(programs, "initdb"), init, asPostgres)
+  const args = ["-D", data, "-p", String(ports.postgres), "-c", "listen_addresses=127.0.0.1"]
+  const server = begin(join(programs, "postgres"), [...args, "-c", "unix_socket_directories="], {}, asPostgres)
+  await server.says("ready to accept connections", LIMIT)
+  createDatabase("runplane")
+}
+
+const createDatabase = (name) =>
+  run(join(programs, "createdb"), ["-h", "127.0.0.1", "-p", String(ports.postgres), "-U", "runplane", name], asPostgres)
+
+const planeSettings = (port, database = "runplane") => ({
+  NODE_ENV: "production",
+  HOST: "127.0.0.1",
+  PORT: String(port),
+  DATABASE_URL: databaseUrl(database),
+  RUNTIME_ADDRESS: `127.0.0.1:${ports.sandbox}`,
+  RUNTIME_ALLOW_INSECURE: "true",
+  RUNTIME_BEARER_TOKEN: "macp-control-plane",
+  AUTH_API_KEYS: [KEYS.admin, KEYS.launcher, KEYS.operator, KEYS.viewer].join(","),
+  AUTH_API_KEY_NAMES: "admins,launcher,operators,dashboards",
+  // It registers the policies of the packs.
+  AUTH_API_KEY_ROLES: "admin,admin,operator,viewer",
+  TRUST_PROXY: "1",
+  THROTTLE_LIMIT: "100000",
+  SHUTDOWN_DELAY_MS: "5000"
+})
+
+const startPlane = async (name) => {
+  const plane = begin("node", ["packages/control-plane/src/main.ts"], planeSettings(ports[name]))
+  await answersReady(ports[name])
+  return plane
+}
+
+/** The proxy of docker/, with the addresses of this machine. */
+const startProxy = async () => {
+  const addresses = {
+    "control-plane-1:3001": `127.0.0.1:${ports.one}`,
+    "control-plane-2:3001": `127.0.0.1:${ports.two}`,
+    "launcher:3000": `127.0.0.1:${ports.launcher}`,
+    "bind :8001": `bind 127.0.0.1:${ports.planes}`,
+    "bind :8000": `bind 127.0.0.1:${ports.proxy}`
+  }
+  let config = readFileSync(join(root, "docker/proxy/haproxy.cfg"), "utf8")
+  for (const [there, here] of Object.entries(addresses)) config = config.replaceAll(there, here)
+  const file = join(folder, "haproxy.cfg")
+  writeFileSync(file, config)
+  run("haproxy", ["-c", "-f", file])
+  begin("haproxy", ["-db", "-f", file], {})
+}
+
+const planes = `http://127.0.0.1:${ports.planes}`
+const launcher = `http://127.0.0.1:${ports.proxy}`
+
+const launch = async () => {
+  const body = { scenarioRef: "incident/region-failover@1.0.0", inputs: {} }
+  const answer = await ask(`${launcher}/examples/run`, KEYS.operator, body)
+  const id = answer.body?.controlPlaneRun?.runId
+  if (answer.status !== 201 || id === undefined) throw new Error(`a launch: ${JSON.stringify(answer)}`)
+  return id
+}
+
+const completed = (id) =>
+  until(`run ${id} completed`, async () => {
+    const { body, status } = await ask(`${planes}/runs/${id}`, KEYS.viewer)
+    if (status === 200 && /failed|cancelled/.test(body.status)) throw new Error(`run ${id} ${body.status}`)
+    return status === 200 && body.status === "completed"
+  })
+
+/** Clients that read and write all the time; `stop` answers how many requests there were and which were not served. */
+const load = () => {
+  let going = true
+  let count = 0
+  const refused = []
+  const client = async (number) => {
+    while (going) {
+      count++
+      const paths = ["/runs?limit=5", "/me", "/events?limit=5"]
+      const answer = await ask(`${planes}${paths[count % paths.length]}`, KEYS.viewer).catch((error) => ({
+        status: `${error.message} ${error.cause?.message ?? ""}`
+      }))
+      if (answer.status !== 200) refused.push(`client ${number}: ${answer.status}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  const clients = Array.from({ length: CLIENTS }, (_, number) => client(number))
+  return async () => {
+    going = false
+    await Promise.all(clients)
+    return { count, refused }
+  }
+}
+
+try {
+  step("starting PostgreSQL")
+  await startPostgres()
+  const cli = ["packages/stack/src/runplane/main.ts"]
+  const applied = run("node", [...cli, "migrate"], { cwd: root, env: { ...process.env, ...planeSettings(1) } }).stdout
+  if (!applied.includes("applied 1 ")) throw new Error(applied)
+  say(`PostgreSQL ${version}, its schema made by runplane migrate`)
+
+  step("starting the services behind haproxy")
+  begin("node", ["packages/sandbox/src/main.ts"], { SANDBOX_PORT: String(ports.sandbox) })
+  const running = { one: await startPlane("one"), two: await startPlane("two") }
+  await startProxy()
+  begin("node", ["packages/launcher/src/main.ts"], {
+    NODE_ENV: "production",
+    HOST: "127.0.0.1",
+    PORT: String(ports.launcher),
+    AUTH_API_KEYS: KEYS.operator,
+    AUTH_API_KEY_ROLES: "operator",
+    PROTO_CONTROL_PLANE_URL: planes,
+    PROTO_CONTROL_PLANE_API_KEY: KEYS.launcher,
+    PROTO_RUNTIME_ADDRESS: `127.0.0.1:${ports.sandbox}`,
+    PROTO_RUNTIME_TLS: "false",
+    PROTO_RUNTIME_ALLOW_INSECURE: "true",
+    PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true",
+    PACKS_DIR: join(root, "packs"),
+    TRUST_PROXY: "1"
+  })
+  await until("the launch service behind the proxy", () => isServed(`${launcher}/livez`))
+  say("two control planes and a launch service behind haproxy, with docker/proxy/haproxy.cfg")
+
+  step("trying the keys")
+  for (const [key, path, body, method, wanted] of [
+    ["nobody", "/runs", undefined, "GET", 401],
+    [KEYS.viewer, "/runs", undefined, "GET", 200],
+    [KEYS.viewer, "/runs", {}, "POST", 403],
+    [KEYS.operator, "/admin/log-level", { level: "info" }, "PUT", 403],
+    [KEYS.admin, "/admin/log-level", { level: "info" }, "PUT", 200]
+  ]) {
+    const { status } = await ask(`${planes}${path}`, key, body, method)
+    if (status !== wanted) throw new Error(`${method} ${path} with ${key}: ${status}, not ${wanted}`)
+  }
+  say("keys of three roles do what docs/http.md says, and no more")
+
+  step("a rolling restart under load")
+  const first = await launch()
+  await completed(first)
+  const stop = load()
+  const during = []
+  for (const name of ["one", "two"]) {
+    during.push(await launch())
+    await running[name].stop("SIGTERM")
+    running[name] = await startPlane(name)
+    // The proxy asks every two seconds.
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+  }
+  const { count, refused } = await stop()
+  for (const id of during) await completed(id)
+  if (refused.length > 0)
+    throw new Error(`${refused.length} of ${count} requests failed:\n${refused.slice(0, 5).join("\n")}`)
+  say(`a rolling restart: ${count} requests served, none refused; the runs of meanwhile are complete`)
+
+  step("backup and restore")
+  const stateOf = async (base, id) => JSON.stringify((await ask(`${base}/runs/${id}/state`, KEYS.viewer)).body)
+  const before = await stateOf(planes, first)
+  const dump = join(folder, "runplane.dump")
+  run(join(programs, "pg_dump"), ["--format=custom", `--file=${dump}`, databaseUrl("runplane")])
+  createDatabase("runplane_restored")
+  run(join(programs, "pg_restore"), ["--no-owner", `--dbname=${databaseUrl("runplane_restored")}`, dump])
+  for (const name of ["one", "two"]) await running[name].stop("SIGTERM")
+  begin("node", ["packages/control-plane/src/main.ts"], planeSettings(ports.restored, "runplane_restored"))
+  await answersReady(ports.restored)
+  const restored = `http://127.0.0.1:${ports.restored}`
+  if ((await stateOf(restored, first)) !== before) throw new Error("the restored run has another state")
+  const { body } = await ask(`${restored}/runs?limit=50`, KEYS.viewer)
+  if (body.total < 1 + during.length) throw new Error(`${body.total} runs after the restore`)
+  say("a dump, restored into a new database, serves the same runs")
+} catch (error) {
+  explain(error)
+  for (const program of started) console.error(`\n--\n${program.text().slice(-1500)}`)
+  process.exitCode = 1
+} finally {
+  for (const program of started.reverse()) await program.stop("SIGTERM")
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -4,6 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { RunId, sessionBound } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import {
@@ -30,6 +31,31 @@ const linesOf = (text: string): ReadonlyArray<ReturnType<typeof JSON.parse>> =>
   text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]))
 
 const ask = (runId: string, body: unknown) => call("POST", `/runs/${runId}/what-if`, { body })
+
+/** How many readings of events wait for their table; asked anew each time, as a transaction sees one state of it. */
+const readingEvents = (text: string) =>
+  PgClient.PgClient.useSync((sql) =>
+    Effect.map(
+      sql`SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND strpos(query, ${text}) > 0`,
+      (rows) => rows.length
+    )
+  )
+
+/** Lets nobody at the events until what it answers is run; then it does the last thing, and commits. */
+const lockedEvents = Effect.fnUntraced(function* <E>(last: Effect.Effect<unknown, E> = Effect.void) {
+  const sql = yield* PgClient.PgClient
+  const [locked, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const holder = yield* sql`LOCK TABLE canonical_events IN ACCESS EXCLUSIVE MODE`.pipe(
+    Effect.andThen(Deferred.succeed(locked, undefined)),
+    Effect.andThen(Deferred.await(released)),
+    Effect.andThen(last),
+    sql.withTransaction,
+    Effect.forkChild
+  )
+  yield* Deferred.await(locked)
+  return Effect.andThen(Deferred.succeed(released, undefined), Fiber.join(holder))
+})
 
 layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", (it) => {
   it.effect("forecasts a decision as of any event", () =>
@@ -285,22 +311,13 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
   it.effect("stops at work when the client leaves", () =>
     Effect.gen(function* () {
       yield* decided
-      const sql = yield* PgClient.PgClient
-      const atWork = Effect.map(
-        sql`SELECT FROM pg_stat_activity
-            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%ORDER BY run_id, seq%'`,
-        (rows) => rows.length
-      )
-      // The reading of events waits for the lock for as long as the test holds it.
-      yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`LOCK TABLE canonical_events IN ACCESS EXCLUSIVE MODE`
-          const client = yield* Effect.forkChild(backtest({ policy: { rules: {} } }))
-          yield* until(atWork, (count) => count === 1)
-          yield* Fiber.interrupt(client)
-          yield* until(atWork, (count) => count === 0)
-        })
-      )
+      const reading = yield* readingEvents("ORDER BY run_id, seq")
+      const release = yield* lockedEvents()
+      const client = yield* Effect.forkChild(backtest({ policy: { rules: {} } }))
+      yield* until(reading, (count) => count === 1)
+      yield* Fiber.interrupt(client)
+      yield* until(reading, (count) => count === 0)
+      yield* release
     })
   )
 
@@ -308,22 +325,17 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
     Effect.gen(function* () {
       const runId = yield* decided
       const sql = yield* PgClient.PgClient
-      const reading = Effect.map(
-        sql`SELECT FROM pg_stat_activity
-            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%OVER (ORDER BY seq)%'`,
-        (rows) => rows.length
+      const reading = yield* readingEvents("OVER (ORDER BY seq)")
+      const release = yield* lockedEvents(
+        Effect.andThen(
+          sql`DELETE FROM canonical_events WHERE run_id = ${runId}::uuid`,
+          sql`DELETE FROM runs WHERE id = ${runId}::uuid`
+        )
       )
-      const asked = yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`LOCK TABLE canonical_events IN ACCESS EXCLUSIVE MODE`
-          const question = yield* Effect.forkChild(call("GET", `/runs/${runId}/decision/why`))
-          yield* until(reading, (count) => count === 1)
-          yield* sql`DELETE FROM canonical_events WHERE run_id = ${runId}::uuid`
-          yield* sql`DELETE FROM runs WHERE id = ${runId}::uuid`
-          return question
-        })
-      )
-      const { body, status } = yield* Fiber.join(asked)
+      const question = yield* Effect.forkChild(call("GET", `/runs/${runId}/decision/why`))
+      yield* until(reading, (count) => count === 1)
+      yield* release
+      const { body, status } = yield* Fiber.join(question)
       assert.deepStrictEqual([status, body.errorCode], [404, "RUN_NOT_FOUND"])
     })
   )
@@ -413,7 +425,7 @@ layer(layerTestService(), { excludeTestServices: true })("decisions over HTTP", 
       assert.deepStrictEqual([unasked.status, unasked.body.before.allowed], [201, false])
       assert.deepStrictEqual(
         apart.map(({ body }) => body.divergence.kind),
-        ["only-left", "only-right", "only-left"]
+        ["only-right", "only-left", "only-left"]
       )
       for (const { body, status } of yield* questions(deleted)) {
         assert.deepStrictEqual([status, body.errorCode], [404, "RUN_NOT_FOUND"])

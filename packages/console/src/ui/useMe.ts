@@ -13,8 +13,8 @@ export const useMe = (): Me | undefined =>
     staleTime: FRESH_MS
   }).data
 
-/** Whether the caller may do what asks for this role: no until the service has said so. */
-export const useMay = (role: Role): boolean => {
+/** Whether the caller may do what asks for a role: no until the service has said so. */
+export const useMay = (): ((role: Role) => boolean) => {
   const me = useMe()
-  return me !== undefined && mayUse(me.role, role)
+  return (role) => me !== undefined && mayUse(me.role, role)
 }

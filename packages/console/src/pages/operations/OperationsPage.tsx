@@ -14,7 +14,7 @@ const REFRESH_MS = 5_000
 /** How the service and the runtime behind it are, and what an operator can do about it. */
 export default function OperationsPage() {
   useTitle("Operations")
-  const isAdmin = useMay("admin")
+  const isAdmin = useMay()("admin")
   const ready = useRead(["ready"], (api) => api.health.readyz({ query: {} }), { everyMs: REFRESH_MS })
   return (
     <Sheet

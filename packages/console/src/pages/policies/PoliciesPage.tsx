@@ -21,7 +21,7 @@ const NOTHING: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
 /** The governance policies of the runtime's registry, by mode. */
 export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: string | undefined }) {
   const [state, set] = useUrlState(params)
-  const mayWrite = useMay("admin")
+  const mayWrite = useMay()("admin")
   useTitle("Policies")
   const policies = useRead(["policies"], (api) => api.policies.list({ query: {} }), { everyMs: REFRESH_MS })
   const scenarios = useCatalogUse(launcherUrl)?.scenariosOfPolicy ?? NOTHING

@@ -7,8 +7,8 @@ import { call } from "../../client/Client.ts"
 import { Id, Said } from "../../ui/basics.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { Failure } from "../../ui/States.tsx"
+import { useMe } from "../../ui/useMe.ts"
 import type { RunAction } from "../../view/Actions.ts"
-import { useCaller } from "./useRole.ts"
 
 interface ActionText {
   readonly title: string
@@ -60,7 +60,7 @@ interface ActionDialogProps {
 export default function ActionDialog({ action, onClose, run }: ActionDialogProps) {
   const [reason, setReason] = useState("")
   const queries = useQueryClient()
-  const caller = useCaller()
+  const caller = useMe()
   const [, go] = useLocation()
   const { button, says, takesReason, title } = texts[action]
   const change = useMutation({

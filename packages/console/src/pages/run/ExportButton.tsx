@@ -1,9 +1,9 @@
 import { useMutation } from "@tanstack/react-query"
 import { Download } from "lucide-react"
 import { call } from "../../client/Client.ts"
+import { download } from "../../ui/download.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { Failure } from "../../ui/States.tsx"
-import { saveText } from "./saveText.ts"
 
 /** Events of the file; a longer run is exported by the API as lines of JSON. */
 const MOST_EVENTS = 50_000
@@ -16,7 +16,7 @@ export const ExportButton = ({ runId }: { readonly runId: string }) => {
     mutationFn: () => call((api) => api.insights.export({ params: { id: runId }, query })),
     onSuccess: (bundle) => {
       const text = typeof bundle === "string" ? bundle : JSON.stringify(bundle, undefined, 2)
-      saveText(`run-${runId}.json`, "application/json", text)
+      download(`run-${runId}.json`, "application/json", text)
     }
   })
   return (

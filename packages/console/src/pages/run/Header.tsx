@@ -5,12 +5,12 @@ import { lazy, Suspense, useState } from "react"
 import { Link } from "wouter"
 import { Chip, Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
 import { useNow } from "../../ui/hooks.ts"
+import { useMay } from "../../ui/useMe.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
 import { dollars, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { elapsedOf, runFacts } from "../../view/RunFacts.ts"
 import { ExportButton } from "./ExportButton.tsx"
 import type { Shown } from "./Facts.ts"
-import { useMay } from "./useRole.ts"
 
 const ActionDialog = lazy(() => import("./ActionDialog.tsx"))
 

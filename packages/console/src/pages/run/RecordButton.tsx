@@ -2,10 +2,10 @@ import { useMutation } from "@tanstack/react-query"
 import { FileText } from "lucide-react"
 import { callFor } from "../../client/Client.ts"
 import { session } from "../../client/Session.ts"
+import { download } from "../../ui/download.ts"
 import { useStore } from "../../ui/hooks.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { Failure } from "../../ui/States.tsx"
-import { saveText } from "./saveText.ts"
 
 /**
  * The decision record that the service writes, as one page. A link opens it; where a key is asked for, which a link
@@ -16,7 +16,7 @@ export const RecordButton = ({ runId }: { readonly runId: string }) => {
   const save = useMutation({
     mutationFn: () => callFor("text/html", (api) => api.decisions.why({ params: { id: runId } })),
     onSuccess: (page) => {
-      if (typeof page === "string") saveText(`decision-${runId}.html`, "text/html", page)
+      if (typeof page === "string") download(`decision-${runId}.html`, "text/html", page)
     }
   })
   if (key === undefined) {

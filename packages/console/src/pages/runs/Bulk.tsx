@@ -20,8 +20,8 @@ const ACTIONS: ReadonlyArray<readonly [BulkAction, string, LucideIcon]> = [
 /** What can be done with the chosen runs. Actions that the role cannot do are absent. */
 export const Bulk = ({ onClear, runs }: { readonly runs: ReadonlyArray<Run>; readonly onClear: () => void }) => {
   const [action, setAction] = useState<BulkAction>()
-  const mayOperate = useMay("operator")
-  const isAdmin = useMay("admin")
+  const mayOperate = useMay()("operator")
+  const isAdmin = useMay()("admin")
   const [, go] = useLocation()
   const [left, right] = runs
   const shown = ACTIONS.filter(([name]) => (name === "delete" ? isAdmin : mayOperate))

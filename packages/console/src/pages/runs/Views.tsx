@@ -30,7 +30,7 @@ const chip = (isOn: boolean) =>
 /** The views of the list: those of the product, and those that somebody has saved for everybody. */
 export const Views = ({ filters, set }: ViewsProps) => {
   const [isSaving, setSaving] = useState(false)
-  const mayOperate = useMay("operator")
+  const mayOperate = useMay()("operator")
   const { data = [] } = useRead(["views", "runs"], (api) => api.views.list({ query: { resource: "runs" } }))
   const isOn = (view: View) => filters.q === view.q && filters.sort === sortOfText(view.sort) && filters.window === ""
   const isLastHour = filters.q === "" && filters.window === "1h"

@@ -18,7 +18,7 @@ const REFRESH_MS = 5_000
 /** The subscriptions to the life of runs: how each is doing, and what was sent. */
 export default function WebhooksPage() {
   const [state, set] = useUrlState(webhookParams)
-  const mayWrite = useMay("admin")
+  const mayWrite = useMay()("admin")
   useTitle("Webhooks")
   const hooks = useRead(["webhooks"], (api) => api.webhooks.list(), { everyMs: REFRESH_MS })
   const chosen = hooks.data?.find(({ id }) => id === state.id)

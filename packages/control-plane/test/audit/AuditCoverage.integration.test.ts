@@ -157,6 +157,11 @@ const audited: Readonly<Record<string, Audited>> = {
     "webhook.delete",
     "succeeded"
   ],
+  "POST /webhooks/:id/test": [
+    Effect.map(webhook, ({ id }) => ({ path: `/webhooks/${id}/test` })),
+    "webhook.test",
+    "succeeded"
+  ],
   "POST /webhooks/:id/deliveries/:deliveryId/redeliver": [
     Effect.map(deliveredWebhook, ({ deliveryId, id }) => ({
       path: `/webhooks/${id}/deliveries/${deliveryId}/redeliver`

@@ -143,10 +143,12 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
         path: "/webhooks/{id}/deliveries/{deliveryId}/redeliver",
         ids: { id: hook.id, deliveryId: deliveries.data[0].id }
       })
+      yield* ask({ method: "POST", path: "/webhooks/{id}/test", ids: { id: hook.id } })
       yield* ask({ method: "PATCH", path: "/webhooks/{id}", ids: { id: hook.id }, body: { active: false } })
       yield* ask({ method: "DELETE", path: "/webhooks/{id}", ids: { id: hook.id } })
 
       // Operation.
+      yield* get("/admin/process")
       yield* get("/dashboard/overview", "window=1h")
       yield* get("/dashboard/agents/metrics")
       yield* get("/audit", "limit=200")

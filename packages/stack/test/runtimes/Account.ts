@@ -54,9 +54,10 @@ export const accountOf = Effect.fnUntraced(function* (runId: RunId) {
 
 const decodeJson = Schema.decodeUnknownSync(Schema.Json)
 
-/** Whether an event stems from an accepted envelope of the session. */
-const isOfSession = ({ recorded: { data }, source }: CanonicalEvent): boolean =>
+/** Whether an event stems from an accepted envelope of the session. Denials are told by a signal of the sender. */
+const isOfSession = ({ recorded: { data }, source, type }: CanonicalEvent): boolean =>
   source?.kind === "runtime" &&
+  type !== "policy.denied" &&
   "messageId" in data &&
   data["messageType"] !== "Signal" &&
   data["messageType"] !== "Progress"
@@ -76,6 +77,16 @@ const HEX_ID = /\b[0-9a-f]{32}\b/g
 /** Smaller numbers are no Unix milliseconds. */
 const EARLIEST_MS = 1_500_000_000_000
 
+/** How an agent of the suite tells the log that the runtime has refused its message (docs/events.md). */
+const REFUSAL_SIGNAL = "message.refused"
+
+/** What a runtime says of a refusal in words of its own, and the report that repeats them. */
+const wordsOf = (value: Readonly<Record<string, Schema.Json>>): ReadonlyArray<string> => {
+  if (value["signalType"] === REFUSAL_SIGNAL || value["name"] === REFUSAL_SIGNAL) return ["data"]
+  if (value["errorCode"] === "POLICY_DENIED") return ["errorMessage"]
+  return value["decision"] === "deny" ? ["reasons"] : []
+}
+
 const masked = (value: Schema.Json): Schema.Json => {
   if (typeof value === "string") {
     return value.replaceAll(UUID, "<id>").replaceAll(MOMENT, "<time>").replaceAll(HEX_ID, "<id>")
@@ -83,10 +94,11 @@ const masked = (value: Schema.Json): Schema.Json => {
   if (typeof value === "number") return value > EARLIEST_MS ? "<time>" : value
   if (value === null || typeof value === "boolean") return value
   if (Array.isArray(value)) return value.map(masked)
+  const worded = wordsOf(value)
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !PASSING.has(key))
-      .map(([key, inner]) => [key, masked(inner)])
+      .map(([key, inner]) => [key, worded.includes(key) ? "<words>" : masked(inner)])
       .toSorted(([one = ""], [other = ""]) => (String(one) < String(other) ? -1 : 1))
   )
 }

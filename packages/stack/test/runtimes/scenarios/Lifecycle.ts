@@ -126,8 +126,14 @@ export const lifecycleScenarios: ReadonlyArray<Scenario> = [
         const lonely = yield* stage.refused(LEAD, attempt)
         assert.strictEqual(lonely.code, "POLICY_DENIED")
         assert.isNotEmpty(lonely.reasons)
+        const denials = (count: number) => {
+          let seen = 0
+          return stage.seen(({ type }) => type === "policy.denied" && ++seen === count)
+        }
+        yield* denials(1)
         yield* stage.say([OPS, vote("REJECT")])
         assert.strictEqual((yield* stage.refused(LEAD, attempt)).code, "POLICY_DENIED")
+        yield* denials(2)
         yield* stage.commit("decision.rejected", false)
       })
   ),

@@ -81,10 +81,10 @@ const EARLIEST_MS = 1_500_000_000_000
 const REFUSAL_SIGNAL = "message.refused"
 
 /** What a runtime says of a refusal in words of its own, and the report that repeats them. */
-const wordsOf = (value: Readonly<Record<string, Schema.Json>>): ReadonlyArray<string> => {
-  if (value["signalType"] === REFUSAL_SIGNAL || value["name"] === REFUSAL_SIGNAL) return ["data"]
-  if (value["errorCode"] === "POLICY_DENIED") return ["errorMessage"]
-  return value["decision"] === "deny" ? ["reasons"] : []
+const wordsOf = (members: ReadonlyMap<string, Schema.Json>): ReadonlyArray<string> => {
+  if (members.get("signalType") === REFUSAL_SIGNAL || members.get("name") === REFUSAL_SIGNAL) return ["data"]
+  if (members.get("errorCode") === "POLICY_DENIED") return ["errorMessage"]
+  return members.get("decision") === "deny" ? ["reasons"] : []
 }
 
 const masked = (value: Schema.Json): Schema.Json => {
@@ -94,9 +94,10 @@ const masked = (value: Schema.Json): Schema.Json => {
   if (typeof value === "number") return value > EARLIEST_MS ? "<time>" : value
   if (value === null || typeof value === "boolean") return value
   if (Array.isArray(value)) return value.map(masked)
-  const worded = wordsOf(value)
+  const members = Object.entries(value)
+  const worded = wordsOf(new Map(members))
   return Object.fromEntries(
-    Object.entries(value)
+    members
       .filter(([key]) => !PASSING.has(key))
       .map(([key, inner]) => [key, worded.includes(key) ? "<words>" : masked(inner)])
       .toSorted(([one = ""], [other = ""]) => (String(one) < String(other) ? -1 : 1))

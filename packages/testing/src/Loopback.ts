@@ -25,8 +25,10 @@ export const onLoopback = (
       })
   )
 
-/** Holds a free port of the loopback until the scope closes. */
-export const listenAnywhere = Effect.suspend(() => onLoopback(createServer()))
+/** Holds a free port of the loopback until the scope closes, and says nothing to whoever connects. */
+export const listenAnywhere = Effect.suspend(() =>
+  onLoopback(createServer((socket) => socket.on("error", () => {}).resume()))
+)
 
 /** Ports that were free a moment ago, all different. */
 export const freePorts = (count: number): Effect.Effect<ReadonlyArray<number>> =>

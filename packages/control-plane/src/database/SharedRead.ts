@@ -23,11 +23,12 @@ export const shareReads = Effect.fnUntraced(function* <Q, A, E, R>(
   const context = yield* Effect.context<R>()
   const kinds = new Map<string, Readers<A, E>>()
 
-  return (query: Q): Effect.Effect<A, E> =>
+  /** The read that answers this request: one that has not begun yet. */
+  const readFor = (query: Q): Effect.Effect<Deferred.Deferred<A, E>> =>
     Effect.suspend(() => {
       const key = keyOf(query)
       const readers = kinds.get(key) ?? { turn: Semaphore.makeUnsafe(1), next: undefined, reads: 0 }
-      if (readers.next !== undefined) return Deferred.await(readers.next)
+      if (readers.next !== undefined) return Effect.succeed(readers.next)
       const asked = Deferred.makeUnsafe<A, E>()
       readers.next = asked
       readers.reads++
@@ -51,11 +52,16 @@ export const shareReads = Effect.fnUntraced(function* <Q, A, E, R>(
         )
         .pipe(
           Effect.ensuring(end),
+          Effect.interruptible,
           Effect.provideContext(context),
           Effect.forkIn(scope),
-          Effect.andThen(Deferred.await(asked))
+          Effect.as(asked)
         )
     })
+
+  // Whoever announces a read begins it: others may wait for it already when its caller goes away.
+  return (query: Q): Effect.Effect<A, E> =>
+    Effect.flatMap(Effect.uninterruptible(readFor(query)), (asked) => Deferred.await(asked))
 })
 
 /** The same for a read that has no query. */

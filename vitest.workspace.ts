@@ -19,7 +19,9 @@ const againstRuntime =
           test: {
             name: "runtime",
             include: ["packages/*/test/**/*.runtime.test.ts"],
-            ...servers
+            ...servers,
+            // A session of 5,000 envelopes takes a minute on a quiet machine.
+            testTimeout: 400_000
           }
         }
       ]

@@ -84,7 +84,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         access: "admin",
         summary: "Send a test",
         description:
-          "Sends the event `webhook.test`, whatever events the subscription asks for, signed and tried again as any other. " +
+          "Sends the event `webhook.test`, whatever events the subscription asks for, signed and tried again like every other. " +
           "Its `runId` is of no run. The deliveries of the subscription say what became of it.",
         failures: ["WebhookNotFound", "WebhookInactive"]
       })

@@ -204,7 +204,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
   )
 
   // docs/http.md#webhook-test
-  it.effect("sends a test whatever the subscription asks for, signed as any other, and audits it", () =>
+  it.effect("sends a test whatever the subscription asks for, signed like the others, and audits it", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* webhookReceiver(inTurn({ status: 204 }))
       const webhook = yield* subscribe(url)

@@ -1,12 +1,10 @@
-import { useQuery } from "@tanstack/react-query"
 import { CornerDownLeft, Search } from "lucide-react"
 import { type KeyboardEvent, useId, useState } from "react"
 import { useLocation } from "wouter"
-import { callRuns } from "../client/Client.ts"
 import { Said, StatusBadge } from "../ui/basics.tsx"
-import { useSettled } from "../ui/hooks.ts"
 import { activeShortcuts } from "../ui/Keys.ts"
 import { Overlay } from "../ui/Overlay.tsx"
+import { useRunSearch } from "../ui/useRunSearch.ts"
 import { runFacts } from "../view/RunFacts.ts"
 import type { Place } from "./Place.ts"
 
@@ -19,7 +17,6 @@ interface Entry {
   readonly run: () => void
 }
 
-const TYPING_MS = 150
 const MOST_RUNS = 7
 
 interface PaletteProps {
@@ -36,32 +33,13 @@ export default function Palette({ onClose, places }: PaletteProps) {
   const [shortcuts] = useState(activeShortcuts)
   const listId = useId()
   const wanted = text.trim().toLowerCase()
-  const search = useSettled(text.trim(), TYPING_MS)
-  const { data } = useQuery({
-    queryKey: ["palette runs", search],
-    queryFn: ({ signal }) =>
-      callRuns(
-        (api) =>
-          api.runs.list({
-            query: {
-              limit: MOST_RUNS,
-              offset: 0,
-              sortBy: "createdAt",
-              sortOrder: "desc",
-              includeArchived: true,
-              ...(search !== "" && { search })
-            }
-          }),
-        signal
-      ),
-    placeholderData: (before) => before
-  })
+  const found = useRunSearch(text, { limit: MOST_RUNS })
   const fits = (title: string) => title.toLowerCase().includes(wanted)
   const entries: ReadonlyArray<Entry> = [
     ...places
       .filter(({ title }) => fits(title))
       .map(({ path, title }): Entry => ({ id: path, group: "Pages", title, says: "", run: () => go(path) })),
-    ...(data?.data ?? []).map((run): Entry => {
+    ...found.map((run): Entry => {
       const { title } = runFacts(run)
       const says = run.id.slice(0, 8)
       return { id: run.id, group: "Runs", title, says, status: run.status, run: () => go(`/runs/${run.id}`) }

@@ -1,13 +1,10 @@
-import { useQuery } from "@tanstack/react-query"
 import { Search } from "lucide-react"
 import { type KeyboardEvent, useId, useState } from "react"
-import { callRuns } from "../client/Client.ts"
 import { runFacts } from "../view/RunFacts.ts"
 import { Said, StatusBadge, Time } from "./basics.tsx"
-import { useSettled } from "./hooks.ts"
+import { useRunSearch } from "./useRunSearch.ts"
 
 const FOUND = 8
-const TYPING_MS = 200
 
 /** Finds a run by a search: id, tag, scenario, environment. */
 export const RunPicker = ({
@@ -24,28 +21,8 @@ export const RunPicker = ({
   const [isOpen, setOpen] = useState(false)
   const [chosen, setChosen] = useState(0)
   const listId = useId()
-  const search = useSettled(text.trim(), TYPING_MS)
-  const { data } = useQuery({
-    queryKey: ["pick runs", search],
-    enabled: isOpen,
-    queryFn: ({ signal }) =>
-      callRuns(
-        (api) =>
-          api.runs.list({
-            query: {
-              limit: FOUND,
-              offset: 0,
-              sortBy: "createdAt",
-              sortOrder: "desc",
-              includeArchived: true,
-              ...(search !== "" && { search })
-            }
-          }),
-        signal
-      ),
-    placeholderData: (before) => before
-  })
-  const runs = isOpen ? (data?.data ?? []).filter(({ id }) => id !== without) : []
+  const found = useRunSearch(text, { limit: FOUND, enabled: isOpen })
+  const runs = isOpen ? found.filter(({ id }) => id !== without) : []
   const pick = (id: string) => {
     setText("")
     setOpen(false)

@@ -1,6 +1,5 @@
 import type { AuditEntry, AuditQuery } from "@runplane/api"
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
-import { Download } from "lucide-react"
 import { useEffect, useMemo } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Id, Said, Time } from "../../ui/basics.tsx"
@@ -10,6 +9,7 @@ import { JsonTree } from "../../ui/JsonTree.tsx"
 import { Facts, Select, To } from "../../ui/kit.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { QueryBar } from "../../ui/QueryBar.tsx"
+import { SaveButtons } from "../../ui/SaveButtons.tsx"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { csv } from "../../view/Csv.ts"
@@ -71,18 +71,11 @@ export default function AuditPage() {
             {total === undefined ? "" : counted(total, "entry", "entries")}
           </span>
           <span className="ml-auto flex gap-2">
-            {(["csv", "jsonl"] as const).map((form) => (
-              <button
-                key={form}
-                type="button"
-                className="btn"
-                disabled={save.isPending}
-                title={`Saves what is filtered, at most ${MOST_EXPORTED} entries`}
-                onClick={() => save.mutate(form)}
-              >
-                <Download size={14} aria-hidden /> {form === "csv" ? "CSV" : "JSON Lines"}
-              </button>
-            ))}
+            <SaveButtons
+              busy={save.isPending}
+              title={`Saves what is filtered, at most ${MOST_EXPORTED} entries`}
+              onSave={(form) => save.mutate(form)}
+            />
           </span>
         </div>
         <div className="flex flex-wrap items-start gap-2">

@@ -6,6 +6,7 @@ import { useLocation } from "wouter"
 import { call } from "../../client/Client.ts"
 import { Id, Said } from "../../ui/basics.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
+import { ReasonField } from "../../ui/ReasonField.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { useMe } from "../../ui/useMe.ts"
 import type { RunAction } from "../../view/Actions.ts"
@@ -91,17 +92,7 @@ export default function ActionDialog({ action, onClose, run }: ActionDialogProps
       >
         <p className="text-soft">{says}</p>
         {takesReason ? (
-          <label className="block">
-            <span className="label">Reason{action === "cancel" ? "" : " (may be empty)"}</span>
-            <textarea
-              autoFocus
-              rows={3}
-              maxLength={2_000}
-              className="field mt-1 w-full"
-              value={reason}
-              onChange={({ target }) => setReason(target.value)}
-            />
-          </label>
+          <ReasonField required={action === "cancel"} rows={3} value={reason} onChange={setReason} />
         ) : null}
         <p className="text-muted">
           Run <Id id={run.id} label="run id" />, as{" "}

@@ -7,6 +7,7 @@ import { problemOf } from "../../client/Problem.ts"
 import { Said } from "../../ui/basics.tsx"
 import { download } from "../../ui/download.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
+import { ReasonField } from "../../ui/ReasonField.tsx"
 import { useMe } from "../../ui/useMe.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
 import { counted } from "../../view/Format.ts"
@@ -128,17 +129,7 @@ export default function BulkDialog({ action, onClose, runs }: BulkDialogProps) {
           <>
             <p className="text-soft">{says}</p>
             {takesReason ? (
-              <label className="block">
-                <span className="label">Reason{action === "cancel" ? "" : " (may be empty)"}</span>
-                <textarea
-                  autoFocus
-                  rows={2}
-                  maxLength={2_000}
-                  className="field mt-1 w-full"
-                  value={reason}
-                  onChange={({ target }) => setReason(target.value)}
-                />
-              </label>
+              <ReasonField required={action === "cancel"} rows={2} value={reason} onChange={setReason} />
             ) : null}
             <p className="text-muted">
               {counted(possible.length, "run")} of {runs.length}

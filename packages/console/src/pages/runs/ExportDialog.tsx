@@ -1,10 +1,10 @@
 import type { Run } from "@runplane/api"
 import { useMutation } from "@tanstack/react-query"
-import { Download } from "lucide-react"
 import { useState } from "react"
 import { callRuns } from "../../client/Client.ts"
 import { download } from "../../ui/download.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
+import { SaveButtons } from "../../ui/SaveButtons.tsx"
 import { Failure } from "../../ui/States.tsx"
 import { csv } from "../../view/Csv.ts"
 import { counted, whole } from "../../view/Format.ts"
@@ -99,17 +99,7 @@ export default function ExportDialog({ filters, onClose, total }: ExportDialogPr
           {save.isPending ? `${whole(count)} read…` : save.isSuccess ? `${counted(save.data, "run")} saved` : ""}
         </p>
         <div className="flex justify-end gap-2">
-          {(["csv", "jsonl"] as const).map((form) => (
-            <button
-              key={form}
-              type="button"
-              className="btn"
-              disabled={save.isPending}
-              onClick={() => save.mutate(form)}
-            >
-              <Download size={14} aria-hidden /> {form === "csv" ? "CSV" : "JSON Lines"}
-            </button>
-          ))}
+          <SaveButtons busy={save.isPending} onSave={(form) => save.mutate(form)} />
         </div>
       </div>
     </Overlay>

@@ -1,0 +1,104 @@
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { HttpObserver } from "../../src/index.ts"
+import { ask, layerServer } from "../support/Ask.ts"
+import { descriptor, fakeControlPlane, RUN_ID, Seen } from "../support/FakeControlPlane.ts"
+
+const server = (env: Readonly<Record<string, string>>) =>
+  fakeControlPlane({ THROTTLE_LIMIT: "100000", ...env }).pipe(
+    Layer.provideMerge(layerServer),
+    Layer.provide(Layer.succeed(HttpObserver, { observe: () => Effect.void }))
+  )
+
+const post = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) })
+
+const KEYS = { AUTH_API_KEYS: " first-key , second-key,,", AUTH_API_KEY_NAMES: ",ops" }
+
+layer(server(KEYS), { excludeTestServices: true })("with API keys", (it) => {
+  const refused = (headers: Readonly<Record<string, string>>, message: string) =>
+    Effect.gen(function* () {
+      const answer = yield* ask("/runs", { headers })
+      assert.strictEqual(answer.status, 401)
+      assert.deepStrictEqual(answer.json, {
+        statusCode: 401,
+        errorCode: "UNAUTHENTICATED",
+        message,
+        error: "Unauthorized"
+      })
+      assert.notProperty(answer.headers, "x-ratelimit-limit")
+    })
+
+  it.effect("says what is wrong with the Authorization header", () =>
+    Effect.gen(function* () {
+      yield* refused({}, "Missing Authorization header")
+      yield* refused({ authorization: "Bearer " }, "Empty authorization token")
+      yield* refused({ authorization: "Bearer nope" }, "Invalid authorization token")
+      yield* refused({ authorization: "bearer first-key" }, "Invalid authorization token")
+      yield* refused({ authorization: "Bearer first-ke" }, "Invalid authorization token")
+    })
+  )
+
+  it.effect("takes a bearer token or the bare key, and names the actor by a hash, or by its name", () =>
+    Effect.gen(function* () {
+      for (const authorization of ["Bearer first-key", "first-key"]) {
+        const answer = yield* ask("/runs", { ...post(descriptor), headers: { authorization } })
+        assert.strictEqual(answer.status, 202)
+      }
+      const actors = (yield* Seen).actors
+      assert.match(actors.at(-1)?.actorId ?? "", /^key:[0-9a-f]{8}$/)
+      assert.deepStrictEqual(actors.at(-1), actors.at(-2))
+      yield* ask("/runs", { ...post(descriptor), headers: { authorization: "Bearer second-key" } })
+      assert.deepStrictEqual((yield* Seen).actors.at(-1), { actorId: "ops", actorType: "api-key", role: "admin" })
+    })
+  )
+
+  it.effect("lets probes, metrics and unknown routes through without a key", () =>
+    Effect.gen(function* () {
+      for (const path of ["/healthz", "/readyz", "/metrics"]) assert.strictEqual((yield* ask(path)).status, 200)
+      assert.strictEqual((yield* ask("/nope")).status, 404)
+    })
+  )
+})
+
+layer(server({ THROTTLE_LIMIT: "2", TRUST_PROXY: "true" }), { excludeTestServices: true })(
+  "with a small budget",
+  (it) => {
+    it.effect("counts all routes of a client together, answers 429, and leaves probes alone", () =>
+      Effect.gen(function* () {
+        const headers = { "x-forwarded-for": "6.6.6.6, 1.2.3.4" }
+        const first = yield* ask("/runs", { headers })
+        assert.strictEqual(first.headers["x-ratelimit-limit"], "2")
+        assert.strictEqual(first.headers["x-ratelimit-remaining"], "1")
+        assert.strictEqual(first.headers["x-ratelimit-reset"], "60")
+        assert.strictEqual((yield* ask("/runs/42", { headers })).headers["x-ratelimit-remaining"], "0")
+        const third = yield* ask(`/runs/${RUN_ID}`, { headers })
+        assert.strictEqual(third.status, 429)
+        assert.strictEqual(third.headers["retry-after"], "60")
+        assert.deepStrictEqual(third.json, {
+          statusCode: 429,
+          errorCode: "INTERNAL_ERROR",
+          message: "ThrottlerException: Too Many Requests"
+        })
+        assert.strictEqual((yield* ask("/healthz", { headers })).status, 200)
+        assert.strictEqual((yield* ask("/metrics", { headers })).status, 200)
+        const other = yield* ask("/runs", { headers: { "x-forwarded-for": "6.6.6.6, 1.2.3.5" } })
+        assert.strictEqual(other.status, 200)
+      })
+    )
+  }
+)
+
+layer(server({ THROTTLE_LIMIT: "1", THROTTLE_SCOPE: "route" }), { excludeTestServices: true })(
+  "with a budget a route",
+  (it) => {
+    it.effect("counts each route of a client for itself", () =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* ask("/runs")).status, 200)
+        assert.strictEqual((yield* ask(`/runs/${RUN_ID}`)).status, 200)
+        assert.strictEqual((yield* ask("/runs/42")).status, 429)
+        assert.strictEqual((yield* ask("/runs?limit=1")).status, 429)
+      })
+    )
+  }
+)

@@ -1,4 +1,5 @@
 import type * as Schema from "effect/Schema"
+import { isJsonObject } from "./Json.ts"
 
 interface Common {
   readonly title: string
@@ -295,9 +296,9 @@ export const fits = (spec: FieldSpec, value: Schema.Json | undefined): boolean =
       return Array.isArray(value)
     case "object":
       return (
-        isObject(value) &&
+        isJsonObject(value) &&
         spec.members.every(({ isRequired, name, spec: inner }) =>
-          name in value ? fits(inner, value[name] as Schema.Json) : !isRequired
+          name in value ? fits(inner, value[name]) : !isRequired
         )
       )
     case "either":

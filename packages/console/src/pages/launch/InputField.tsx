@@ -2,6 +2,7 @@ import type * as Schema from "effect/Schema"
 import { Plus, Trash2 } from "lucide-react"
 import { useEffect, useId, useState } from "react"
 import { blankOf, type FieldSpec, fits, type InputFaults } from "../../view/FormSchema.ts"
+import { isJsonObject } from "../../view/Json.ts"
 
 interface InputFieldProps {
   readonly spec: FieldSpec
@@ -13,8 +14,7 @@ interface InputFieldProps {
   readonly onChange: (value: Schema.Json | undefined) => void
 }
 
-const membersOf = (value: Schema.Json | undefined): Schema.JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema.JsonObject) : {}
+const membersOf = (value: Schema.Json | undefined): Schema.JsonObject => (isJsonObject(value) ? value : {})
 
 /** One field of a form and all that is within it, with what the service says is wrong beside it. */
 export const InputField = (props: InputFieldProps) => {

@@ -12,6 +12,7 @@ import { Failure } from "../../ui/States.tsx"
 import { inputsOf } from "../../view/Again.ts"
 import { duration, modeLabel } from "../../view/Format.ts"
 import { fieldSpec, inputFaults } from "../../view/FormSchema.ts"
+import { isJsonObject } from "../../view/Json.ts"
 import { launchSteps } from "../../view/LaunchSteps.ts"
 import { CopyAs } from "./CopyAs.tsx"
 import { InputField, JsonEntry } from "./InputField.tsx"
@@ -78,8 +79,8 @@ export const LaunchInputs = ({ again, call, launcherUrl, schema, template }: Lau
     if (runId !== undefined && isOpen) go(`/runs/${runId}`)
   }, [runId, isOpen, go])
   const change = (next: Schema.Json | undefined) => {
-    if (typeof next !== "object" || next === null || Array.isArray(next)) return
-    setInputs(next as Schema.JsonObject)
+    if (!isJsonObject(next)) return
+    setInputs(next)
     if (launch.isError) launch.reset()
   }
   const { modeName, policyVersion, ttlMs } = schema.launchSummary

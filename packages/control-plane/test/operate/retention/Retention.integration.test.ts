@@ -82,6 +82,20 @@ layer(service)("a retention sweep", (it) => {
       assert.deepStrictEqual(swept, { runs: 5, events: 20, auditEntries: 0, deliveries: 0 })
       for (const id of gone) assert.strictEqual(yield* rowsOf(id), 0)
       for (const id of kept) assert.isAbove(yield* rowsOf(id), 5)
+      const sql = yield* PgClient.PgClient
+      const tombstones = yield* sql`
+        SELECT run_id::text AS id, status, events, reason, deleted_by FROM run_tombstones
+        WHERE run_id = ANY(${[...gone, ...kept]}::text[]::uuid[])`
+      assert.sameDeepMembers(
+        [...tombstones],
+        ["completed", "failed", "cancelled", "completed", "failed"].map((status, place) => ({
+          id: gone[place],
+          status,
+          events: 4,
+          reason: "expired",
+          deleted_by: "retention"
+        }))
+      )
       const { scrape } = yield* Metrics
       const text = yield* scrape({
         activeRuntimeStreams: 0,

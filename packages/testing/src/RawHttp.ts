@@ -16,6 +16,8 @@ export interface WireAnswer {
   /** By lower-case name; of a name that comes twice, the last. */
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
+  /** The server hung up before the end that it had announced: the last chunk, or the length. */
+  readonly isCut: boolean
   /** The text parsed, undefined when it is not JSON; of the parser's type, so that tests can look into it. */
   readonly json: ReturnType<typeof JSON.parse>
 }
@@ -80,22 +82,27 @@ const answerIn = (bytes: Buffer): WireAnswer | undefined => {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
     })
   )
-  const text = (headers["transfer-encoding"] === "chunked" ? unchunked(rest) : rest).toString("utf8")
-  return { status, headers, text, json: jsonOf(text) }
+  const length = Number(headers["content-length"] ?? rest.length)
+  const { bytes: body, isCut } =
+    headers["transfer-encoding"] === "chunked" ? unchunked(rest) : { bytes: rest, isCut: rest.length < length }
+  const text = body.toString("utf8")
+  return { status, headers, text, isCut, json: jsonOf(text) }
 }
 
-const unchunked = (bytes: Buffer): Buffer => {
+const unchunked = (bytes: Buffer) => {
   const parts: Array<Buffer> = []
+  let isCut = true
   let at = 0
   while (at < bytes.length) {
     const lineEnd = bytes.indexOf("\r\n", at)
     if (lineEnd < 0) break
     const size = Number.parseInt(bytes.subarray(at, lineEnd).toString("latin1"), 16)
+    isCut = size !== 0
     if (!(size > 0)) break
     parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size))
     at = lineEnd + 2 + size + 2
   }
-  return Buffer.concat(parts)
+  return { bytes: Buffer.concat(parts), isCut }
 }
 
 const jsonOf = (text: string): ReturnType<typeof JSON.parse> => {

@@ -180,7 +180,10 @@ describe("the pages of the fleet", () => {
     assert.strictEqual(await page.getByLabel("Left: place in the run").getAttribute("max"), String(left.lastEventIndex))
     await page.getByLabel("Left: place in the run").fill("10")
     await page.waitForURL(/at=10/)
-    await page.getByText(`10 of ${left.lastEventIndex}`).waitFor()
+    await page
+      .locator("label", { has: page.getByLabel("Left: place in the run") })
+      .getByText(`10 of ${left.lastEventIndex}`)
+      .waitFor()
     await page.getByRole("button", { name: "Swap" }).click()
     await page.waitForURL(new RegExp(`left=${right.id}`))
     assert.deepStrictEqual(await violationsOf(page), [])

@@ -187,6 +187,8 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   const sendStored = (state: CurrentState, now: number) => {
     phase = "live"
     ahead = undefined
+    // Whoever tells of the end now tells of what has been sent.
+    if (isTerminal(state.status) && !wasTerminal) ending = true
     return sent(state.lastSeq, snapshotFrame(state.state), now)
   }
 

@@ -283,6 +283,25 @@ describe("the feed of a run", () => {
     })
   )
 
+  it.effect("ends when a stored snapshot brought the end of the run before anybody told of it", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      const { next, tell } = yield* opened(log)
+      yield* next
+      log.commit(1)
+      tell({ _tag: "Gap" })
+      yield* next
+      const rest = yield* Effect.forkChild(collect(next), { startImmediately: true })
+      const end = log.commit(2, "cancelled")
+      yield* TestClock.adjust(100)
+      tell(end)
+      yield* TestClock.adjust(100)
+      const frames = yield* Fiber.join(rest)
+      assert.deepStrictEqual(eventIndexes(frames), [2, 3])
+      assert.deepStrictEqual(snapshotIndexes(frames), [3])
+    })
+  )
+
   it.effect("keeps to an afterSeq that the log has not reached yet", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()

@@ -1,5 +1,5 @@
 export { EmbeddedPostgres, type EmbeddedPostgresOptions, type EmbeddedPostgresProblem } from "./EmbeddedPostgres.ts"
-export { createDatabase } from "./EmptyDatabase.ts"
 export { PortUnavailable, probePort } from "./FreePort.ts"
+export { copyDatabase, createDatabase, type DatabaseTemplate } from "./NewDatabase.ts"
 export type { PostgresStartFailed } from "./PostgresServer.ts"
 export { temporaryFolder } from "./TemporaryFolder.ts"

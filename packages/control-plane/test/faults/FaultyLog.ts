@@ -1,7 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf"
 import type { RunId } from "@runplane/domain"
 import { DecisionMode } from "@runplane/runtime"
-import { createDatabase } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,11 +8,12 @@ import { layerDatabase } from "../../src/database/Database.ts"
 import type { ObservedFrame } from "../../src/log/AppendRequest.ts"
 import { observed } from "../../src/log/FrameBytes.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
+import { createMigratedDatabase } from "../support/TestDatabase.ts"
 import { type CuttingProxy, cuttingProxy } from "./CuttingProxy.ts"
 
 /** The line to the database of a test, which can be cut. */
 export class FaultyLine extends Context.Service<FaultyLine, CuttingProxy>()("runplane/test/FaultyLine") {
-  static readonly layer = Layer.effect(FaultyLine, Effect.flatMap(createDatabase, cuttingProxy))
+  static readonly layer = Layer.effect(FaultyLine, Effect.flatMap(createMigratedDatabase, cuttingProxy))
 }
 
 /** A database behind that line. */

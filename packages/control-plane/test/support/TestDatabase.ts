@@ -1,9 +1,15 @@
-import { createDatabase } from "@runplane/testing"
+import { copyDatabase } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { layerDatabase } from "../../src/database/Database.ts"
+import { layerDatabase, migrateDatabase } from "../../src/database/Database.ts"
+
+/** Makes a migrated database; answers its URL. The migrations run once for all test files. */
+export const createMigratedDatabase = copyDatabase({
+  name: "migrated",
+  prepare: (url) => migrateDatabase({ url })
+})
 
 /** A migrated database of its own. */
 export const layerTestDatabase = Layer.unwrap(
-  Effect.map(createDatabase, (address) => layerDatabase({ url: address, maxConnections: 10 }))
+  Effect.map(createMigratedDatabase, (address) => layerDatabase({ url: address, maxConnections: 10 }))
 )

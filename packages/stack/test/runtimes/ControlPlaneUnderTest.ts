@@ -1,11 +1,12 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlPlaneClient } from "@runplane/api"
 import { layerControlPlane, layerRuntime } from "@runplane/control-plane"
-import { createDatabase, freePorts } from "@runplane/testing"
+import { freePorts } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { createMigratedDatabase } from "../support/MigratedDatabase.ts"
 import { type Link, openLink } from "./Loopback.ts"
 import { RuntimeUnderTest } from "./RuntimeUnderTest.ts"
 
@@ -32,7 +33,7 @@ export class ControlPlaneUnderTest extends Context.Service<ControlPlaneUnderTest
       const env = { ...SETTINGS, ...settings, RUNTIME_ADDRESS: link.address }
       const controlPlane = layerControlPlane({
         http: { host: "127.0.0.1", port },
-        database: { url: yield* createDatabase }
+        database: { url: yield* createMigratedDatabase }
       }).pipe(Layer.provide(layerRuntime), Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
       const client = ControlPlaneClient.layer({ baseUrl: `http://127.0.0.1:${port}` }).pipe(
         Layer.provide(NodeHttpClient.layerNodeHttp)

@@ -1,12 +1,13 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
-import { createDatabase, until } from "@runplane/testing"
+import { until } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { createMigratedDatabase } from "./MigratedDatabase.ts"
 import { isRunning } from "./Processes.ts"
 import { type StackProcess, startStack } from "./StackProcess.ts"
 
@@ -26,7 +27,10 @@ export class Running extends Context.Service<Running, StackProcess>()("runplane/
 /** Starts a stack on a database of the tests' own server; it is killed with the scope. */
 export const startServing = (env: Readonly<Record<string, string>>) =>
   Effect.gen(function* () {
-    const stack = yield* startStack({ args: ["--no-demo"], env: { ...env, DATABASE_URL: yield* createDatabase } })
+    const stack = yield* startStack({
+      args: ["--no-demo"],
+      env: { ...env, DATABASE_URL: yield* createMigratedDatabase }
+    })
     assert.isDefined(yield* stack.line("Serving"))
     return stack
   })

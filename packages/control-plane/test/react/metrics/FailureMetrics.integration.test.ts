@@ -2,7 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, it, layer } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
-import { createDatabase, until } from "@runplane/testing"
+import { until } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -22,7 +22,7 @@ import { call, descriptor, layerTestService } from "../../support/HttpService.ts
 import { awaitEvent, awaitStatus } from "../../support/Observation.ts"
 import { otlpCollector } from "../../support/OtlpCollector.ts"
 import { createRun } from "../../support/Runs.ts"
-import { layerTestDatabase } from "../../support/TestDatabase.ts"
+import { createMigratedDatabase, layerTestDatabase } from "../../support/TestDatabase.ts"
 
 /** The value of a line of `/metrics`; 0 while there is none. */
 const figureOf = (line: string) =>
@@ -114,7 +114,7 @@ const meter = Effect.gen(function* () {
 it.live("a notice that other instances cannot be sent is counted", () =>
   Effect.gen(function* () {
     const { layer: metered, steps } = yield* meter
-    const url = yield* createDatabase
+    const url = yield* createMigratedDatabase
     const database = new URL(url).pathname.slice(1)
     const instance = EventNotices.layer.pipe(
       Layer.provideMerge(LiveEvents.layer),

@@ -3,7 +3,7 @@ import { ControlPlaneClient } from "@runplane/api"
 import { layerControlPlane, layerRuntime } from "@runplane/control-plane"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient, RuntimeCredentials } from "@runplane/runtime"
 import { Sandbox, type SandboxOptions } from "@runplane/sandbox"
-import { createDatabase, freePorts } from "@runplane/testing"
+import { freePorts } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,6 +12,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
+import { createMigratedDatabase } from "../../support/MigratedDatabase.ts"
 import { MAX_FRAME_BYTES } from "./FaultMix.ts"
 import { LEAD } from "./SessionScript.ts"
 
@@ -83,7 +84,7 @@ export const layerObserving = (address: string, settings: Readonly<Record<string
       const env = { ...SETTINGS, ...settings, RUNTIME_ADDRESS: address }
       const controlPlane = layerControlPlane({
         http: { host: "127.0.0.1", port },
-        database: { url: yield* createDatabase }
+        database: { url: yield* createMigratedDatabase }
       }).pipe(
         Layer.provide(Layer.fresh(layerRuntime)),
         Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),

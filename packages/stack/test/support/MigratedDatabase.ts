@@ -1,0 +1,8 @@
+import { migrateDatabase } from "@runplane/control-plane"
+import { copyDatabase } from "@runplane/testing"
+
+/** Makes a database with the schema of the control plane; answers its URL. The migrations run once for all test files. */
+export const createMigratedDatabase = copyDatabase({
+  name: "migrated",
+  prepare: (url) => migrateDatabase({ url })
+})

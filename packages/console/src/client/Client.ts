@@ -13,6 +13,13 @@ export const runtime = ManagedRuntime.make(
   RunsClient.layer({ baseUrl: window.location.origin }).pipe(Layer.provide(layerHttp("authorization")))
 )
 
+/** Why a call or a stream failed. A refused key leads to the sign-in page, whatever was asked with it. */
+export const failureOf = (cause: Cause.Cause<unknown>, requestId = ""): CallFailed => {
+  const problem = problemOf(Cause.squash(cause), requestId)
+  if (problem.status === 401) refuse(problem.messages.join("; "))
+  return new CallFailed(problem)
+}
+
 /**
  * Runs a call under an id of its own; whatever goes wrong is a `CallFailed`. A cancelled call rejects like any other of
  * `fetch`.
@@ -32,10 +39,9 @@ export const settle = async <A, R>(
     return exit.value
   }
   if (Cause.hasInterruptsOnly(exit.cause)) throw new DOMException("the call was cancelled", "AbortError")
-  const problem = problemOf(Cause.squash(exit.cause), id)
-  sawAnswer(problem.code !== UNREACHABLE)
-  if (problem.status === 401) refuse(problem.messages.join("; "))
-  throw new CallFailed(problem)
+  const failure = failureOf(exit.cause, id)
+  sawAnswer(failure.problem.code !== UNREACHABLE)
+  throw failure
 }
 
 /** A call of what every first load has: the runs, their events and streams, and who asks. */

@@ -1,3 +1,4 @@
+import * as HttpClientError from "effect/http/HttpClientError"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
@@ -47,8 +48,13 @@ export const problemOf = (failure: unknown, requestId: string): Problem => {
     const messages = typeof message === "string" ? [message] : message
     return { status: statusCode, code: errorCode ?? `HTTP ${statusCode}`, messages, requestId, metadata }
   }
+  const status = HttpClientError.isHttpClientError(failure) ? failure.response?.status : undefined
+  if (status !== undefined && status >= 400) {
+    const messages = [`the service, or a proxy in front of it, answers with the status ${status}`]
+    return { status, code: `HTTP ${status}`, messages, requestId, metadata: undefined }
+  }
   const tag = Option.getOrUndefined(readTag(failure))?._tag
-  if (tag === "SchemaError") {
+  if (tag === "SchemaError" || status !== undefined) {
     const messages = ["the answer has another form than this console expects; reload the page"]
     return { status: 0, code: UNREADABLE, messages, requestId, metadata: undefined }
   }

@@ -1,6 +1,5 @@
 import { Heartbeat } from "@runplane/api"
 import { CanonicalEvent } from "@runplane/domain"
-import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -9,6 +8,7 @@ import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { failureOf } from "../client/Client.ts"
 import { sawAnswer, sawStream } from "../client/Connection.ts"
 import { CallFailed, isPassing, problemOf, UNREACHABLE } from "../client/Problem.ts"
 
@@ -106,7 +106,7 @@ export const followLog = ({ q }: LogFilter, { failed, take }: LogListener): (() 
       fiber.addObserver((exit) => {
         if (Exit.isSuccess(exit) || Exit.hasInterrupts(exit)) return
         sawStream(undefined)
-        failed(new CallFailed(problemOf(Cause.squash(exit.cause), "")))
+        failed(failureOf(exit.cause))
       })
       stopRead = () => void Effect.runFork(Fiber.interrupt(fiber))
     },

@@ -1,15 +1,14 @@
 import { type RunStreamEvent, RunsClient } from "@runplane/api"
 import type { RunState } from "@runplane/domain"
-import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { runtime } from "../client/Client.ts"
+import { failureOf, runtime } from "../client/Client.ts"
 import { sawStream } from "../client/Connection.ts"
-import { CallFailed, problemOf } from "../client/Problem.ts"
+import type { CallFailed } from "../client/Problem.ts"
 import { makeStore, type Store } from "../view/Store.ts"
 import { RunLog } from "./RunLog.ts"
 
@@ -100,7 +99,7 @@ export const followRun = (runId: string): RunFollower => {
   const fiber = runtime.runFork(program)
   fiber.addObserver((exit) => {
     if (Exit.isSuccess(exit) || Exit.hasInterrupts(exit)) return
-    tell({ phase: "failed", error: new CallFailed(problemOf(Cause.squash(exit.cause), "")) })
+    tell({ phase: "failed", error: failureOf(exit.cause) })
   })
   return {
     log,

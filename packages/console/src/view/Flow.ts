@@ -35,7 +35,7 @@ const ROW = 54
 const COLUMN = 262
 const EDGE = 16
 
-/** In a larger session the first so many are drawn. */
+/** In a larger session the first so many are drawn, and whoever proposed or decided. */
 const MOST_PARTICIPANTS = 300
 const MOST_PROPOSALS = 100
 
@@ -61,6 +61,7 @@ export const flowOf = (
 ): Flow => {
   const proposals = new Map<string, { readonly title: string; readonly index: number }>()
   const edges = new Map<string, Draft>()
+  const leading = new Set<string>()
   let decision: { readonly title: string; readonly index: number } | undefined
   const add = (from: string, to: string, type: string, index: number) => {
     // No text of an event holds U+0000, so the key is unambiguous.
@@ -78,7 +79,10 @@ export const flowOf = (
         if (!proposals.has(proposalId)) {
           proposals.set(proposalId, { title: action ?? title ?? (proposalId || messageType), index: event.index })
         }
-        if (sender !== "") add(PERSON + sender, PROPOSAL + proposalId, messageType, event.index)
+        if (sender !== "") {
+          leading.add(sender)
+          add(PERSON + sender, PROPOSAL + proposalId, messageType, event.index)
+        }
         break
       }
       case "proposal.updated": {
@@ -89,7 +93,10 @@ export const flowOf = (
       case "decision.finalized": {
         const { action, proposalId, sender } = event.data
         decision = { title: action ?? "decided", index: event.index }
-        if (sender !== "") add(PERSON + sender, DECISION, "Commitment", event.index)
+        if (sender !== "") {
+          leading.add(sender)
+          add(PERSON + sender, DECISION, "Commitment", event.index)
+        }
         if (proposalId !== undefined) add(PROPOSAL + proposalId, DECISION, "chosen", event.index)
         break
       }
@@ -104,7 +111,9 @@ export const flowOf = (
         break
     }
   }
-  const people = participants.slice(0, MOST_PARTICIPANTS)
+  const people = participants.filter(
+    ({ participantId }, place) => place < MOST_PARTICIPANTS || leading.has(participantId)
+  )
   const put = [...proposals].slice(0, MOST_PROPOSALS)
   const nodes: ReadonlyArray<FlowNode> = [
     ...people.map(

@@ -1,7 +1,7 @@
-import type { CanonicalEvent } from "@runplane/domain"
+import type { CanonicalEvent, KnownEvent } from "@runplane/domain"
 import { gistOf } from "./Events.ts"
 
-export type LaneKind = "proposal" | "opinion" | "objection" | "vote" | "commitment" | "model" | "other"
+export type LaneKind = "proposal" | "opinion" | "objection" | "vote" | "commitment" | "model" | "tool" | "other"
 
 export const LANE_KINDS: ReadonlyArray<{ readonly kind: LaneKind; readonly title: string }> = [
   { kind: "proposal", title: "Proposal" },
@@ -9,8 +9,9 @@ export const LANE_KINDS: ReadonlyArray<{ readonly kind: LaneKind; readonly title
   { kind: "objection", title: "Objection" },
   { kind: "vote", title: "Vote or answer" },
   { kind: "commitment", title: "Commitment" },
-  { kind: "model", title: "Language model" },
-  { kind: "other", title: "Signal, progress, tool" }
+  { kind: "model", title: "Language model, below" },
+  { kind: "tool", title: "Tool, above" },
+  { kind: "other", title: "Signal, progress" }
 ]
 
 /** What stands in the lane of a participant. */
@@ -31,14 +32,23 @@ export interface LaneEvent {
  */
 export const laneEventsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<LaneEvent> => {
   const found: Array<LaneEvent> = []
+  const called = new Map<string, number>()
   for (const event of events) {
     if (event.type === "unknown") continue
     const kind = kindOf(event)
     if (kind === undefined || !("sender" in event.data) || event.data.sender === "") continue
-    const lastedMs = event.type === "llm.call.completed" ? event.data.latencyMs : undefined
-    found.push({ event, who: event.data.sender, kind, at: Date.parse(event.ts), lastedMs, text: gistOf(event) })
+    const at = Date.parse(event.ts)
+    if (event.type === "tool.called") called.set(event.data.toolCallId ?? "", at)
+    found.push({ event, who: event.data.sender, kind, at, lastedMs: lastedOf(event, at, called), text: gistOf(event) })
   }
   return found
+}
+
+/** How long a model or a tool took, where it tells, or its call was seen. */
+const lastedOf = (event: KnownEvent, at: number, called: ReadonlyMap<string, number>): number | undefined => {
+  if (event.type === "llm.call.completed") return event.data.latencyMs
+  const since = event.type === "tool.completed" ? called.get(event.data.toolCallId ?? "") : undefined
+  return since === undefined ? undefined : at - since
 }
 
 const kindOf = (event: CanonicalEvent): LaneKind | undefined => {
@@ -54,9 +64,10 @@ const kindOf = (event: CanonicalEvent): LaneKind | undefined => {
       return "model"
     case "signal.emitted":
     case "progress.reported":
+      return "other"
     case "tool.called":
     case "tool.completed":
-      return "other"
+      return "tool"
     default:
       return undefined
   }

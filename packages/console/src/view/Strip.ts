@@ -80,6 +80,8 @@ export interface TimeScale {
   /** Where each time stands, 0 to 1, in the order of `times`. */
   readonly places: ReadonlyArray<number>
   readonly idle: ReadonlyArray<Idle>
+  /** Where any time stands, between the times that the scale was made of; the ends stand for what is beyond them. */
+  readonly placeAt: (time: number) => number
 }
 
 /** A pause longer than this share of the time that is left without such pauses is drawn as long as this share. */
@@ -108,5 +110,20 @@ export const timeScale = (times: ReadonlyArray<number>): TimeScale => {
     const gap = gaps[rank] ?? 0
     if (gap > (drawn[rank] ?? 0)) idle.push({ from, to, ms: gap })
   })
-  return { places, idle }
+  const placeAt = (time: number) => {
+    // The first that is not before it, by halves.
+    let [low, high] = [0, order.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((times[order[middle] ?? 0] ?? 0) < time) low = middle + 1
+      else high = middle
+    }
+    const [before, after] = [order[low - 1], order[low]]
+    if (before === undefined) return places[order[0] ?? 0] ?? 0
+    if (after === undefined) return places[before] ?? 0
+    const [from, to] = [times[before] ?? 0, times[after] ?? 0]
+    const [start, end] = [places[before] ?? 0, places[after] ?? 0]
+    return start + ((end - start) * (time - from)) / (to - from)
+  }
+  return { places, idle, placeAt }
 }

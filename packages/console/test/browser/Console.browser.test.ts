@@ -5,6 +5,7 @@ import {
   CONTROL_PLANE,
   go,
   KEY,
+  LAUNCHER,
   launchExample,
   openPage,
   PATIENCE_MS,
@@ -205,6 +206,40 @@ describe("the console in a browser", () => {
     await launch.click()
     await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/)
     await light(page, "complete")
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it("says at which step a launch failed, and why", async () => {
+    const { context, misdeeds, page } = await openPage()
+    const answers = `${LAUNCHER}/examples/run`
+    const headers = { "access-control-allow-origin": CONTROL_PLANE }
+    const fails = async (status: number, json: unknown, step: string, why: string) => {
+      await page.route(answers, (route) => route.fulfill({ status, headers, json }))
+      await go(page, "/launch?scenario=incident%2Fregion-failover&version=1.0.0")
+      await page.getByRole("button", { name: "Launch", exact: true }).click()
+      const failed = page.locator(`[data-step="${step}"][data-state="failed"]`)
+      await failed.getByText(why).waitFor()
+      assert.strictEqual(await page.locator('[data-state="failed"]').count(), 1)
+      await page.unroute(answers)
+    }
+    const refusal = (statusCode: number, errorCode: string) => ({
+      statusCode,
+      errorCode,
+      message: `made: ${errorCode}`
+    })
+    await fails(400, refusal(400, "VALIDATION_ERROR"), "compiled", "made: VALIDATION_ERROR")
+    await fails(502, refusal(502, "AUTH_MINT_FAILED"), "agents", "made: AUTH_MINT_FAILED")
+    await fails(502, refusal(502, "AGENT_ATTACH_FAILED"), "agents", "made: AGENT_ATTACH_FAILED")
+    const example = { scenarioRef: "incident/region-failover@1.0.0", inputs: {}, bootstrapAgents: false }
+    const { body: compiled } = await ask("POST", answers, { ...example, submitToControlPlane: false })
+    await fails(201, compiled, "submitted", "the control plane did not take the run")
+    // A run that ends before anybody has opened its session.
+    const { body: run } = await waitingRun({ runLabel: "never opened" })
+    await ask("POST", `${CONTROL_PLANE}/runs/${run.runId}/cancel`, { reason: "nobody comes" })
+    await fails(201, { ...compiled, controlPlaneRun: run }, "session", "no agent has opened the session")
+    await picture(page, "launch-failed-1280-light")
+    assert.deepStrictEqual(await violationsOf(page), [])
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
   })

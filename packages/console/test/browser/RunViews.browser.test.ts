@@ -1,9 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Page } from "playwright-core"
+import { crowdedRun, heavyRun, longRun, recordedEvents, serveRun } from "./Served.ts"
 import {
   ask,
   CONTROL_PLANE,
   go,
+  KEY,
   launchExample,
   openPage,
   PATIENCE_MS,
@@ -32,38 +34,6 @@ const light = (page: Page, state: string) =>
 const get = async (path: string) => (await ask("GET", `${CONTROL_PLANE}/runs/${decided}${path}`)).body
 
 const settle = (page: Page) => page.waitForFunction(() => document.querySelector(".skeleton") === null)
-
-interface Recorded {
-  readonly index: number
-  readonly seq: number
-  readonly type: string
-  readonly ts: string
-}
-
-/** The run of the example made so many events long: its own events over and over, served in place of the real ones. */
-const longRun = async (page: Page, count: number): Promise<void> => {
-  const events: ReadonlyArray<Recorded> = await get("/events?limit=1000")
-  const end = events.findIndex(({ type }) => type === "run.completed")
-  const middle = events.slice(0, end).filter(({ type }) => type === "message.received" || type === "proposal.updated")
-  const all = events.slice(0, end)
-  const start = Date.parse(events[0]?.ts ?? "")
-  const long: Array<unknown> = []
-  for (let index = 1; index <= count; index++) {
-    const event = index === count ? events[end] : (all[index - 1] ?? middle[index % middle.length])
-    long.push({ ...event, id: crypto.randomUUID(), index, seq: index, ts: new Date(start + index * 20).toISOString() })
-  }
-  const state = await get("/state")
-  const timeline = { ...state.timeline, latestSeq: count, latestIndex: count, totalEvents: count }
-  const frames = [
-    `event: snapshot\ndata: ${JSON.stringify({ ...state, timeline })}\n\n`,
-    ...long.map((event, at) => `event: canonical_event\nid: ${at + 1}\ndata: ${JSON.stringify(event)}\n\n`)
-  ]
-  const run = { ...(await get("")), lastEventIndex: count, lastEventSeq: count }
-  await page.route(`${CONTROL_PLANE}/runs/${decided}`, (route) => route.fulfill({ json: run }))
-  await page.route(`${CONTROL_PLANE}/runs/${decided}/stream*`, (route) =>
-    route.fulfill({ contentType: "text/event-stream", body: frames.join("") })
-  )
-}
 
 describe("the views of a run in a browser", () => {
   it(
@@ -155,6 +125,14 @@ describe("the views of a run in a browser", () => {
     await page.getByLabel("Go to the bookmark at event 30").focus()
     await page.keyboard.press("Enter")
     await page.getByText("as of event 30,").waitFor()
+    await page.getByRole("tab", { name: "Timeline" }).click()
+    await page.getByRole("button", { name: "Zoom in", exact: true }).focus()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/zoom=\d+-\d+/)
+    await page.locator("[data-zoomed]").waitFor()
+    await page.getByRole("button", { name: "Show all", exact: true }).click()
+    await page.locator("[data-zoomed]").waitFor({ state: "detached" })
+    assert.notInclude(page.url(), "zoom=")
     await context.close()
   })
 
@@ -176,20 +154,24 @@ describe("the views of a run in a browser", () => {
   it(
     "says 403, 404, 429 and 503 of a run plainly, and of a run that is deleted while it is open",
     async () => {
-      for (const [status, code] of [
-        [403, "FORBIDDEN"],
-        [404, "RUN_NOT_FOUND"],
-        [429, "TOO_MANY_REQUESTS"],
-        [503, "SERVICE_UNAVAILABLE"]
-      ] as const) {
+      const refused = async (status: number, errorCode: string, isOurs: boolean) => {
         const { context, page } = await openPage()
-        await page.route(`${CONTROL_PLANE}/runs/${decided}**`, (route) =>
-          route.fulfill({ status, json: { statusCode: status, errorCode: code, message: `made up: ${status}` } })
-        )
+        const json = { statusCode: status, errorCode, message: `made up: ${status}` }
+        const answer = isOurs ? { status, json } : { status, contentType: "text/html", body: "<h1>Bad</h1>" }
+        await page.route(`${CONTROL_PLANE}/runs/${decided}**`, (route) => route.fulfill(answer))
         await go(page, `/runs/${decided}`)
-        await page.getByRole("alert").first().waitFor()
+        const alert = page.getByRole("alert").filter({ hasText: "The run cannot be read" })
+        await alert.getByText(isOurs ? errorCode : `HTTP ${status}`, { exact: true }).waitFor()
+        await alert.getByText(isOurs ? `made up: ${status}` : `answers with the status ${status}`).waitFor()
         await context.close()
       }
+      await Promise.all([
+        refused(403, "FORBIDDEN", true),
+        refused(404, "RUN_NOT_FOUND", true),
+        refused(429, "RATE_LIMITED", true),
+        // As a proxy in front of the service says it.
+        refused(503, "", false)
+      ])
       const { body } = await waitingRun({ runLabel: "goes away" })
       const { context, page } = await openPage()
       await go(page, `/runs/${body.runId}`)
@@ -197,7 +179,8 @@ describe("the views of a run in a browser", () => {
       await ask("POST", `${CONTROL_PLANE}/runs/${body.runId}/cancel`, { reason: "over" })
       await page.locator("header [data-status='cancelled']").waitFor()
       await ask("DELETE", `${CONTROL_PLANE}/runs/${body.runId}`)
-      await page.reload()
+      // Whoever comes back to the page learns it without a reload.
+      await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")))
       await page.getByText("RUN_NOT_FOUND").first().waitFor()
       await context.close()
     },
@@ -205,10 +188,107 @@ describe("the views of a run in a browser", () => {
   )
 
   it(
+    "stays usable with 300 participants, some of them with hostile names",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      const hostile = '<img src=x onerror="window.harmed=1"><b>bold</b>'
+      const names = [
+        hostile,
+        "\u202egnirts\u202c 🎈",
+        "W".repeat(10_000),
+        ...Array.from({ length: 297 }, (_, at) => `agent-${at + 1}`)
+      ]
+      const events = crowdedRun(await recordedEvents(decided), names)
+      await serveRun(page, decided, events)
+      for (const view of ["story", "timeline", "graph", "decision", "policy", "messages", "cost", "raw"]) {
+        await go(page, `/runs/${decided}?view=${view}`)
+        await light(page, "complete")
+        await settle(page)
+        await picture(page, `crowd-${view}-1280-light`)
+        assert.deepStrictEqual(await violationsOf(page), [], view)
+        assert.isTrue(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), view)
+        assert.isFalse(await page.evaluate(() => "harmed" in window), view)
+      }
+      // The last of the crowd is reached in the list at the side and in the matrix of votes.
+      await go(page, `/runs/${decided}?view=decision`)
+      const side = page.getByRole("complementary", { name: "Participants" })
+      await side.getByText("agent-297", { exact: true }).scrollIntoViewIfNeeded()
+      const votes = page.getByRole("region", { name: "Votes" })
+      await page.getByRole("button", { name: "Show all participants" }).click()
+      await votes.getByRole("columnheader", { name: "agent-297" }).scrollIntoViewIfNeeded()
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it(
+    "shows an event of a megabyte, whole and in part, without standing still",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      const { events, index } = heavyRun(await recordedEvents(decided), 1_000_000)
+      await serveRun(page, decided, events)
+      await go(page, `/runs/${decided}?view=events&q=much%20to%20say%20much`)
+      await light(page, "complete")
+      // The longest time that the page does not draw from here on.
+      await page.evaluate(() => {
+        let before = performance.now()
+        const watch = () => {
+          const now = performance.now()
+          Object.assign(window, { stood: Math.max(Number(Reflect.get(window, "stood") ?? 0), now - before) })
+          before = now
+          requestAnimationFrame(watch)
+        }
+        requestAnimationFrame(watch)
+      })
+      await page.locator(`#event-${index}`).click()
+      const details = page.getByRole("complementary", { name: "Event", exact: true })
+      await details.getByRole("heading", { name: `Event ${index}` }).waitFor()
+      await details.getByText("much to say").first().waitFor()
+      await page.getByRole("tab", { name: "Raw" }).click()
+      const recorded = page.getByRole("region", { name: "Event as it was recorded" })
+      await recorded
+        .getByRole("button", { name: /more characters/ })
+        .first()
+        .click()
+      const whole = page.getByRole("region", { name: "The whole text" }).first()
+      await whole.getByRole("button", { name: "Next" }).click()
+      await whole.getByText("2 of 50").waitFor()
+      const stood = Number(await page.evaluate(() => Reflect.get(window, "stood")))
+      process.stdout.write(`an event of 1 MB: the page stood still for ${Math.round(stood)} ms at most\n`)
+      assert.isBelow(stood, 3_000)
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+
+  it("asks for a key again when the one in use is refused, and goes on at the same place", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, `/runs/${decided}?view=events&at=30`)
+    await light(page, "complete")
+    await page.getByText("as of event 30,").waitFor()
+    const address = page.url()
+    const revoked = { statusCode: 401, errorCode: "UNAUTHENTICATED", message: "Invalid authorization token" }
+    const api = (url: URL) => url.origin === CONTROL_PLANE && !url.pathname.startsWith("/console")
+    await page.route(api, (route) => route.fulfill({ status: 401, json: revoked }))
+    await page.getByRole("tab", { name: "Policy" }).click()
+    await page.getByText("Sign in to Runplane").waitFor()
+    await page.getByRole("alert").getByText("Invalid authorization token").waitFor()
+    await page.unroute(api)
+    await page.getByLabel("API key").fill(KEY)
+    await page.keyboard.press("Enter")
+    await page.getByText("as of event 30,").waitFor()
+    assert.strictEqual(page.url(), address.replace("view=events", "view=policy"))
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it(
     "paints a run of 5,000 events within a second and takes a step in it within a frame",
     async () => {
       const { context, page } = await openPage()
-      await longRun(page, 5_000)
+      await serveRun(page, decided, longRun(await recordedEvents(decided), 5_000))
       const paints: Array<number> = []
       for (let attempt = 0; attempt < 3; attempt++) {
         await go(page, `/runs/${decided}`)
@@ -243,7 +323,7 @@ describe("the views of a run in a browser", () => {
     "scrolls through 20,000 events without dropping frames",
     async () => {
       const { context, page } = await openPage()
-      await longRun(page, 20_000)
+      await serveRun(page, decided, longRun(await recordedEvents(decided), 20_000))
       await go(page, `/runs/${decided}?view=events`)
       await light(page, "complete")
       const frames: ReadonlyArray<number> = await page.evaluate(async () => {

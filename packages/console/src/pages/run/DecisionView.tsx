@@ -1,5 +1,5 @@
 import { Check, CircleDot, type LucideIcon, Minus, TriangleAlert, X } from "lucide-react"
-import { useMemo } from "react"
+import { useMemo, useState } from "react"
 import { Avatar, Chip, Said, Time, toneText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { type ProposalRow, proposalsOf, type Stance } from "../../view/Decision.ts"
@@ -13,18 +13,19 @@ interface DecisionViewProps {
   readonly shown: Shown
 }
 
-/** Columns of the matrix: in a very large session the rest is in the list of events. */
+/** Columns of the matrix; in a larger session the rest is shown on demand. */
 const MOST_PARTICIPANTS = 40
 const MOST_PROPOSALS = 50
 
 /** The proposals, who holds what of each, and what was decided. */
 export default function DecisionView({ page, set, shown }: DecisionViewProps) {
   const rows = useMemo(() => proposalsOf(shown.events), [shown.events])
+  const [isWhole, setWhole] = useState(false)
   const { decision, participants, policy } = shown.state
   const tally = new Map((policy.voteTally ?? []).map((entry) => [entry.commitmentId, entry]))
   if (rows.length === 0) return <Empty title="Nothing has been proposed yet" />
   const { current } = decision
-  const columns = participants.slice(0, MOST_PARTICIPANTS)
+  const columns = isWhole ? participants : participants.slice(0, MOST_PARTICIPANTS)
   return (
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto flex max-w-[1100px] flex-col gap-4 p-4">
@@ -117,10 +118,15 @@ export default function DecisionView({ page, set, shown }: DecisionViewProps) {
             </tbody>
           </table>
         </section>
-        {participants.length > MOST_PARTICIPANTS || rows.length > MOST_PROPOSALS ? (
+        {columns.length < participants.length || rows.length > MOST_PROPOSALS ? (
           <p className="text-muted">
             Shown are {Math.min(rows.length, MOST_PROPOSALS)} of {rows.length} proposals and {columns.length} of{" "}
-            {participants.length} participants; the view Events has all.
+            {participants.length} participants; the view Events has all.{" "}
+            {columns.length === participants.length ? null : (
+              <button type="button" className="text-accent underline" onClick={() => setWhole(true)}>
+                Show all participants
+              </button>
+            )}
           </p>
         ) : null}
         <Legend />

@@ -120,11 +120,17 @@ interface NodeProps {
   readonly onSelect: () => void
 }
 
+/** What is drawn of the name, and the whole of it where that is more. */
+const labelOf = ({ kind, title }: FlowNode): string => {
+  const drawn = cut(title, LETTERS)
+  return drawn === title ? `${kind} ${title}` : `${kind} ${drawn}, in full ${title}`
+}
+
 const Node = ({ colour, node, onPoint, onSelect }: NodeProps) => (
   <g
     role="button"
     tabIndex={0}
-    aria-label={`${node.kind} ${node.title}`}
+    aria-label={labelOf(node)}
     onFocus={() => onPoint(node.id)}
     onBlur={() => onPoint(undefined)}
     onKeyDown={onEnter(onSelect)}
@@ -144,17 +150,19 @@ const Node = ({ colour, node, onPoint, onSelect }: NodeProps) => (
       stroke={node.kind === "decision" ? "var(--c-good)" : colour}
       strokeWidth={1.5}
     />
-    <text
-      x={node.x + 14}
-      y={node.y + NODE_HEIGHT / 2}
-      dominantBaseline="central"
-      fontSize={12.5}
-      fontWeight={node.kind === "participant" ? 500 : 600}
-      fill="var(--c-text)"
-      direction="ltr"
-      unicodeBidi="isolate"
-    >
-      {cut(node.title, LETTERS)}
-    </text>
+    <svg x={node.x} y={node.y} width={NODE_WIDTH - 8} height={NODE_HEIGHT}>
+      <text
+        x={14}
+        y={NODE_HEIGHT / 2}
+        dominantBaseline="central"
+        fontSize={12.5}
+        fontWeight={node.kind === "participant" ? 500 : 600}
+        fill="var(--c-text)"
+        direction="ltr"
+        unicodeBidi="isolate"
+      >
+        {cut(node.title, LETTERS)}
+      </text>
+    </svg>
   </g>
 )

@@ -124,6 +124,7 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
       <div className="flex min-h-0 flex-1">
         <aside
           aria-label="Participants"
+          tabIndex={0}
           className="no-print hidden w-[216px] shrink-0 overflow-auto border-r border-line bg-panel xl:block"
         >
           <Participants shown={shown} />
@@ -184,6 +185,8 @@ interface ViewProps {
 
 const View = memo((props: ViewProps) => {
   if (props.shown.all.length === 0 && props.shown.state.timeline.totalEvents === 0) {
+    // Its events are on their way.
+    if (props.shown.run.lastEventIndex > 0) return <Skeleton rows={8} height={48} />
     return <Empty title="Nothing has happened yet">The run waits for its session. Its first event appears here.</Empty>
   }
   switch (props.page.view) {

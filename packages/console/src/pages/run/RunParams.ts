@@ -31,6 +31,8 @@ export const runPageParams = {
   types: listParam,
   without: listParam,
   follow: flagParam,
+  /** Of the timeline: the events that are looked at closer, `12-60`; empty: all. */
+  zoom: textParam,
   /** Of the view Raw: what is shown. */
   part: wordParam(["event", "state", "run"]),
   /** Of the view Policy: the other policy and the other votes that are tried. */

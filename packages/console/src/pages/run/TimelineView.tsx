@@ -2,10 +2,13 @@ import type { CanonicalEvent } from "@runplane/domain"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { Avatar, hue, Said } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
+import { useBrush } from "../../ui/useBrush.ts"
 import { duration } from "../../view/Format.ts"
 import { LANE_KINDS, type LaneKind, laneEventsOf } from "../../view/Lanes.ts"
 import { timeScale } from "../../view/Strip.ts"
+import { brushed, rangeOf, rangeText } from "../../view/Zoom.ts"
 import type { Shown } from "./Facts.ts"
+import { Brushed, Minimap } from "./Minimap.tsx"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
 
 interface TimelineViewProps {
@@ -18,13 +21,20 @@ const LANE = 40
 /** How near the pointer has to be to a dot, pixels. */
 const REACH = 9
 const MOST_LANES = 300
+/** Room at both sides of the drawing, and the least length of a bar, pixels. */
+const EDGE = 14
+const LEAST_BAR = 6
 
 /** A lane for each participant, with what it said and what it asked language models; long pauses are drawn short. */
 export default function TimelineView({ page, set, shown }: TimelineViewProps) {
   const { participants } = shown.state
   const lanes = participants.slice(0, MOST_LANES)
   const placeOf = useMemo(() => new Map(lanes.map(({ participantId }, lane) => [participantId, lane])), [lanes])
-  const dots = useMemo(() => laneEventsOf(shown.all), [shown.all])
+  const all = useMemo(() => laneEventsOf(shown.all), [shown.all])
+  const indices = useMemo(() => all.map(({ event }) => event.index), [all])
+  const places = useMemo(() => timeScale(all.map(({ at }) => at)).places, [all])
+  const range = useMemo(() => rangeOf(page.zoom, indices), [page.zoom, indices])
+  const dots = useMemo(() => all.slice(range.first, range.last + 1), [all, range])
   const scale = useMemo(() => timeScale(dots.map(({ at }) => at)), [dots])
   const canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
@@ -39,7 +49,7 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
     return () => observer.disconnect()
   }, [])
 
-  const x = (dot: number) => 14 + (scale.places[dot] ?? 0) * Math.max(1, width - 28)
+  const x = (dot: number) => EDGE + (scale.places[dot] ?? 0) * Math.max(1, width - 2 * EDGE)
   useEffect(() => {
     const element = canvas.current
     const context = element?.getContext("2d")
@@ -54,14 +64,14 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
     context.clearRect(0, 0, width, height)
     for (const { from, to } of scale.idle) {
       context.fillStyle = colour("--c-sunken")
-      const left = 14 + from * (width - 28)
-      context.fillRect(left, 0, Math.max(2, (to - from) * (width - 28)), height)
+      const left = EDGE + from * (width - 2 * EDGE)
+      context.fillRect(left, 0, Math.max(2, (to - from) * (width - 2 * EDGE)), height)
     }
     context.fillStyle = colour("--c-line")
     lanes.forEach((_, lane) => {
       context.fillRect(0, lane * LANE + LANE / 2, width, 1)
     })
-    dots.forEach(({ event, kind, lastedMs, who }, dot) => {
+    dots.forEach(({ at, event, kind, lastedMs, who }, dot) => {
       const lane = placeOf.get(who)
       if (lane === undefined) return
       const left = x(dot)
@@ -69,7 +79,8 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
       context.globalAlpha = event.index > until ? 0.22 : 1
       context.fillStyle = colour(`--p-${lane % 8}`)
       context.strokeStyle = context.fillStyle
-      draw(context, kind, left, middle, lastedMs === undefined ? 0 : Math.min(left - 4, Math.max(6, lastedMs / 40)))
+      const begun = lastedMs === undefined ? left : EDGE + scale.placeAt(at - lastedMs) * (width - 2 * EDGE)
+      draw(context, kind, left, middle, Math.max(LEAST_BAR, left - begun))
       if (event.index === page.event) {
         context.strokeStyle = colour("--c-text")
         context.lineWidth = 1.5
@@ -92,6 +103,19 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
     return best?.event
   }
 
+  const { brush, handlers } = useBrush({
+    edge: EDGE,
+    onBrush: (from, to) => {
+      const within = brushed(scale.places, from, to)
+      if (within === undefined) return
+      const chosen = { first: range.first + within.first, last: range.first + within.last }
+      set({ zoom: rangeText(chosen, indices) })
+    },
+    onTap: (left, top) => {
+      const found = nearest(left, top)
+      if (found !== undefined) set({ event: found.index })
+    }
+  })
   if (lanes.length === 0) return <Empty title="Nobody takes part yet" />
   return (
     <div className="flex h-full flex-col">
@@ -107,6 +131,9 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
             : `${duration(scale.idle.reduce((sum, { ms }) => sum + ms, 0))} of waiting drawn short (grey)`}
         </span>
       </div>
+      {all.length < 3 ? null : (
+        <Minimap indices={indices} places={places} range={range} set={(zoom) => set({ zoom })} />
+      )}
       <div className="relative min-h-0 flex-1 overflow-auto bg-panel" tabIndex={0}>
         <div className="flex">
           <ul className="sticky left-0 z-10 w-[132px] shrink-0 border-r border-line bg-panel sm:w-[176px]">
@@ -126,17 +153,17 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
               style={{ height: lanes.length * LANE }}
               onMouseMove={({ nativeEvent }) => setHovered(nearest(nativeEvent.offsetX, nativeEvent.offsetY))}
               onMouseLeave={() => setHovered(undefined)}
-              onClick={({ nativeEvent }) => {
-                const found = nearest(nativeEvent.offsetX, nativeEvent.offsetY)
-                if (found !== undefined) set({ event: found.index })
-              }}
+              {...handlers}
             />
+            <Brushed brush={brush} />
           </div>
         </div>
       </div>
       <p className="num h-8 shrink-0 truncate border-t border-line bg-panel px-4 leading-8 text-soft">
         {hovered === undefined ? (
-          <span className="text-muted">Point at a sign to read it, choose it to see the message.</span>
+          <span className="text-muted">
+            Point at a sign to read it, choose it to see the message, drag over signs to look closer.
+          </span>
         ) : (
           <Said text={`event ${hovered.index}: ${laneText(hovered)}`} />
         )}
@@ -156,8 +183,9 @@ const draw = (context: CanvasRenderingContext2D, kind: LaneKind, x: number, y: n
   context.beginPath()
   switch (kind) {
     case "model":
+    case "tool":
       context.globalAlpha *= 0.55
-      context.roundRect(x - length, y + 7, length, 5, 2)
+      context.roundRect(x - length, kind === "model" ? y + 7 : y - 12, length, 5, 2)
       context.fill()
       context.globalAlpha /= 0.55
       return
@@ -194,6 +222,8 @@ const draw = (context: CanvasRenderingContext2D, kind: LaneKind, x: number, y: n
   }
 }
 
+const isBar = (kind: LaneKind) => kind === "model" || kind === "tool"
+
 const Sign = ({ kind }: { readonly kind: LaneKind }) => {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
@@ -206,7 +236,7 @@ const Sign = ({ kind }: { readonly kind: LaneKind }) => {
     const colour = getComputedStyle(canvas.current).getPropertyValue("--c-soft")
     context.fillStyle = colour
     context.strokeStyle = colour
-    draw(context, kind, kind === "model" ? 16 : 9, kind === "model" ? 0 : 9, 14)
+    draw(context, kind, isBar(kind) ? 16 : 9, kind === "model" ? 0 : kind === "tool" ? 18 : 9, 14)
   })
   return <canvas ref={canvas} aria-hidden style={{ width: 18, height: 18, color: hue(0) }} />
 }

@@ -92,13 +92,13 @@ export default function WhyCard({ onSelect, shown }: WhyCardProps) {
         </ul>
       )}
       {pivotal.length === 0 ? null : (
-        <p className="border-t border-line px-4 py-2.5 text-soft">
+        <p tabIndex={0} className="max-h-24 overflow-auto border-t border-line px-4 py-2.5 text-soft">
           {counted(pivotal.length, "vote was", "votes were each")} needed:{" "}
           <Said text={pivotal.map(({ participantId }) => participantId).join(", ")} />.
         </p>
       )}
       {answer.notes.length === 0 ? null : (
-        <p className="border-t border-line px-4 py-2 text-[12px] text-muted">
+        <p tabIndex={0} className="max-h-24 overflow-auto border-t border-line px-4 py-2 text-[12px] text-muted">
           <Said text={answer.notes.join("; ")} />
         </p>
       )}

@@ -220,14 +220,15 @@ const View = memo((props: ViewProps) => {
 /** The run at its place: as it is now, until more events are here than the service's own state knew. */
 const useShown = (run: Run, log: RunLog | undefined, view: RunView, at: number | undefined): Shown | undefined => {
   const { count, snapshot } = view
+  const isNow = at === undefined || at >= count
+  const isBehind = snapshot !== undefined && count < snapshot.timeline.latestIndex
+  const seen = isBehind ? doubled(count, isNow ? 0 : at) : count
   return useMemo(() => {
     if (log === undefined) return undefined
-    const isNow = at === undefined || at >= count
-    const isBehind = snapshot !== undefined && count < snapshot.timeline.latestIndex
-    const state = isNow ? (isBehind ? snapshot : log.stateAt(count)) : log.stateAt(at)
+    const state = isNow ? (isBehind ? snapshot : log.stateAt(seen)) : log.stateAt(at)
     const places = new Map(state.participants.map(({ participantId }, place) => [participantId, place]))
     // The list grows in place: the copy is of what there is now.
-    const all = log.events.slice(0, count)
+    const all = log.events.slice(0, seen)
     return {
       run,
       state,
@@ -236,5 +237,12 @@ const useShown = (run: Run, log: RunLog | undefined, view: RunView, at: number |
       isNow,
       placeOf: (id) => places.get(id) ?? 0
     }
-  }, [run, log, count, snapshot, at])
+  }, [run, log, seen, isBehind, isNow, snapshot, at])
 }
+
+/**
+ * How many of so many events the views show while a long run comes in: a power of two, so that all that is drawn on the
+ * way costs no more than the whole; at least up to the place that is shown.
+ */
+const doubled = (count: number, least: number): number =>
+  count === 0 ? 0 : Math.max(2 ** Math.floor(Math.log2(count)), least)

@@ -1,5 +1,5 @@
 import { Bookmark, ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Pause, Play, Radio } from "lucide-react"
-import { useEffect, useMemo, useRef, useState } from "react"
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { clockTime, whole } from "../../view/Format.ts"
@@ -26,8 +26,10 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   const isNow = page.at === undefined || page.at >= count
   const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(1)
   const [isPlaying, setPlaying] = useState(false)
-  const marks = useMemo(() => marksOf(log?.events ?? []), [log, count])
-  const phases = useMemo(() => phasesOf(log?.events ?? []), [log, count])
+  // While a long run comes in, what is read of all of its events follows when there is time.
+  const seen = useDeferredValue(count)
+  const marks = useMemo(() => marksOf(log?.events ?? []), [log, seen])
+  const phases = useMemo(() => phasesOf(log?.events ?? []), [log, seen])
   const phase = phases.findLast(({ index }) => index <= at)
   const bookmarks = page.bookmarks.map(Number).filter((index) => index >= 1 && index <= count)
 
@@ -183,7 +185,8 @@ const Strip = ({ at, bookmarks, count, log, marks, phases }: StripProps) => {
     return () => observer.disconnect()
   }, [])
   const bars = Math.max(1, Math.floor(width / BAR))
-  const density = useMemo(() => busyness(log, bars), [log, count, bars])
+  const seen = useDeferredValue(count)
+  const density = useMemo(() => busyness(log, bars), [log, seen, bars])
   useEffect(() => {
     const element = canvas.current
     const context = element?.getContext("2d")
@@ -194,18 +197,19 @@ const Strip = ({ at, bookmarks, count, log, marks, phases }: StripProps) => {
     element.height = height * ratio
     context.scale(ratio, ratio)
     const colours = getComputedStyle(element)
-    const colour = (name: string) => colours.getPropertyValue(`--c-${name}`)
+    const read = (name: string) => colours.getPropertyValue(`--c-${name}`)
+    const [past, ahead] = [read("line-strong"), read("line")]
     context.clearRect(0, 0, width, height)
     const x = (index: number) => (count <= 1 ? 0 : ((index - 1) / (count - 1)) * (width - 2)) + 1
     const most = density.reduce((most, value) => Math.max(most, value), 1)
     density.forEach((value, bar) => {
       const tall = value === 0 ? 0 : 2 + (value / most) * (height - 14)
-      context.fillStyle = colour((bar + 0.5) * BAR <= x(at) ? "line-strong" : "line")
+      context.fillStyle = (bar + 0.5) * BAR <= x(at) ? past : ahead
       context.fillRect(bar * BAR, height - 4 - tall, BAR - 1, tall)
     })
-    context.fillStyle = colour("line-strong")
+    context.fillStyle = past
     for (const { index } of phases) context.fillRect(x(index), 0, 1, height)
-    context.fillStyle = colour("warn")
+    context.fillStyle = read("warn")
     for (const index of bookmarks) {
       context.beginPath()
       context.moveTo(x(index) - 4, height)
@@ -213,17 +217,29 @@ const Strip = ({ at, bookmarks, count, log, marks, phases }: StripProps) => {
       context.lineTo(x(index), height - 8)
       context.fill()
     }
-    for (const { index, tone } of marks) {
-      context.fillStyle = colour(tone === "calm" ? "muted" : tone)
-      context.beginPath()
-      context.arc(x(index), 5, 2.6, 0, 2 * Math.PI)
-      context.fill()
+    for (const [tone, columns] of dotsOf(marks, x)) {
+      context.fillStyle = read(tone === "calm" ? "muted" : tone)
+      for (const column of columns) {
+        context.beginPath()
+        context.arc(column, 5, 2.6, 0, 2 * Math.PI)
+        context.fill()
+      }
     }
-    context.fillStyle = colour("accent")
+    context.fillStyle = read("accent")
     context.fillRect(Math.min(width - 2, Math.max(0, x(at) - 1)), 0, 2, height)
     context.fillRect(0, height - 2, x(at), 2)
   })
   return <canvas ref={canvas} aria-hidden className="h-full w-full" />
+}
+
+/** Where marks of each tone stand, each pixel once; the calm ones first, so that the others lie above them. */
+const dotsOf = (marks: ReadonlyArray<Mark>, x: (index: number) => number) => {
+  const dots = new Map<Mark["tone"], Set<number>>([["calm", new Set()]])
+  for (const { index, tone } of marks) {
+    const columns = dots.get(tone) ?? new Set<number>()
+    dots.set(tone, columns.add(Math.round(x(index))))
+  }
+  return dots
 }
 
 /**

@@ -1,4 +1,4 @@
-import { FAILURES, REQUIRED_ROLE } from "../src/openapi/Describe.ts"
+import { FAILURES } from "../src/openapi/Describe.ts"
 import { REQUIRED_PARAMETER } from "../src/validation/RequestSchema.ts"
 import type { ErrorAnswer } from "./ErrorAnswer.ts"
 import { byStatus, errorResponse, responseName } from "./ErrorResponses.ts"
@@ -108,13 +108,13 @@ const failuresOf = (operation: Shape, counted: boolean, { answers }: Completion)
   const hasBody = "requestBody" in operation
   const hasQuery = takes.some((parameter) => parameter["in"] === "query")
   const hasId = takes.some((parameter) => parameter["in"] === "path" && isId(String(parameter["name"])))
+  const guarded = listAt(operation, "security").length > 0
   const names = [
     ...(hasBody || (hasQuery && counted) ? ["BrokenRules"] : []),
     ...(hasBody ? ["UnreadableBody"] : []),
     ...(hasId ? ["MalformedId"] : []),
     ...own,
-    ...(listAt(operation, "security").length > 0 ? ["Unauthenticated"] : []),
-    ...(needsMore(operation) ? ["RoleForbidden"] : []),
+    ...(guarded ? ["Unauthenticated", "RoleForbidden", "IssuerUnavailable"] : []),
     ...(hasBody ? ["PayloadTooLarge", "UnsupportedMediaType"] : []),
     ...(counted ? ["TooManyRequests", "DatabaseUnavailable"] : []),
     "InternalFailure"
@@ -122,16 +122,13 @@ const failuresOf = (operation: Shape, counted: boolean, { answers }: Completion)
   return names.filter((name) => own.includes(name) || name in answers)
 }
 
-/** Every key has the role of a viewer. */
-const needsMore = (operation: Shape) => ["operator", "admin"].includes(String(operation[REQUIRED_ROLE]))
-
 const isId = (name: string) => name === "id" || name === "deliveryId"
 
 /** A response for more failures than these has no good name, and few operations have it in common. */
 const MAX_SHARED_FAILURES = 3
 
 /** Failures whose answers say when to try again. */
-const TELL_WHEN = ["TooManyRequests", "DatabaseUnavailable"]
+const TELL_WHEN = ["TooManyRequests", "DatabaseUnavailable", "IssuerUnavailable"]
 
 const errorResponses = (
   failures: ReadonlyArray<string>,

@@ -4,6 +4,7 @@ import {
   cancelCallbackAnswered,
   cancelNotPossible,
   endpointRemoved,
+  ISSUER_AWAY_TEXT,
   internalFailure,
   invalidSessionId,
   invalidTransition,
@@ -104,10 +105,17 @@ export const controlPlaneAnswers = {
     "neither a policy nor the id of one is given, or both are",
     badRequest("policy or policyVersion is required")
   ),
-  Unauthenticated: errorAnswer("the key is missing or not valid", unauthenticated("Invalid authorization token")),
+  Unauthenticated: errorAnswer(
+    "the key or token is missing or not valid",
+    unauthenticated("Invalid authorization token")
+  ),
   RoleForbidden: errorAnswer(
-    "the role of the key is not enough; the text names the role",
+    "the role of the key or token is not enough, or the token has none; the text names the role",
     roleForbidden("admin", "viewer")
+  ),
+  IssuerUnavailable: errorAnswer(
+    "a token cannot be checked, since its issuer does not answer; `Retry-After` says when to try again",
+    controlPlaneError("SERVICE_UNAVAILABLE", ISSUER_AWAY_TEXT)
   ),
   RunNotFound: errorAnswer("no run has this id", runNotFound(RUN)),
   RunNotSealed: errorAnswer("the run has not ended, so it is not sealed yet", runNotSealed(RUN, "running")),

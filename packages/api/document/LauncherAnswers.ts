@@ -1,4 +1,10 @@
-import { INTERNAL_TEXT, payloadTooLarge, rateLimitExceeded, roleText } from "../src/errors/Failures.ts"
+import {
+  INTERNAL_TEXT,
+  ISSUER_AWAY_TEXT,
+  payloadTooLarge,
+  rateLimitExceeded,
+  roleText
+} from "../src/errors/Failures.ts"
 import {
   ApiKeyRejected,
   INVALID_API_KEY_TEXT,
@@ -25,13 +31,19 @@ export const launcherAnswers = {
     new MalformedBody({ message: "Unexpected token 'o', \"nope\" is not valid JSON" })
   ),
   Unauthenticated: errorAnswer(
-    "the key is missing or not valid",
+    "the key or token is missing or not valid",
     new ApiKeyRejected({ message: INVALID_API_KEY_TEXT })
   ),
   RoleForbidden: errorAnswer(
-    "the role of the key is not enough; the text names the role",
+    "the role of the key or token is not enough, or the token has none; the text names the role",
     launcherError("FORBIDDEN", roleText("operator", "viewer"))
   ),
+  IssuerUnavailable: errorAnswer("a token cannot be checked, since its issuer does not answer", {
+    _tag: "IssuerUnavailable",
+    statusCode: 503,
+    message: ISSUER_AWAY_TEXT,
+    error: reasonPhrases[503]
+  }),
   PayloadTooLarge: errorAnswer("the body is over 1 MB", {
     _tag: "OversizedBody",
     statusCode: 413,

@@ -1,4 +1,5 @@
 import * as OpenApi from "effect/http-api/OpenApi"
+import { reasonPhrases } from "../src/errors/ReasonPhrases.ts"
 import { LauncherApi } from "../src/launcher/LauncherApi.ts"
 import { type Completion, complete } from "./Completion.ts"
 import type { Examples } from "./Examples.ts"
@@ -9,22 +10,25 @@ import { launcherAnswers } from "./LauncherAnswers.ts"
 const examples: Examples = recorded
 
 /** The form of the HTTP framework, of an answer that no endpoint declares. */
-const oversizedBody = {
+const frameworkAnswer = (status: keyof typeof reasonPhrases, description: string) => ({
   type: "object",
-  description: "The body is over 1 MB",
+  description,
   properties: {
     message: { type: "string", description: "What is wrong" },
-    error: { type: "string", enum: ["Payload Too Large"], description: "The reason phrase of the status" },
-    statusCode: { type: "integer", enum: [413], description: "The HTTP status" }
+    error: { type: "string", enum: [reasonPhrases[status]], description: "The reason phrase of the status" },
+    statusCode: { type: "integer", enum: [status], description: "The HTTP status" }
   },
   required: ["message", "error", "statusCode"],
   additionalProperties: false
-}
+})
 
 const completion: Completion = {
   answers: launcherAnswers,
   examples,
-  schemas: () => ({ OversizedBody: oversizedBody }),
+  schemas: () => ({
+    OversizedBody: frameworkAnswer(413, "The body is over 1 MB"),
+    IssuerUnavailable: frameworkAnswer(503, "A token cannot be checked now")
+  }),
   countsRefused: true
 }
 

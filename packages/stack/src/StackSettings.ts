@@ -1,7 +1,14 @@
 import { existsSync, statSync } from "node:fs"
 import { resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
-import { readSettings, StackSettings as Settings, type SettingsRefused, settingRefused } from "@runplane/server"
+import {
+  readSetting,
+  readSettings,
+  ServiceSettings,
+  StackSettings as Settings,
+  type SettingsRefused,
+  settingRefused
+} from "@runplane/server"
 import * as Effect from "effect/Effect"
 import type * as LogLevel from "effect/LogLevel"
 import * as Redacted from "effect/Redacted"
@@ -48,6 +55,9 @@ export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = 
     return yield* settingRefused("PACKS_DIR", `names no folder: ${packsDir}`)
   }
   const key = given.AUTH_API_KEYS.at(0)
+  if (key === undefined && (yield* readSetting(ServiceSettings.OIDC_ISSUER)) !== undefined) {
+    return yield* settingRefused("AUTH_API_KEYS", "must hold a key for the stack's own calls when OIDC_ISSUER is set")
+  }
   return {
     host: given.HOST,
     launcherPort: given.LAUNCHER_PORT,

@@ -2,13 +2,17 @@ import { Field } from "@runplane/domain"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
+import { actorTypes } from "../middleware/Authorization.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { roles } from "./Access.ts"
 
 /** Who the caller is. */
 export const Me = Schema.Struct({
-  name: Field.text("Name of the key, as it stands in audit entries; anonymous where no keys are configured", "ops"),
-  type: Schema.Literals(["api-key", "anonymous"]).annotate({ description: "How the caller is known" }),
+  name: Field.text(
+    "Name of the key, or `user:` and the name of the token's holder, as in audit entries; anonymous where doors are open",
+    "ops"
+  ),
+  type: Schema.Literals(actorTypes).annotate({ description: "How the caller is known" }),
   role: Schema.Literals(roles).annotate({
     description: "What the caller may do: viewer reads, operator acts on runs, admin does everything"
   })
@@ -24,7 +28,8 @@ export class MeGroup extends HttpApiGroup.make("me")
         access: "viewer",
         summary: "Ask who the service takes the caller for",
         description:
-          "The name and the role of the key. Without configured keys every caller is `anonymous`, with every right."
+          "The name and the role of the key or of the token's holder. Without configured keys and without an issuer every " +
+          "caller is `anonymous`, with every right."
       })
     )
   )

@@ -15,10 +15,11 @@ const optional = Schema.optionalKey
 export const AuditEntry = Schema.Struct({
   id: Field.text("Id of the entry: UUID"),
   actor: Field.text(
-    "`key:` with 8 hex digits of the API key's SHA-256, or `anonymous` when authentication is off",
+    "Name of the API key or `key:` with 8 hex digits of its SHA-256, `user:` and the name in a token, or `anonymous` when " +
+      "authentication is off",
     "key:5e884898"
   ),
-  actorType: Field.text("What the actor is: api-key or anonymous", "api-key"),
+  actorType: Field.text("What the actor is: api-key, user or anonymous", "api-key"),
   action: Field.text("What was done", "run.create"),
   resource: Field.text("Kind of the thing it was done to", "run"),
   resourceId: Schema.optionalKey(Field.text("Id of that thing; absent when there is only one")),

@@ -93,7 +93,7 @@ export const auditQueryFields: ReadonlyArray<DescribedField> = [
   { name: "resourceId", type: "keyword", ...fast, description: "Id of that thing" },
   { name: "createdAt", type: "time", ...fast, description: "When it was done" },
   { name: "id", type: "uuid", ...fast, description: "Id of the entry" },
-  { name: "actorType", type: "keyword", ...slow, description: "What the actor is: api-key or anonymous" },
+  { name: "actorType", type: "keyword", ...slow, description: "What the actor is: api-key, user or anonymous" },
   { name: "requestId", type: "keyword", ...slow, description: "X-Request-Id of the request" },
   {
     name: "outcome",

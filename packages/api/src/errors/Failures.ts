@@ -115,10 +115,14 @@ export const unsupportedMediaType = (contentType: string) =>
 export const unauthenticated = (message: string) =>
   new Unauthenticated({ errorCode: "UNAUTHENTICATED", message, error: reasonPhrases[401] })
 
-/** The text for a key whose role is not enough. */
-export const roleText = (needed: Role, role: Role) => `this needs the role ${needed}; the key has the role ${role}`
+/** The text for a caller whose role is not enough. */
+export const roleText = (needed: Role, role: Role, holder: "key" | "token" = "key") =>
+  `this needs the role ${needed}; the ${holder} has the role ${role}`
 
 export const roleForbidden = (needed: Role, role: Role) => controlPlaneError("FORBIDDEN", roleText(needed, role))
+
+/** The text for a token that cannot be checked now. */
+export const ISSUER_AWAY_TEXT = "the issuer of tokens does not answer"
 
 export const RATE_LIMIT_TEXT = "ThrottlerException: Too Many Requests"
 

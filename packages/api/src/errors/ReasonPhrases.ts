@@ -5,5 +5,6 @@ export const reasonPhrases = {
   404: "Not Found",
   405: "Method Not Allowed",
   413: "Payload Too Large",
-  415: "Unsupported Media Type"
+  415: "Unsupported Media Type",
+  503: "Service Unavailable"
 } as const

@@ -5,11 +5,18 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import type { Role } from "../caller/Access.ts"
 import { Forbidden, TooManyRequests, Unauthenticated } from "../errors/ControlPlaneErrors.ts"
 
+/** How a caller is known: by a key, by a token of the issuer, or not at all. */
+export const actorTypes = ["api-key", "user", "anonymous"] as const
+export type ActorType = (typeof actorTypes)[number]
+
 /** Who makes the request: written into audit entries (docs/http.md#actors). */
 export interface Actor {
-  /** The key's name, else `key:<8 hex of the key's SHA-256>`; `anonymous` when authentication is off. */
+  /**
+   * The key's name, else `key:<8 hex of the key's SHA-256>`; `user:<name>` of a token's holder, which is never the name
+   * of a key; `anonymous` when authentication is off.
+   */
   readonly actorId: string
-  readonly actorType: "api-key" | "anonymous"
+  readonly actorType: ActorType
   /** What it may do. */
   readonly role: Role
 }
@@ -22,8 +29,8 @@ export class CurrentActor extends Context.Service<CurrentActor, Actor>()("runpla
 const bearer = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotate(
     OpenApi.Description,
-    "An API key: `Authorization: Bearer <key>`, or the bare key as the value of the header. A service without configured " +
-      "keys asks for none"
+    "An API key: `Authorization: Bearer <key>`, or the bare key as the value of the header; or a signed token of the " +
+      "configured issuer. A service without configured keys and without an issuer asks for none"
   )
 )
 
@@ -35,8 +42,8 @@ const apiKey = HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }).pipe(
 export const securitySchemes = { bearer, apiKey }
 
 /**
- * Demands a configured API key of the role that the endpoint needs (docs/http.md#api-keys, docs/http.md#roles);
- * implemented in `@runplane/server`.
+ * Demands a configured API key, or a token, of the role that the endpoint needs (docs/http.md#api-keys,
+ * docs/http.md#tokens, docs/http.md#roles); implemented in `@runplane/server`.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentActor }>()(
   "runplane/api/Authorization",

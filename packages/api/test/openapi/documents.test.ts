@@ -187,7 +187,7 @@ describe("the OpenAPI document of the control plane", () => {
   })
 
   it("lists each way in which an operation fails, and no other", () => {
-    assert.hasAllKeys(operation("getRun").responses, ["200", "400", "401", "404", "429", "500", "503"])
+    assert.hasAllKeys(operation("getRun").responses, ["200", "400", "401", "403", "404", "429", "500", "503"])
     assert.hasAllKeys(operation("cancelRun").responses, [
       ...["201", "400", "401", "403", "404", "409", "413", "415", "429", "500", "501", "502", "503", "504"]
     ])

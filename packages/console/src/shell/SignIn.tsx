@@ -20,7 +20,8 @@ export const SignIn = () => {
         <KeyRound size={20} aria-hidden className="text-accent" />
         <h1 className="mt-3 text-[18px] font-semibold">Sign in to Runplane</h1>
         <p className="mt-1 text-soft">
-          This service asks for an API key. The key stays in this tab and is forgotten when you close it.
+          This service asks for an API key, or a token of your company's sign-on. It stays in this tab and is forgotten
+          when you close it.
         </p>
         <label className="mt-4 block">
           <span className="label">API key</span>

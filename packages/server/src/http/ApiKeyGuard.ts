@@ -2,8 +2,10 @@ import {
   type Actor,
   Authorization,
   accessOf,
+  roles as allRoles,
   anonymousActor,
   CurrentActor,
+  ISSUER_AWAY_TEXT,
   LauncherApiKey,
   mayUse,
   roleText,
@@ -19,7 +21,10 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { keysFault } from "../settings/DeploymentRules.ts"
+import * as Result from "effect/Result"
+import { RETRY_MS } from "../oidc/IssuerKeys.ts"
+import { looksLikeToken, TokenVerifier } from "../oidc/TokenVerifier.ts"
+import { doorFaults, isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings, SettingsRefused } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { actorsOf, indexOfKey } from "./ApiKeys.ts"
@@ -33,15 +38,22 @@ const settings = {
   keys: ServiceSettings.AUTH_API_KEYS,
   names: ServiceSettings.AUTH_API_KEY_NAMES,
   roles: ServiceSettings.AUTH_API_KEY_ROLES,
+  issuer: ServiceSettings.OIDC_ISSUER,
+  audience: ServiceSettings.OIDC_AUDIENCE,
   environment: ServiceSettings.NODE_ENV,
   failures: ServiceSettings.AUTH_FAILURE_LIMIT,
   windowMs: ServiceSettings.THROTTLE_TTL_MS,
   proxies: ServiceSettings.TRUST_PROXY
 }
 
+const INVALID_TOKEN = "Invalid authorization token"
+const RETRY_SECONDS = String(RETRY_MS / 1000)
+
+const everyRole = allRoles.join(", ")
+
 const BEARER_PREFIX = /^Bearer(?: +|$)/
 
-/** The keys that a request presents: as a bearer token, bare in the same header, or in `x-api-key`. */
+/** The keys or tokens that a request presents: as a bearer token, bare in the same header, or in `x-api-key`. */
 const presentedKeys = (headers: Headers.Headers): ReadonlyArray<string> =>
   [headers["authorization"]?.replace(BEARER_PREFIX, ""), headers["x-api-key"]].flatMap((key) =>
     key === undefined ? [] : [key.trim()]
@@ -52,18 +64,32 @@ interface Guarded {
 }
 
 /**
- * Lets in whoever presents a key whose role is enough for the endpoint, and says who that is. Without configured keys
- * every request passes as `anonymous`, in development; elsewhere the service does not start. Wrong keys are counted by
- * address in a budget of their own: it can be spent by somebody else at that address, so it never refuses a right key.
+ * Lets in whoever presents a key, or a token of the issuer, whose role is enough for the endpoint, and says who that
+ * is. With neither configured every request passes as `anonymous`, in development; elsewhere the service does not
+ * start. Wrong keys and tokens are counted by address in a budget of their own: it can be spent by somebody else at
+ * that address, so it never refuses a right one.
  */
 const makeGuard = (form: EdgeForm) =>
   Effect.gen(function* () {
-    const { environment, failures, keys, names, proxies, roles, windowMs } = yield* readSettings(settings)
-    const fault = keysFault(keys, environment)
-    if (fault !== undefined) return yield* new SettingsRefused({ faults: [fault] })
+    const { audience, environment, failures, issuer, keys, names, proxies, roles, windowMs } =
+      yield* readSettings(settings)
+    const faults = doorFaults({ keys, issuer, audience }, environment)
+    if (faults.length > 0) return yield* new SettingsRefused({ faults })
+    const open = isOpen({ keys, issuer })
     const actors = yield* Effect.orDie(actorsOf(keys, names, roles))
     const budget = makeRequestBudget({ limit: failures, windowMs })
     const tickets = yield* Tickets
+    const tokens = yield* TokenVerifier
+
+    /** Who the token is of, or the answer to it; undefined where there is none. */
+    const ofToken = Effect.fnUntraced(function* (presented: ReadonlyArray<string>) {
+      const token = tokens === undefined ? undefined : presented.find(looksLikeToken)
+      if (tokens === undefined || token === undefined) return undefined
+      const { name, role } = yield* tokens.verify(token)
+      const actorId = `user:${name}`
+      if (role !== undefined) return { actorId, actorType: "user", role } satisfies Actor
+      return form.forbidden(`the token gives no role: its claim ${tokens.roleClaim} holds none of ${everyRole}`)
+    })
 
     const ofTicket = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const ticket = queryOf(request.url).get("ticket")
@@ -76,11 +102,12 @@ const makeGuard = (form: EdgeForm) =>
     const refuse = Effect.fnUntraced(function* (
       request: HttpServerRequest.HttpServerRequest,
       wrong: boolean,
-      text: string
+      text: string,
+      reason?: string
     ) {
       if (!wrong) return form.unauthenticated(text)
       const spending = budget.spend(addressOf(request, proxies), yield* Clock.currentTimeMillis)
-      if (spending.allowed) return form.unauthenticated(text)
+      if (spending.allowed) return form.unauthenticated(text, reason)
       const retryAfter = String(Math.ceil(spending.retryAfterMs / 1000))
       return HttpServerResponse.setHeader(form.tooManyRequests, "retry-after", retryAfter)
     })
@@ -89,24 +116,33 @@ const makeGuard = (form: EdgeForm) =>
       Effect.gen(function* () {
         const access = accessOf(endpoint)
         const pass = (actor: Actor) => Effect.provideService(httpEffect, CurrentActor, actor)
-        if (keys.length === 0) return yield* pass(anonymousActor)
+        if (open) return yield* pass(anonymousActor)
         if (access === "public") return yield* pass({ ...anonymousActor, role: "viewer" })
         const request = yield* HttpServerRequest.HttpServerRequest
         const presented = presentedKeys(request.headers)
         const known = presented.map((key) => actors[indexOfKey(keys, key)]).find((actor) => actor !== undefined)
+        const told = known === undefined ? yield* Effect.result(ofToken(presented)) : Result.succeed(undefined)
+        const held = Result.getOrUndefined(told)
+        if (HttpServerResponse.isHttpServerResponse(held)) return held
         const ticket =
-          known === undefined && takesTicket(endpoint)
+          known === undefined && held === undefined && takesTicket(endpoint)
             ? yield* Effect.catch(ofTicket(request), (answer) => Effect.succeed(answer))
             : undefined
         if (HttpServerResponse.isHttpServerResponse(ticket)) return ticket
-        const actor = known ?? ticket?.actor
+        const actor = known ?? held ?? ticket?.actor
         if (actor === undefined) {
+          if (Result.isFailure(told)) {
+            return told.failure._tag === "TokenRefused"
+              ? yield* refuse(request, true, INVALID_TOKEN, told.failure.reason)
+              : HttpServerResponse.setHeader(form.unavailable(ISSUER_AWAY_TEXT), "retry-after", RETRY_SECONDS)
+          }
           const wrong = ticket !== undefined || presented.some((key) => key !== "")
           const missing = presented.length === 0 ? "Missing Authorization header" : "Empty authorization token"
-          return yield* refuse(request, wrong, wrong ? "Invalid authorization token" : missing)
+          return yield* refuse(request, wrong, wrong ? INVALID_TOKEN : missing)
         }
-        if (actor.actorType === "api-key") (yield* RequestFacts).keyName = actor.actorId
-        return mayUse(actor.role, access) ? yield* pass(actor) : form.forbidden(roleText(access, actor.role))
+        if (actor.actorType !== "anonymous") (yield* RequestFacts).keyName = actor.actorId
+        if (mayUse(actor.role, access)) return yield* pass(actor)
+        return form.forbidden(roleText(access, actor.role, actor.actorType === "user" ? "token" : "key"))
       })
   })
 
@@ -120,7 +156,7 @@ export const layerAuthorization = Layer.effect(
     const scheme: Authorization["Service"]["bearer"] = (httpEffect, { endpoint }) => guard(httpEffect, endpoint)
     return Authorization.of({ bearer: scheme, apiKey: scheme })
   })
-).pipe(Layer.provide(Digest.layerWebCrypto))
+).pipe(Layer.provide([Digest.layerWebCrypto, Layer.fresh(TokenVerifier.layer)]))
 
 /** The launch service's guard, by the same rules. */
 export const layerLauncherApiKey = Layer.effect(
@@ -129,4 +165,4 @@ export const layerLauncherApiKey = Layer.effect(
     const scheme: LauncherApiKey["Service"]["bearer"] = (httpEffect, { endpoint }) => guard(httpEffect, endpoint)
     return LauncherApiKey.of({ bearer: scheme, apiKey: scheme })
   })
-).pipe(Layer.provide(Digest.layerWebCrypto))
+).pipe(Layer.provide([Digest.layerWebCrypto, Layer.fresh(TokenVerifier.layer)]))

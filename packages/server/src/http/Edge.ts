@@ -10,6 +10,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { withJsonBody } from "./BodyRules.ts"
@@ -42,7 +43,8 @@ const ACCEPTED_REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const settings = {
   origins: ServiceSettings.CORS_ORIGIN,
   hosts: ServiceSettings.ALLOWED_HOSTS,
-  keys: ServiceSettings.AUTH_API_KEYS
+  keys: ServiceSettings.AUTH_API_KEYS,
+  issuer: ServiceSettings.OIDC_ISSUER
 }
 
 /**
@@ -53,11 +55,11 @@ const settings = {
 export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
-      const { hosts, keys, origins } = yield* readSettings(settings)
+      const { hosts, origins, ...doors } = yield* readSettings(settings)
       const cors = makeCors(origins)
       const trust = { allowsOrigin: cors.allows, hosts: new Set(hosts.map((name) => name.toLowerCase())) }
       const refusalOf = (request: HttpServerRequest.HttpServerRequest) =>
-        keys.length > 0 ? undefined : crossSiteRefusal(provenanceOf(request), trust)
+        isOpen(doors) ? crossSiteRefusal(provenanceOf(request), trust) : undefined
       const random = yield* SecureRandom.SecureRandom
       const observer = yield* HttpObserver
 

@@ -24,8 +24,10 @@ export interface EdgeForm {
   readonly unreadableBody: (text: string) => HttpServerResponse.HttpServerResponse
   readonly payloadTooLarge: HttpServerResponse.HttpServerResponse
   readonly unsupportedMediaType: (contentType: string) => HttpServerResponse.HttpServerResponse
-  readonly unauthenticated: (text: string) => HttpServerResponse.HttpServerResponse
+  /** The reason is what is wrong with a token; keys are told nothing. */
+  readonly unauthenticated: (text: string, reason?: string) => HttpServerResponse.HttpServerResponse
   readonly tooManyRequests: HttpServerResponse.HttpServerResponse
+  readonly unavailable: (text: string) => HttpServerResponse.HttpServerResponse
   readonly forbidden: (text: string) => HttpServerResponse.HttpServerResponse
   readonly internal: HttpServerResponse.HttpServerResponse
   /** The body for what the server refuses before there is a request. */
@@ -55,6 +57,8 @@ const own = ({ statusCode, errorCode, message, error }: ErrorBody) =>
     { status: statusCode }
   )
 
+const because = (text: string, reason: string | undefined) => (reason === undefined ? text : `${text}: ${reason}`)
+
 const framework = (statusCode: keyof typeof reasonPhrases, message: string) =>
   HttpServerResponse.jsonUnsafe({ message, error: reasonPhrases[statusCode], statusCode }, { status: statusCode })
 
@@ -65,8 +69,9 @@ export const controlPlaneForm: EdgeForm = {
   unreadableBody: (text) => own(badRequest(text)),
   payloadTooLarge: own(payloadTooLarge()),
   unsupportedMediaType: (contentType) => own(unsupportedMediaType(contentType)),
-  unauthenticated: (text) => own(unauthenticated(text)),
+  unauthenticated: (text, reason) => own(unauthenticated(because(text, reason))),
   tooManyRequests: own(rateLimitExceeded()),
+  unavailable: (text) => own(controlPlaneError("SERVICE_UNAVAILABLE", text)),
   forbidden: (text) => own(controlPlaneError("FORBIDDEN", text)),
   internal: own(internalFailure()),
   refusal: ({ kind, message, reason, status }) => ({
@@ -85,8 +90,9 @@ export const launcherForm: EdgeForm = {
   unreadableBody: (text) => framework(400, text),
   payloadTooLarge: framework(413, payloadTooLarge().message),
   unsupportedMediaType: (contentType) => framework(415, unsupportedMediaType(contentType).message),
-  unauthenticated: () => framework(401, INVALID_API_KEY_TEXT),
+  unauthenticated: (_text, reason) => framework(401, because(INVALID_API_KEY_TEXT, reason)),
   tooManyRequests: own(rateLimitExceeded()),
+  unavailable: (text) => framework(503, text),
   forbidden: (text) => own(launcherError("FORBIDDEN", text)),
   internal: own(launcherError("INTERNAL_ERROR", INTERNAL_TEXT)),
   refusal: ({ message, reason, status }) => ({ message, error: reason, statusCode: status }),

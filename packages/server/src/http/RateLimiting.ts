@@ -34,7 +34,7 @@ export const layerRateLimit = Layer.effect(
 
     const clientOf = Effect.gen(function* () {
       const actor = yield* Effect.serviceOption(CurrentActor)
-      if (Option.isSome(actor) && actor.value.actorType === "api-key") return actor.value.actorId
+      if (Option.isSome(actor) && actor.value.actorType !== "anonymous") return actor.value.actorId
       const request = yield* HttpServerRequest.HttpServerRequest
       return addressOf(request, proxies)
     })

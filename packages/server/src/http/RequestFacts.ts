@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 
 /** What becomes known of a request while it is answered, for the access log. */
 export interface Facts {
-  /** The name of the caller's key; undefined for a caller without one. */
+  /** The name of the caller's key, or of the holder of its token; undefined for a caller without one. */
   keyName: string | undefined
 }
 

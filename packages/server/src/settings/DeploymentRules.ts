@@ -8,11 +8,30 @@ import type { Setting } from "./Setting.ts"
 /** Environments that may run without API keys. */
 const OPEN_ENVIRONMENTS: ReadonlySet<string> = new Set(["development", "test"])
 
-/** Outside development no service starts without keys. */
-export const keysFault = (keys: ReadonlyArray<string>, environment: string): SettingProblem | undefined =>
-  keys.length > 0 || OPEN_ENVIRONMENTS.has(environment)
-    ? undefined
-    : { variable: "AUTH_API_KEYS", problem: `must hold at least one key when NODE_ENV is ${environment}` }
+/** Who can tell callers apart: the settings that close the doors of a service. */
+export interface DoorSettings {
+  readonly keys: ReadonlyArray<string>
+  readonly issuer: string | undefined
+  readonly audience: ReadonlyArray<string>
+}
+
+/** Whether every caller is let in: there are neither keys nor an issuer of tokens. */
+export const isOpen = ({ issuer, keys }: Pick<DoorSettings, "keys" | "issuer">): boolean =>
+  keys.length === 0 && issuer === undefined
+
+/** Outside development no service starts with open doors, and none takes tokens that are meant for somebody else. */
+export const doorFaults = (doors: DoorSettings, environment: string): ReadonlyArray<SettingProblem> => {
+  const faults: Array<SettingProblem> = []
+  if (isOpen(doors) && !OPEN_ENVIRONMENTS.has(environment)) {
+    const problem = `must hold at least one key when NODE_ENV is ${environment}`
+    faults.push({ variable: "AUTH_API_KEYS", problem })
+  }
+  if (doors.issuer !== undefined && doors.audience.length === 0) {
+    const problem = "must name at least one audience when OIDC_ISSUER is set"
+    faults.push({ variable: "OIDC_AUDIENCE", problem })
+  }
+  return faults
+}
 
 /** One connection is held for the locks of the runs, so nothing could be read or written with a single one. */
 const MIN_PRODUCTION_POOL = 2
@@ -61,12 +80,13 @@ export const judgeLaunchDeployment = (texts: SettingTexts): Judgement => ({
 const keyFaults = (texts: SettingTexts, environment: string): ReadonlyArray<SettingProblem> => {
   const value = <A>(setting: Setting<A>) => settledValue(texts, setting, environment)
   const keys = value(ServiceSettings.AUTH_API_KEYS)
-  const missing = keysFault(keys, environment)
-  if (missing !== undefined) return [missing]
-  if (keys.length === 0) return []
+  const issuer = value(ServiceSettings.OIDC_ISSUER)
+  const faults = doorFaults({ keys, issuer, audience: value(ServiceSettings.OIDC_AUDIENCE) }, environment)
+  if (keys.length === 0) return faults
   const tooMany = (count: number, variable: string, problem: string) =>
     count > keys.length ? [{ variable, problem }] : []
   return [
+    ...faults,
     ...tooMany(
       value(ServiceSettings.AUTH_API_KEY_NAMES).length,
       "AUTH_API_KEY_NAMES",

@@ -2,15 +2,18 @@ import { DEVELOPMENT, row, settingsOf } from "./Setting.ts"
 import {
   host,
   hostNames,
+  issuerAddress,
   keyNames,
   keyRoles,
   keys,
+  list,
   logLevel,
   oneOf,
   origins,
   proxies,
   text,
-  wholeNumber
+  wholeNumber,
+  word
 } from "./SettingTypes.ts"
 
 /** What both services read. */
@@ -33,9 +36,14 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     ["http://localhost:3000"],
     "Origins of browsers that may call; `*` stands for any run of characters."
   ),
-  AUTH_API_KEYS: row(keys, [], "API keys that callers must present; without any, every caller is let in.", {
-    secret: true
-  }),
+  AUTH_API_KEYS: row(
+    keys,
+    [],
+    "API keys that callers must present; without any, and without `OIDC_ISSUER`, every caller is let in.",
+    {
+      secret: true
+    }
+  ),
   AUTH_API_KEY_NAMES: row(
     keyNames,
     [],
@@ -47,10 +55,21 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     "Roles of the keys, in their order: `viewer` reads, `operator` acts on runs, `admin` does everything.",
     { shownDefault: "admin for each" }
   ),
+  OIDC_ISSUER: row(
+    issuerAddress,
+    undefined,
+    "OpenID Connect issuer whose signed tokens are taken where keys are, exactly as its discovery document names it."
+  ),
+  OIDC_AUDIENCE: row(list, [], "Audiences that a token may be for; needed with `OIDC_ISSUER`."),
+  OIDC_ROLE_CLAIM: row(
+    word,
+    "roles",
+    "Claim of a token that holds `viewer`, `operator` or `admin`; dots lead into objects (`realm_access.roles`)."
+  ),
   AUTH_FAILURE_LIMIT: row(
     wholeNumber({ unit: "requests", min: 1 }),
     30,
-    "Wrong keys that an address may send in one window of `THROTTLE_TTL_MS` before they are answered with 429."
+    "Wrong keys and tokens that an address may send in one window of `THROTTLE_TTL_MS` before they are answered with 429."
   ),
   THROTTLE_TTL_MS: row(
     wholeNumber({ unit: "milliseconds", min: 1 }),

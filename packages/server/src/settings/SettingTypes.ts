@@ -1,5 +1,6 @@
 import { type Role, roles } from "@runplane/api"
 import type * as LogLevel from "effect/LogLevel"
+import { isIssuerAddress } from "./IssuerAddress.ts"
 import type { Reading, SettingType } from "./Setting.ts"
 
 const value = <A>(read: A): Reading<A> => ({ _tag: "Value", value: read })
@@ -53,6 +54,14 @@ export const address = (...protocols: ReadonlyArray<string>): SettingType<string
 }
 
 export const httpAddress = address("http:", "https:")
+
+/** The name of an OpenID Connect issuer, which is an address too. */
+export const issuerAddress = textLike(
+  "address starting with https://, or http:// on the loopback",
+  (text) => isIssuerAddress(text) && !text.includes("?"),
+  "must be an address starting with https://, or http:// on the loopback, without user, query and fragment",
+  hidden
+)
 
 export const hostAndPort = textLike(
   "host:port",

@@ -73,6 +73,34 @@ describe("settings of the edge", () => {
     })
   )
 
+  it.effect("may be left out where an issuer vouches for people, for somebody", () =>
+    Effect.gen(function* () {
+      const OIDC = { NODE_ENV: "production", OIDC_ISSUER: "http://127.0.0.1:9", OIDC_AUDIENCE: "runplane" }
+      const starts = [
+        (env: Record<string, string>) => startsWith(layerAuthorization, env),
+        (env: Record<string, string>) => startsWith(layerLauncherApiKey, env)
+      ]
+      for (const start of starts) {
+        assert.strictEqual(yield* start(OIDC), "started")
+        assert.include(yield* start({ ...OIDC, OIDC_AUDIENCE: " , " }), "OIDC_AUDIENCE")
+        for (const issuer of [
+          "http://login.example",
+          "https://u:p@login.example",
+          "https://login.example?a",
+          "login"
+        ]) {
+          assert.include(yield* start({ ...OIDC, OIDC_ISSUER: issuer }), "OIDC_ISSUER")
+        }
+      }
+      assert.strictEqual(yield* Effect.provide(listenHost, withEnv(OIDC)), "0.0.0.0")
+      const faults = judgeLaunchDeployment(new Map(Object.entries({ ...OIDC, OIDC_AUDIENCE: "" }))).faults
+      assert.deepStrictEqual(
+        faults.map(({ variable }) => variable),
+        ["OIDC_AUDIENCE"]
+      )
+    })
+  )
+
   it.effect("listen on the loopback without keys, unless HOST says otherwise", () =>
     Effect.gen(function* () {
       const host = (env: Record<string, string>) => Effect.provide(listenHost, withEnv(env))

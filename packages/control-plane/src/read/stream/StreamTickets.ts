@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type Actor, roles } from "@runplane/api"
+import { type Actor, actorTypes, roles } from "@runplane/api"
 import { isUuid, type RunId } from "@runplane/domain"
 import { Tickets } from "@runplane/server"
 import * as Clock from "effect/Clock"
@@ -24,7 +24,7 @@ const TICKET = /^[\w-]{43}$/
 
 const Holder = Schema.Struct({
   actorId: Schema.String,
-  actorType: Schema.Literals(["api-key", "anonymous"]),
+  actorType: Schema.Literals(actorTypes),
   role: Schema.Literals(roles)
 })
 

@@ -1,0 +1,234 @@
+import { assert, layer } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { exportSPKI, SignJWT, UnsecuredJWT } from "jose"
+import { ask, layerServer } from "../support/Ask.ts"
+import { descriptor, fakeControlPlane, Seen } from "../support/FakeControlPlane.ts"
+import { makeIssuer } from "../support/FakeIssuer.ts"
+import { fakeLauncher } from "../support/FakeLauncher.ts"
+
+/** An issuer that has its keys before anybody asks for them. */
+const furnished = Effect.gen(function* () {
+  const { makeKey, url } = yield* makeIssuer
+  return {
+    url,
+    key: yield* makeKey("ES256"),
+    rsa: yield* makeKey("RS256"),
+    stranger: yield* makeKey("ES256", false)
+  }
+})
+
+class Issuer extends Context.Service<Issuer, Effect.Success<typeof furnished>>()("test/Issuer") {
+  static readonly layer = Layer.effect(Issuer, furnished)
+}
+
+const settings = (issuer: string) => ({
+  OIDC_ISSUER: issuer,
+  OIDC_AUDIENCE: "runplane, other-name",
+  AUTH_API_KEYS: "the-key",
+  AUTH_API_KEY_NAMES: "ann",
+  AUTH_FAILURE_LIMIT: "3",
+  TRUST_PROXY: "1",
+  THROTTLE_LIMIT: "100000"
+})
+
+const controlPlane = Layer.unwrap(Effect.map(Issuer, ({ url }) => fakeControlPlane(settings(url))))
+const launcher = Layer.unwrap(Effect.map(Issuer, ({ url }) => fakeLauncher(settings(url))))
+
+const bearer = (token: string, address = "1.1.1.1") => ({
+  headers: { authorization: `Bearer ${token}`, "x-forwarded-for": address }
+})
+
+const NOW = Math.floor(Date.now() / 1000)
+
+/** Tokens that open nothing, and the reason that is given. Each comes from an address of its own. */
+const badTokens = Effect.gen(function* () {
+  const { key, rsa, stranger, url } = yield* Issuer
+  const claims = { iss: url, aud: "runplane", sub: "eve", roles: "admin", exp: NOW + 300 }
+  const secret = new TextEncoder().encode(yield* Effect.promise(() => exportSPKI(rsa.publicKey)))
+  const good = yield* key.sign()
+  const [head, payload, signature] = good.split(".")
+  const bad: ReadonlyArray<readonly [string, string, string]> = [
+    ["expired", yield* key.sign({ exp: NOW - 120 }), "it has expired"],
+    ["without an end", yield* key.sign({ exp: undefined }), "it does not say when it expires"],
+    ["not valid yet", yield* key.sign({ nbf: NOW + 120 }), "it is not valid yet"],
+    ["of another issuer", yield* key.sign({ iss: "https://evil.example" }), "another issuer made it"],
+    ["for another audience", yield* key.sign({ aud: "shop" }), "it is for another audience"],
+    ["for nobody", yield* key.sign({ aud: undefined }), "it is for another audience"],
+    ["without a name", yield* key.sign({ preferred_username: undefined, sub: undefined }), "it names nobody"],
+    ["of an unknown key", yield* stranger.sign(), "its issuer has no such key"],
+    ["of a stranger under a known name", yield* stranger.sign({}, { kid: key.kid }), "its signature is wrong"],
+    ["with a cut signature", `${head}.${payload}.${signature?.slice(4)}`, "its signature is wrong"],
+    [
+      "with claims of others",
+      `${head}.${btoa(JSON.stringify(claims)).replace(/=+$/, "")}.${signature}`,
+      "its signature"
+    ],
+    ["unsigned", new UnsecuredJWT(claims).encode(), "its algorithm is not allowed"],
+    [
+      "signed with the public key as a secret",
+      yield* Effect.promise(() => new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: rsa.kid }).sign(secret)),
+      "its algorithm is not allowed"
+    ],
+    ["of noise", "aaaa.bbbb.cccc", "it is malformed"]
+  ]
+  return bad
+})
+
+layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(layerServer)), {
+  excludeTestServices: true
+})("a control plane behind an issuer", (it) => {
+  it.effect("takes a token where it takes a key, and knows its holder by name and role", () =>
+    Effect.gen(function* () {
+      const { key, rsa } = yield* Issuer
+      for (const { kid, sign } of [key, rsa]) {
+        const token = yield* sign({ aud: ["x", "other-name"] })
+        for (const headers of [{ authorization: `Bearer ${token}` }, { "x-api-key": token }]) {
+          const answer = yield* ask("/me", { headers })
+          assert.deepStrictEqual(answer.json, { name: "user:ann", type: "user", role: "operator" }, kid)
+        }
+      }
+      // The key of the same name is somebody else.
+      assert.deepStrictEqual((yield* ask("/me", bearer("the-key"))).json, {
+        name: "ann",
+        type: "api-key",
+        role: "admin"
+      })
+    })
+  )
+
+  it.effect("names the holder to what is recorded, and lets it do what its role may", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Issuer
+      const create = { method: "POST", body: JSON.stringify(descriptor) }
+      const created = yield* ask("/runs", { ...create, ...bearer(yield* key.sign()) })
+      assert.strictEqual(created.status, 202)
+      const actor = { actorId: "user:ann", actorType: "user", role: "operator" }
+      assert.deepStrictEqual((yield* Seen).actors.at(-1), actor)
+      const refused = yield* ask("/runs", { ...create, ...bearer(yield* key.sign({ roles: "viewer" })) })
+      assert.deepStrictEqual(refused.json, {
+        statusCode: 403,
+        errorCode: "FORBIDDEN",
+        message: "this needs the role operator; the token has the role viewer"
+      })
+    })
+  )
+
+  it.effect("tells the holder of a token without a role which claim it lacks", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Issuer
+      for (const roles of [undefined, "root", ["admins"]]) {
+        const answer = yield* ask("/runs", bearer(yield* key.sign({ roles }), "2.2.2.2"))
+        assert.strictEqual(answer.status, 403)
+        assert.deepStrictEqual(answer.json, {
+          statusCode: 403,
+          errorCode: "FORBIDDEN",
+          message: "the token gives no role: its claim roles holds none of viewer, operator, admin"
+        })
+      }
+    })
+  )
+
+  it.effect("refuses every other token, and says why", () =>
+    Effect.gen(function* () {
+      for (const [at, [name, token, reason]] of (yield* badTokens).entries()) {
+        const answer = yield* ask("/runs", bearer(token, `10.0.0.${at}`))
+        assert.strictEqual(answer.status, 401, name)
+        assert.deepInclude(answer.json, { statusCode: 401, errorCode: "UNAUTHENTICATED" }, name)
+        assert.include(answer.text, `Invalid authorization token: ${reason}`, name)
+      }
+    })
+  )
+
+  it.effect("counts wrong tokens like wrong keys, and takes the right one all the same", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Issuer
+      const from = (token: string) => Effect.map(ask("/runs", bearer(token, "6.6.6.6")), ({ status }) => status)
+      const wrong = yield* key.sign({ aud: "shop" })
+      for (const expected of [401, 401, 401, 429, 429]) assert.strictEqual(yield* from(wrong), expected)
+      assert.strictEqual(yield* from("guess"), 429)
+      assert.strictEqual(yield* from(yield* key.sign()), 200)
+      assert.strictEqual(yield* from("the-key"), 200)
+    })
+  )
+
+  it.effect("asks for a key or a token", () =>
+    Effect.gen(function* () {
+      const answer = yield* ask("/runs")
+      assert.strictEqual(answer.status, 401)
+      assert.include(answer.text, "Missing Authorization header")
+    })
+  )
+})
+
+layer(launcher.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(layerServer)), { excludeTestServices: true })(
+  "a launch service behind an issuer",
+  (it) => {
+    it.effect("takes tokens by the same rules", () =>
+      Effect.gen(function* () {
+        const { key } = yield* Issuer
+        const viewer = yield* key.sign({ roles: "viewer" })
+        assert.deepStrictEqual((yield* ask("/me", bearer(viewer))).json, {
+          name: "user:ann",
+          type: "user",
+          role: "viewer"
+        })
+        assert.strictEqual((yield* ask("/packs", { headers: { "x-api-key": viewer } })).status, 200)
+        const compile = { method: "POST", body: '{"scenarioRef":"a/b@1","inputs":{}}' }
+        assert.strictEqual((yield* ask("/examples/run", { ...compile, ...bearer(viewer) })).status, 403)
+        assert.strictEqual((yield* ask("/packs", bearer(yield* key.sign({ roles: [] })))).status, 403)
+      })
+    )
+
+    it.effect("refuses every other token in its own form", () =>
+      Effect.gen(function* () {
+        for (const [at, [name, token, reason]] of (yield* badTokens).entries()) {
+          const answer = yield* ask("/packs", bearer(token, `10.0.0.${at}`))
+          assert.strictEqual(answer.status, 401, name)
+          assert.deepInclude(answer.json, { statusCode: 401, error: "Unauthorized" }, name)
+          assert.include(answer.text, `Invalid or missing API key: ${reason}`, name)
+        }
+      })
+    )
+  }
+)
+
+const unreachable = "http://127.0.0.1:9"
+
+layer(
+  fakeControlPlane({ ...settings(unreachable), AUTH_API_KEYS: "", AUTH_API_KEY_NAMES: "" }).pipe(
+    Layer.provideMerge(layerServer)
+  ),
+  {
+    excludeTestServices: true
+  }
+)("a control plane with an issuer alone", (it) => {
+  it.effect("lets nobody in without a token", () =>
+    Effect.gen(function* () {
+      for (const path of ["/runs", "/me"]) assert.strictEqual((yield* ask(path)).status, 401)
+      assert.strictEqual((yield* ask("/me", bearer("anything"))).status, 401)
+    })
+  )
+})
+
+layer(fakeControlPlane({ ...settings(unreachable) }).pipe(Layer.provideMerge(layerServer)), {
+  excludeTestServices: true
+})("a control plane whose issuer is away", (it) => {
+  it.effect("starts, lets keys in, and asks the holders of tokens to come back", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* ask("/runs", bearer("the-key"))).status, 200)
+      for (let again = 0; again < 5; again++) {
+        const answer = yield* ask("/runs", bearer("aaaa.bbbb.cccc"))
+        assert.strictEqual(answer.status, 503)
+        assert.strictEqual(answer.headers["retry-after"], "10")
+        assert.deepStrictEqual(answer.json, {
+          statusCode: 503,
+          errorCode: "SERVICE_UNAVAILABLE",
+          message: "the issuer of tokens does not answer"
+        })
+      }
+      assert.strictEqual((yield* ask("/runs", bearer("guess"))).status, 401)
+    })
+  )
+})

@@ -18,6 +18,11 @@ export const headers = {
     example: 87
   },
   RateLimitReset: { description: "Seconds until the window ends.", schema: { type: "integer" }, example: 42 },
+  RateLimitCounts: {
+    description: "What is counted: which requests, of whom, in which window, by this process or by all.",
+    schema: { type: "string" },
+    example: "requests of team, 60 s, this process"
+  },
   RetryAfter: {
     description: "Seconds until requests are answered again.",
     schema: { type: "integer" },
@@ -32,7 +37,8 @@ const counted = {
   ...always,
   "X-RateLimit-Limit": refer("RateLimitLimit"),
   "X-RateLimit-Remaining": refer("RateLimitRemaining"),
-  "X-RateLimit-Reset": refer("RateLimitReset")
+  "X-RateLimit-Reset": refer("RateLimitReset"),
+  "X-RateLimit-Counts": refer("RateLimitCounts")
 }
 
 export interface AnswerKind {

@@ -1,3 +1,4 @@
+export { BudgetExchange, EXCHANGE_MS } from "./http/BudgetExchange.ts"
 export { ControlPlaneEdge } from "./http/ControlPlaneEdge.ts"
 export { launcherDocument, layerControlPlaneDocs, layerLauncherDocs } from "./http/Docs.ts"
 export { edgeServices } from "./http/Edge.ts"
@@ -6,6 +7,7 @@ export { HttpObserver, type ObservedRequest, RequestId } from "./http/HttpObserv
 export { LauncherEdge } from "./http/LauncherEdge.ts"
 export { ListenFailed, type ListenOptions, layerHttpServer } from "./http/Listening.ts"
 export { readinessAnswer } from "./http/ReadinessAnswer.ts"
+export type { Spent, Standing } from "./http/RequestBudget.ts"
 export { RequestFacts } from "./http/RequestFacts.ts"
 export { Tickets } from "./http/Tickets.ts"
 export { jsonLine, layerLogging } from "./Logging.ts"

@@ -20,6 +20,7 @@ import { AdminHttp } from "../operate/admin/AdminHttp.ts"
 import { BatchHttp } from "../operate/batch/BatchHttp.ts"
 import { HealthHttp } from "../operate/health/HealthHttp.ts"
 import { RuntimeHttp } from "../operate/health/RuntimeHttp.ts"
+import { layerRequestCounts } from "../operate/limits/RequestCounts.ts"
 import { PoliciesHttp } from "../operate/policies/PoliciesHttp.ts"
 import { WebhooksHttp } from "../react/webhooks/WebhooksHttp.ts"
 import { DashboardHttp } from "../read/dashboard/DashboardHttp.ts"
@@ -76,7 +77,7 @@ const routes = Layer.unwrap(
   })
 ).pipe(
   Layer.provide(handlers),
-  Layer.provide(ControlPlaneEdge.layerMiddleware.pipe(Layer.provide(StreamTickets.layerGuard))),
+  Layer.provide(ControlPlaneEdge.layerMiddleware.pipe(Layer.provide([StreamTickets.layerGuard, layerRequestCounts]))),
   Layer.merge(consoleRoutes),
   Layer.merge(ControlPlaneEdge.layer)
 )

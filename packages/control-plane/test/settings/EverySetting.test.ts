@@ -24,6 +24,12 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   AUTH_API_KEYS: [`${PASSWORD}\u0007`, "must consist of printable ASCII characters"],
   ALLOWED_HOSTS: ["https://runs.example/", 'must be host names, got "https://runs.example/"'],
   AUTH_API_KEY_ROLES: [`${PASSWORD},admin`, "must be roles for the keys, in their order: viewer, operator, admin"],
+  OIDC_ISSUER: [
+    `https://user:${PASSWORD}@login.example`,
+    "must be an address starting with https://, or http:// on the loopback, without user, query and fragment"
+  ],
+  OIDC_ROLE_CLAIM: ["two words", 'must be one word, got "two words"'],
+  THROTTLE_STORE: ["redis", 'must be one of memory, postgres, got "redis"'],
   SHUTDOWN_DELAY_MS: ["600001", 'must be a whole number from 0 to 600000, got "600001"'],
   STREAM_MAX: ["0", 'must be a whole number of at least 1, got "0"'],
   STREAM_MAX_PER_KEY: ["0", 'must be a whole number of at least 1, got "0"'],
@@ -128,6 +134,7 @@ const withoutBadValue = [
     "OTEL_TRACES_EXPORTER",
     "OTEL_EXPORTER_OTLP_PROTOCOL",
     "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    "OIDC_AUDIENCE",
     "PROTO_AUTH_TOKEN_SENDER",
     "PROTO_REDACT_PATTERNS",
     "PROTO_TOKEN_PRICING_FILE",

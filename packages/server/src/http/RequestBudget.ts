@@ -9,8 +9,21 @@ export type Spending =
   | { readonly allowed: true; readonly remaining: number; readonly resetMs: number }
   | { readonly allowed: false; readonly retryAfterMs: number }
 
+/** Where an account stands: what was spent in how much longer, milliseconds, and for how long its client is refused. */
+export interface Standing {
+  readonly client: string
+  readonly spent: number
+  readonly windowMs: number
+  readonly blockedMs: number
+}
+
+/** What an account has spent since this was last asked. */
+export type Spent = Standing
+
 interface Account {
   spent: number
+  /** The part of `spent` that nobody else knows of. */
+  untold: number
   windowEnd: number
   blockedUntil: number
 }
@@ -24,11 +37,14 @@ export const MAX_ACCOUNTS = 10_000
  */
 export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCOUNTS) => {
   const accounts = new Map<string, Account>()
+  const untold = new Set<string>()
+
+  const isOver = (account: Account, now: number) => now >= Math.max(account.windowEnd, account.blockedUntil)
 
   const accountOf = (client: string, now: number): Account => {
     const known = accounts.get(client)
-    if (known !== undefined && now < Math.max(known.windowEnd, known.blockedUntil)) return known
-    const fresh = { spent: 0, windowEnd: now + budget.windowMs, blockedUntil: 0 }
+    if (known !== undefined && !isOver(known, now)) return known
+    const fresh = { spent: 0, untold: 0, windowEnd: now + budget.windowMs, blockedUntil: 0 }
     // Taken out first, so that the map stays in the order in which the windows opened.
     accounts.delete(client)
     if (accounts.size >= maxAccounts) makeRoom(now)
@@ -36,13 +52,16 @@ export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCO
     return fresh
   }
 
+  const forget = (client: string) => {
+    accounts.delete(client)
+    untold.delete(client)
+  }
+
   const makeRoom = (now: number) => {
-    for (const [client, account] of accounts) {
-      if (now >= Math.max(account.windowEnd, account.blockedUntil)) accounts.delete(client)
-    }
+    for (const [client, account] of accounts) if (isOver(account, now)) forget(client)
     for (const client of accounts.keys()) {
       if (accounts.size < maxAccounts) break
-      accounts.delete(client)
+      forget(client)
     }
   }
 
@@ -52,12 +71,46 @@ export const makeRequestBudget = (budget: Budget, maxAccounts: number = MAX_ACCO
       const account = accountOf(client, now)
       if (now < account.blockedUntil) return { allowed: false, retryAfterMs: account.blockedUntil - now }
       account.spent++
+      account.untold++
+      untold.add(client)
       if (account.spent > budget.limit) {
         account.blockedUntil = now + budget.windowMs
         return { allowed: false, retryAfterMs: budget.windowMs }
       }
       return { allowed: true, remaining: budget.limit - account.spent, resetMs: account.windowEnd - now }
     },
+    /** What has been spent since the last call, of every account that still counts. */
+    takeSpent: (now: number): ReadonlyArray<Spent> => {
+      const taken: Array<Spent> = []
+      for (const client of untold) {
+        const account = accounts.get(client)
+        if (account === undefined || isOver(account, now)) continue
+        const windowMs = Math.max(0, account.windowEnd - now)
+        taken.push({ client, spent: account.untold, windowMs, blockedMs: Math.max(0, account.blockedUntil - now) })
+        account.untold = 0
+      }
+      untold.clear()
+      return taken
+    },
+    /** Gives back what was taken and could not be told. */
+    putBack: (spent: ReadonlyArray<Spent>) => {
+      for (const { client, spent: count } of spent) {
+        const account = accounts.get(client)
+        if (account === undefined) continue
+        account.untold += count
+        untold.add(client)
+      }
+    },
+    /** Takes over how an account stands everywhere. What was spent here since it was told comes on top. */
+    settle: (standing: Standing, now: number) => {
+      const account = accounts.get(standing.client)
+      if (account === undefined) return
+      account.spent = standing.spent + account.untold
+      account.windowEnd = now + standing.windowMs
+      account.blockedUntil = standing.blockedMs === 0 ? account.blockedUntil : now + standing.blockedMs
+    },
     size: () => accounts.size
   }
 }
+
+export type RequestBudget = ReturnType<typeof makeRequestBudget>

@@ -39,6 +39,12 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "Whether the start brings the schema up to date; `false` leaves that to `runplane migrate`."
   ),
 
+  THROTTLE_STORE: row(
+    oneOf(["memory", "postgres"]),
+    "memory",
+    "Whether each process counts the requests of a client for itself, or all on the database count together."
+  ),
+
   LOG_BUFFER_BYTES: row(
     bytes(65_536),
     16_777_216,

@@ -71,6 +71,7 @@ layer(server({ THROTTLE_LIMIT: "2", TRUST_PROXY: "true" }), { excludeTestService
         assert.strictEqual(first.headers["x-ratelimit-limit"], "2")
         assert.strictEqual(first.headers["x-ratelimit-remaining"], "1")
         assert.strictEqual(first.headers["x-ratelimit-reset"], "60")
+        assert.strictEqual(first.headers["x-ratelimit-counts"], "requests of 1.2.3.4, 60 s, this process")
         assert.strictEqual((yield* ask("/runs/42", { headers })).headers["x-ratelimit-remaining"], "0")
         const third = yield* ask(`/runs/${RUN_ID}`, { headers })
         assert.strictEqual(third.status, 429)

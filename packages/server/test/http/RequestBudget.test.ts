@@ -34,3 +34,38 @@ describe("a request budget", () => {
     assert.strictEqual(size(), 3)
   })
 })
+
+describe("a budget that others spend from as well", () => {
+  it("tells each request once, and again when it could not be told", () => {
+    const { putBack, spend, takeSpent } = makeRequestBudget(budget)
+    spend("a", 0)
+    spend("a", 100)
+    const taken = takeSpent(400)
+    assert.deepStrictEqual(taken, [{ client: "a", spent: 2, windowMs: 600, blockedMs: 0 }])
+    assert.deepStrictEqual(takeSpent(400), [])
+    putBack(taken)
+    spend("b", 500)
+    assert.deepStrictEqual(
+      takeSpent(500).map(({ client, spent }) => [client, spent]),
+      [
+        ["a", 2],
+        ["b", 1]
+      ]
+    )
+    spend("a", 900)
+    assert.deepStrictEqual(takeSpent(900), [{ client: "a", spent: 1, windowMs: 100, blockedMs: 1000 }])
+  })
+
+  it("takes over how an account stands everywhere, and adds what came meanwhile", () => {
+    const { settle, spend, takeSpent } = makeRequestBudget({ limit: 10, windowMs: 1000 })
+    spend("a", 0)
+    takeSpent(0)
+    spend("a", 100)
+    settle({ client: "a", spent: 7, windowMs: 300, blockedMs: 0 }, 200)
+    assert.deepStrictEqual(spend("a", 200), { allowed: true, remaining: 1, resetMs: 300 })
+    settle({ client: "a", spent: 11, windowMs: 200, blockedMs: 900 }, 300)
+    assert.deepStrictEqual(spend("a", 300), { allowed: false, retryAfterMs: 900 })
+    settle({ client: "nobody", spent: 11, windowMs: 200, blockedMs: 900 }, 300)
+    assert.isTrue(spend("nobody", 300).allowed)
+  })
+})

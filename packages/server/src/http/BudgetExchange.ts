@@ -1,0 +1,48 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { makeOutageLog } from "../OutageLog.ts"
+import type { RequestBudget, Spent, Standing } from "./RequestBudget.ts"
+
+/** Milliseconds between two exchanges of counts between processes. */
+export const EXCHANGE_MS = 1_000
+
+/**
+ * Tells the other processes what this one has counted, and answers how the same clients stand everywhere; fails with
+ * what is wrong. Undefined, the default: this process counts for itself (docs/http.md#rate-limit).
+ */
+export const BudgetExchange = Context.Reference<
+  ((spent: ReadonlyArray<Spent>) => Effect.Effect<ReadonlyArray<Standing>, string>) | undefined
+>("runplane/server/BudgetExchange", { defaultValue: () => undefined })
+
+/**
+ * Keeps budgets in step with those of the other processes while the scope is open, by one exchange a second for all
+ * clients that sent something. No request waits for it. While it does not work, each process counts for itself, and
+ * what was not told is told later.
+ */
+export const keepInStep = Effect.fnUntraced(function* (budgets: Readonly<Record<string, RequestBudget>>) {
+  const exchange = yield* BudgetExchange
+  if (exchange === undefined) return
+  const outages = makeOutageLog("the rate limit over all processes")
+
+  const once = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const taken = Object.entries(budgets).map(([name, budget]) => ({ name, budget, spent: budget.takeSpent(now) }))
+    const told = taken.flatMap(({ name, spent }) =>
+      spent.map((entry) => ({ ...entry, client: `${name} ${entry.client}` }))
+    )
+    if (told.length === 0) return
+    const standings = yield* Effect.onError(exchange(told), () =>
+      Effect.sync(() => {
+        for (const { budget, spent } of taken) budget.putBack(spent)
+      })
+    )
+    const then = yield* Clock.currentTimeMillis
+    for (const { client, ...standing } of standings) {
+      const [name = "", ...rest] = client.split(" ")
+      budgets[name]?.settle({ ...standing, client: rest.join(" ") }, then)
+    }
+    yield* outages.back
+  })
+  yield* once.pipe(Effect.catch(outages.lost), Effect.delay(EXCHANGE_MS), Effect.forever, Effect.forkScoped)
+})

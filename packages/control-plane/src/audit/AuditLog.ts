@@ -1,15 +1,17 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type AuditEntry, type AuditPage, type AuditQuery, auditQueryFields, parseIsoDate } from "@runplane/api"
+import { type AuditEntry, type AuditQuery, auditQueryFields, parseIsoDate } from "@runplane/api"
 import { isJsonObject, parseQuery, type Query } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { readBounded } from "../database/BoundedRows.ts"
 import { cursorOf, isPlaceValue, type Place, placeOf } from "../database/search/PageCursor.ts"
 import { conditionOf } from "../database/search/QueryConditions.ts"
 import { SearchBudget, type SearchTooSlow } from "../database/search/SearchBudget.ts"
 import { UnknownCursor } from "../database/search/UnknownCursor.ts"
+import { listPage, type TextPage } from "../edge/JsonAnswer.ts"
 import { auditMeaning } from "./AuditSearch.ts"
 
 const ORDER = "audit createdAt desc"
@@ -23,7 +25,10 @@ const aliases: ReadonlyMap<string, string> = new Map([
 /** Reads the audit log (docs/http.md#audit): what `AuditTrail` wrote, the newest entry first. */
 export class AuditLog extends Context.Service<
   AuditLog,
-  { readonly list: (query: AuditQuery) => Effect.Effect<AuditPage, SqlError | SearchTooSlow | UnknownCursor> }
+  {
+    /** An `AuditPage` as text, which is read as it is taken. */
+    readonly list: (query: AuditQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchTooSlow | UnknownCursor>
+  }
 >()("runplane/control-plane/AuditLog") {
   static readonly layer = Layer.effect(
     AuditLog,
@@ -45,9 +50,20 @@ export class AuditLog extends Context.Service<
         ])
       }
 
+      const entries = (places: ReadonlyArray<AuditPlace>) =>
+        readBounded<AuditRow>(sql, {
+          keys: sql`${places.map(({ id }) => id)}::text[]::uuid[]`,
+          from: sql`audit_log`,
+          isOf: (id) => sql`id = ${id}`,
+          columns: sql`
+            id::text AS id, actor, actor_type, action, resource, resource_id, details::text AS details, request_id,
+            created_at`,
+          bytes: sql`octet_length(details::text) + octet_length(resource_id)`
+        })
+
       const list = Effect.fn("AuditLog.list")(function* (query: AuditQuery) {
-        const after = query.cursor === undefined ? undefined : placeOf(ORDER, query.cursor)
-        if (query.cursor !== undefined && !isPlace(after)) return yield* new UnknownCursor()
+        const from = query.cursor === undefined ? undefined : placeOf(ORDER, query.cursor)
+        if (query.cursor !== undefined && !isPlace(from)) return yield* new UnknownCursor()
         // The contract has read it once.
         const search =
           query.q === undefined
@@ -55,14 +71,11 @@ export class AuditLog extends Context.Service<
             : yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, auditQueryFields)))
         const where = matches(query, search)
         const behind =
-          after === undefined
-            ? sql`true`
-            : sql`(created_at, ordinal) < (${after.value}::timestamptz, ${BigInt(after.id)})`
+          from === undefined ? sql`true` : sql`(created_at, ordinal) < (${from.value}::timestamptz, ${BigInt(from.id)})`
         const read = Effect.all(
           [
-            sql<AuditRow>`
-              SELECT id::text AS id, actor, actor_type, action, resource, resource_id, details::text AS details, request_id,
-                     created_at, ordinal::text AS place_id,
+            sql<AuditPlace>`
+              SELECT id::text AS id, ordinal::text AS place_id,
                      to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS place
               FROM audit_log WHERE ${where} AND ${behind} ORDER BY created_at DESC, ordinal DESC
               LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
@@ -70,16 +83,12 @@ export class AuditLog extends Context.Service<
           ],
           { concurrency: search === undefined ? 2 : 1 }
         )
-        const [rows, counts] = yield* search === undefined ? read : budget.run(read)
-        const last = rows.at(-1)
-        return {
-          data: rows.map(toEntry),
-          total: counts[0]?.total ?? 0,
-          limit: query.limit,
-          offset: query.offset,
-          ...(last !== undefined &&
-            rows.length === query.limit && { nextCursor: cursorOf(ORDER, { value: last.place, id: last.place_id }) })
-        }
+        const [places, counts] = yield* search === undefined ? read : budget.run(read)
+        const last = places.at(-1)
+        const isFull = last !== undefined && places.length === query.limit
+        const cursor = isFull ? `,"nextCursor":"${cursorOf(ORDER, { value: last.place, id: last.place_id })}"` : ""
+        const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
+        return yield* listPage(places, entries, (row) => JSON.stringify(toEntry(row)), after)
       })
       return AuditLog.of({ list })
     })
@@ -96,6 +105,10 @@ interface AuditRow {
   readonly details: string
   readonly request_id: string | null
   readonly created_at: Date
+}
+
+interface AuditPlace {
+  readonly id: string
   readonly place_id: string
   readonly place: string
 }

@@ -15,6 +15,35 @@ export interface TextPage<E> {
   readonly next?: Effect.Effect<TextPage<E>, E>
 }
 
+/** What is read of a list at a time. */
+interface ReadPart<Row> {
+  readonly rows: ReadonlyArray<Row>
+  /** How many of the keys were looked at. */
+  readonly taken: number
+  readonly isCut: boolean
+}
+
+/**
+ * A page of a list, `{"data":[...]` and what comes `after`, whose rows are read by their keys as the client takes them.
+ * What is gone by then is left out (docs/http.md#page-bytes).
+ */
+export const listPage = <Key, Row, E>(
+  keys: ReadonlyArray<Key>,
+  read: (keys: ReadonlyArray<Key>) => Effect.Effect<ReadPart<Row>, E>,
+  textOf: (row: Row) => string,
+  after: string
+): Effect.Effect<TextPage<E>, E> => {
+  const part = (left: ReadonlyArray<Key>, opening: string, separator: string): Effect.Effect<TextPage<E>, E> =>
+    left.length === 0
+      ? Effect.succeed({ text: `${opening}${after}` })
+      : Effect.map(read(left), ({ isCut, rows, taken }) => {
+          const text = opening + (rows.length === 0 ? "" : separator) + rows.map(textOf).join(",")
+          if (!isCut) return { text: text + after }
+          return { text, next: part(left.slice(taken), "", rows.length === 0 ? separator : ",") }
+        })
+  return part(keys, `{"data":[`, "")
+}
+
 /**
  * An answer that may be long. Its first piece is read by the caller, so that failures still become proper answers; what
  * follows is read as the client takes it, so that the length of the answer costs no memory.

@@ -4,6 +4,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { type BoundedRows, readBounded } from "../database/BoundedRows.ts"
 
 /** A stored event as text, with its places. */
 export interface StoredEvent {
@@ -22,8 +24,12 @@ export interface EventFilter {
   readonly types: ReadonlyArray<string>
 }
 
-/** About how many bytes of events a slice holds at most; one event is always among them. */
-export const SLICE_BYTES = 4 * 1024 * 1024
+/** Matching events in their order, as many as may be held at a time (docs/http.md#page-bytes). */
+export interface EventPage {
+  readonly events: ReadonlyArray<StoredEvent>
+  /** Whether some of those that were asked for are left for the next page: these are large. */
+  readonly isCut: boolean
+}
 
 /** Events of a run in their order, as many as may be held at a time. */
 export interface EventSlice {
@@ -40,15 +46,26 @@ interface Row {
 
 const toStored = (row: Row): StoredEvent => ({ seq: Number(row.seq), index: row.index, json: row.json })
 
+const toPage = ({ isCut, rows }: BoundedRows<Row>): EventPage => ({ events: rows.map(toStored), isCut })
+
+/** The page of the events whose seqs a statement selects, in their order. */
+export const readEvents = (sql: PgClient.PgClient, seqs: Fragment): Effect.Effect<EventPage, SqlError> =>
+  Effect.map(
+    readBounded<Row>(sql, {
+      keys: sql`ARRAY(${seqs})`,
+      from: sql`canonical_events AS event`,
+      isOf: (seq) => sql`event.seq = ${seq}`,
+      columns: sql`event.seq, event.index, event.event::text AS json`,
+      bytes: sql`octet_length(event.event::text)`
+    }),
+    toPage
+  )
+
 /** Reads of the canonical log by run, ascending by seq (docs/http.md#list-events). */
 export class EventRepository extends Context.Service<
   EventRepository,
   {
-    readonly page: (
-      runId: RunId,
-      filter: EventFilter,
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+    readonly page: (runId: RunId, filter: EventFilter, limit: number) => Effect.Effect<EventPage, SqlError>
     /**
      * The next events of a run, bounded in number and in bytes, whatever their size: a reader of the whole log holds
      * one slice at a time.
@@ -84,11 +101,9 @@ export class EventRepository extends Context.Service<
         ])
 
       const page = Effect.fn("EventRepository.page")((runId: RunId, filter: EventFilter, limit: number) =>
-        Effect.map(
-          sql<Row>`
-            SELECT seq, index, event::text AS json FROM canonical_events
-            WHERE ${matches(runId, filter)} ORDER BY seq LIMIT ${BigInt(limit)}`,
-          (rows) => rows.map(toStored)
+        readEvents(
+          sql,
+          sql`SELECT seq FROM canonical_events WHERE ${matches(runId, filter)} ORDER BY seq LIMIT ${BigInt(limit)}`
         )
       )
       const slice = Effect.fn("EventRepository.slice")(function* (
@@ -96,16 +111,16 @@ export class EventRepository extends Context.Service<
         { afterSeq, upToSeq = Number.MAX_SAFE_INTEGER }: { readonly afterSeq: number; readonly upToSeq?: number },
         limit: number
       ) {
-        const rows = yield* sql<Row & { readonly bytes: bigint }>`
-          SELECT seq, index, json, bytes
-          FROM (SELECT seq, index, json, sum(octet_length(json)) OVER (ORDER BY seq) AS bytes
-                FROM (SELECT seq, index, event::text AS json FROM canonical_events
-                      WHERE run_id = ${runId}::uuid AND seq > ${BigInt(afterSeq)} AND seq <= ${BigInt(upToSeq)}
-                      ORDER BY seq LIMIT ${BigInt(limit)}) AS next) AS measured
-          WHERE bytes - octet_length(json) < ${SLICE_BYTES} ORDER BY seq`
-        const last = rows.at(-1)
-        const isFull = last !== undefined && (rows.length >= limit || Number(last.bytes) >= SLICE_BYTES)
-        return { events: rows.map(toStored), isLast: !isFull || Number(last.seq) >= upToSeq }
+        const { events, isCut } = yield* readEvents(
+          sql,
+          sql`
+            SELECT seq FROM canonical_events
+            WHERE run_id = ${runId}::uuid AND seq > ${BigInt(afterSeq)} AND seq <= ${BigInt(upToSeq)}
+            ORDER BY seq LIMIT ${BigInt(limit)}`
+        )
+        const last = events.at(-1)
+        const isFull = last !== undefined && (isCut || events.length >= limit)
+        return { events, isLast: !isFull || last.seq >= upToSeq }
       })
       const count = Effect.fn("EventRepository.count")((runId: RunId, filter: EventFilter) =>
         Effect.map(

@@ -15,8 +15,10 @@ import { Shutdown } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Caller } from "../audit/AuditTrail.ts"
 import { type CapabilityFailure, withoutEdgeAnswers } from "../edge/EdgeAnswers.ts"
+import type { TextPage } from "../edge/JsonAnswer.ts"
 import type { DatabaseFailure } from "../edge/OutageAnswers.ts"
 import { orSearchRefused } from "../edge/SearchAnswers.ts"
 import { RunEnds } from "../log/runs/RunEnds.ts"
@@ -47,8 +49,8 @@ export class Runs extends Context.Service<
     readonly get: (reference: string) => Effect.Effect<Run, NotFound | DatabaseFailure>
     /** The run once it has ended, or as it is after so many milliseconds, or when the service stops. */
     readonly getEnded: (reference: string, timeoutMs: number) => Effect.Effect<Run, NotFound | DatabaseFailure>
-    /** A `RunPage` as JSON text. */
-    readonly list: (query: RunListQuery) => Effect.Effect<string, BadRequest | DatabaseFailure>
+    /** A `RunPage` as text, which is read as it is taken. */
+    readonly list: (query: RunListQuery) => Effect.Effect<TextPage<SqlError>, BadRequest | DatabaseFailure>
     readonly cancel: ChangeRun
     readonly suspend: ChangeRun
     readonly resume: ChangeRun
@@ -96,11 +98,7 @@ export class Runs extends Context.Service<
         return yield* get(run.id)
       })
 
-      const list = Effect.fn("Runs.list")(function* (query: RunListQuery) {
-        const { data, nextCursor, total } = yield* lists.list(query)
-        const next = nextCursor === undefined ? "" : `,"nextCursor":"${nextCursor}"`
-        return `{"data":[${data.join(",")}],"total":${total},"limit":${query.limit},"offset":${query.offset}${next}}`
-      }, orSearchRefused(runQueryFields))
+      const list = Effect.fn("Runs.list")((query: RunListQuery) => orSearchRefused(runQueryFields)(lists.list(query)))
 
       const change =
         <Reason extends string | undefined>(

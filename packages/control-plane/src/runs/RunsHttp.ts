@@ -12,7 +12,7 @@ import { RunDocuments } from "../log/runs/RunDocuments.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import { Runs } from "./Runs.ts"
 
-/** Messages read from the database at a time; an answer of more is sent piece by piece. */
+/** Messages read from the database at a time, fewer when they are large; an answer of more is sent piece by piece. */
 export const MESSAGES_PER_READ = 1_000
 
 /** The `runs` group; stored JSON goes out as it is. */
@@ -33,30 +33,26 @@ export const RunsHttp = HttpApiBuilder.group(
     const resolve = (reference: string) => found(reference, repository.resolve(reference))
 
     const messages = (runId: RunId, after: number): Effect.Effect<TextPage<SqlError>, SqlError> =>
-      Effect.map(documents.messages(runId, after, MESSAGES_PER_READ), (page) => {
-        const opening = after === 0 ? "[" : page.length === 0 ? "" : ","
-        const text = opening + page.map(({ json }) => json).join(",")
-        const last = page.at(-1)
-        if (last === undefined || page.length < MESSAGES_PER_READ) return { text: `${text}]` }
-        return { text, next: messages(runId, last.ordinal) }
+      Effect.map(documents.messages(runId, after, MESSAGES_PER_READ), ({ isCut, rows }) => {
+        const last = rows.at(-1)
+        const isEnd = last === undefined || (!isCut && rows.length < MESSAGES_PER_READ)
+        return { text: listed(rows, after === 0, isEnd), ...(!isEnd && { next: messages(runId, last.ordinal) }) }
       })
 
     const listArtifacts = (
       runId: RunId,
       after: ArtifactPlace | undefined
     ): Effect.Effect<TextPage<SqlError>, SqlError> =>
-      Effect.map(artifacts.page(runId, after, ARTIFACTS_PER_READ), (page) => {
-        const opening = after === undefined ? "[" : page.length === 0 ? "" : ","
-        const text = opening + page.map(({ json }) => json).join(",")
-        const last = page.at(-1)
-        if (last === undefined || page.length < ARTIFACTS_PER_READ) return { text: `${text}]` }
-        return { text, next: listArtifacts(runId, last) }
+      Effect.map(artifacts.page(runId, after, ARTIFACTS_PER_READ), ({ isCut, rows }) => {
+        const last = rows.at(-1)
+        const isEnd = last === undefined || (!isCut && rows.length < ARTIFACTS_PER_READ)
+        return { text: listed(rows, after === undefined, isEnd), ...(!isEnd && { next: listArtifacts(runId, last) }) }
       })
 
     return handlers.handleAll({
       create: ({ payload }) => asCaller((who) => runs.create(payload, who)),
       validate: ({ payload }) => runs.validate(payload),
-      list: ({ query }) => orUnavailable(Effect.map(runs.list(query), jsonText)),
+      list: ({ query }) => orUnavailable(Effect.map(runs.list(query), jsonPages)),
       get: ({ params, query }) =>
         orUnavailable(
           query.wait === undefined ? runs.get(params.id) : runs.getEnded(params.id, query.timeoutMs ?? DEFAULT_WAIT_MS)
@@ -75,3 +71,9 @@ export const RunsHttp = HttpApiBuilder.group(
     })
   })
 )
+
+/** A part of a JSON array. */
+const listed = (rows: ReadonlyArray<{ readonly json: string }>, isFirst: boolean, isLast: boolean): string => {
+  const opening = isFirst ? "[" : rows.length === 0 ? "" : ","
+  return `${opening}${rows.map(({ json }) => json).join(",")}${isLast ? "]" : ""}`
+}

@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { AuditTrail } from "../../src/audit/AuditTrail.ts"
+import { READ_BYTES } from "../../src/database/BoundedRows.ts"
 import { EventLog } from "../../src/log/EventLog.ts"
-import { EventRepository, SLICE_BYTES } from "../../src/log/EventRepository.ts"
+import { EventRepository } from "../../src/log/EventRepository.ts"
 import { ProjectionSettings } from "../../src/log/ProjectionSettings.ts"
 import { RunStates } from "../../src/log/RunStates.ts"
 import { ProjectionRebuild } from "../../src/read/insights/ProjectionRebuild.ts"
@@ -171,8 +172,8 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("checkpoints", (
       const { events: slice, isLast } = yield* events.slice(runId, { afterSeq: 0 }, 500)
       assert.isFalse(isLast)
       const bytes = slice.reduce((sum, { json }) => sum + json.length, 0)
-      assert.isAtLeast(bytes, SLICE_BYTES)
-      assert.isBelow(bytes, SLICE_BYTES + 200_000)
+      assert.isAtLeast(bytes, READ_BYTES)
+      assert.isBelow(bytes, READ_BYTES + 200_000)
     })
   )
 })

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import type { EventPage } from "../../src/log/EventRepository.ts"
 import type { ExportRows } from "../../src/read/insights/ExportText.ts"
 
 /** Counts the rows that an export reads, so that a test can compare them with what has come out of it. */
@@ -16,12 +17,24 @@ export class CountedRows {
       )
   }
 
+  /** The same of pages of events. */
+  readonly countEvents = <Args extends ReadonlyArray<unknown>, E>(
+    source: (...args: Args) => Effect.Effect<EventPage, E>
+  ) => {
+    return (...args: Args) =>
+      Effect.tap(source(...args), ({ events }) =>
+        Effect.sync(() => {
+          this.read += events.length
+        })
+      )
+  }
+
   /** Rows of events made up as they are read: `total` of each kind. */
   readonly madeUp = (total: number, padding = ""): ExportRows => {
     const page = (afterSeq: number, limit: number) =>
       Array.from({ length: Math.max(0, Math.min(limit, total - afterSeq)) }, (_, offset) => afterSeq + offset + 1)
     return {
-      artifacts: () => Effect.succeed([]),
+      artifacts: () => Effect.succeed({ rows: [], taken: 0, isCut: false }),
       canonicalEvents: this.count((_runId, afterSeq: number, limit: number) =>
         Effect.succeed(
           page(afterSeq, limit).map((seq) => ({

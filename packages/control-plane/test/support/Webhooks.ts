@@ -1,8 +1,10 @@
 import { assert } from "@effect/vitest"
+import type { WebhookDelivery } from "@runplane/api"
 import { type RunId, type RunStatus, runResumed, runSuspended } from "@runplane/domain"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import { EventLog } from "../../src/log/EventLog.ts"
+import { WebhookRepository } from "../../src/react/webhooks/WebhookRepository.ts"
 import { call } from "./HttpService.ts"
 import { createRun } from "./Runs.ts"
 
@@ -36,6 +38,13 @@ export const startRun = Effect.gen(function* () {
   const runId = yield* createRun()
   for (const status of ["starting", "binding_session", "running"] as const) yield* change(runId, status)
   return runId
+})
+
+/** The stored deliveries of a subscription, the latest first. */
+export const storedDeliveries = Effect.fnUntraced(function* (id: string, status?: WebhookDelivery["status"]) {
+  const repository = yield* WebhookRepository
+  const { ids } = yield* repository.deliveryIds(id, { limit: 200, offset: 0, ...(status !== undefined && { status }) })
+  return (yield* repository.deliveries(ids)).rows
 })
 
 /** Waits until the deliveries of a subscription are as wanted, and answers them; the latest first. */

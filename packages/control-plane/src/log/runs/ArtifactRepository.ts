@@ -5,9 +5,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { type BoundedRows, readBounded } from "../../database/BoundedRows.ts"
 
-/** Artifacts read from the database at a time; each may be as large as a request body. */
-export const ARTIFACTS_PER_READ = 20
+/** Artifacts read from the database at a time; fewer when they are large. */
+export const ARTIFACTS_PER_READ = 200
 
 /** A place among the artifacts of a run, which are ordered by time and id. */
 export interface ArtifactPlace {
@@ -25,12 +26,12 @@ export class ArtifactRepository extends Context.Service<
   ArtifactRepository,
   {
     readonly insert: (artifact: Artifact) => Effect.Effect<void, SqlError>
-    /** The next ones behind a place, or the first ones, by createdAt. */
+    /** The next ones behind a place, or the first ones, by createdAt; as many as may be held at a time. */
     readonly page: (
       runId: RunId,
       after: ArtifactPlace | undefined,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<ArtifactText>, SqlError>
+    ) => Effect.Effect<BoundedRows<ArtifactText>, SqlError>
   }
 >()("runplane/control-plane/ArtifactRepository") {
   static readonly layer = Layer.effect(
@@ -51,12 +52,15 @@ export class ArtifactRepository extends Context.Service<
             after === undefined
               ? sql`true`
               : sql`(created_at, id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`
-          return Effect.map(
-            sql<ArtifactRow>`
-              SELECT id::text AS id, kind, label, uri, inline::text AS inline, created_at FROM artifacts
-              WHERE run_id = ${runId}::uuid AND ${behind} ORDER BY created_at, id LIMIT ${limit}`,
-            (rows) => rows.map((row) => toText(runId, row))
-          )
+          const read = readBounded<ArtifactRow>(sql, {
+            keys: sql`ARRAY(
+              SELECT id FROM artifacts WHERE run_id = ${runId}::uuid AND ${behind} ORDER BY created_at, id LIMIT ${limit})`,
+            from: sql`artifacts`,
+            isOf: (id) => sql`id = ${id}`,
+            columns: sql`id::text AS id, kind, label, uri, inline::text AS inline, created_at`,
+            bytes: sql`octet_length(label) + coalesce(octet_length(uri), 0) + coalesce(octet_length(inline::text), 0)`
+          })
+          return Effect.map(read, (page) => ({ ...page, rows: page.rows.map((row) => toText(runId, row)) }))
         }
       )
       return ArtifactRepository.of({ insert, page })

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { type BoundedRows, readBounded } from "../../database/BoundedRows.ts"
 
 /** A captured message as JSON text, with its place among the run's messages. */
 export interface MessageText {
@@ -17,12 +18,15 @@ export class RunDocuments extends Context.Service<
   {
     /** Undefined when there is no such run. */
     readonly metrics: (reference: string) => Effect.Effect<string | undefined, SqlError>
-    /** Messages after an ordinal, in the order in which they were first seen (docs/http.md#messages). */
+    /**
+     * Messages after an ordinal, in the order in which they were first seen (docs/http.md#messages); as many as may be
+     * held at a time.
+     */
     readonly messages: (
       runId: RunId,
       afterOrdinal: number,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<MessageText>, SqlError>
+    ) => Effect.Effect<BoundedRows<MessageText>, SqlError>
   }
 >()("runplane/control-plane/RunDocuments") {
   static readonly layer = Layer.effect(
@@ -43,15 +47,31 @@ export class RunDocuments extends Context.Service<
       )
       const messages = Effect.fn("RunDocuments.messages")((runId: RunId, afterOrdinal: number, limit: number) =>
         Effect.map(
-          sql<{ readonly ordinal: bigint; readonly id: string; readonly json: string }>`
-            SELECT ordinal, id::text AS id, message::text AS json FROM outbound_messages
-            WHERE run_id = ${runId}::uuid AND ordinal > ${BigInt(afterOrdinal)} ORDER BY ordinal LIMIT ${limit}`,
-          (rows) =>
-            // The stored object lacks only its id, which goes in front of its first key.
-            rows.map(({ id, json, ordinal }) => ({ ordinal: Number(ordinal), json: `{"id":"${id}",${json.slice(1)}` }))
+          readBounded<MessageRow>(sql, {
+            keys: sql`ARRAY(
+              SELECT ordinal FROM outbound_messages
+              WHERE run_id = ${runId}::uuid AND ordinal > ${BigInt(afterOrdinal)} ORDER BY ordinal LIMIT ${limit})`,
+            from: sql`outbound_messages`,
+            isOf: (ordinal) => sql`run_id = ${runId}::uuid AND ordinal = ${ordinal}`,
+            columns: sql`ordinal, id::text AS id, message::text AS json`,
+            bytes: sql`octet_length(message::text)`
+          }),
+          (page) => ({ ...page, rows: page.rows.map(toText) })
         )
       )
       return RunDocuments.of({ metrics, messages })
     })
   )
 }
+
+interface MessageRow {
+  readonly ordinal: bigint
+  readonly id: string
+  readonly json: string
+}
+
+/** The stored object lacks only its id, which goes in front of its first key. */
+const toText = ({ id, json, ordinal }: MessageRow): MessageText => ({
+  ordinal: Number(ordinal),
+  json: `{"id":"${id}",${json.slice(1)}`
+})

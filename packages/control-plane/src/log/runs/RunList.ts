@@ -6,27 +6,21 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { readBounded } from "../../database/BoundedRows.ts"
 import { cursorOf, isPlaceValue, type Place, placeOf } from "../../database/search/PageCursor.ts"
 import { conditionOf } from "../../database/search/QueryConditions.ts"
 import { SearchBudget, type SearchTooSlow } from "../../database/search/SearchBudget.ts"
 import { UnknownCursor } from "../../database/search/UnknownCursor.ts"
-import { listColumns, publicRunText, type RunRow } from "./RunRow.ts"
+import { listPage, type TextPage } from "../../edge/JsonAnswer.ts"
+import { LISTED_BYTES, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
 import { DURATION, namesArchival, partOf, runMeaning } from "./RunSearch.ts"
-
-export interface RunListPage {
-  /** The records as answers show them, as JSON texts. */
-  readonly data: ReadonlyArray<string>
-  /** All matches of the same conditions. */
-  readonly total: number
-  /** On a full page. */
-  readonly nextCursor: string | undefined
-}
 
 /** Lists of runs: filters, search, order and pages (docs/http.md#list-runs). */
 export class RunList extends Context.Service<
   RunList,
   {
-    readonly list: (query: RunListQuery) => Effect.Effect<RunListPage, SqlError | SearchTooSlow | UnknownCursor>
+    /** A `RunPage` as text, which is read as it is taken. */
+    readonly list: (query: RunListQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchTooSlow | UnknownCursor>
   }
 >()("runplane/control-plane/RunList") {
   static readonly layer = Layer.effect(
@@ -94,13 +88,20 @@ export class RunList extends Context.Service<
 
       const pageOf = (query: RunListQuery, where: Fragment, after: Place | undefined) => {
         const { order } = directions[query.sortOrder]
-        return sql<RunRow & { readonly place: string }>`
+        return sql<RunPlace>`
           WITH page AS MATERIALIZED (${placesOf(query, where, after)})
-          SELECT ${sql.literal(listColumns)}, ${sql.literal(SORT_KEYS[query.sortBy].text)} AS place FROM page
-          CROSS JOIN LATERAL (SELECT * FROM runs WHERE id = page.id LIMIT 1) AS r
-          CROSS JOIN LATERAL (SELECT last_seq, last_index FROM run_heads WHERE run_id = r.id LIMIT 1) AS h
+          SELECT page.id::text AS id, ${sql.literal(SORT_KEYS[query.sortBy].text)} AS place FROM page
           ORDER BY page.place ${order}, page.id ${order}`
       }
+
+      const records = (places: ReadonlyArray<RunPlace>) =>
+        readBounded<RunRow>(sql, {
+          keys: sql`${places.map(({ id }) => id)}::text[]::uuid[]`,
+          from: sql`runs r JOIN run_heads h ON h.run_id = r.id`,
+          isOf: (id) => sql`r.id = ${id}`,
+          columns: sql.literal(listColumns),
+          bytes: sql.literal(LISTED_BYTES)
+        })
 
       const totalOf = (query: RunListQuery, where: Fragment) =>
         isTallied(query)
@@ -109,29 +110,32 @@ export class RunList extends Context.Service<
 
       const list = Effect.fn("RunList.list")(function* (query: RunListQuery) {
         const order = `runs ${query.sortBy} ${query.sortOrder}`
-        const after = query.cursor === undefined ? undefined : placeOf(order, query.cursor)
-        if (query.cursor !== undefined && !isPlace(query.sortBy, after)) return yield* new UnknownCursor()
+        const from = query.cursor === undefined ? undefined : placeOf(order, query.cursor)
+        if (query.cursor !== undefined && !isPlace(query.sortBy, from)) return yield* new UnknownCursor()
         // The contract has read it once.
         const search =
           query.q === undefined
             ? undefined
             : yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, runQueryFields)))
         const where = matches(query, search)
-        const read = Effect.all([pageOf(query, where, after), totalOf(query, where)], {
+        const read = Effect.all([pageOf(query, where, from), totalOf(query, where)], {
           concurrency: search === undefined ? 2 : 1
         })
-        const [rows, counts] = yield* search === undefined ? read : budget.run(read)
-        const last = rows.at(-1)
-        const isFull = last !== undefined && rows.length === query.limit
-        return {
-          data: rows.map(publicRunText),
-          total: counts[0]?.total ?? 0,
-          nextCursor: isFull ? cursorOf(order, { value: last.place, id: last.id }) : undefined
-        }
+        const [places, counts] = yield* search === undefined ? read : budget.run(read)
+        const last = places.at(-1)
+        const isFull = last !== undefined && places.length === query.limit
+        const cursor = isFull ? `,"nextCursor":"${cursorOf(order, { value: last.place, id: last.id })}"` : ""
+        const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
+        return yield* listPage(places, records, publicRunText, after)
       })
       return RunList.of({ list })
     })
   )
+}
+
+interface RunPlace {
+  readonly id: string
+  readonly place: string
 }
 
 interface Total {

@@ -15,6 +15,11 @@ export const runColumns = columnsWith("r.metadata::text AS metadata")
 /** The same for lists, which leave large metadata out: nothing of those is read (docs/http.md#list-runs). */
 export const listColumns = columnsWith("r.listed_metadata::text AS metadata, r.omitted_metadata")
 
+/** What a row of a list may be large of, in bytes. */
+export const LISTED_BYTES = `
+  octet_length(r.listed_metadata::text) + octet_length(array_to_string(r.tags || r.omitted_metadata, ','))
+  + coalesce(octet_length(r.error_message), 0)`
+
 /** A row of `runs` joined with its `run_heads`; the JSON column as text. */
 export interface RunRow {
   readonly id: string

@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { type BoundedRows, readBounded } from "../../database/BoundedRows.ts"
 import { type DeliveryRow, toDelivery, toWebhook, type WebhookRow } from "./WebhookRows.ts"
 
 export type Requeued =
@@ -35,10 +36,13 @@ export class WebhookRepository extends Context.Service<
     /** False when there is no such subscription. */
     readonly update: (id: string, change: WebhookChange, at: string) => Effect.Effect<boolean, SqlError>
     readonly remove: (id: string) => Effect.Effect<boolean, SqlError>
-    readonly deliveries: (
+    /** The ids of the deliveries of a page, the latest first, and how many match in all. */
+    readonly deliveryIds: (
       id: string,
       query: WebhookDeliveriesQuery
-    ) => Effect.Effect<{ readonly data: ReadonlyArray<WebhookDelivery>; readonly total: number }, SqlError>
+    ) => Effect.Effect<{ readonly ids: ReadonlyArray<string>; readonly total: number }, SqlError>
+    /** The first of these, as many as may be held at a time. */
+    readonly deliveries: (ids: ReadonlyArray<string>) => Effect.Effect<BoundedRows<WebhookDelivery>, SqlError>
     /**
      * Puts an ended delivery behind the pending ones, or makes a waiting one due. To be called inside a transaction.
      */
@@ -104,7 +108,7 @@ export class WebhookRepository extends Context.Service<
         id::text AS id, webhook_id::text AS webhook_id, run_id::text AS run_id, event, payload::text AS payload, status,
         attempts, next_attempt_at, last_attempt_at, response_status, error_message, created_at, delivered_at`
 
-      const deliveries = Effect.fn("WebhookRepository.deliveries")(function* (
+      const deliveryIds = Effect.fn("WebhookRepository.deliveryIds")(function* (
         id: string,
         query: WebhookDeliveriesQuery
       ) {
@@ -114,15 +118,28 @@ export class WebhookRepository extends Context.Service<
         ])
         const [rows, counts] = yield* Effect.all(
           [
-            sql<DeliveryRow>`
-              SELECT ${columns} FROM webhook_deliveries WHERE ${where}
+            sql<{ readonly id: string }>`
+              SELECT id::text AS id FROM webhook_deliveries WHERE ${where}
               ORDER BY ordinal DESC LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
             sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM webhook_deliveries WHERE ${where}`
           ],
           { concurrency: 2 }
         )
-        return { data: rows.map(toDelivery), total: counts[0]?.total ?? 0 }
+        return { ids: rows.map(({ id }) => id), total: counts[0]?.total ?? 0 }
       })
+
+      const deliveries = Effect.fn("WebhookRepository.deliveries")((ids: ReadonlyArray<string>) =>
+        Effect.map(
+          readBounded<DeliveryRow>(sql, {
+            keys: sql`${ids}::text[]::uuid[]`,
+            from: sql`webhook_deliveries`,
+            isOf: (id) => sql`id = ${id}`,
+            columns,
+            bytes: sql`octet_length(payload::text) + coalesce(octet_length(error_message), 0)`
+          }),
+          (part) => ({ ...part, rows: part.rows.map(toDelivery) })
+        )
+      )
 
       /** The subscription is locked first, as the worker and the removal do it. */
       const requeue = Effect.fn("WebhookRepository.requeue")(function* (id: string, deliveryId: string) {
@@ -173,7 +190,7 @@ export class WebhookRepository extends Context.Service<
           : { _tag: "Queued" as const, delivery: toDelivery(row) }
       })
 
-      return WebhookRepository.of({ insert, list, find, update, remove, deliveries, requeue, enqueueTest })
+      return WebhookRepository.of({ insert, list, find, update, remove, deliveryIds, deliveries, requeue, enqueueTest })
     })
   )
 }

@@ -10,8 +10,7 @@ import {
   type Webhook,
   type WebhookChange,
   type WebhookDeliveriesQuery,
-  type WebhookDelivery,
-  type WebhookDeliveryPage
+  type WebhookDelivery
 } from "@runplane/api"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -20,6 +19,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../../audit/AuditTrail.ts"
+import { listPage, type TextPage } from "../../edge/JsonAnswer.ts"
 import { Ids } from "../../log/Ids.ts"
 import { WebhookDispatcher } from "./WebhookDispatcher.ts"
 import { WebhookRepository } from "./WebhookRepository.ts"
@@ -42,10 +42,11 @@ export class Webhooks extends Context.Service<
       caller: Caller
     ) => Effect.Effect<Webhook, BadRequest | NotFound | SqlError>
     readonly remove: (id: string, caller: Caller) => Effect.Effect<void, SqlError>
+    /** A `WebhookDeliveryPage` as text, which is read as it is taken. */
     readonly deliveries: (
       id: string,
       query: WebhookDeliveriesQuery
-    ) => Effect.Effect<WebhookDeliveryPage, NotFound | SqlError>
+    ) => Effect.Effect<TextPage<SqlError>, NotFound | SqlError>
     /** Sends the event `webhook.test` (docs/http.md#webhook-test). */
     readonly test: (id: string, caller: Caller) => Effect.Effect<WebhookDelivery, NotFound | Conflict | SqlError>
     readonly redeliver: (
@@ -110,11 +111,12 @@ export class Webhooks extends Context.Service<
       })
 
       const deliveries = Effect.fn("Webhooks.deliveries")(function* (id: string, query: WebhookDeliveriesQuery) {
-        const page = yield* repository.deliveries(id, query)
-        if (page.total === 0 && (yield* repository.find(id)) === undefined) {
+        const { ids, total } = yield* repository.deliveryIds(id, query)
+        if (total === 0 && (yield* repository.find(id)) === undefined) {
           return yield* webhookNotFound(id)
         }
-        return { ...page, limit: query.limit, offset: query.offset }
+        const after = `],"total":${total},"limit":${query.limit},"offset":${query.offset}}`
+        return yield* listPage(ids, repository.deliveries, (delivery) => JSON.stringify(delivery), after)
       })
 
       const test = Effect.fn("Webhooks.test")(function* (id: string, caller: Caller) {

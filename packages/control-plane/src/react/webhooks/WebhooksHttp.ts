@@ -2,6 +2,7 @@ import { ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { asCaller } from "../../edge/CurrentCaller.ts"
+import { jsonPages } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { Webhooks } from "./Webhooks.ts"
 
@@ -16,7 +17,7 @@ export const WebhooksHttp = HttpApiBuilder.group(
       list: () => orUnavailable(webhooks.list),
       update: ({ params, payload }) => asCaller((caller) => webhooks.update(params.id, payload, caller)),
       remove: ({ params }) => asCaller((caller) => webhooks.remove(params.id, caller)),
-      deliveries: ({ params, query }) => orUnavailable(webhooks.deliveries(params.id, query)),
+      deliveries: ({ params, query }) => orUnavailable(Effect.map(webhooks.deliveries(params.id, query), jsonPages)),
       test: ({ params }) => asCaller((caller) => webhooks.test(params.id, caller)),
       redeliver: ({ params }) => asCaller((caller) => webhooks.redeliver(params.id, params.deliveryId, caller))
     })

@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { SLICE_BYTES } from "../../log/EventRepository.ts"
+import { READ_BYTES } from "../../database/BoundedRows.ts"
 import { partOf } from "../../log/runs/RunSearch.ts"
 
 /** Events read at a time. */
@@ -90,10 +90,10 @@ export class BacktestRuns extends Context.Service<
                         AND type = ANY(${BACKTEST_TYPES}::text[])
                         AND (type <> 'message.received' OR event #>> '{data,messageType}' = ${SESSION_START})
                       ORDER BY run_id, seq LIMIT ${BigInt(EVENTS_PER_READ)}) AS next) AS measured
-          WHERE bytes - octet_length(json) < ${SLICE_BYTES} ORDER BY run_id, seq`
+          WHERE bytes - octet_length(json) < ${READ_BYTES} ORDER BY run_id, seq`
         const events = rows.map(({ json, run_id, seq }): BacktestEvent => ({ runId: run_id, seq: Number(seq), json }))
         const last = rows.at(-1)
-        const isFull = last !== undefined && (rows.length === EVENTS_PER_READ || Number(last.bytes) >= SLICE_BYTES)
+        const isFull = last !== undefined && (rows.length === EVENTS_PER_READ || Number(last.bytes) >= READ_BYTES)
         return { events, next: isFull ? { runId: last.run_id, seq: Number(last.seq) } : undefined }
       })
       return BacktestRuns.of({ inScope, slice })

@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import type { EventFilter, StoredEvent } from "../../log/EventRepository.ts"
+import { type EventFilter, type EventPage, readEvents, type StoredEvent } from "../../log/EventRepository.ts"
 import { partOf } from "../../log/runs/RunSearch.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { CrossRunEventBlocks, type SeqRange } from "./CrossRunEventBlocks.ts"
@@ -30,7 +30,7 @@ export interface CrossRunFilter extends EventFilter {
 export class CrossRunEvents extends Context.Service<
   CrossRunEvents,
   {
-    readonly page: (filter: CrossRunFilter, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+    readonly page: (filter: CrossRunFilter, limit: number) => Effect.Effect<EventPage, SqlError>
     readonly count: (filter: CrossRunFilter) => Effect.Effect<number, SqlError>
   }
 >()("runplane/control-plane/CrossRunEvents") {
@@ -41,7 +41,6 @@ export class CrossRunEvents extends Context.Service<
       const blocks = yield* CrossRunEventBlocks
       const watermark = yield* Watermark
 
-      const columns = sql`e.seq, e.index, e.event::text AS json`
       const inTime = ({ afterTs, beforeTs }: CrossRunFilter) => [
         ...(afterTs === undefined ? [] : [sql`e.ts >= ${afterTs}::timestamptz`]),
         ...(beforeTs === undefined ? [] : [sql`e.ts < ${beforeTs}::timestamptz`])
@@ -55,28 +54,28 @@ export class CrossRunEvents extends Context.Service<
       const stretch = (filter: CrossRunFilter, { after, upTo }: SeqRange, limit: bigint) => {
         const inRange = sql.and([sql`e.seq > ${BigInt(after)}`, sql`e.seq <= ${BigInt(upTo)}`, ...inTime(filter)])
         if (filter.types.length === 0) {
-          return sql<Row>`SELECT ${columns} FROM canonical_events e WHERE ${inRange} ORDER BY e.seq LIMIT ${limit}`
+          return sql`SELECT e.seq FROM canonical_events e WHERE ${inRange} ORDER BY e.seq LIMIT ${limit}`
         }
-        return sql<Row>`
-          WITH places AS (
-            SELECT place.seq FROM unnest(${[...new Set(filter.types)]}::text[]) AS wanted (type)
-            CROSS JOIN LATERAL (
-              SELECT e.seq FROM canonical_events e WHERE e.type = wanted.type AND ${inRange} ORDER BY e.seq LIMIT ${limit}
-            ) AS place
-            ORDER BY place.seq LIMIT ${limit}
-          )
-          SELECT ${columns} FROM places JOIN canonical_events e USING (seq) ORDER BY e.seq`
+        return sql`
+          SELECT place.seq FROM unnest(${[...new Set(filter.types)]}::text[]) AS wanted (type)
+          CROSS JOIN LATERAL (
+            SELECT e.seq FROM canonical_events e WHERE e.type = wanted.type AND ${inRange} ORDER BY e.seq LIMIT ${limit}
+          ) AS place
+          ORDER BY place.seq LIMIT ${limit}`
       }
 
       const readLog = Effect.fnUntraced(function* (filter: CrossRunFilter, upTo: number, limit: number) {
         const whole = { after: filter.afterSeq, upTo }
-        const rows: Array<Row> = []
+        const events: Array<StoredEvent> = []
         for (const range of inTime(filter).length === 0 ? [whole] : yield* blocks.ranges(filter)) {
           const part = { after: Math.max(range.after, filter.afterSeq), upTo: Math.min(range.upTo, upTo) }
-          if (part.after < part.upTo) rows.push(...(yield* stretch(filter, part, BigInt(limit - rows.length))))
-          if (rows.length === limit) break
+          if (part.after >= part.upTo) continue
+          const page = yield* readEvents(sql, stretch(filter, part, BigInt(limit - events.length)))
+          events.push(...page.events)
+          if (page.isCut) return { events, isCut: true }
+          if (events.length === limit) break
         }
-        return rows.map(toStored)
+        return { events, isCut: false }
       })
 
       const theRuns = (filter: CrossRunFilter) => ofRuns(sql, filter)
@@ -92,7 +91,9 @@ export class CrossRunEvents extends Context.Service<
           ...inTime(filter),
           ...ofTypes(filter)
         ])
-        const rows = yield* sql<Row>`
+        return yield* readEvents(
+          sql,
+          sql`
           WITH soonest AS (
             SELECT r.id, next.seq FROM runs r
             JOIN run_heads h ON h.run_id = r.id AND h.last_seq > ${BigInt(filter.afterSeq)}
@@ -100,15 +101,13 @@ export class CrossRunEvents extends Context.Service<
             WHERE ${theRuns(filter)} ORDER BY next.seq LIMIT ${BigInt(limit)}
           ), bound AS (
             SELECT CASE WHEN count(*) = ${BigInt(limit)} THEN max(seq) ELSE ${upTo} END AS seq FROM soonest
-          ), places AS (
-            SELECT place.seq FROM bound CROSS JOIN soonest r
-            CROSS JOIN LATERAL (
-              SELECT e.seq FROM canonical_events e WHERE ${matches} AND e.seq <= bound.seq ORDER BY e.seq LIMIT ${BigInt(limit)}
-            ) AS place
-            ORDER BY place.seq LIMIT ${BigInt(limit)}
           )
-          SELECT ${columns} FROM places JOIN canonical_events e USING (seq) ORDER BY e.seq`
-        return rows.map(toStored)
+          SELECT place.seq FROM bound CROSS JOIN soonest r
+          CROSS JOIN LATERAL (
+            SELECT e.seq FROM canonical_events e WHERE ${matches} AND e.seq <= bound.seq ORDER BY e.seq LIMIT ${BigInt(limit)}
+          ) AS place
+          ORDER BY place.seq LIMIT ${BigInt(limit)}`
+        )
       })
 
       /** Without further conditions, a run's index at its end and at the first event after `afterSeq` are enough. */
@@ -138,12 +137,13 @@ export class CrossRunEvents extends Context.Service<
         // The events of one run commit in the order of their seqs, because each append holds the run's lock.
         if (filter.runId !== undefined) return yield* readRuns(filter, LAST_SEQ, limit)
         const known = yield* watermark.known
-        const first = filter.afterSeq < known ? yield* readUpTo(filter, known, limit) : []
-        if (first.length === limit) return first
+        const first = filter.afterSeq < known ? yield* readUpTo(filter, known, limit) : { events: [], isCut: false }
+        if (first.isCut || first.events.length === limit) return first
         const now = yield* watermark.now
         const afterSeq = Math.max(filter.afterSeq, known)
         if (now <= afterSeq) return first
-        return [...first, ...(yield* readUpTo({ ...filter, afterSeq }, now, limit - first.length))]
+        const rest = yield* readUpTo({ ...filter, afterSeq }, now, limit - first.events.length)
+        return { events: [...first.events, ...rest.events], isCut: rest.isCut }
       })
       const count = Effect.fn("CrossRunEvents.count")((filter: CrossRunFilter) =>
         isOfRuns(filter) ? countRuns(filter) : blocks.count(filter)
@@ -164,11 +164,3 @@ export const ofRuns = (sql: PgClient.PgClient, { runId, scenarioRef }: CrossRunF
 
 /** The greatest value of the column. */
 const LAST_SEQ = 9_223_372_036_854_775_807n
-
-interface Row {
-  readonly seq: bigint
-  readonly index: number
-  readonly json: string
-}
-
-const toStored = ({ index, json, seq }: Row): StoredEvent => ({ seq: Number(seq), index, json })

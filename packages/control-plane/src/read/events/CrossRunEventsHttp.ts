@@ -32,7 +32,8 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
       const wanted = Math.min(limit, EVENTS_PER_READ)
       const first = yield* events.page(filter, wanted)
       // A page that is not full holds all that there is to be read.
-      const total = first.length < wanted ? first.length : yield* events.count(filter)
+      const isAll = !first.isCut && first.events.length < wanted
+      const total = isAll ? first.events.length : yield* events.count(filter)
       return jsonPages(eventAnswer(eventEnvelope(total, limit), filter, limit, first, events.page))
     })
 

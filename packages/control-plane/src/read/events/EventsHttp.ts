@@ -4,10 +4,10 @@ import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { jsonPages, type TextPage } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
-import { type EventFilter, EventRepository, type StoredEvent } from "../../log/EventRepository.ts"
+import { type EventFilter, type EventPage, EventRepository, type StoredEvent } from "../../log/EventRepository.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 
-/** Events read from the database at a time; an answer of more is sent piece by piece. */
+/** Events read from the database at a time, fewer when they are large; an answer of more is sent piece by piece. */
 export const EVENTS_PER_READ = 1_000
 
 /**
@@ -28,7 +28,7 @@ export const EventsHttp = HttpApiBuilder.group(
       const read = (from: EventFilter, limit: number) => events.page(runId, from, limit)
       const first = yield* read(filter, Math.min(query.limit, EVENTS_PER_READ))
       // A run always has events, so only an empty page leaves a doubt whether it exists.
-      if (first.length === 0 && (yield* events.head(runId)) === undefined) {
+      if (first.events.length === 0 && (yield* events.head(runId)) === undefined) {
         return yield* runNotFound(reference)
       }
       const frame = isFiltered(query) ? eventEnvelope(yield* events.count(runId, filter), query.limit) : bareArray
@@ -71,20 +71,16 @@ export const eventAnswer = <Filter extends EventFilter, E>(
   frame: Frame,
   filter: Filter,
   limit: number,
-  first: ReadonlyArray<StoredEvent>,
-  read: (filter: Filter, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, E>
+  first: EventPage,
+  read: (filter: Filter, limit: number) => Effect.Effect<EventPage, E>
 ): TextPage<E> => {
-  const piece = (
-    page: ReadonlyArray<StoredEvent>,
-    before: number,
-    lastBefore: StoredEvent | undefined
-  ): TextPage<E> => {
-    const opening = before === 0 ? frame.before : page.length === 0 ? "" : ","
-    const text = opening + page.map((event) => event.json).join(",")
-    const count = before + page.length
-    const last = page.at(-1) ?? lastBefore
-    const wanted = Math.min(limit - before, EVENTS_PER_READ)
-    if (page.length < wanted || count === limit || last === undefined) return { text: text + frame.after(count, last) }
+  const piece = ({ events, isCut }: EventPage, before: number, lastBefore: StoredEvent | undefined): TextPage<E> => {
+    const opening = before === 0 ? frame.before : events.length === 0 ? "" : ","
+    const text = opening + events.map((event) => event.json).join(",")
+    const count = before + events.length
+    const last = events.at(-1) ?? lastBefore
+    const isEnd = !isCut && events.length < Math.min(limit - before, EVENTS_PER_READ)
+    if (isEnd || count === limit || last === undefined) return { text: text + frame.after(count, last) }
     const more = read({ ...filter, afterSeq: last.seq }, Math.min(limit - count, EVENTS_PER_READ))
     return { text, next: Effect.map(more, (next) => piece(next, count, last)) }
   }

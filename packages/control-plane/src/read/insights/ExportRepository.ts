@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { readBounded } from "../../database/BoundedRows.ts"
 import { RunStates } from "../../log/RunStates.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import type { StoredRun } from "../../log/runs/RunRow.ts"
@@ -38,6 +39,7 @@ export class ExportRepository extends Context.Service<
     readonly head: (reference: string) => Effect.Effect<ExportHead | undefined, SqlError>
     /** The references that no run has, in their order. */
     readonly missing: (references: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, SqlError>
+    /** The next ones, as many as may be held at a time; none only at the end. */
     readonly rawEvents: (
       runId: RunId,
       afterSeq: number,
@@ -97,10 +99,15 @@ export class ExportRepository extends Context.Service<
 
       const rawEvents = Effect.fn("ExportRepository.rawEvents")((runId: RunId, afterSeq: number, limit: number) =>
         Effect.map(
-          sql<RawRow>`
-            SELECT seq, ts, kind, source_name, payload::text AS payload FROM raw_events
-            WHERE run_id = ${runId}::uuid AND seq > ${afterSeq} ORDER BY seq LIMIT ${limit}`,
-          (rows) => rows.map((row) => ({ seq: row.seq, json: rawEventText(runId, row) }))
+          readBounded<RawRow>(sql, {
+            keys: sql`ARRAY(
+              SELECT seq FROM raw_events WHERE run_id = ${runId}::uuid AND seq > ${afterSeq} ORDER BY seq LIMIT ${limit})`,
+            from: sql`raw_events`,
+            isOf: (seq) => sql`run_id = ${runId}::uuid AND seq = ${seq}`,
+            columns: sql`seq, ts, kind, source_name, payload::text AS payload`,
+            bytes: sql`octet_length(payload::text)`
+          }),
+          ({ rows }) => rows.map((row) => ({ seq: row.seq, json: rawEventText(runId, row) }))
         )
       )
       return ExportRepository.of({ head, missing, rawEvents })

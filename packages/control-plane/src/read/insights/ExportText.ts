@@ -7,13 +7,14 @@ import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
+import type { BoundedRows } from "../../database/BoundedRows.ts"
 import type { StoredEvent } from "../../log/EventRepository.ts"
 import { ARTIFACTS_PER_READ, type ArtifactPlace, type ArtifactText } from "../../log/runs/ArtifactRepository.ts"
 import { publicRun } from "../../log/runs/RunRow.ts"
 import { emptyChain, extendChain } from "../../log/seal/HashChain.ts"
 import type { ExportHead, RawEventText } from "./ExportRepository.ts"
 
-/** Events read from the database at a time: what an export of any length holds in memory. */
+/** Events read from the database at a time, fewer when they are large: what an export of any length holds in memory. */
 export const EVENTS_PER_EXPORT_READ = 500
 
 /** The run was deleted while it was exported: what has been sent is not all of it, and nothing more will come. */
@@ -26,13 +27,13 @@ export class ExportCut extends Data.TaggedError("ExportCut")<{ readonly runId: s
 /** Text that is made as it is taken. */
 export type ExportText = Stream.Stream<string, SqlError | ExportCut>
 
-/** Where the rows of an export come from; every read is one page. */
+/** Where the rows of an export come from; every read is one page, which is empty only when there are no more. */
 export interface ExportRows {
   readonly artifacts: (
     runId: RunId,
     after: ArtifactPlace | undefined,
     limit: number
-  ) => Effect.Effect<ReadonlyArray<ArtifactText>, SqlError>
+  ) => Effect.Effect<BoundedRows<ArtifactText>, SqlError>
   readonly canonicalEvents: (
     runId: RunId,
     afterSeq: number,
@@ -162,9 +163,9 @@ const listed = <E>(pages: Stream.Stream<ReadonlyArray<Row>, E>): Stream.Stream<s
 
 const artifacts = (rows: ExportRows, { run }: ExportHead): Stream.Stream<ReadonlyArray<ArtifactText>, SqlError> =>
   Stream.paginate<ArtifactPlace | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
-    Effect.map(rows.artifacts(run.record.id, after, ARTIFACTS_PER_READ), (page) => [
+    Effect.map(rows.artifacts(run.record.id, after, ARTIFACTS_PER_READ), ({ isCut, rows: page }) => [
       page.length === 0 ? [] : [page],
-      page.length < ARTIFACTS_PER_READ ? Option.none() : Option.some(page.at(-1))
+      !isCut && page.length < ARTIFACTS_PER_READ ? Option.none() : Option.fromUndefinedOr(page.at(-1))
     ])
   )
 
@@ -193,7 +194,7 @@ const counted = <A extends { readonly seq: number }>(
     const wanted = Math.min(left, EVENTS_PER_EXPORT_READ)
     return Effect.flatMap(read(runId, afterSeq, wanted), (page) => {
       const last = page.at(-1)
-      if (last === undefined || page.length < wanted) return Effect.fail(new ExportCut({ runId }))
+      if (last === undefined) return Effect.fail(new ExportCut({ runId }))
       const next = left > page.length ? Option.some({ afterSeq: last.seq, left: left - page.length }) : Option.none()
       return Effect.succeed([[page], next] as const)
     })

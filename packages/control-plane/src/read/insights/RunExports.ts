@@ -50,7 +50,8 @@ export class RunExports extends Context.Service<
 
       const rows: ExportRows = {
         artifacts: artifacts.page,
-        canonicalEvents: (runId, afterSeq, limit) => events.page(runId, { afterSeq, types: [] }, limit),
+        canonicalEvents: (runId, afterSeq, limit) =>
+          Effect.map(events.page(runId, { afterSeq, types: [] }, limit), (page) => page.events),
         rawEvents: repository.rawEvents
       }
 

@@ -4,9 +4,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { READ_BYTES } from "../../database/BoundedRows.ts"
 import { conditionOf } from "../../database/search/QueryConditions.ts"
 import { SearchBudget, SearchTooSlow } from "../../database/search/SearchBudget.ts"
-import { SLICE_BYTES, type StoredEvent } from "../../log/EventRepository.ts"
+import type { StoredEvent } from "../../log/EventRepository.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { ofRuns } from "../events/CrossRunEvents.ts"
 import { eventMeaning } from "./EventMeaning.ts"
@@ -70,7 +71,7 @@ export class EventSearch extends Context.Service<
                 FROM (SELECT e.seq, e.index, e.event::text AS json FROM canonical_events e
                       WHERE ${sql.and([sql`e.seq > ${BigInt(after)}`, sql`e.seq <= ${BigInt(upTo)}`, ...conditions(search)])}
                       ORDER BY e.seq LIMIT ${BigInt(limit)}) AS next) AS measured
-          WHERE bytes - octet_length(json) < ${SLICE_BYTES} ORDER BY seq`
+          WHERE bytes - octet_length(json) < ${READ_BYTES} ORDER BY seq`
 
       const page = Effect.fn("EventSearch.page")(function* (search: EventQuery, limit: number) {
         const bound = search.upToSeq ?? Number.MAX_SAFE_INTEGER
@@ -82,7 +83,7 @@ export class EventSearch extends Context.Service<
         let window = FIRST_WINDOW
         let at = search.filter.afterSeq
         let now = startedAt
-        while (at < end && events.length < limit && bytes < SLICE_BYTES && now - startedAt < PAGE_MS) {
+        while (at < end && events.length < limit && bytes < READ_BYTES && now - startedAt < PAGE_MS) {
           const upTo = Math.min(at + window, end)
           const wanted = limit - events.length
           const statement = stretch(search, at, upTo, wanted)
@@ -95,7 +96,7 @@ export class EventSearch extends Context.Service<
             const last = rows.at(-1)
             events.push(...rows.map(({ index, json, seq }) => ({ seq: Number(seq), index, json })))
             bytes += Number(last?.bytes ?? 0)
-            const isCut = last !== undefined && (rows.length >= wanted || Number(last.bytes) >= SLICE_BYTES)
+            const isCut = last !== undefined && (rows.length >= wanted || Number(last.bytes) >= READ_BYTES)
             at = isCut ? Number(last.seq) : upTo
             if (readAt - now < QUICK_MS) window = Math.min(window * 4, LARGEST_WINDOW)
             else if (readAt - now > LONG_MS) window = Math.max(1, window >> 2)

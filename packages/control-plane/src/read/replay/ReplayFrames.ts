@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
-import type { StoredEvent } from "../../log/EventRepository.ts"
+import type { EventPage, StoredEvent } from "../../log/EventRepository.ts"
 import { canonicalEventFrame } from "../../log/LiveEvents.ts"
 
 export interface ReplayOptions {
@@ -17,13 +17,13 @@ export interface ReplayOptions {
 }
 
 export interface ReplayLimits {
-  /** Events read from the database at a time. */
+  /** Events read from the database at a time; fewer when they are large. */
   readonly batchSize: number
   /** Longest pause between two events, in milliseconds. */
   readonly maxDelayMs: number
 }
 
-type ReadPage = (afterSeq: number, limit: number) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+type ReadPage = (afterSeq: number, limit: number) => Effect.Effect<EventPage, SqlError>
 
 /**
  * The SSE frames of a replay (docs/http.md#replay): `canonical_event` frames alone, then the end. The next page is read
@@ -35,9 +35,10 @@ export const replayFrames = (
   limits: ReplayLimits
 ): Stream.Stream<string, SqlError> => {
   const pages = Stream.paginate(options.fromSeq - 1, (afterSeq) =>
-    Effect.map(read(afterSeq, limits.batchSize), (page) => {
-      const wanted = page.filter((event) => event.seq <= options.toSeq)
-      const last = wanted.length < limits.batchSize ? undefined : wanted.at(-1)
+    Effect.map(read(afterSeq, limits.batchSize), ({ events, isCut }) => {
+      const wanted = events.filter((event) => event.seq <= options.toSeq)
+      const isEnd = wanted.length < events.length || (!isCut && events.length < limits.batchSize)
+      const last = isEnd ? undefined : wanted.at(-1)
       return [[wanted], Option.fromUndefinedOr(last?.seq)] as const
     })
   )

@@ -13,7 +13,7 @@ import { WebhookRepository } from "../../../src/react/webhooks/WebhookRepository
 import { layerTestLog } from "../../support/ControlPlane.ts"
 import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
-import { change, startRun } from "../../support/Webhooks.ts"
+import { change, startRun, storedDeliveries } from "../../support/Webhooks.ts"
 
 const subscribe = Effect.fnUntraced(function* (events: ReadonlyArray<string> = []) {
   const repository = yield* WebhookRepository
@@ -24,11 +24,6 @@ const subscribe = Effect.fnUntraced(function* (events: ReadonlyArray<string> = [
     "2026-07-01T10:00:00.000Z"
   )
   return id
-})
-
-const deliveriesOf = Effect.fnUntraced(function* (id: string) {
-  const { data } = yield* (yield* WebhookRepository).deliveries(id, { limit: 200, offset: 0 })
-  return data
 })
 
 const claim = Effect.fnUntraced(function* (over: Partial<ClaimLimits> = {}) {
@@ -210,7 +205,7 @@ layer(
       assert.lengthOf(yield* claimOf(id), 0)
       yield* queue.delivered(heir, 200)
       yield* queue.delivered(heir, 200)
-      const [delivery] = yield* deliveriesOf(id)
+      const [delivery] = yield* storedDeliveries(id)
       assert.deepInclude(delivery, { status: "delivered", attempts: 2, responseStatus: 200 })
       const webhook = yield* (yield* WebhookRepository).find(id)
       assert.deepInclude(webhook, { active: true })
@@ -277,9 +272,9 @@ layer(
         also: () => Effect.asVoid(sql`SELECT 1 / 0`)
       })
       assert.strictEqual((yield* Effect.flip(failing))._tag, "AppendFailed")
-      assert.lengthOf(yield* deliveriesOf(id), 0)
+      assert.lengthOf(yield* storedDeliveries(id), 0)
       yield* change(runId, "cancelled")
-      const [delivery] = yield* deliveriesOf(id)
+      const [delivery] = yield* storedDeliveries(id)
       assert.strictEqual(delivery?.event, "run.cancelled")
     })
   )
@@ -309,7 +304,7 @@ layer(
       yield* Deferred.succeed(go, undefined)
       yield* Fiber.join(removal)
       yield* Fiber.join(append)
-      assert.lengthOf(yield* deliveriesOf(id), 0)
+      assert.lengthOf(yield* storedDeliveries(id), 0)
     })
   )
 

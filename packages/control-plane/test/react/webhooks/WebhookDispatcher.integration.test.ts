@@ -15,7 +15,7 @@ import { WebhookTransport } from "../../../src/react/webhooks/WebhookTransport.t
 import { layerTestLog } from "../../support/ControlPlane.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 import { webhookReceiver } from "../../support/WebhookReceiver.ts"
-import { change, startRun } from "../../support/Webhooks.ts"
+import { change, startRun, storedDeliveries } from "../../support/Webhooks.ts"
 
 const options = {
   timeoutMs: 5_000,
@@ -159,7 +159,7 @@ layer(
         assert.deepStrictEqual(events, place === 0 ? ["run.started"] : ["run.started", "run.completed"])
       }
       assert.isAtMost(open.most, options.concurrency)
-      const { data } = yield* (yield* WebhookRepository).deliveries(id, { limit: 200, offset: 0, status: "pending" })
+      const data = yield* storedDeliveries(id, "pending")
       assert.deepStrictEqual(
         data.map(({ event, runId }) => ({ event, runId })),
         ["run.completed", "run.started"].map((event) => ({ event, runId: runs[0] }))
@@ -179,7 +179,7 @@ layer(
         [literal, "127.0.0.1 is a private address"],
         [named, "localhost is a private address"]
       ] as const) {
-        const { data } = yield* (yield* WebhookRepository).deliveries(id, { limit: 1, offset: 0 })
+        const data = yield* storedDeliveries(id)
         assert.deepInclude(data[0], { status: "failed", attempts: 1, errorMessage: message })
       }
     })
@@ -191,7 +191,7 @@ layer(
       const id = yield* subscribe(url)
       yield* startRun
       yield* Effect.provide(awaitNonePending, worker({ retryWindowMs: 700 }))
-      const { data } = yield* (yield* WebhookRepository).deliveries(id, { limit: 1, offset: 0 })
+      const data = yield* storedDeliveries(id)
       assert.deepInclude(data[0], { status: "failed", responseStatus: 500, errorMessage: "webhook returned 500" })
       assert.isAtLeast(data[0]?.attempts ?? 0, 3)
     })

@@ -39,7 +39,7 @@ const pageUntil = Effect.fnUntraced(function* (count: number, limit: number, fil
   const events = yield* CrossRunEvents
   const seqs: Array<number> = []
   while (seqs.length < count) {
-    const page = yield* events.page({ ...filter, afterSeq: seqs.at(-1) ?? filter.afterSeq }, limit)
+    const { events: page } = yield* events.page({ ...filter, afterSeq: seqs.at(-1) ?? filter.afterSeq }, limit)
     seqs.push(...page.map((event) => event.seq))
   }
   return seqs
@@ -87,10 +87,10 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
         { ...everything, types: ["message.received"] },
         { ...everything, afterTs: "2026-01-01T00:00:00.000Z" }
       ]) {
-        assert.deepStrictEqual(yield* events.page({ ...filter, afterSeq: cursor }, 10), [])
+        assert.deepStrictEqual((yield* events.page({ ...filter, afterSeq: cursor }, 10)).events, [])
       }
       // Within one run there is nothing to wait for: its appends follow each other.
-      assert.lengthOf(yield* events.page({ ...everything, runId: fast, afterSeq: cursor }, 10), 1)
+      assert.lengthOf((yield* events.page({ ...everything, runId: fast, afterSeq: cursor }, 10)).events, 1)
 
       yield* Deferred.succeed(release, undefined)
       yield* Fiber.join(writing)
@@ -119,7 +119,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
         const open = yield* Effect.forkChild(Effect.provide(writing(held), there))
         yield* Deferred.await(held)
         const { lastSeq } = yield* log.record({ runId, events: [messageDraft(1)] })
-        const page = yield* events.page({ ...everything, afterSeq: lastSeq - 1 }, 10)
+        const { events: page } = yield* events.page({ ...everything, afterSeq: lastSeq - 1 }, 10)
         assert.deepStrictEqual(
           page.map(({ seq }) => seq),
           [lastSeq]
@@ -186,7 +186,10 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
           !(yield* Deferred.isDone(last)) ||
           (seqs.at(-1) ?? 0) < (yield* Deferred.await(last))
         ) {
-          const page = yield* events.page({ ...everything, ...filter, afterSeq: seqs.at(-1) ?? start }, limit)
+          const { events: page } = yield* events.page(
+            { ...everything, ...filter, afterSeq: seqs.at(-1) ?? start },
+            limit
+          )
           seqs.push(...page.map((event) => event.seq))
         }
         return seqs
@@ -303,7 +306,7 @@ layer(layerReads, { excludeTestServices: true })("counts across runs", (it) => {
           const what = JSON.stringify(filter)
           assert.strictEqual(yield* events.count(filter), expected.length, what)
           assert.deepStrictEqual(yield* pageUntil(expected.length, 1_000, filter), expected, what)
-          const few = yield* events.page(filter, 5)
+          const { events: few } = yield* events.page(filter, 5)
           assert.deepStrictEqual(
             few.map((event) => event.seq),
             expected.slice(0, 5),

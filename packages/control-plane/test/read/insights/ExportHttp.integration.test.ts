@@ -77,7 +77,7 @@ const layerCountedExports = (rows: CountedRows, events: EventRepository["Service
   Layer.fresh(RunExports.layer).pipe(
     Layer.provide([ArtifactRepository.layer, ExportRepository.layer]),
     Layer.provide(RunRepository.layer),
-    Layer.provide(Layer.succeed(EventRepository, { ...events, page: rows.count(events.page) }))
+    Layer.provide(Layer.succeed(EventRepository, { ...events, page: rows.countEvents(events.page) }))
   )
 
 layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export", (it) => {

@@ -25,7 +25,7 @@ const replay = (log: ReadonlyArray<StoredEvent>, options: Partial<ReplayOptions>
   const read = (afterSeq: number, limit: number) =>
     Effect.sync(() => {
       reads.push(afterSeq)
-      return log.filter((event) => event.seq > afterSeq).slice(0, limit)
+      return { events: log.filter((event) => event.seq > afterSeq).slice(0, limit), isCut: false }
     })
   const run = replayFrames(read, { ...whole, ...options }, limits).pipe(
     Stream.runForEach((text) =>

@@ -1,0 +1,66 @@
+import type * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+
+/** About how many bytes of rows are read at a time; one row is always among them. */
+export const READ_BYTES = 4 * 1024 * 1024
+
+/** The first of the rows that were asked for, as many as may be held at a time. */
+export interface BoundedRows<Row> {
+  readonly rows: ReadonlyArray<Row>
+  /** How many of the keys these rows stand for; a key without a row counts as well. */
+  readonly taken: number
+  /** Whether there are keys left. */
+  readonly isCut: boolean
+}
+
+interface Wanted {
+  /** An SQL array of the keys, in the order of the rows. */
+  readonly keys: Fragment
+  readonly from: Fragment
+  /** The condition that a row is the one of a key. */
+  readonly isOf: (key: Fragment) => Fragment
+  readonly columns: Fragment
+  /** How large a row is, an expression. */
+  readonly bytes: Fragment
+}
+
+/**
+ * Reads rows by their keys until they come to `READ_BYTES` (docs/http.md#page-bytes). The database measures one row
+ * after the other and stops there: it unpacks no row behind that, however large they are and however many keys.
+ */
+export const readBounded = <Row extends object>(
+  sql: PgClient.PgClient,
+  { bytes, columns, from, isOf, keys }: Wanted
+): Effect.Effect<BoundedRows<Row>, SqlError> =>
+  Effect.map(
+    sql<Row & Place>`
+      WITH RECURSIVE asked AS MATERIALIZED (SELECT ${keys} AS keys), taken (count, bytes) AS (
+        SELECT 0, 0::bigint
+        UNION ALL
+        SELECT taken.count + 1, taken.bytes + coalesce(next.bytes, 0)
+        FROM taken CROSS JOIN asked
+        LEFT JOIN LATERAL (
+          SELECT ${bytes} AS bytes FROM ${from} WHERE ${isOf(sql`asked.keys[taken.count + 1]`)} LIMIT 1
+        ) AS next ON true
+        WHERE taken.bytes < ${READ_BYTES} AND taken.count < cardinality(asked.keys)
+      )
+      SELECT cardinality(asked.keys) AS asked_keys, row.*
+      FROM asked
+      CROSS JOIN LATERAL unnest(asked.keys[1:(SELECT max(count) FROM taken)]) WITH ORDINALITY AS place (key, number)
+      LEFT JOIN LATERAL (
+        SELECT true AS is_found, ${columns} FROM ${from} WHERE ${isOf(sql`place.key`)} LIMIT 1
+      ) AS row ON true
+      ORDER BY place.number`,
+    (rows) => ({
+      rows: rows.filter((row) => row.is_found === true),
+      taken: rows.length,
+      isCut: rows.length < (rows[0]?.asked_keys ?? 0)
+    })
+  )
+
+interface Place {
+  readonly asked_keys: number
+  readonly is_found: true | null
+}

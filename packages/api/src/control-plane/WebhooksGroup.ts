@@ -81,7 +81,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     }).annotateMerge(
       operation({
         id: "testWebhook",
-        access: "admin",
+        access: "operator",
         summary: "Send a test",
         description:
           "Sends the event `webhook.test`, whatever events the subscription asks for, signed and tried again like every other. " +

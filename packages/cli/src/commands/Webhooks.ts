@@ -58,6 +58,23 @@ const remove = Command.make("remove", { id }, ({ id }) =>
   })
 ).pipe(Command.withDescription("End a subscription"))
 
+const test = Command.make("test", { id }, ({ id }) =>
+  withControlPlane(({ api }) =>
+    Effect.gen(function* () {
+      const delivery = yield* api.webhooks.test({ params: { id } })
+      yield* printFacts(
+        [
+          ["Delivery", delivery.id],
+          ["Event", delivery.event],
+          ["Status", delivery.status],
+          ["What became of it", `runplane webhooks deliveries ${id}`]
+        ],
+        delivery
+      )
+    })
+  )
+).pipe(Command.withDescription("Send the event webhook.test to a subscription"))
+
 const deliveries = Command.make(
   "deliveries",
   {
@@ -85,5 +102,5 @@ const deliveries = Command.make(
 /** `runplane webhooks ...` */
 export const webhooks = Command.make("webhooks").pipe(
   Command.withDescription("Webhook subscriptions"),
-  Command.withSubcommands([list, add, remove, deliveries])
+  Command.withSubcommands([list, add, test, remove, deliveries])
 )

@@ -13,7 +13,7 @@ interface Ended {
 }
 
 /** One `runplane` command, in this process. */
-const command = (args: ReadonlyArray<string>): Effect.Effect<Ended> => {
+export const command = (args: ReadonlyArray<string>): Effect.Effect<Ended> => {
   const stdout: Array<string> = []
   const console = { ...globalThis.console, log: (text: string) => void stdout.push(text), error: () => {} }
   return runCli(runplane, args).pipe(

@@ -1,0 +1,24 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import { ControlPlaneClient } from "@runplane/api"
+import { temporaryFolder } from "@runplane/postgres"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { lookAtEveryCommand } from "./support/CommandTable.ts"
+import { startStack } from "./support/StackProcess.ts"
+
+// docs/cli.md#exit-codes
+layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
+  it.effect("answers to every command as its documents say, on a running stack", () =>
+    Effect.gen(function* () {
+      const { line, ports } = yield* startStack({ env: { RUNPLANE_DATA_DIR: yield* temporaryFolder } })
+      assert.isDefined(yield* line("Serving"))
+      const url = `http://127.0.0.1:${ports.controlPlane}`
+      const query = { limit: 1, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: false } as const
+      const { data } = yield* Effect.flatMap(ControlPlaneClient, ({ api }) => api.runs.list({ query })).pipe(
+        Effect.provide(ControlPlaneClient.layer({ baseUrl: url }).pipe(Layer.provide(NodeHttpClient.layerNodeHttp)))
+      )
+      yield* lookAtEveryCommand(ports, String(data[0]?.id))
+    })
+  )
+})

@@ -1,0 +1,228 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert } from "@effect/vitest"
+import { controlPlaneForm } from "@runplane/server"
+import type * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { runplane } from "../../src/runplane/Commands.ts"
+import { command } from "./CommandLineLook.ts"
+
+const UNKNOWN = "00000000-0000-4000-8000-000000000000"
+
+const descriptor = {
+  mode: "live",
+  runtime: { kind: "rust" },
+  session: {
+    modeName: "macp.mode.decision.v1",
+    modeVersion: "1.0.0",
+    configurationVersion: "config.default",
+    ttlMs: 60_000,
+    participants: [{ id: "a" }],
+    metadata: { cancellationDelegated: true }
+  }
+}
+
+const policy = {
+  policyId: "policy.command-line",
+  mode: "macp.mode.decision.v1",
+  schemaVersion: 1,
+  description: "made by a command",
+  rules: {
+    voting: { algorithm: "none", quorum: { type: "count", value: 0 } },
+    objection_handling: { critical_severity_vetoes: false, veto_threshold: 1 },
+    evaluation: { minimum_confidence: 0, required_before_voting: false },
+    commitment: { authority: "initiator_only", designated_roles: [], require_vote_quorum: false }
+  }
+}
+
+/** What is made on the way, for the commands after it. */
+interface World {
+  readonly ended: string
+  launched: string
+  created: string
+  webhook: string
+  readonly folder: string
+}
+
+interface Row {
+  /** The command, as its group and name. */
+  readonly name: string
+  /** Its arguments when it does what it should. */
+  readonly args: (world: World) => ReadonlyArray<string>
+  /** What of its answer later rows need. */
+  readonly keep?: (world: World, answer: Answer) => void
+  /** Arguments that name a thing that does not exist. */
+  readonly stranger?: ReadonlyArray<string>
+  /** The code that it ends with; 0 unless said. */
+  readonly code?: number
+  /** It answers lines and no document. */
+  readonly lines?: boolean
+}
+
+interface Answer {
+  readonly runId?: string
+  readonly id?: string
+  readonly sessionId?: string
+}
+
+/** Every command that asks a service, in an order in which each finds what it needs. */
+const rows: ReadonlyArray<Row> = [
+  { name: "runs list", args: () => [] },
+  { name: "runs show", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
+  { name: "runs watch", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
+  {
+    name: "runs create",
+    args: ({ folder }) => [join(folder, "run.json")],
+    keep: (world, { runId = "" }) => {
+      world.created = runId
+    }
+  },
+  {
+    name: "launch",
+    args: () => ["incident/region-failover@1.0.0"],
+    stranger: ["nowhere/none@1.0.0"],
+    keep: (world, { sessionId = "" }) => {
+      world.launched = sessionId
+    }
+  },
+  // The runtime lets its initiator alone do this, and this session is not open yet.
+  { name: "runs suspend", args: ({ created }) => [created, "--reason", "r"], stranger: [UNKNOWN], code: 4 },
+  { name: "runs resume", args: ({ created }) => [created], stranger: [UNKNOWN], code: 4 },
+  { name: "runs cancel", args: ({ created }) => [created, "--reason", "r"], stranger: [UNKNOWN] },
+  { name: "runs export", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
+  { name: "runs compare", args: ({ created, ended }) => [ended, created], stranger: [UNKNOWN, UNKNOWN] },
+  { name: "runs why", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
+  { name: "runs forecast", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
+  {
+    name: "runs what-if",
+    args: ({ ended }) => [ended, "--policy-version", "policy.default"],
+    stranger: [UNKNOWN, "--policy-version", "policy.default"]
+  },
+  { name: "runs delete", args: ({ created }) => [created, "--yes"], stranger: [UNKNOWN, "--yes"] },
+  { name: "events tail", args: () => ["--after", "0", "--once"], lines: true },
+  { name: "policies list", args: () => [] },
+  { name: "policies register", args: ({ folder }) => [join(folder, "policy.json")] },
+  { name: "policies show", args: () => [policy.policyId], stranger: ["policy.gone"] },
+  {
+    name: "policies backtest",
+    args: () => ["--policy-version", policy.policyId],
+    stranger: ["--policy-version", "policy.gone"]
+  },
+  { name: "policies unregister", args: () => [policy.policyId], stranger: ["policy.gone"] },
+  {
+    name: "webhooks add",
+    args: () => ["http://127.0.0.1:9/hook", "--event", "run.completed"],
+    keep: (world, { id = "" }) => {
+      world.webhook = id
+    }
+  },
+  { name: "webhooks list", args: () => [] },
+  { name: "webhooks test", args: ({ webhook }) => [webhook], stranger: [UNKNOWN] },
+  { name: "webhooks deliveries", args: ({ webhook }) => [webhook], stranger: [UNKNOWN] },
+  { name: "webhooks remove", args: ({ webhook }) => [webhook] }
+]
+
+/** Commands that ask no service: they read files, or are the services. */
+const elsewhere = [
+  ...["verify", "completions", "dev", "migrate", "settings"],
+  ...["serve control-plane", "serve launcher", "serve sandbox", "serve all"],
+  ...["packs validate", "packs lint", "packs compile", "packs new"]
+]
+
+/** The names of all commands that have none below them. */
+const leaves = (of: Command.Command.Any, above: ReadonlyArray<string> = []): ReadonlyArray<string> => {
+  const below = of.subcommands.flatMap(({ commands }) => [...commands])
+  return below.length === 0 ? [above.join(" ")] : below.flatMap((command) => leaves(command, [...above, command.name]))
+}
+
+const files = Effect.acquireRelease(
+  Effect.sync(() => {
+    const folder = mkdtempSync(join(tmpdir(), "runplane-commands-"))
+    writeFileSync(join(folder, "run.json"), JSON.stringify(descriptor))
+    writeFileSync(join(folder, "policy.json"), JSON.stringify(policy))
+    return folder
+  }),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** A service that knows no key: each answer is the refusal of the control plane's own edge. */
+const locked = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const refusal = HttpServerResponse.toWeb(controlPlaneForm.unauthenticated("Invalid authorization token"))
+    const body = await refusal.text()
+    const server = createServer((request, response) => {
+      request
+        .resume()
+        .on("end", () => response.writeHead(refusal.status, { "content-type": "application/json" }).end(body))
+    })
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+    return server
+  }),
+  (server) =>
+    Effect.promise(() => {
+      server.closeAllConnections()
+      return new Promise<void>((done) => server.close(() => done()))
+    })
+)
+
+const oneLine = (complaint: string, words: string) => {
+  assert.notStrictEqual(complaint, "", words)
+  assert.notInclude(complaint, "\n", words)
+}
+
+/**
+ * Every command against a running stack with that ended run: what it answers with `--json`, and one line with the
+ * documented exit code for a wrong flag, an unknown thing, a wrong key and a service that is not there
+ * (docs/cli.md#exit-codes).
+ */
+export const lookAtEveryCommand = Effect.fnUntraced(function* (
+  ports: { readonly controlPlane: number; readonly launcher: number },
+  ended: string
+) {
+  assert.sameMembers([...rows.map(({ name }) => name), ...elsewhere], [...leaves(runplane)])
+  // What signs deliveries is no flag: those stand in the list of processes.
+  process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
+  const world: World = { ended, launched: "", created: "", webhook: "", folder: yield* files }
+  const at = (plane: string | number, launcher: string | number) => [
+    ...["--url", `http://127.0.0.1:${plane}`, "--launcher-url", `http://127.0.0.1:${launcher}`]
+  ]
+  const here = at(ports.controlPlane, ports.launcher)
+  const nowhere = at(1, 1)
+  const address = (yield* locked).address()
+  if (address === null || typeof address === "string") throw new Error("the locked service listens on a port")
+  const closed = at(address.port, address.port)
+
+  for (const name of leaves(runplane)) {
+    const { code, complaint, stdout } = yield* command([...name.split(" "), "--nonsense"])
+    assert.deepStrictEqual([code, stdout], [2, []], name)
+    oneLine(complaint, name)
+    assert.include(complaint, "--nonsense", name)
+  }
+  for (const { args, code = 0, keep, lines = false, name, stranger } of rows) {
+    const told = [...name.split(" "), ...args(world)]
+    const words = told.join(" ")
+    const { complaint, stdout, ...end } = yield* command([...told, ...here, lines ? "--jsonl" : "--json"])
+    assert.strictEqual(end.code, code, `${words}: ${complaint}`)
+    if (code === 0) {
+      const documents = lines ? stdout : [stdout.join("\n")]
+      assert.isNotEmpty(documents, words)
+      const [answer] = documents.map((text) => JSON.parse(text))
+      keep?.(world, answer.compiled ?? answer)
+    } else oneLine(complaint, words)
+
+    const expectations: ReadonlyArray<readonly [ReadonlyArray<string>, ReadonlyArray<string>, number]> = [
+      [told, nowhere, 5],
+      [told, closed, 4],
+      ...(stranger === undefined ? [] : ([[[...name.split(" "), ...stranger], here, 3]] as const))
+    ]
+    for (const [line, where, expected] of expectations) {
+      const refused = yield* command([...line, ...where, lines ? "--jsonl" : "--json"])
+      assert.strictEqual(refused.code, expected, `${line.join(" ")} ${where[1]}: ${refused.complaint}`)
+      oneLine(refused.complaint, words)
+      assert.deepStrictEqual(refused.stdout, [], words)
+    }
+  }
+})

@@ -212,7 +212,8 @@ describe("the views of a run in a browser", () => {
       // The last of the crowd is reached in the list at the side and in the matrix of votes.
       await go(page, `/runs/${decided}?view=decision`)
       const side = page.getByRole("complementary", { name: "Participants" })
-      await side.getByText("agent-297", { exact: true }).scrollIntoViewIfNeeded()
+      await side.getByText("agent-290", { exact: true }).scrollIntoViewIfNeeded()
+      await side.getByText(/^and \d+ others$/).waitFor()
       const votes = page.getByRole("region", { name: "Votes" })
       await page.getByRole("button", { name: "Show all participants" }).click()
       await votes.getByRole("columnheader", { name: "agent-297" }).scrollIntoViewIfNeeded()

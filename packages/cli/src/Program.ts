@@ -6,6 +6,7 @@ import type * as Command from "effect/cli/Command"
 import { runWith } from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
+import * as References from "effect/References"
 import { usageProblem } from "./CliFailure.ts"
 import { WholeCommand } from "./commands/Completions.ts"
 import { plainText } from "./story/PlainText.ts"
@@ -25,7 +26,9 @@ export const runCli = <const Name extends string, Input, E, R, ContextInput>(
       return Effect.fail(usageProblem(`${reason}; --help lists what there is`))
     }),
     Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version] })),
-    Effect.provideService(WholeCommand, command)
+    Effect.provideService(WholeCommand, command),
+    // A command exports no spans: the services must not hang theirs on one that nobody ever sees.
+    Effect.provideService(References.TracerEnabled, false)
   )
 
 /** The help is long: who mistypes a flag gets one line instead. */

@@ -3,9 +3,11 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import {
   edgeServices,
   HttpObserver,
+  LaunchSettings,
   type ListenOptions,
   launcherForm,
   layerHttpServer,
+  layerTracing,
   Shutdown
 } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -50,7 +52,8 @@ export class Launcher extends Context.Service<
     serve(options, LauncherSettings.layerOptions(options.settings ?? {}))
 
   /** The whole service with settings from the environment. */
-  static readonly layerConfig = (options: ListenOptions) => serve(options, LauncherSettings.layer)
+  static readonly layerConfig = (options: ListenOptions) =>
+    serve(options, LauncherSettings.layer).pipe(Layer.provide(layerTracing(LaunchSettings.OTEL_SERVICE_NAME)))
 }
 
 /** What the handlers stand on; exported for tests that serve the routes in memory. */

@@ -59,6 +59,8 @@ const logging = ({ logLevel }: StackSettings) => {
   return Layer.mergeAll(
     Logger.layer([switched(Logger.withConsoleError(Logger.formatSimple), holder)]),
     Layer.succeed(LogLevelSwitch, holder),
-    Layer.succeed(References.MinimumLogLevel, "All")
+    Layer.succeed(References.MinimumLogLevel, "All"),
+    // Of this program only the services export spans; a request must not hang on one that nobody ever sees.
+    Layer.succeed(References.TracerEnabled, false)
   )
 }

@@ -25,6 +25,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "./auth/DevelopmentAuth.ts"
 import { checkPorts, LOOPBACK, urlOf } from "./Ports.ts"
 import { serviceSettings, withTexts } from "./ServiceSettings.ts"
@@ -117,7 +119,11 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     yield* Layer.build(controlPlane)
     const launcher = yield* Layer.build(Launcher.layerConfig({ host: settings.host, port: settings.launcherPort }))
     return yield* awaitPolicies(Context.get(launcher, Launcher).policies)
-  }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, provider))
+  }).pipe(
+    Effect.provideService(ConfigProvider.ConfigProvider, provider),
+    // What serves requests keeps the context it was made in: with a span of the start in it, that would be the parent.
+    Effect.updateContext((context: Context.Context<Scope.Scope>) => Context.omit(Tracer.ParentSpan)(context))
+  )
 
   yield* checkPacks(launcherUrl, settings)
   return Stack.of({

@@ -2,10 +2,12 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import { ControlPlaneClient } from "@runplane/api"
 import { temporaryFolder } from "@runplane/postgres"
+import { otlpCollector } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { lookByCommandLine } from "./support/CommandLineLook.ts"
+import { checkTraces, tracedTo } from "./support/OneTrace.ts"
 import { descendants } from "./support/Processes.ts"
 import { stopAndLook } from "./support/StackEnd.ts"
 import { type StackProcess, startStack } from "./support/StackProcess.ts"
@@ -26,9 +28,10 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
   it.effect("tells the example live, decides it, keeps it over a restart, and leaves nothing behind", () =>
     Effect.gen(function* () {
       const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder }
+      const collector = yield* otlpCollector
       const runId = yield* Effect.scoped(
         Effect.gen(function* () {
-          const stack = yield* startStack({ env })
+          const stack = yield* startStack({ env: { ...env, ...tracedTo(collector.url) } })
           assert.isDefined(yield* stack.line("Serving"))
           const found = yield* lookAtRun.pipe(Effect.provide(clientOf(stack)))
           const started = descendants(stack.pid)
@@ -43,6 +46,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
           return found
         })
       )
+      checkTraces(collector.spans, runId, AGENTS)
       const again = yield* startStack({ args: ["--no-demo"], env })
       assert.isDefined(yield* again.line("Serving"))
       const { data } = yield* listRuns.pipe(Effect.provide(clientOf(again)))

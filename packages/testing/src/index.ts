@@ -1,5 +1,6 @@
 export { type Answer, type Call, request } from "./HttpRequest.ts"
 export { connectSilently, freePorts, listenAnywhere, listening, onLoopback } from "./Loopback.ts"
+export { type CollectedSpan, otlpCollector } from "./OtlpCollector.ts"
 export { type Ended, type Program, startProgram } from "./Program.ts"
 export { exchange, type WireAnswer, type WireRequest } from "./RawHttp.ts"
 export { slowness } from "./Slowness.ts"

@@ -1,6 +1,7 @@
 import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect"
 import { createGrpcTransport } from "@connectrpc/connect-node"
 import { GuardedSessionManager, MACPRuntimeService, type StreamSessionRequest } from "@runplane/runtime"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { RuntimeCallFailed } from "./AgentFailure.ts"
@@ -35,7 +36,8 @@ export const connect = Effect.fnUntraced(function* (
   )
   const transport = createGrpcTransport({ baseUrl: baseUrlOf(bootstrap), sessionManager })
   let credential = credentialOf(bootstrap)
-  const headers = () => ({ authorization: `Bearer ${credential}` })
+  const trace = yield* traceParent
+  const headers = () => ({ authorization: `Bearer ${credential}`, ...trace })
   const renew = (yield* RenewedCredential).pipe(
     Effect.map((renewed) => {
       if (renewed === undefined || renewed === "" || renewed === credential) return false
@@ -60,6 +62,14 @@ export const connect = Effect.fnUntraced(function* (
       )
   }
 })
+
+const TRACE_PARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** The trace of the launch, as the launch service names it in `TRACEPARENT`: it goes with every call. */
+const traceParent = Effect.map(
+  Effect.orElseSucceed(Config.String("TRACEPARENT"), () => ""),
+  (given) => (TRACE_PARENT.test(given) ? { traceparent: given } : {})
+)
 
 /** What a gRPC failure is to an agent. */
 export const callFailure = (call: string, cause: unknown): RuntimeCallFailed => {

@@ -1,6 +1,7 @@
 import { badRequest, invalidSessionId, type RunAccepted, sessionAlreadyExists, unknownRuntimeKind } from "@runplane/api"
 import { isSessionId, isUuidSessionId, type RunDescriptor, RunId, runCreated } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
+import { callingSpan, traceParentOf } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
@@ -66,8 +67,11 @@ export const makeCreateRun = Effect.gen(function* () {
     caller: Caller
   ) {
     const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-    const traceId = yield* ids.traceId
-    const run = newRun(descriptor, { id: runId, sessionId, traceId, spanId: yield* ids.spanId })
+    // The run joins the trace of the request that asks for it.
+    const asking = yield* callingSpan
+    const traceId = asking?.traceId ?? (yield* ids.traceId)
+    const traceParent = asking && traceParentOf(asking)
+    const run = newRun(descriptor, { id: runId, sessionId, traceId, spanId: yield* ids.spanId, traceParent })
     const created = yield* insert(run, at, caller).pipe(
       Effect.as(true),
       Effect.catchTag("RunAlreadyExists", () => Effect.succeed(false))

@@ -1,4 +1,5 @@
 import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
+import { callingSpan, traceParentOf } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -97,7 +98,9 @@ export class AgentHost extends Context.Service<
             Effect.fail(new AgentNotAttached({ reason: `bootstrap file not written: ${error.reason._tag}` }))
           )
         )
-        const env = { ...command.env, ...environmentOf(assignment, settings, file) }
+        const launch = yield* callingSpan
+        const trace = launch === undefined ? {} : { TRACEPARENT: traceParentOf(launch) }
+        const env = { ...command.env, ...environmentOf(assignment, settings, file), ...trace }
         const agent = yield* guard
           .around(spawnAgent({ ...command, env, stopGraceMs: settings.agentStopGraceMs }))
           .pipe(Effect.mapError(({ message }) => new AgentNotAttached({ reason: message })))

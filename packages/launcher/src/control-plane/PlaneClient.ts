@@ -1,3 +1,4 @@
+import { callingSpan, traceParentOf } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Redacted from "effect/Redacted"
@@ -10,9 +11,18 @@ export const makePlaneClient = Effect.fnUntraced(function* ({ apiKey, url }: Con
     apiKey === undefined
       ? (request: HttpClientRequest.HttpClientRequest) => request
       : HttpClientRequest.bearerToken(Redacted.value(apiKey))
+  const post = (path: string, body: object) =>
+    signed(HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${url}${path}`), body))
   return {
     get: (path: string) => client.execute(signed(HttpClientRequest.get(`${url}${path}`))),
-    post: (path: string, body: object) =>
-      client.execute(signed(HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${url}${path}`), body)))
+    post: (path: string, body: object) => client.execute(post(path, body)),
+    /** A question whose refusal is an answer like any other: no span of its own, which a refusal would make red. */
+    ask: Effect.fnUntraced(function* (path: string, body: object) {
+      const asking = yield* callingSpan
+      const trace = asking === undefined ? {} : { traceparent: traceParentOf(asking) }
+      return yield* client
+        .execute(HttpClientRequest.setHeaders(post(path, body), trace))
+        .pipe(Effect.provideService(HttpClient.TracerDisabledWhen, () => true))
+    })
   }
 })

@@ -45,7 +45,7 @@ const atControlPlane = (settings: ControlPlaneSettings) =>
       const plane = yield* makePlaneClient(settings)
 
       const abandon = Effect.fn("RunFate.abandon")((runId: string, reason: string) =>
-        plane.post(`/runs/${runId}/abandon`, { reason: reason.slice(0, MAX_REASON_LENGTH) }).pipe(
+        plane.ask(`/runs/${runId}/abandon`, { reason: reason.slice(0, MAX_REASON_LENGTH) }).pipe(
           Effect.flatMap(({ status }): Effect.Effect<Abandonment, NotTold> => {
             if (status === 201) return Effect.succeed("abandoned")
             return status === 409 ? Effect.succeed("opened") : Effect.fail(answered(status))

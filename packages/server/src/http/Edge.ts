@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import { isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
+import { RequestSpanName } from "../traces/RequestSpanName.ts"
 import { withJsonBody } from "./BodyRules.ts"
 import { makeCors } from "./Cors.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
@@ -139,6 +140,7 @@ const answered = <E, R>(
       status: response.status,
       seconds
     }
+    if (Option.isSome(route)) yield* (yield* RequestSpanName)(`${observed.method} ${observed.route}`)
     yield* observer.observe(observed)
     if (!PROBES.has(observed.route)) yield* logAccess(observed, facts)
     return response

@@ -1,5 +1,5 @@
 import { row, settingsOf } from "./Setting.ts"
-import { path, wholeNumber } from "./SettingTypes.ts"
+import { path, text, wholeNumber } from "./SettingTypes.ts"
 
 /** What the launch service tells the agents that it starts. */
 export const AgentSettings = settingsOf(["agents"], {
@@ -8,5 +8,6 @@ export const AgentSettings = settingsOf(["agents"], {
     wholeNumber({ unit: "milliseconds", whenBad: "default" }),
     undefined,
     "How long an agent waits for its session to be opened."
-  )
+  ),
+  TRACEPARENT: row(text, undefined, "The trace of the launch (W3C), when there is one; it goes with the agent's calls.")
 })

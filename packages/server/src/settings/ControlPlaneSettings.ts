@@ -211,17 +211,10 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     "PEM file with the Ed25519 private key that seals ended runs; without it seals are unsigned."
   ),
 
-  OTEL_ENABLED: row(flag, false, "Whether traces are exported."),
   OTEL_SERVICE_NAME: row(text, "run-control-plane", "Name of the service in traces."),
-  OTEL_TRACES_EXPORTER: row(text, "otlp", "Exporters of traces, separated by commas: `otlp`, `console`, `none`."),
-  OTEL_EXPORTER_OTLP_PROTOCOL: row(
+  OTEL_SEMCONV_STABILITY_OPT_IN: row(
     text,
-    "http/protobuf",
-    "How traces go out over OTLP: `http/protobuf`, `http/json` or `grpc`."
-  ),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: row(text, "", "The same for traces alone."),
-  OTEL_EXPORTER_OTLP_ENDPOINT: row(httpAddress, "", "The collector. The other standard `OTEL_*` variables count too.", {
-    shownDefault: "http://localhost:4318, with gRPC http://localhost:4317"
-  }),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: row(httpAddress, "", "The collector's address for traces, when it is another.")
+    "",
+    "With `gen_ai_latest_experimental` among its values, spans of model calls follow the GenAI conventions."
+  )
 })

@@ -51,6 +51,7 @@ export const LaunchSettings = settingsOf(
   withAliases({
     PORT: row(saying(listenPort(), "must be a number from 0 to 65535"), 3000, "Port to listen on; 0 takes a free one."),
     SERVICE_NAME: row(text, "runplane-launcher", "Name of the service in `/healthz` and in the metadata of sessions."),
+    OTEL_SERVICE_NAME: row(text, "scenario-launch-service", "Name of the service in traces."),
     PACKS_DIR: row(path, "packs", "Folder of the scenario packs."),
     AGENTS_DIR: row(path, "", "Folder of the agents' profiles and manifests.", { shownDefault: "PACKS_DIR/_agents" }),
     POLICIES_DIR: row(path, "", "Folder of the policies.", { shownDefault: "PACKS_DIR/_policies" }),

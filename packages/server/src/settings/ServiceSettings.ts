@@ -1,7 +1,9 @@
 import { DEVELOPMENT, row, settingsOf } from "./Setting.ts"
 import {
+  flag,
   host,
   hostNames,
+  httpAddress,
   issuerAddress,
   keyNames,
   keyRoles,
@@ -100,5 +102,18 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     0,
     "How long requests are still served after a signal to stop, while readiness says no."
   ),
-  LOG_LEVEL: row(logLevel, "Info", "Entries below this level are not logged.", { shownDefault: "info" })
+  LOG_LEVEL: row(logLevel, "Info", "Entries below this level are not logged.", { shownDefault: "info" }),
+
+  OTEL_ENABLED: row(flag, false, "Whether traces are exported."),
+  OTEL_TRACES_EXPORTER: row(text, "otlp", "Exporters of traces, separated by commas: `otlp`, `console`, `none`."),
+  OTEL_EXPORTER_OTLP_PROTOCOL: row(
+    text,
+    "http/protobuf",
+    "How traces go out over OTLP: `http/protobuf`, `http/json` or `grpc`."
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: row(text, "", "The same for traces alone."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: row(httpAddress, "", "The collector. The other standard `OTEL_*` variables count too.", {
+    shownDefault: "http://localhost:4318, with gRPC http://localhost:4317"
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: row(httpAddress, "", "The collector's address for traces, when it is another.")
 })

@@ -12,6 +12,8 @@ export interface NewRun {
   readonly sessionId: string
   readonly traceId: string
   readonly spanId: string
+  /** The span that asked for the run, as a W3C `traceparent`. */
+  readonly traceParent: string | undefined
   readonly idempotencyKey: string | undefined
   readonly sourceKind: string | undefined
   readonly sourceRef: string | undefined
@@ -28,6 +30,7 @@ export interface RunIdentity {
   readonly sessionId: string
   readonly traceId: string
   readonly spanId: string
+  readonly traceParent?: string | undefined
 }
 
 /** The tag that every run of mode `sandbox` carries. */
@@ -47,6 +50,7 @@ export const newRun = (descriptor: RunDescriptor, identity: RunIdentity): NewRun
     sessionId: identity.sessionId,
     traceId: identity.traceId,
     spanId: identity.spanId,
+    traceParent: identity.traceParent,
     idempotencyKey: execution?.idempotencyKey,
     sourceKind: textAt(given, "source"),
     sourceRef: textAt(given, "sourceRef"),

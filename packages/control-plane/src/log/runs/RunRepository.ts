@@ -47,11 +47,11 @@ export class RunRepository extends Context.Service<
           sql`
             WITH run AS (
               INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_version, runtime_session_id, trace_id,
-                                span_id, idempotency_key, source_kind, source_ref, scenario_ref, environment,
+                                span_id, trace_parent, idempotency_key, source_kind, source_ref, scenario_ref, environment,
                                 policy_version, tags, metadata, search_text, created_at, updated_at)
               SELECT ${run.id}::uuid, 'queued', ${run.mode}, ${run.modeName}, ${run.runtimeKind},
                       ${run.runtimeVersion ?? null}, ${run.sessionId}, ${run.traceId}, ${run.spanId},
-                      ${run.idempotencyKey ?? null}, ${run.sourceKind ?? null}, ${run.sourceRef ?? null},
+                      ${run.traceParent ?? null}, ${run.idempotencyKey ?? null}, ${run.sourceKind ?? null}, ${run.sourceRef ?? null},
                       ${run.scenarioRef ?? null}, ${run.environment ?? null}, ${run.policyVersion ?? null},
                       ${run.tags}::text[], ${JSON.stringify(run.metadata)}::text::json, ${run.searchText},
                       ${at}::timestamptz, ${at}::timestamptz

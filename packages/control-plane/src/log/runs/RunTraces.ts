@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { RunId } from "@runplane/domain"
+import { callerFrom, RootSpans } from "@runplane/server"
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,6 @@ import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Statement from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
-import { RootSpans } from "./RootSpans.ts"
 
 /** Runs whose trace is remembered. */
 export const REMEMBERED_TRACES = 10_000
@@ -48,13 +48,13 @@ export class RunTraces extends Context.Service<
       const roots = yield* RootSpans
       const traceOf = (row: TraceRow): RunTrace => {
         const ids = { traceId: row.trace_id, spanId: row.span_id }
-        const { sampled } = roots.start("run.lifecycle", ids, 0n)
+        const { sampled } = roots.start("run.lifecycle", { ...ids, caller: callerFrom(row.trace_parent) }, 0n)
         return { runId: RunId.make(row.id), sessionId: row.runtime_session_id, ...ids, sampled }
       }
       const read = (condition: Statement.Fragment) =>
         Effect.map(
           sql<TraceRow>`
-            SELECT id::text AS id, runtime_session_id, trace_id, span_id FROM runs WHERE ${condition}`,
+            SELECT id::text AS id, runtime_session_id, trace_id, span_id, trace_parent FROM runs WHERE ${condition}`,
           (rows) => rows.map(traceOf)
         ).pipe(Effect.withTracerEnabled(false))
       // Runs that are asked for at the same time share a query.
@@ -89,6 +89,7 @@ interface TraceRow {
   readonly runtime_session_id: string
   readonly trace_id: string
   readonly span_id: string
+  readonly trace_parent: string | null
 }
 
 /** The run's span as the parent of what is done for the run; `recorded` says whether this process records spans. */

@@ -1,10 +1,10 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { type CanonicalEvent, type CanonicalEventType, decodeEventText, type RunId } from "@runplane/domain"
+import { callerFrom, RootSpans } from "@runplane/server"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import { RootSpans } from "../../log/runs/RootSpans.ts"
 
 /** Annotations of one run span, the limit that OpenTelemetry sets by default. */
 export const MAX_ANNOTATIONS = 128
@@ -22,6 +22,7 @@ interface EndedRun {
   readonly status: string
   readonly trace_id: string
   readonly span_id: string
+  readonly trace_parent: string | null
   readonly error_message: string | null
   readonly created_at: Date
   readonly ended_at: Date
@@ -46,7 +47,7 @@ export const makeLifecycleSpan = Effect.gen(function* () {
 
   const read = Effect.fnUntraced(function* (runId: RunId) {
     const [run] = yield* sql<EndedRun>`
-      SELECT mode, mode_name, runtime_kind, status, trace_id, span_id, error_message, created_at, ended_at
+      SELECT mode, mode_name, runtime_kind, status, trace_id, span_id, trace_parent, error_message, created_at, ended_at
       FROM runs WHERE id = ${runId}::uuid AND ended_at IS NOT NULL`
     const events = yield* sql<AnnotatedEvent>`
       SELECT seq, ts, type, event::text AS event FROM canonical_events
@@ -58,7 +59,7 @@ export const makeLifecycleSpan = Effect.gen(function* () {
   return Effect.fnUntraced(function* (runId: RunId) {
     const { events, run } = yield* read(runId)
     if (run === undefined) return
-    const ids = { traceId: run.trace_id, spanId: run.span_id }
+    const ids = { traceId: run.trace_id, spanId: run.span_id, caller: callerFrom(run.trace_parent) }
     const span = roots.start("run.lifecycle", ids, nanosOf(run.created_at))
     span.attribute("run_id", runId)
     span.attribute("runtime_kind", run.runtime_kind)

@@ -1,16 +1,18 @@
 import { isTerminal, type RawFrame, type RunId } from "@runplane/domain"
+import { tracingEnabled } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import type * as Tracer from "effect/Tracer"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
 import type { Reactor } from "../../log/Reactors.ts"
 import { parentSpan, RunTraces } from "../../log/runs/RunTraces.ts"
 import { Metrics } from "../metrics/Metrics.ts"
 import { makeLifecycleSpan, nanosOf } from "./LifecycleSpan.ts"
-import { tracingSettings } from "./TracingSettings.ts"
+import { type LlmSpan, makeLlmSpan } from "./LlmSpans.ts"
 
 /** Records waiting to become spans. What comes on top is dropped and counted: tracing never slows the log down. */
 export const PENDING_RECORDS = 8_192
@@ -34,6 +36,7 @@ type SpanRecord =
         readonly frames: ReadonlyArray<FrameRecord>
       })
   | ({ readonly _tag: "Emitted"; readonly runId: RunId; readonly eventCount: number } & Period)
+  | { readonly _tag: "LlmCall"; readonly runId: RunId; readonly call: LlmSpan }
   | { readonly _tag: "Ended"; readonly runId: RunId }
 
 /** The kind in `run-event.persist` of events that came from no frame. */
@@ -41,17 +44,17 @@ const OWN_EVENTS = "control-plane"
 
 /**
  * Makes the spans of a run's log (docs/http.md#tracing): `stream.handle_raw_event` from the receipt of a frame to its
- * commit, `run-event.persist` for each append, `run-event.emit` for telling the subscribers, and `run.lifecycle` at
- * the end. The path of the data only notes times; the spans are made behind it, by one fiber. Nothing at all when
- * tracing is off.
+ * commit, `run-event.persist` for each append, `run-event.emit` for telling the subscribers, one for each model call
+ * that an agent has reported, and `run.lifecycle` at the end. The path of the data only notes times; the spans are made
+ * behind it, by one fiber. Nothing at all when tracing is off.
  */
 export const makeRunSpans = Effect.gen(function* () {
-  const { enabled } = yield* tracingSettings
-  if (!enabled) return {} satisfies Reactor
+  if (!(yield* tracingEnabled)) return {} satisfies Reactor
   const clock = yield* Clock.Clock
   const metrics = yield* Metrics
   const lifecycle = yield* makeLifecycleSpan
   const record = yield* makeRecorder
+  const llmSpan = yield* makeLlmSpan
   const pending = yield* Queue.dropping<SpanRecord>(PENDING_RECORDS)
 
   const offer = (item: SpanRecord) => {
@@ -79,6 +82,9 @@ export const makeRunSpans = Effect.gen(function* () {
         if (eventCount > 0 || frames.length > 0) {
           offer({ _tag: "Persisted", runId, eventCount, start: askedAt, end: now, frames: frames.map(toFrameRecord) })
         }
+        for (const event of events) {
+          if (event.type === "llm.call.completed") offer({ _tag: "LlmCall", runId, call: llmSpan(event) })
+        }
         if (eventCount > 0) emitted.set(runId, (emitted.get(runId) ?? 0) + eventCount)
         if (change !== undefined && isTerminal(change.to)) offer({ _tag: "Ended", runId })
       }
@@ -99,21 +105,27 @@ const makeRecorder = Effect.gen(function* () {
     const trace = yield* traces.find(item.runId)
     if (trace === undefined) return
     const parent = Option.some(parentSpan(trace, true))
-    const span = (name: string, { end, start }: Period, attributes: Readonly<Record<string, unknown>>) => {
+    const span = (
+      name: string,
+      { end, start }: Period,
+      attributes: Readonly<Record<string, unknown>>,
+      kind: Tracer.SpanKind = "internal"
+    ) => {
       const made = tracer.span({
         name,
         parent,
         annotations: Context.empty(),
         links: [],
         startTime: start,
-        kind: "internal",
+        kind,
         root: false,
         sampled: true
       })
       made.attribute("run_id", item.runId)
-      for (const [key, value] of Object.entries(attributes)) made.attribute(key, value)
+      for (const [key, value] of Object.entries(attributes)) if (value !== undefined) made.attribute(key, value)
       made.end(end, Exit.void)
     }
+    if (item._tag === "LlmCall") return span(item.call.name, item.call, item.call.attributes, "client")
     if (item._tag === "Emitted") return span("run-event.emit", item, { "proto.event_count": item.eventCount })
     for (const frame of item.frames) {
       const received = { start: nanosOf(new Date(frame.receivedAt)), end: item.end }

@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
+import { otlpCollector } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tracing from "../../../src/react/traces/Tracing.ts"
 import { call, layerTestService } from "../../support/HttpService.ts"
-import { otlpCollector } from "../../support/OtlpCollector.ts"
 
 const TRACE_ID = "9f2d0c7be1a94d0f8f6d1d2a3b4c5d6e"
 

@@ -9,7 +9,7 @@ import {
   SignalPayloadSchema
 } from "@runplane/runtime"
 import { RuntimeFake } from "@runplane/runtime/testing"
-import { until } from "@runplane/testing"
+import { type CollectedSpan, otlpCollector, until } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -25,7 +25,6 @@ import * as Tracing from "../../../src/react/traces/Tracing.ts"
 import * as TracedRuntime from "../../../src/runs/TracedRuntime.ts"
 import { layerReactingLog } from "../../support/ControlPlane.ts"
 import { awaitEvent, awaitStatus } from "../../support/Observation.ts"
-import { type CollectedSpan, otlpCollector } from "../../support/OtlpCollector.ts"
 import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 

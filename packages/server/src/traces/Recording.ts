@@ -1,20 +1,29 @@
 import * as OtelTracer from "@effect/opentelemetry/OtelTracer"
 import * as Resource from "@effect/opentelemetry/Resource"
+import { resourceFromAttributes } from "@opentelemetry/resources"
 import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from "@opentelemetry/sdk-trace-base"
+import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from "@opentelemetry/semantic-conventions"
+import { RUNPLANE_VERSION } from "@runplane/api"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
+import type { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import { type RootSpanIds, RootSpans, rootOptions } from "../../log/runs/RootSpans.ts"
+import { RequestSpanName } from "./RequestSpanName.ts"
+import { type CallerSpan, type RootSpanIds, RootSpans, rootOptions } from "./RootSpans.ts"
 import { traceExporters } from "./TraceExporter.ts"
 
 /** Parameters of a query whose values no span shows: a ticket, or a key that somebody sent in the wrong place. */
 const SECRET_NAME = /ticket|key|token|secret|sig|auth|password|credential/i
 
-const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
+const PROBES: ReadonlySet<string> = new Set(["/livez", "/healthz", "/readyz", "/metrics"])
+
+const isProbe = ({ url }: HttpServerRequest) => PROBES.has(url.split("?", 1)[0] ?? url)
 
 /** How long the last spans may take on their way to the collector when the service stops. */
 const FLUSH_TIMEOUT = Duration.seconds(3)
@@ -24,7 +33,7 @@ const FLUSH_TIMEOUT = Duration.seconds(3)
  * would make a trace of its own every few milliseconds, so it is not recorded. A parent that another tracer made (of a
  * process that holds more than this service) is none: nobody ever sees it.
  */
-const runsAndRequestsOnly = (tracer: Tracer.Tracer): Tracer.Tracer => {
+const runsAndRequestsOnly = (tracer: Tracer.Tracer) => {
   const ours = new WeakSet<Tracer.AnySpan>()
   const spanOf = (options: Parameters<Tracer.Tracer["span"]>[0]): Tracer.Span => {
     const parent = Option.filter(options.parent, (span) => span._tag === "ExternalSpan" || ours.has(span))
@@ -32,15 +41,32 @@ const runsAndRequestsOnly = (tracer: Tracer.Tracer): Tracer.Tracer => {
     const wanted = options.sampled && !background && Option.getOrElse(Option.map(parent, isSampled), () => true)
     return wanted ? tracer.span({ ...options, parent }) : new Tracer.NativeSpan({ ...options, parent, sampled: false })
   }
-  return Tracer.make({
-    span: (options) => {
-      const span = spanOf(options)
-      ours.add(span)
-      return span
-    },
-    context: tracer.context
-  })
+  return {
+    isOurs: (span: Tracer.AnySpan) => ours.has(span),
+    tracer: Tracer.make({
+      span: (options) => {
+        const span = spanOf(options)
+        ours.add(span)
+        return span
+      },
+      context: tracer.context
+    })
+  }
 }
+
+const TRACE_ID = /^(?!0+$)[0-9a-f]{32}$/
+const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/
+
+/** The ids of a trace that is not recorded are those of its caller, who may have made them up. */
+const callerOf = ({ sampled, spanId, traceId }: Tracer.AnySpan): CallerSpan | undefined =>
+  TRACE_ID.test(traceId) && SPAN_ID.test(spanId) ? { traceId, spanId, sampled } : undefined
+
+const nameRequestSpan = (name: string) =>
+  OtelTracer.currentOtelSpan.pipe(
+    Effect.map((span) => span.updateName(name)),
+    // A request of which no span is made.
+    Effect.ignore
+  )
 
 const isSampled = ({ sampled }: Tracer.AnySpan) => sampled
 
@@ -72,7 +98,7 @@ export const layerRecording = (serviceName: string) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const exporters = yield* traceExporters
-      const resource = yield* Resource.Resource
+      const resource = yield* resourceOf(serviceName)
       const ids = makeIds()
       const provider = yield* Effect.acquireRelease(
         Effect.sync(
@@ -91,16 +117,38 @@ export const layerRecording = (serviceName: string) =>
           )
       )
       const tracer = yield* OtelTracer.make.pipe(
-        Effect.provideService(OtelTracer.OtelTracer, provider.getTracer(serviceName))
+        Effect.provideService(OtelTracer.OtelTracer, provider.getTracer(serviceName, RUNPLANE_VERSION))
       )
+      const { isOurs, tracer: recording } = runsAndRequestsOnly(tracer)
       const roots = RootSpans.of({
-        start: (name, rootIds, startTime) => ids.withIds(rootIds, () => tracer.span(rootOptions(name, startTime)))
+        start: (name, rootIds, startTime) =>
+          ids.withIds(rootIds, () => tracer.span(rootOptions(name, rootIds, startTime))),
+        callerOf: (span) => (isOurs(span) ? callerOf(span) : undefined)
       })
       return Layer.mergeAll(
-        Layer.succeed(Tracer.Tracer, runsAndRequestsOnly(tracer)),
+        Layer.succeed(Tracer.Tracer, recording),
+        // A process that holds more than this service may have turned it off for the rest.
+        Layer.succeed(References.TracerEnabled, true),
         Layer.succeed(RootSpans, roots),
-        Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => PROBES.has(url)),
+        Layer.succeed(RequestSpanName, nameRequestSpan),
+        Layer.succeed(HttpMiddleware.TracerDisabledWhen, isProbe),
         Layer.succeed(UrlParams.CurrentRedactedNames, [SECRET_NAME])
       )
     })
-  ).pipe(Layer.provide(Resource.layerFromEnv(Resource.configToAttributes({ serviceName }))))
+  )
+
+/**
+ * What is said of the service with every span: its name, version, and an id of this process, which
+ * `OTEL_RESOURCE_ATTRIBUTES` may choose.
+ */
+const resourceOf = Effect.fnUntraced(function* (serviceName: string) {
+  const random = yield* SecureRandom.SecureRandom
+  const own = resourceFromAttributes({
+    [ATTR_SERVICE_VERSION]: RUNPLANE_VERSION,
+    [ATTR_SERVICE_INSTANCE_ID]: yield* random.uuidV4()
+  })
+  const given = yield* Resource.Resource.pipe(
+    Effect.provide(Resource.layerFromEnv({ [ATTR_SERVICE_NAME]: serviceName }))
+  )
+  return own.merge(given)
+}, Effect.provide(SecureRandom.layerWebCrypto))

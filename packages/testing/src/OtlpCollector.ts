@@ -1,12 +1,14 @@
 import { createServer } from "node:http"
-import { listening } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import { listening } from "./Loopback.ts"
 
 type Attributes = Readonly<Record<string, unknown>>
 
 /** A span as a collector sees it, its attributes as a record. */
 export interface CollectedSpan {
   readonly service: unknown
+  /** What is said of the service beside its name. */
+  readonly resource: Attributes
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string | undefined
@@ -36,6 +38,7 @@ const spansOf = (body: Json): ReadonlyArray<CollectedSpan> =>
         (span: Json): CollectedSpan => ({
           ...span,
           service: attributesOf(resource.attributes)["service.name"],
+          resource: attributesOf(resource.attributes),
           startMs: Number(BigInt(span.startTimeUnixNano) / 1_000_000n),
           endMs: Number(BigInt(span.endTimeUnixNano) / 1_000_000n),
           attributes: attributesOf(span.attributes),

@@ -1,6 +1,7 @@
 import { ConsoleSpanExporter, type SpanExporter } from "@opentelemetry/sdk-trace-base"
-import { ControlPlaneSettings, readSettings, type SettingsRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
+import { readSettings, type SettingsRefused } from "../settings/ReadSettings.ts"
+import { ServiceSettings } from "../settings/ServiceSettings.ts"
 
 /** Where a collector on the same machine takes OTLP: over HTTP, and over gRPC. */
 const DEFAULT_HTTP_ENDPOINT = "http://localhost:4318"
@@ -8,11 +9,11 @@ const DEFAULT_GRPC_ENDPOINT = "http://localhost:4317"
 
 /** The variables of OpenTelemetry that choose the exporter; all others are read by the SDK itself. */
 const settings = {
-  exporters: ControlPlaneSettings.OTEL_TRACES_EXPORTER,
-  protocol: ControlPlaneSettings.OTEL_EXPORTER_OTLP_PROTOCOL,
-  tracesProtocol: ControlPlaneSettings.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL,
-  endpoint: ControlPlaneSettings.OTEL_EXPORTER_OTLP_ENDPOINT,
-  tracesEndpoint: ControlPlaneSettings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  exporters: ServiceSettings.OTEL_TRACES_EXPORTER,
+  protocol: ServiceSettings.OTEL_EXPORTER_OTLP_PROTOCOL,
+  tracesProtocol: ServiceSettings.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL,
+  endpoint: ServiceSettings.OTEL_EXPORTER_OTLP_ENDPOINT,
+  tracesEndpoint: ServiceSettings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
 }
 
 /**

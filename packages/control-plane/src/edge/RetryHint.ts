@@ -8,13 +8,16 @@ const RETRY_MS = { least: 500, most: 3_000 }
 
 const encoder = new TextEncoder()
 
+/** The last bytes of an event stream when the service stops: when to come back (docs/http.md#stream-end). */
+export const retryHint = (shutdown: Shutdown["Service"]): Stream.Stream<Uint8Array> => {
+  const hint = Effect.map(Random.nextIntBetween(RETRY_MS.least, RETRY_MS.most), (ms) =>
+    encoder.encode(`retry: ${ms}\n\n`)
+  )
+  return Stream.unwrap(Effect.map(shutdown.stopping, (stopping) => (stopping ? Stream.fromEffect(hint) : Stream.empty)))
+}
+
 /** Ends an event stream when the service stops, with a hint when to come back (docs/http.md#stream-end). */
 export const untilShutdown =
   (shutdown: Shutdown["Service"]) =>
-  <E, R>(frames: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> => {
-    const hint = Effect.map(Random.nextIntBetween(RETRY_MS.least, RETRY_MS.most), (ms) =>
-      encoder.encode(`retry: ${ms}\n\n`)
-    )
-    const farewell = Effect.map(shutdown.stopping, (stopping) => (stopping ? Stream.fromEffect(hint) : Stream.empty))
-    return frames.pipe(Stream.interruptWhen(shutdown.begun), Stream.concat(Stream.unwrap(farewell)))
-  }
+  <E, R>(frames: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
+    frames.pipe(Stream.interruptWhen(shutdown.begun), Stream.concat(retryHint(shutdown)))

@@ -8,10 +8,9 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { untilShutdown } from "../../edge/RetryHint.ts"
+import { retryHint } from "../../edge/RetryHint.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
-import { EventSearch } from "../query/EventSearch.ts"
 import { StreamMeter } from "../stream/StreamMeter.ts"
 import { LogTail } from "./LogTail.ts"
 import { makeTailFeed } from "./TailFeed.ts"
@@ -37,7 +36,6 @@ export class LogStream extends Context.Service<
   static readonly layer = Layer.effect(
     LogStream,
     Effect.gen(function* () {
-      const searches = yield* EventSearch
       const tail = yield* LogTail
       const watermark = yield* Watermark
       const meter = yield* StreamMeter
@@ -50,17 +48,18 @@ export class LogStream extends Context.Service<
         opened: Effect.Effect<void>
       ) {
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
-        const search = searchOf(query)
-        const subscription = yield* tail.subscribe(keyOf(query), search)
+        const subscription = yield* tail.subscribe(keyOf(query), searchOf(query))
         // The answer has begun, so it is too late to refuse: a database that is away is waited for.
-        const start = afterSeq ?? (yield* Effect.orDie(Effect.retry(watermark.now, rereads)))
+        const now = Effect.orDie(Effect.retry(watermark.now, rereads))
+        const start = afterSeq ?? (yield* Effect.raceFirst(now, shutdown.begun))
+        if (start === undefined) return Stream.empty
         yield* opened
-        const options = { search, afterSeq: start, heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs }
-        const next = yield* makeTailFeed(options, searches, subscription)
-        return Stream.fromEffectRepeat(next)
+        const options = { afterSeq: start, heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs }
+        const next = yield* makeTailFeed(options, { ...subscription, ended: shutdown.begun })
+        return Stream.fromPull(Effect.succeed(next))
       })
       const open = (query: LogStreamQuery, afterSeq: number | undefined, opened: Effect.Effect<void>) =>
-        untilShutdown(shutdown)(Stream.unwrap(feed(query, afterSeq, opened)))
+        Stream.concat(Stream.unwrap(feed(query, afterSeq, opened)), retryHint(shutdown))
       return LogStream.of({ open })
     })
   )

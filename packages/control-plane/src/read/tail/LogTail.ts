@@ -1,23 +1,28 @@
+import { ControlPlaneSettings, readSetting } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
+import { shareReads } from "../../database/SharedRead.ts"
 import type { SearchTooSlow } from "../../database/search/SearchBudget.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import type { EventQuery } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
 import { makeRereads } from "../stream/FeedWaits.ts"
-import { makeTailQueue, type TailBatch, type TailGap, type TailQueue, tailBatch } from "./TailQueue.ts"
+import { streamReadsAt } from "../stream/StreamReads.ts"
+import type { TailSources } from "./TailFeed.ts"
+import { framesOf, type TailFrames, TailWindow, WINDOWS_BYTES } from "./TailWindow.ts"
 
-/** Events that are read for all subscribers of the same search at a time. */
-const EVENTS_PER_READ = 500
+/** Events that are read at a time, for all followers of a search or for one that is behind. */
+export const TAIL_PAGE = 500
 /** Between two looks at the log that follow each other: what is committed meanwhile shares a read. Milliseconds. */
 const LOOK_INTERVAL_MS = 15
 /** After this time the log is looked at although nobody has told of anything: words may get lost. Milliseconds. */
@@ -26,32 +31,23 @@ const IDLE_MS = 1_000
 const HELD_UP_MS = 5
 const LONGEST_HELD_UP_MS = 200
 
-export interface TailSubscription {
-  readonly take: Effect.Effect<TailBatch | TailGap>
-  /** To be called with every item once nothing of it is owed any more. */
-  readonly handled: (item: TailBatch | TailGap) => void
-  /** The seq up to which the subscriber has had everything, when nothing waits for it; else 0. */
-  readonly told: () => number
-}
+export type TailSubscription = Pick<TailSources, "news" | "read" | "window">
 
 /** Those who follow the same search. */
 interface Followers {
   readonly search: EventQuery
-  readonly queues: Set<TailQueue>
+  readonly window: TailWindow
+  readonly news: Set<Latch.Latch>
   readonly wake: Queue.Queue<void>
-  /** Up to where they were offered everything; undefined before the first look. */
-  at: number | undefined
-  /** The end of the last batch. */
-  batched: number
   /** Whether other processes have told of commits since the log was last seen to end at the watermark. */
   isUnsure: boolean
 }
 
 /**
  * The end of the log, for all who follow it (docs/http.md#log-stream). For each different search one fiber reads what
- * has come, up to the watermark, and offers the same bytes to all who asked for it; however many follow, the database
- * is read once. What the log tells of commits is only a wake-up: the rows are the truth, so nothing is lost or told
- * twice, whoever appends.
+ * has come, up to the watermark, into a window that all who asked for it are sent the same bytes from; however many
+ * follow, the database is read once. What the log tells of commits is only a wake-up: the rows are the truth, so
+ * nothing is lost or told twice, whoever appends.
  */
 export class LogTail extends Context.Service<
   LogTail,
@@ -69,10 +65,14 @@ export class LogTail extends Context.Service<
       const live = yield* LiveEvents
       const searches = yield* EventSearch
       const watermark = yield* Watermark
+      const poolMax = yield* readSetting(ControlPlaneSettings.DB_POOL_MAX)
       const scope = yield* Effect.scope
       const followed = new Map<string, Followers>()
       const readers = new Map<Followers, Fiber.Fiber<never>>()
       const oneByOne = yield* Semaphore.make(1)
+      // Those who are behind do not keep the ones who are not.
+      const looks = Semaphore.makeUnsafe(streamReadsAt(poolMax))
+      const pages = Semaphore.makeUnsafe(streamReadsAt(poolMax))
       /** The last seq of what this process has committed. */
       let committed = 0
 
@@ -87,29 +87,44 @@ export class LogTail extends Context.Service<
         }
       })
 
-      /** Reads and offers what is below the watermark; answers whether the log goes on above it. */
+      const mostBytes = () => Math.floor(WINDOWS_BYTES / Math.max(1, followed.size))
+
+      /** Reads what is below the watermark into the window; answers whether the log goes on above it. */
       const look = Effect.fnUntraced(function* (followers: Followers) {
+        const { search, window } = followers
         const mark = yield* watermark.now
-        const { filter, rest } = followers.search
-        let at = followers.at ?? mark
-        while (at < mark) {
-          const search: EventQuery = { filter: { ...filter, afterSeq: at }, rest, upToSeq: mark }
-          const found = yield* searches.page(search, EVENTS_PER_READ)
-          at = found.upTo
-          if (found.events.length > 0) {
-            const batch = tailBatch(followers.batched, at, found.events)
-            followers.batched = at
-            for (const queue of followers.queues) queue.offer(batch)
-          }
-          followers.at = at
+        if (window.start === undefined) {
+          window.begin(mark)
+          tell(followers)
         }
-        followers.at = Math.max(at, mark)
-        if (committed > mark) return true
+        while (window.end < mark) {
+          const from = { ...search, filter: { ...search.filter, afterSeq: window.end }, upToSeq: mark }
+          const { events, upTo } = yield* searches.page(from, TAIL_PAGE)
+          window.push(upTo, events, mostBytes())
+          if (events.length > 0) tell(followers)
+        }
+        return committed > mark ? "above" : mark
+      }, looks.withPermits(1))
+
+      /** Whether events are held up that the window is waiting for. */
+      const isHeldUpBehind = Effect.fnUntraced(function* (followers: Followers) {
+        const looked = yield* look(followers)
+        if (looked === "above") return true
         if (!followers.isUnsure) return false
         followers.isUnsure = false
-        followers.isUnsure = yield* searches.isBeyond(mark)
+        followers.isUnsure = yield* searches.isBeyond(looked)
         return followers.isUnsure
       })
+
+      const readOlder = yield* shareReads(
+        Effect.fnUntraced(function* ({ afterSeq, search, window }: OlderPage) {
+          const from = { ...search, filter: { ...search.filter, afterSeq }, upToSeq: window.start }
+          const { events, upTo } = yield* searches.page(from, TAIL_PAGE)
+          const page: TailFrames = { upTo, frames: events.length === 0 ? [] : [framesOf(events).bytes] }
+          return page
+        }, pages.withPermits(1)),
+        ({ afterSeq, key }) => `${afterSeq} ${key}`
+      )
 
       const follow = Effect.fnUntraced(function* (followers: Followers) {
         let heldUp = HELD_UP_MS
@@ -124,48 +139,56 @@ export class LogTail extends Context.Service<
         while (true) {
           const woken = yield* Queue.take(followers.wake).pipe(Effect.timeoutOption(isHeldUp ? heldUp : IDLE_MS))
           heldUp = isHeldUp && Option.isNone(woken) ? Math.min(heldUp * 2, LONGEST_HELD_UP_MS) : HELD_UP_MS
-          isHeldUp = yield* look(followers).pipe(Effect.tap(Effect.sync(rereads.succeeded)), Effect.catch(failed))
+          isHeldUp = yield* isHeldUpBehind(followers).pipe(
+            Effect.tap(Effect.sync(rereads.succeeded)),
+            Effect.catch(failed)
+          )
           yield* Effect.sleep(LOOK_INTERVAL_MS)
         }
       }, Effect.withTracerEnabled(false))
 
-      const join = Effect.fnUntraced(function* (key: string, search: EventQuery, queue: TailQueue) {
+      const join = Effect.fnUntraced(function* (key: string, search: EventQuery, news: Latch.Latch) {
         const known = followed.get(key)
         if (known !== undefined) {
-          known.queues.add(queue)
+          known.news.add(news)
           return known
         }
         const wake = yield* Queue.sliding<void>(1)
-        const followers: Followers = {
-          search,
-          queues: new Set([queue]),
-          wake,
-          at: undefined,
-          batched: 0,
-          isUnsure: true
-        }
+        const window = new TailWindow()
+        const followers: Followers = { search, window, news: new Set([news]), wake, isUnsure: true }
         followed.set(key, followers)
+        for (const other of followed.values()) other.window.trim(mostBytes())
         Queue.offerUnsafe(wake, undefined)
         readers.set(followers, yield* Effect.forkIn(follow(followers), scope))
         return followers
       }, oneByOne.withPermits(1))
 
-      const leave = Effect.fnUntraced(function* (key: string, followers: Followers, queue: TailQueue) {
-        followers.queues.delete(queue)
+      const leave = Effect.fnUntraced(function* (key: string, followers: Followers, news: Latch.Latch) {
+        followers.news.delete(news)
         const reader = readers.get(followers)
-        if (followers.queues.size > 0 || reader === undefined) return
+        if (followers.news.size > 0 || reader === undefined) return
         followed.delete(key)
         readers.delete(followers)
         yield* Fiber.interrupt(reader)
       }, oneByOne.withPermits(1))
 
       const subscribe = Effect.fnUntraced(function* (key: string, search: EventQuery) {
-        const queue = yield* makeTailQueue
-        const followers = yield* Effect.acquireRelease(join(key, search, queue), (joined) => leave(key, joined, queue))
-        const told = () => (queue.isEmpty() ? (followers.at ?? 0) : 0)
-        return { take: queue.take, handled: queue.handled, told }
+        const news = Latch.makeUnsafe(false)
+        const { window } = yield* Effect.acquireRelease(join(key, search, news), (joined) => leave(key, joined, news))
+        return { window, news, read: (afterSeq: number) => readOlder({ key, search, window, afterSeq }) }
       })
       return LogTail.of({ subscribe })
     })
   )
+}
+
+interface OlderPage {
+  readonly key: string
+  readonly search: EventQuery
+  readonly window: TailWindow
+  readonly afterSeq: number
+}
+
+const tell = ({ news }: Pick<Followers, "news">) => {
+  for (const latch of news) latch.openUnsafe()
 }

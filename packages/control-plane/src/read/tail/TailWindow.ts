@@ -1,0 +1,116 @@
+import type { StoredEvent } from "../../log/EventRepository.ts"
+import { canonicalEventFrame } from "../../log/LiveEvents.ts"
+
+/** Bytes of frames that the windows of all searches hold together. */
+export const WINDOWS_BYTES = 32 * 1024 * 1024
+/** Stretches that one window holds; many small ones would make the way through them long. */
+const WINDOW_STRETCHES = 2_048
+/** A client is handed so many bytes at a time, or one stretch. */
+const HANDED_BYTES = 256 * 1024
+
+/** Frames, the same bytes for everybody who is sent them, and the seq up to which nothing else matches. */
+export interface TailFrames {
+  readonly upTo: number
+  readonly frames: ReadonlyArray<Uint8Array>
+}
+
+/** A stretch of the log: it begins where the one before it ends. */
+interface Stretch {
+  readonly upTo: number
+  readonly seqs: ReadonlyArray<number>
+  /** Where the frame of each event ends in the bytes. */
+  readonly ends: ReadonlyArray<number>
+  readonly bytes: Uint8Array
+}
+
+/** The frames of events, and where each ends. */
+export const framesOf = (events: ReadonlyArray<StoredEvent>) => {
+  const frames = events.map((event) => Buffer.from(canonicalEventFrame(event)))
+  let end = 0
+  const ends = frames.map(({ length }) => {
+    end += length
+    return end
+  })
+  return { ends, bytes: Buffer.concat(frames, end) }
+}
+
+/**
+ * The last stretch of the log as the followers of one search are sent it (docs/http.md#log-stream), in so many bytes at
+ * most. Each follower knows its own place, so one that is slow costs nothing here: it is handed all that has come since
+ * at once, and reads the database only when its place is older than the window.
+ */
+export class TailWindow {
+  #stretches: Array<Stretch> = []
+  #bytes = 0
+  /** The window knows every match behind this seq; undefined before the first look at the log. */
+  #start: number | undefined
+  #end = 0
+
+  get start(): number | undefined {
+    return this.#start
+  }
+
+  /** Up to where the log has been looked at. */
+  get end(): number {
+    return this.#end
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** The log is followed from here on. */
+  begin(at: number): void {
+    this.#start ??= at
+    this.#end = Math.max(this.#end, at)
+  }
+
+  /** These events are all that match behind the end, up to a seq. */
+  push(upTo: number, events: ReadonlyArray<StoredEvent>, mostBytes: number): void {
+    this.#end = upTo
+    if (events.length > 0) {
+      const stretch = { upTo, seqs: events.map(({ seq }) => seq), ...framesOf(events) }
+      this.#stretches.push(stretch)
+      this.#bytes += stretch.bytes.length
+    }
+    this.trim(mostBytes)
+  }
+
+  /** Lets go of the oldest stretches until no more than so many bytes are held. */
+  trim(mostBytes: number): void {
+    let gone = 0
+    while (this.#bytes > mostBytes || this.#stretches.length - gone > WINDOW_STRETCHES) {
+      const oldest = this.#stretches[gone]
+      if (oldest === undefined) break
+      this.#bytes -= oldest.bytes.length
+      this.#start = oldest.upTo
+      gone += 1
+    }
+    if (gone > 0) this.#stretches = this.#stretches.slice(gone)
+  }
+
+  /** What comes behind a seq; undefined when the window does not know it any more. */
+  behind(seq: number): TailFrames | undefined {
+    if (this.#start === undefined) return { upTo: 0, frames: [] }
+    if (seq < this.#start) return undefined
+    let place = this.#stretches.length
+    while (place > 0 && (this.#stretches[place - 1]?.upTo ?? 0) > seq) place -= 1
+    const frames: Array<Uint8Array> = []
+    let bytes = 0
+    for (let stretch = this.#stretches[place]; stretch !== undefined; stretch = this.#stretches[++place]) {
+      const rest = restOf(stretch, seq)
+      if (frames.length > 0 && bytes + rest.length > HANDED_BYTES) {
+        return { upTo: this.#stretches[place - 1]?.upTo ?? seq, frames }
+      }
+      if (rest.length > 0) frames.push(rest)
+      bytes += rest.length
+    }
+    return { upTo: this.#end, frames }
+  }
+}
+
+const restOf = ({ bytes, ends, seqs }: Stretch, seq: number): Uint8Array => {
+  if ((seqs[0] ?? 0) > seq) return bytes
+  const next = seqs.findIndex((known) => known > seq)
+  return next < 0 ? bytes.subarray(bytes.length) : bytes.subarray(ends[next - 1] ?? 0)
+}

@@ -1,0 +1,100 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import * as TestClock from "effect/testing/TestClock"
+import { makeTailFeed } from "../../../src/read/tail/TailFeed.ts"
+import { type TailFrames, TailWindow } from "../../../src/read/tail/TailWindow.ts"
+
+const event = (seq: number) => ({ seq, index: seq, json: `{"seq":${seq}}` })
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
+const HEARTBEAT_MS = 1_000
+
+const opened = Effect.fnUntraced(function* (afterSeq: number, pages: ReadonlyArray<TailFrames> = []) {
+  const window = new TailWindow()
+  const news = Latch.makeUnsafe(false)
+  const over = yield* Deferred.make<void>()
+  const asked: Array<number> = []
+  const read = (after: number) =>
+    Effect.sync(() => {
+      asked.push(after)
+      return pages[asked.length - 1] ?? { upTo: after, frames: [] }
+    })
+  const next = yield* makeTailFeed(
+    { afterSeq, heartbeatMs: HEARTBEAT_MS },
+    { window, news, read, ended: Deferred.await(over) }
+  )
+  const ids = Effect.map(next, (frames) =>
+    Buffer.concat(frames)
+      .toString("utf8")
+      .match(/(?<=^id: )\d+/gm)
+      ?.map(Number)
+  )
+  const push = (upTo: number, ...seqs: ReadonlyArray<number>) => {
+    window.push(upTo, seqs.map(event), NO_LIMIT)
+    news.openUnsafe()
+  }
+  return { asked, ids, over, push, window }
+})
+
+// docs/http.md#log-stream
+describe("the feed of the log", () => {
+  it.effect("begins with a heartbeat, hands out what has come since the last time at once, and waits for more", () =>
+    Effect.gen(function* () {
+      const { ids, push, window } = yield* opened(5)
+      window.begin(5)
+      assert.deepStrictEqual(yield* ids, [5])
+      push(6, 6)
+      push(9, 7, 8)
+      assert.deepStrictEqual(yield* ids, [6, 7, 8])
+      const waiting = yield* Effect.forkChild(ids)
+      yield* Effect.repeat(Effect.yieldNow, { times: 20 })
+      assert.isUndefined(waiting.pollUnsafe())
+      push(10, 10)
+      assert.deepStrictEqual(yield* Fiber.join(waiting), [10])
+    })
+  )
+
+  it.effect("reads the database only up to where the window begins", () =>
+    Effect.gen(function* () {
+      const page = { upTo: 20, frames: [Buffer.from("id: 11\n\n")] }
+      const { asked, ids, push, window } = yield* opened(10, [page])
+      window.begin(20)
+      push(22, 21)
+      assert.deepStrictEqual(yield* ids, [10])
+      assert.deepStrictEqual(yield* ids, [11])
+      assert.deepStrictEqual(yield* ids, [21])
+      assert.deepStrictEqual(asked, [10])
+    })
+  )
+
+  it.effect("beats at its time where nothing matches, and says how far the log was looked at", () =>
+    Effect.gen(function* () {
+      const { ids, push, window } = yield* opened(5)
+      window.begin(5)
+      yield* ids
+      for (const place of [40, 50]) {
+        const waiting = yield* Effect.forkChild(ids)
+        push(place)
+        yield* Effect.repeat(Effect.yieldNow, { times: 20 })
+        assert.isUndefined(waiting.pollUnsafe())
+        yield* TestClock.adjust(HEARTBEAT_MS)
+        assert.deepStrictEqual(yield* Fiber.join(waiting), [place])
+      }
+    })
+  )
+
+  it.effect("ends when the service stops, also while it waits", () =>
+    Effect.gen(function* () {
+      const { ids, over, window } = yield* opened(5)
+      window.begin(5)
+      yield* ids
+      const waiting = yield* Effect.forkChild(Effect.exit(ids))
+      yield* Effect.repeat(Effect.yieldNow, { times: 20 })
+      yield* Deferred.succeed(over, undefined)
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(waiting)))
+    })
+  )
+})

@@ -99,12 +99,12 @@ export class LogTail extends Context.Service<
         }
         while (window.end < mark) {
           const from = { ...search, filter: { ...search.filter, afterSeq: window.end }, upToSeq: mark }
-          const { events, upTo } = yield* searches.page(from, TAIL_PAGE)
+          const { events, upTo } = yield* looks.withPermits(1)(searches.page(from, TAIL_PAGE))
           window.push(upTo, events, mostBytes())
           if (events.length > 0) tell(followers)
         }
         return committed > mark ? "above" : mark
-      }, looks.withPermits(1))
+      })
 
       /** Whether events are held up that the window is waiting for. */
       const isHeldUpBehind = Effect.fnUntraced(function* (followers: Followers) {

@@ -33,6 +33,8 @@ export interface Cost {
   readonly seconds: number
   /** Of the control plane's process, all threads. */
   readonly serviceCpu: number
+  /** Of the further processes of the bench that were named. */
+  readonly helpersCpu: number | undefined
   /** Of the database server with its backends. */
   readonly databaseCpu: number | undefined
   /** Everything on the machine besides the bench: the noise in the figures. */
@@ -41,13 +43,16 @@ export interface Cost {
   readonly peakBytes: number
 }
 
-/** Does it and answers what it cost. */
-export const measured = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
-  const before = yield* readMeters
+/** Does it and answers what it cost; `helpers` says what further processes of the bench have used. */
+export const measured = Effect.fnUntraced(function* <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  helpers: Effect.Effect<number | undefined> = Effect.succeed(0)
+) {
+  const before = yield* readMeters(helpers)
   const started = yield* Clock.monotonicTimeNanos
   const value = yield* effect
   const ended = yield* Clock.monotonicTimeNanos
-  const after = yield* readMeters
+  const after = yield* readMeters(helpers)
   const databaseCpu = difference(after.database, before.database)
   const all = difference(after.machine, before.machine)
   const ours = difference(after.bench, before.bench)
@@ -55,6 +60,7 @@ export const measured = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Eff
   const cost: Cost = {
     seconds: Number(ended - started) / NANOS_PER_SECOND,
     serviceCpu,
+    helpersCpu: difference(after.helpers, before.helpers),
     databaseCpu,
     // Clocks of different grain can make the rest a little less than nothing.
     foreignCpu:
@@ -66,14 +72,19 @@ export const measured = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Eff
   return { value, cost }
 })
 
-const readMeters = Effect.gen(function* () {
+const readMeters = Effect.fnUntraced(function* (helpers: Effect.Effect<number | undefined>) {
+  const helped = yield* helpers
   const runtime = yield* (yield* RuntimeProcess).cpuSeconds
   const own = process.cpuUsage()
   return {
     service: yield* (yield* ControlPlaneProcess).usage,
     database: yield* (yield* BenchDatabase).cpuSeconds,
     machine: yield* machineCpuSeconds,
-    bench: runtime === undefined ? undefined : runtime + (own.user + own.system) / MICROS_PER_SECOND
+    helpers: helped,
+    bench:
+      runtime === undefined || helped === undefined
+        ? undefined
+        : runtime + helped + (own.user + own.system) / MICROS_PER_SECOND
   }
 })
 

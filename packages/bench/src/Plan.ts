@@ -173,7 +173,11 @@ export const fullPlan: Plan = {
     { ...PACE, runs: 10, subscribers: 10 },
     { ...PACE, runs: 1, subscribers: 100 }
   ],
-  tails: [{ ...PACE, runs: 10, subscribers: 200, ofLog: true, aim: 50 }],
+  tails: [
+    { ...PACE, runs: 10, subscribers: 50, ofLog: true },
+    { ...PACE, runs: 10, subscribers: 100, ofLog: true },
+    { ...PACE, runs: 10, subscribers: 200, ofLog: true, aim: 50 }
+  ],
   posts: [
     { runs: 200, atOnce: 1, aims: { p50: 8 } },
     { runs: 640, atOnce: 32, aims: { p99: 80, perSecond: 400, cpu: 4 } }

@@ -18,6 +18,12 @@ export const streamOf = (runId: string): string => `/runs/${runId}/stream`
 /** The stream of the whole log, which begins with a heartbeat. */
 export const LOG_STREAM = "/events/stream"
 
+/** A service, and what a request to it has to carry. */
+export interface StreamTarget {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
 export interface EventStream {
   /** Waits until the stream has brought so many events in all. */
   readonly brought: (events: number) => Effect.Effect<void, StreamBroken>
@@ -38,8 +44,11 @@ const NANOS_PER_MICRO = 1_000n
  * something has come, from when on nothing is missed. Apart from the reader of the tests because it shares the
  * machine with what it measures: it decodes nothing, and without a listener it only counts.
  */
-export const openEventStream = Effect.fnUntraced(function* (path: string, listener?: EventListener) {
-  const { headers, url } = yield* ControlPlaneProcess
+export const followEvents = Effect.fnUntraced(function* (
+  { headers, url }: StreamTarget,
+  path: string,
+  listener?: EventListener
+) {
   const clock = yield* Clock.Clock
   const opened = yield* Deferred.make<void, StreamBroken>()
   const enough = yield* Deferred.make<void, StreamBroken>()
@@ -93,4 +102,9 @@ export const openEventStream = Effect.fnUntraced(function* (path: string, listen
       return events >= count ? Effect.void : Deferred.await(enough)
     })
   return { brought, bytes: () => bytes } satisfies EventStream
+})
+
+/** The same of the control plane under measurement. */
+export const openEventStream = Effect.fnUntraced(function* (path: string, listener?: EventListener) {
+  return yield* followEvents(yield* ControlPlaneProcess, path, listener)
 })

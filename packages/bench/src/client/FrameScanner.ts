@@ -1,9 +1,13 @@
 const END = Buffer.from("\n\n")
 const EVENT = Buffer.from("event: canonical_event\n")
 
-/** Counts the canonical events that begin in the chunks of a stream, and looks at nothing else of them. */
+/**
+ * Counts the canonical events that begin in the chunks of a stream, and looks at nothing else of them. Of a chunk it
+ * keeps nothing, so that its bytes may be written over.
+ */
 export class EventCounter {
-  #tail: Buffer = Buffer.alloc(0)
+  readonly #tail = Buffer.alloc(EVENT.length - 1)
+  #kept = 0
   #events = 0
 
   get events(): number {
@@ -11,13 +15,11 @@ export class EventCounter {
   }
 
   push(chunk: Buffer): void {
-    const seam = Buffer.concat([this.#tail, chunk.subarray(0, EVENT.length - 1)])
+    const seam = Buffer.concat([this.#tail.subarray(0, this.#kept), chunk.subarray(0, EVENT.length - 1)])
     if (seam.includes(EVENT)) this.#events += 1
     for (let at = chunk.indexOf(EVENT); at >= 0; at = chunk.indexOf(EVENT, at + EVENT.length)) this.#events += 1
-    this.#tail =
-      chunk.length >= EVENT.length - 1
-        ? chunk.subarray(chunk.length - EVENT.length + 1)
-        : Buffer.concat([this.#tail, chunk]).subarray(-EVENT.length + 1)
+    const end = chunk.length >= this.#tail.length ? chunk : seam
+    this.#kept = end.copy(this.#tail, 0, Math.max(0, end.length - this.#tail.length))
   }
 }
 

@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
-import { LOG_STREAM, openEventStream, streamOf } from "../client/EventStream.ts"
+import { openEventStream, type StreamBroken, streamOf } from "../client/EventStream.ts"
+import { openTailReaders } from "../client/tails/TailReaders.ts"
 import type { Figure, Outcome } from "../Figures.ts"
 import { type Cost, costFigures, costInWords, measured, within } from "../Measurement.ts"
 import type { LatencyLoad } from "../Plan.ts"
+import type { ChildFailed } from "../process/ChildProcess.ts"
 import { number } from "../Report.ts"
 import { EVENTS_PER_STAMPED_ENVELOPE, readStamp } from "../runtime/History.ts"
 import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
@@ -36,38 +38,55 @@ export const latency = Effect.fn("Latency.measure")(
     const perSecond = load.eventsPerSecond / EVENTS_PER_STAMPED_ENVELOPE
     const perRun = Math.max(1, Math.round((perSecond * load.seconds) / load.runs))
     const fleet = yield* openFleet(load.runs, 0)
-    const millis: Array<number> = []
-    const listener = (frame: Buffer, receivedMicros: number) => {
-      const emitted = readStamp(frame)
-      if (emitted !== undefined) millis.push((receivedMicros - emitted) / MICROS_PER_MILLI)
-    }
-    const sources = load.ofLog === true ? [LOG_STREAM] : fleet.runIds.map(streamOf)
-    const events = EVENTS_PER_STAMPED_ENVELOPE * perRun * (load.ofLog === true ? load.runs : 1)
-    const streams = yield* Effect.forEach(
-      sources.flatMap((path) => Array.from({ length: load.subscribers }, (_, number) => ({ path, number }))),
-      ({ number, path }) => openEventStream(path, isListener(load, number) ? listener : undefined),
-      { concurrency: 8 }
-    )
-    const { cost } = yield* measured(
+    const envelopes = perRun * load.runs
+    const { brought, cpuSeconds }: Followed = yield* load.ofLog === true
+      ? followLog(load, EVENTS_PER_STAMPED_ENVELOPE * envelopes)
+      : followRuns(load, fleet.runIds, EVENTS_PER_STAMPED_ENVELOPE * perRun)
+    const { cost, value } = yield* measured(
       Effect.gen(function* () {
-        yield* runtime.run({ _tag: "Pace", sessions: fleet.sessions, envelopes: perRun * load.runs, perSecond })
-        const all = Effect.forEach(streams, ({ brought }) => brought(events), {
-          discard: true
-        })
-        yield* within("every event at every subscriber", all)
-      })
+        yield* runtime.run({ _tag: "Pace", sessions: fleet.sessions, envelopes, perSecond })
+        return yield* within("every event at every subscriber", brought)
+      }),
+      cpuSeconds
     )
-    const bytes = streams.reduce((sum, stream) => sum + stream.bytes(), 0)
     yield* closeFleet(fleet)
-    const found: LatencyFound = { load, millis: spreadOf(millis), bytes, cost }
+    const found: LatencyFound = { load, ...value, cost }
     return found
   },
   (effect) => Effect.scoped(effect)
 )
 
-/** Spread over all of them, as those that are served last wait longest. */
-const isListener = ({ ofLog, subscribers }: LatencyLoad, number: number) =>
-  ofLog !== true || number % Math.ceil(subscribers / LISTENERS_OF_LOG) === 0
+interface Followed {
+  /** Answers when every event has come to every subscriber. */
+  readonly brought: Effect.Effect<Pick<LatencyFound, "millis" | "bytes">, ChildFailed | StreamBroken>
+  /** Of processes of their own. */
+  readonly cpuSeconds: Effect.Effect<number | undefined>
+}
+
+/** Clients of the stream of each run, in this process. */
+const followRuns = Effect.fnUntraced(function* (load: LatencyLoad, runIds: ReadonlyArray<string>, events: number) {
+  const millis: Array<number> = []
+  const listener = (frame: Buffer, receivedMicros: number) => {
+    const emitted = readStamp(frame)
+    if (emitted !== undefined) millis.push((receivedMicros - emitted) / MICROS_PER_MILLI)
+  }
+  const streams = yield* Effect.forEach(
+    runIds.flatMap((runId) => Array.from({ length: load.subscribers }, () => streamOf(runId))),
+    (path) => openEventStream(path, listener),
+    { concurrency: 8 }
+  )
+  const brought = Effect.gen(function* () {
+    yield* Effect.forEach(streams, (stream) => stream.brought(events), { discard: true })
+    return { millis: spreadOf(millis), bytes: streams.reduce((sum, stream) => sum + stream.bytes(), 0) }
+  })
+  return { brought, cpuSeconds: Effect.succeed(0) }
+})
+
+/** Clients of the stream of the whole log, in a process of their own. */
+const followLog = Effect.fnUntraced(function* ({ subscribers }: LatencyLoad, events: number) {
+  const readers = yield* openTailReaders(subscribers, Math.min(subscribers, LISTENERS_OF_LOG))
+  return { brought: readers.brought(events), cpuSeconds: readers.cpuSeconds }
+})
 
 export const latencyOutcome = ({ bytes, cost, load, millis }: LatencyFound): Outcome => {
   const { aim, eventsPerSecond, ofLog, runs, subscribers } = load
@@ -83,10 +102,12 @@ export const latencyOutcome = ({ bytes, cost, load, millis }: LatencyFound): Out
     ofLog === true
       ? `tails ${eventsPerSecond}/s of ${runs} runs, ${subscribers} SSE of the log`
       : `latency ${eventsPerSecond}/s, ${runs} x ${subscribers} SSE`
+  const readersInWords =
+    ofLog === true && cost.helpersCpu !== undefined ? `, the clients' CPU ${number(cost.helpersCpu)} s` : ""
   const line =
     `${scenario}: p50 ${number(millis.p50)}, p95 ${number(millis.p95)}, p99 ${number(millis.p99)}, ` +
     `max ${number(millis.max)} ms ` +
     `over ${number(millis.count)} deliveries in ${number(cost.seconds)} s ` +
-    `(${number(bytes / BYTES_PER_MEGABYTE / cost.seconds)} MB/s), ${costInWords(cost)}`
+    `(${number(bytes / BYTES_PER_MEGABYTE / cost.seconds)} MB/s), ${costInWords(cost)}${readersInWords}`
   return { scenario, line, figures }
 }

@@ -21,10 +21,14 @@ describe("the frames of an event stream", () => {
     }
   })
 
-  it("are counted wherever the chunks are cut", () => {
+  it("are counted wherever the chunks are cut, also when each is written over the one before", () => {
+    const buffer = Buffer.alloc(bytes.length)
     for (let size = 1; size <= bytes.length; size++) {
       const counter = new EventCounter()
-      for (let at = 0; at < bytes.length; at += size) counter.push(bytes.subarray(at, at + size))
+      for (let at = 0; at < bytes.length; at += size) {
+        const length = bytes.copy(buffer, 0, at, at + size)
+        counter.push(buffer.subarray(0, length))
+      }
       assert.strictEqual(counter.events, 3)
     }
   })

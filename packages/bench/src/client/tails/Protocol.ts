@@ -1,0 +1,31 @@
+import * as Schema from "effect/Schema"
+
+/** What the bench asks of the process that reads the stream of the whole log. */
+export const ReadersCommand = Schema.Union([
+  /** Opens so many clients, of which some tell when each event came; answered when all have their first bytes. */
+  Schema.TaggedStruct("Open", {
+    url: Schema.String,
+    headers: Schema.Record(Schema.String, Schema.String),
+    clients: Schema.Int,
+    listeners: Schema.Int
+  }),
+  /** Answered when each client has had so many events. */
+  Schema.TaggedStruct("Await", { events: Schema.Int })
+])
+export type ReadersCommand = typeof ReadersCommand.Type
+
+/** Of times in milliseconds. */
+const Spread = Schema.Struct({
+  count: Schema.Int,
+  p50: Schema.Number,
+  p95: Schema.Number,
+  p99: Schema.Number,
+  max: Schema.Number
+})
+
+export const ReadersReply = Schema.Union([
+  Schema.TaggedStruct("Ready", {}),
+  Schema.TaggedStruct("Opened", {}),
+  Schema.TaggedStruct("Brought", { millis: Spread, bytes: Schema.Int })
+])
+export type ReadersReply = typeof ReadersReply.Type

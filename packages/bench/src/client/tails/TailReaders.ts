@@ -1,0 +1,36 @@
+import * as Effect from "effect/Effect"
+import { ChildFailed, startChild } from "../../process/ChildProcess.ts"
+import { cpuSecondsOfTree } from "../../process/CpuTime.ts"
+import type { Spread } from "../../Statistics.ts"
+import { ControlPlaneProcess } from "../../service/ControlPlaneProcess.ts"
+import { type ReadersCommand, ReadersReply } from "./Protocol.ts"
+
+export interface TailReaders {
+  /** CPU seconds of the process; undefined where the platform does not say. */
+  readonly cpuSeconds: Effect.Effect<number | undefined>
+  /** Waits until each of the clients has had so many events. */
+  readonly brought: (events: number) => Effect.Effect<{ readonly millis: Spread; readonly bytes: number }, ChildFailed>
+}
+
+const NAME = "readers"
+
+/**
+ * Opens clients of the stream of the whole log in a process of their own, until the scope closes: two hundred clients
+ * are work enough that they would be late beside anything else.
+ */
+export const openTailReaders = Effect.fn("TailReaders.open")(function* (clients: number, listeners: number) {
+  const { headers, url } = yield* ControlPlaneProcess
+  const child = yield* startChild<ReadersCommand, ReadersReply>({
+    name: NAME,
+    entry: new URL("./main.ts", import.meta.url),
+    environment: {},
+    reply: ReadersReply
+  })
+  yield* child.ask({ _tag: "Open", url, headers, clients, listeners })
+  const brought = Effect.fnUntraced(function* (events: number) {
+    const reply = yield* child.ask({ _tag: "Await", events })
+    return reply._tag === "Brought" ? reply : yield* new ChildFailed({ name: NAME, reason: `answered ${reply._tag}` })
+  })
+  const readers: TailReaders = { brought, cpuSeconds: cpuSecondsOfTree(child.pid) }
+  return readers
+})

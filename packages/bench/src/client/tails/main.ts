@@ -1,0 +1,53 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import { serveParent } from "../../process/ParentLink.ts"
+import { readStamp } from "../../runtime/History.ts"
+import { spreadOf } from "../../Statistics.ts"
+import { type EventStream, followEvents, LOG_STREAM, type StreamBroken } from "../EventStream.ts"
+import { countEvents } from "./CountEvents.ts"
+import { ReadersCommand, type ReadersReply } from "./Protocol.ts"
+
+const MICROS_PER_MILLI = 1_000
+/** Streams that are opened at a time. */
+const OPENED_AT_ONCE = 8
+
+const program = Effect.gen(function* () {
+  const scope = yield* Effect.scope
+  const millis: Array<number> = []
+  const streams: Array<EventStream> = []
+
+  const listener = (frame: Buffer, receivedMicros: number) => {
+    const emitted = readStamp(frame)
+    if (emitted !== undefined) millis.push((receivedMicros - emitted) / MICROS_PER_MILLI)
+  }
+  const open = Effect.fnUntraced(function* ({ clients, headers, listeners, url }: Of<"Open">) {
+    const target = { url, headers }
+    // Spread over all of them, as those that are served last wait longest.
+    const every = Math.ceil(clients / listeners)
+    const opened = yield* Effect.forEach(
+      Array.from({ length: clients }, (_, number) => number),
+      (number) => (number % every === 0 ? followEvents(target, LOG_STREAM, listener) : countEvents(target, LOG_STREAM)),
+      { concurrency: OPENED_AT_ONCE }
+    )
+    streams.push(...opened)
+    return { _tag: "Opened" } satisfies ReadersReply
+  })
+  const awaited = Effect.fnUntraced(function* ({ events }: Of<"Await">) {
+    yield* Effect.forEach(streams, ({ brought }) => brought(events), { discard: true })
+    const bytes = streams.reduce((sum, stream) => sum + stream.bytes(), 0)
+    return { _tag: "Brought", millis: spreadOf(millis), bytes } satisfies ReadersReply
+  })
+  const answer = (command: ReadersCommand): Effect.Effect<ReadersReply, StreamBroken> =>
+    command._tag === "Open" ? Effect.provideService(open(command), Scope.Scope, scope) : awaited(command)
+
+  yield* serveParent<ReadersCommand, ReadersReply, StreamBroken, never>({
+    greeting: { _tag: "Ready" },
+    command: ReadersCommand,
+    answer
+  })
+})
+
+type Of<Tag extends ReadersCommand["_tag"]> = Extract<ReadersCommand, { readonly _tag: Tag }>
+
+NodeRuntime.runMain(Effect.scoped(program))

@@ -87,6 +87,13 @@ describe("why", () => {
     assert.strictEqual(story.claims[1]?.text, "b evaluated p1: APPROVE, confidence 0.8")
   })
 
+  it("does not call a veto met that nobody cast", () => {
+    const rules = { objection_handling: { critical_severity_vetoes: true } }
+    const story = whyOf(opened({ rules }), proposes("a"), votes("a", "APPROVE"), commits(true))
+    const veto = story.rules.find(({ rule }) => rule === "objection_handling.critical_severity_vetoes")
+    assert.deepInclude(veto, { satisfied: true, text: "fewer than 1 critical objections, so no veto (deny)" })
+  })
+
   it("names whose vote it hangs on", () => {
     const story = whyOf(opened(four), proposes("a"), votes("a", "APPROVE"), votes("d", "REJECT"), commits(true))
     assert.strictEqual(story.summary, "carried by 1 of 4; without any one of a, d it would not stand")

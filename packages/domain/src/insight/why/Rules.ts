@@ -91,7 +91,7 @@ const askedOfDecision = ({ policy: { rules } }: SessionTerms, positive: boolean)
     objections.critical_severity_vetoes && {
       rule: "objection_handling.critical_severity_vetoes",
       refusedAs: ["objection_handling.critical_severity_vetoes"],
-      text: `${objections.veto_threshold} critical objections veto (${objections.critical_objection_action})`,
+      text: `fewer than ${objections.veto_threshold} critical objections, so no veto (${objections.critical_objection_action})`,
       decidedBy: ["Objection"]
     },
     commitment.require_vote_quorum && {

@@ -24,14 +24,15 @@ interface ReadPart<Row> {
 }
 
 /**
- * A page of a list, `{"data":[...]` and what comes `after`, whose rows are read by their keys as the client takes them.
- * What is gone by then is left out (docs/http.md#page-bytes).
+ * A list whose rows are read by their keys as the client takes them, between the texts `before` and `after` it. What is
+ * gone by then is left out (docs/http.md#page-bytes).
  */
 export const listPage = <Key, Row, E>(
   keys: ReadonlyArray<Key>,
   read: (keys: ReadonlyArray<Key>) => Effect.Effect<ReadPart<Row>, E>,
   textOf: (row: Row) => string,
-  after: string
+  after: string,
+  before = `{"data":[`
 ): Effect.Effect<TextPage<E>, E> => {
   const part = (left: ReadonlyArray<Key>, opening: string, separator: string): Effect.Effect<TextPage<E>, E> =>
     left.length === 0
@@ -41,7 +42,7 @@ export const listPage = <Key, Row, E>(
           if (!isCut) return { text: text + after }
           return { text, next: part(left.slice(taken), "", rows.length === 0 ? separator : ",") }
         })
-  return part(keys, `{"data":[`, "")
+  return part(keys, before, before.endsWith("[") ? "" : ",")
 }
 
 /**

@@ -30,8 +30,10 @@ export class WebhookRepository extends Context.Service<
   WebhookRepository,
   {
     readonly insert: (id: string, webhook: NewWebhook, at: string) => Effect.Effect<Webhook, SqlError>
-    /** All of them, the oldest first. */
-    readonly list: Effect.Effect<ReadonlyArray<Webhook>, SqlError>
+    /** The ids of all of them, the oldest first. */
+    readonly ids: Effect.Effect<ReadonlyArray<string>, SqlError>
+    /** The first of these, as many as may be held at a time. */
+    readonly list: (ids: ReadonlyArray<string>) => Effect.Effect<BoundedRows<Webhook>, SqlError>
     readonly find: (id: string) => Effect.Effect<Webhook | undefined, SqlError>
     /** False when there is no such subscription. */
     readonly update: (id: string, change: WebhookChange, at: string) => Effect.Effect<boolean, SqlError>
@@ -62,17 +64,32 @@ export class WebhookRepository extends Context.Service<
       const sql = yield* PgClient.PgClient
 
       // Only what is pending is counted, by an index that holds nothing else; the ends were counted as they came.
-      const select = (condition: ReturnType<typeof sql.and>) => sql<WebhookRow>`
-        SELECT w.id::text AS id, w.url, w.events, w.secret, w.active, w.created_at, w.updated_at, w.succeeded, w.failed,
-               w.last_delivered_at, (SELECT count(*) FROM webhook_deliveries d
-                                     WHERE d.webhook_id = w.id AND d.status = 'pending') AS pending
-        FROM webhooks w WHERE ${condition} ORDER BY w.created_at, w.id`
+      const webhookColumns = sql`
+        w.id::text AS id, w.url, w.events, w.secret, w.active, w.created_at, w.updated_at, w.succeeded, w.failed,
+        w.last_delivered_at, (SELECT count(*) FROM webhook_deliveries d
+                              WHERE d.webhook_id = w.id AND d.status = 'pending') AS pending`
 
       const find = Effect.fn("WebhookRepository.find")((id: string) =>
-        Effect.map(select(sql.and([sql`w.id = ${id}::uuid`])), ([row]) => row && toWebhook(row))
+        Effect.map(
+          sql<WebhookRow>`SELECT ${webhookColumns} FROM webhooks w WHERE w.id = ${id}::uuid`,
+          ([row]) => row && toWebhook(row)
+        )
       )
-      const list = Effect.map(select(sql.and([])), (rows) => rows.map(toWebhook)).pipe(
-        Effect.withSpan("WebhookRepository.list")
+      const webhookIds = Effect.map(
+        sql<{ readonly id: string }>`SELECT id::text AS id FROM webhooks ORDER BY created_at, webhooks.id`,
+        (rows) => rows.map(({ id }) => id)
+      ).pipe(Effect.withSpan("WebhookRepository.ids"))
+      const list = Effect.fn("WebhookRepository.list")((ids: ReadonlyArray<string>) =>
+        Effect.map(
+          readBounded<WebhookRow>(sql, {
+            keys: sql`${ids}::text[]::uuid[]`,
+            from: sql`webhooks w`,
+            isOf: (id) => sql`w.id = ${id}`,
+            columns: webhookColumns,
+            bytes: sql`octet_length(w.url) + octet_length(array_to_string(w.events, ','))`
+          }),
+          (part) => ({ ...part, rows: part.rows.map(toWebhook) })
+        )
       )
 
       const insert = Effect.fn("WebhookRepository.insert")(
@@ -190,7 +207,18 @@ export class WebhookRepository extends Context.Service<
           : { _tag: "Queued" as const, delivery: toDelivery(row) }
       })
 
-      return WebhookRepository.of({ insert, list, find, update, remove, deliveryIds, deliveries, requeue, enqueueTest })
+      return WebhookRepository.of({
+        insert,
+        ids: webhookIds,
+        list,
+        find,
+        update,
+        remove,
+        deliveryIds,
+        deliveries,
+        requeue,
+        enqueueTest
+      })
     })
   )
 }

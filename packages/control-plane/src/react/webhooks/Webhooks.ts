@@ -35,7 +35,8 @@ export class Webhooks extends Context.Service<
   {
     /** The only answer that shows the secret in full. */
     readonly create: (webhook: NewWebhook, caller: Caller) => Effect.Effect<Webhook, BadRequest | SqlError>
-    readonly list: Effect.Effect<ReadonlyArray<Webhook>, SqlError>
+    /** An array of subscriptions as text, which is read as it is taken. */
+    readonly list: Effect.Effect<TextPage<SqlError>, SqlError>
     readonly update: (
       id: string,
       change: WebhookChange,
@@ -86,7 +87,9 @@ export class Webhooks extends Context.Service<
         return yield* sql.withTransaction(insert)
       })
 
-      const list = Effect.map(repository.list, (webhooks) => webhooks.map(masked))
+      const list = Effect.flatMap(repository.ids, (ids) =>
+        listPage(ids, repository.list, (webhook) => JSON.stringify(masked(webhook)), "]", "[")
+      )
 
       const update = Effect.fn("Webhooks.update")(function* (id: string, change: WebhookChange, caller: Caller) {
         if (change.url !== undefined) yield* requireAllowedTarget(change.url)

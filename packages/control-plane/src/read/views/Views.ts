@@ -27,13 +27,16 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../../audit/AuditTrail.ts"
+import { readBounded } from "../../database/BoundedRows.ts"
+import { listPage, type TextPage } from "../../edge/JsonAnswer.ts"
 import { Ids } from "../../log/Ids.ts"
 
 /** Saved views (docs/http.md#views). Every change commits with its audit entry. */
 export class Views extends Context.Service<
   Views,
   {
-    readonly list: (resource: QueryResource | undefined) => Effect.Effect<ReadonlyArray<View>, SqlError>
+    /** An array of views as text, which is read as it is taken. */
+    readonly list: (resource: QueryResource | undefined) => Effect.Effect<TextPage<SqlError>, SqlError>
     readonly create: (view: NewView, caller: Caller) => Effect.Effect<View, BadRequest | Conflict | SqlError>
     readonly update: (
       id: string,
@@ -75,12 +78,22 @@ export class Views extends Context.Service<
           () => Effect.fail(viewNameTaken(name))
         )
 
+      const read = (views: ReadonlyArray<{ readonly id: string }>) =>
+        readBounded<ViewRow>(sql, {
+          keys: sql`${views.map(({ id }) => id)}::text[]::uuid[]`,
+          from: sql`views`,
+          isOf: (id) => sql`id = ${id}`,
+          columns,
+          bytes: sql`octet_length(name) + octet_length(q) + octet_length(array_to_string(columns, ','))`
+        })
+
       const list = Effect.fn("Views.list")(function* (resource: QueryResource | undefined) {
-        const rows = yield* sql<ViewRow>`
-          SELECT ${columns} FROM views WHERE ${resource ?? null}::text IS NULL OR resource = ${resource ?? null}
+        const saved = yield* sql<{ readonly id: string }>`
+          SELECT id::text AS id FROM views WHERE ${resource ?? null}::text IS NULL OR resource = ${resource ?? null}
           ORDER BY resource, name`
         const ours = systemViews.filter((view) => resource === undefined || view.resource === resource)
-        return [...ours, ...rows.map(toView)]
+        const before = `[${ours.map((view) => JSON.stringify(view)).join(",")}`
+        return yield* listPage(saved, read, (row) => JSON.stringify(toView(row)), "]", before)
       })
 
       const create = Effect.fn("Views.create")(function* (view: NewView, caller: Caller) {

@@ -2,6 +2,7 @@ import { ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { asCaller } from "../../edge/CurrentCaller.ts"
+import { jsonPages } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { Views } from "./Views.ts"
 
@@ -12,7 +13,7 @@ export const ViewsHttp = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const views = yield* Views
     return handlers.handleAll({
-      list: ({ query }) => orUnavailable(views.list(query.resource)),
+      list: ({ query }) => orUnavailable(Effect.map(views.list(query.resource), jsonPages)),
       create: ({ payload }) => asCaller((caller) => views.create(payload, caller)),
       update: ({ params, payload }) => asCaller((caller) => views.update(params.id, payload, caller)),
       remove: ({ params }) => asCaller((caller) => views.remove(params.id, caller))

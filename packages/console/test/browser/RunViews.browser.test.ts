@@ -220,7 +220,7 @@ describe("the views of a run in a browser", () => {
       assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
       await context.close()
     },
-    4 * PATIENCE_MS
+    8 * PATIENCE_MS
   )
 
   it(

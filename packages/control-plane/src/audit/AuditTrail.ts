@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../database/SqlFailures.ts"
+import { together } from "../database/Together.ts"
 import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
 
 /** Who asks, and under which `x-request-id`; the id is empty outside of a request. */
@@ -48,14 +49,25 @@ export class AuditTrail extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const sideEffectFailed = yield* SideEffectMeter
-      const record = Effect.fn("AuditTrail.record")(
-        ({ action, at, caller, details, outcome = "succeeded", resource, resourceId }: AuditEntry) =>
-          Effect.asVoid(sql`
+      const insert = together(sql, (entries: ReadonlyArray<AuditEntry>) =>
+        Effect.map(
+          sql`
           INSERT INTO audit_log (actor, actor_type, action, resource, resource_id, details, request_id, created_at)
-          VALUES (${caller.actor.actorId}, ${caller.actor.actorType}, ${action}, ${resource}, ${resourceId},
-                  ${JSON.stringify({ outcome, ...details })}::text::json, ${caller.requestId === "" ? null : caller.requestId},
-                  ${at}::timestamptz)`)
+          SELECT actor, actor_type, action, resource, resource_id, details, nullif(request_id, ''), created_at
+          FROM unnest(${entries.map(({ caller }) => caller.actor.actorId)}::text[],
+                      ${entries.map(({ caller }) => caller.actor.actorType)}::text[],
+                      ${entries.map(({ action }) => action)}::text[], ${entries.map(({ resource }) => resource)}::text[],
+                      ${entries.map(({ resourceId }) => resourceId)}::text[],
+                      ${entries.map(({ details, outcome = "succeeded" }) => JSON.stringify({ outcome, ...details }))}::text[]::json[],
+                      ${entries.map(({ caller }) => caller.requestId)}::text[],
+                      ${entries.map(({ at }) => at)}::text[]::timestamptz[])
+               WITH ORDINALITY AS entry (actor, actor_type, action, resource, resource_id, details, request_id,
+                                         created_at, place)
+          ORDER BY place`,
+          () => entries.map(() => true)
+        )
       )
+      const record = Effect.fn("AuditTrail.record")((entry: AuditEntry) => Effect.asVoid(insert(entry)))
       const recordDone = (entry: AuditEntry) =>
         Effect.catch(record(entry), (error) => {
           sideEffectFailed("audit")

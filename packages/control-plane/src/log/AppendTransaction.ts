@@ -9,13 +9,13 @@ import type { SqlError } from "effect/sql/SqlError"
 import {
   type AppendRefusal,
   type Changed,
-  type ChangeRequest,
   type CommittedEvent,
   type RebuildRequest,
   RunAlreadyExists,
   RunNotFound
 } from "./AppendRequest.ts"
 import { isCheckpointDue, NO_CHECKPOINT } from "./Checkpoint.ts"
+import { consequencesOf } from "./Consequences.ts"
 import {
   type Decision,
   decide,
@@ -80,54 +80,24 @@ export const makeAppendTransaction = Effect.gen(function* () {
     return { runs, elsewhere }
   })
 
-  /** Rows that follow from what was decided: status and metadata of the run, state of its session. */
-  const writeConsequences = Effect.fnUntraced(function* (decision: Decision) {
-    const { append, at, run } = decision
-    const { request } = append
-    for (const draft of decision.drafts) {
-      if (draft.type === "session.state.changed" && draft.data.state !== undefined) {
-        yield* rows.updateSession(request.runId, draft.ts, draft.data.state, null)
-      } else if (draft.type === "session.stream.opened") {
-        const { status } = draft.data
-        if (status === "opened" || status === "recovered")
-          yield* rows.updateSession(request.runId, draft.ts, null, true)
-        if (status === "closed" || status === "reconnecting")
-          yield* rows.updateSession(request.runId, draft.ts, null, false)
-        if (status === "gap") yield* rows.markGap(request.runId)
-      }
-    }
-    if (request._tag === "Change" && decision.change === "applied") {
-      yield* rows.updateStatus({
-        runId: request.runId,
-        status: request.to,
-        at,
-        startedAt: run.startedAt ?? null,
-        endedAt: run.endedAt ?? null,
-        errorCode: request.failure?.errorCode ?? null,
-        errorMessage: request.failure?.errorMessage ?? null,
-        metadata: yield* enrichedMetadata(request, run, at)
-      })
-    }
-    if (request._tag === "Observe" || request.also === undefined) return
-    if (decision.change === "applied") yield* request.also(at)
-  })
-
   /**
-   * The metadata of a run that is completed or failed, with what its log says of it; null when they stay as they are.
+   * Rows that follow from what was decided: those that callers bring along, then status and metadata of the runs and
+   * state of their sessions, which may have come with the former.
    */
-  const enrichedMetadata = Effect.fnUntraced(function* (
-    { failure, runId, to }: ChangeRequest,
-    { projected, startedAt }: RunInProgress,
-    endedAt: string
-  ) {
-    if (to !== "completed" && to !== "failed") return null
-    const metadata = decodeMetadata(yield* rows.readMetadata(runId))
-    const enriched = enrichMetadata(projected.state, projected.metrics, { startedAt, endedAt })
-    return JSON.stringify({
-      ...metadata,
-      ...enriched,
-      ...(failure === undefined ? {} : { error: failure.errorMessage })
-    })
+  const writeConsequences = Effect.fnUntraced(function* (decisions: ReadonlyArray<Decision>, at: string) {
+    const brought = decisions.flatMap(({ append: { request }, change }) =>
+      request._tag === "Observe" || request.also === undefined || change !== "applied" ? [] : [request.also]
+    )
+    yield* Effect.forEach(brought, (also) => also(at), { concurrency: "unbounded", discard: true })
+    const { ended, ends, gaps, sessions, statuses } = consequencesOf(decisions)
+    if (sessions.runId.length > 0) yield* rows.updateSessions(sessions)
+    if (gaps.length > 0) yield* rows.markGaps(gaps)
+    if (statuses.runId.length > 0) yield* rows.updateStatuses(statuses, at)
+    if (ended.length > 0) {
+      const stored = yield* rows.readMetadata(ends.runId)
+      const metadata = ended.map(({ error, run }) => enrichedMetadata(stored.get(run.head.run.id), run, error, at))
+      yield* rows.updateEnds(ends, metadata, at)
+    }
   })
 
   /**
@@ -156,12 +126,14 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const refuse = (append: QueuedAppend, refusal: AppendRefusal) => {
       settled.push({ append, outcome: Exit.fail(refusal) })
     }
-    const asked: Array<QueuedAppend> = []
-    for (const append of group) {
-      const { request } = append
-      if (request._tag !== "Create" || (yield* request.insert)) asked.push(append)
-      else refuse(append, new RunAlreadyExists({ runId: request.runId }))
-    }
+    const taken = new Set<QueuedAppend>()
+    yield* Effect.forEach(
+      group.flatMap((append) => (append.request._tag === "Create" ? [{ append, insert: append.request.insert }] : [])),
+      ({ append, insert }) => Effect.map(insert, (inserted) => (inserted ? undefined : taken.add(append))),
+      { concurrency: "unbounded", discard: true }
+    )
+    for (const append of taken) refuse(append, new RunAlreadyExists({ runId: append.request.runId }))
+    const asked = group.filter((append) => !taken.has(append))
     const { elsewhere, runs } = yield* openRuns(group)
     const rightful = asked.filter(({ request }) => !elsewhere.has(request.runId))
     const locked = asked.filter(({ request }) => elsewhere.has(request.runId))
@@ -231,7 +203,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const further = reactions.inTransaction(appends)
     yield* sending.sent
     if (dirty.length > 0) yield* rows.write(batch, ends, further)
-    yield* Effect.forEach(decisions, writeConsequences, { discard: true })
+    yield* writeConsequences(decisions, at)
     const [witness] = committed.flatMap(({ events }) => events)
     return {
       appends,
@@ -314,6 +286,19 @@ const appliedChange = ({ append: { request }, at, change }: Decision) =>
   request._tag === "Change" && change === "applied"
     ? { to: request.to, at, error: request.failure?.errorMessage }
     : undefined
+
+/** The metadata of a run that is completed or failed, with what its log says of it. */
+const enrichedMetadata = (
+  stored: string | undefined,
+  { projected, startedAt }: RunInProgress,
+  error: string | undefined,
+  endedAt: string
+): string =>
+  JSON.stringify({
+    ...decodeMetadata(stored ?? "{}"),
+    ...enrichMetadata(projected.state, projected.metrics, { startedAt, endedAt }),
+    ...(error !== undefined && { error })
+  })
 
 const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
 

@@ -7,6 +7,7 @@ import * as Statement from "effect/sql/Statement"
 import { isBadArgument } from "../database/SqlFailures.ts"
 import type { CommittedEvent, LockedRun } from "./AppendRequest.ts"
 import { MAX_CHECKPOINT_BYTES } from "./Checkpoint.ts"
+import type { SessionRows, StatusRows } from "./ConsequenceRows.ts"
 import { emptyChain } from "./seal/HashChain.ts"
 
 /** Events and frames to be written, column by column: each array is one parameter of one `unnest`. */
@@ -270,37 +271,48 @@ const make = Effect.gen(function* () {
         estimated_cost_usd = excluded.estimated_cost_usd, signal_count = excluded.signal_count,
         decision_count = excluded.decision_count`
 
-  const readMetadata = (runId: RunId) =>
+  /** The metadata of the runs, as text. */
+  const readMetadata = (runIds: ReadonlyArray<string>) =>
     Effect.map(
-      sql<{ readonly metadata: string }>`SELECT metadata::text AS metadata FROM runs WHERE id = ${runId}::uuid`,
-      (rows) => rows[0]?.metadata ?? "{}"
+      sql<{ readonly id: string; readonly metadata: string }>`
+        SELECT id::text AS id, metadata::text AS metadata FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`,
+      (rows) => new Map(rows.map(({ id, metadata }) => [id, metadata]))
     )
 
+  const changedStatuses = (rows: StatusRows) => sql`
+    SELECT * FROM unnest(${rows.runId}::text[]::uuid[], ${rows.status}::text[], ${rows.revision}::int[],
+                         ${rows.startedAt}::text[], ${rows.endedAt}::text[], ${rows.errorCode}::text[],
+                         ${rows.errorMessage}::text[])
+                  AS c (run_id, status, revision, started_at, ended_at, error_code, error_message)`
+
+  const setStatus = (at: string) => sql`
+    SET status = c.status, status_revision = c.revision, updated_at = ${at}::timestamptz,
+        started_at = nullif(c.started_at, '')::timestamptz, ended_at = nullif(c.ended_at, '')::timestamptz,
+        error_code = nullif(c.error_code, ''), error_message = CASE WHEN c.error_code <> '' THEN c.error_message END`
+
   /** Metadata are only named when they change: what the table derives of them would be worked out anew each time. */
-  const updateStatus = (change: {
-    readonly runId: RunId
-    readonly status: RunStatus
-    readonly at: string
-    readonly startedAt: string | null
-    readonly endedAt: string | null
-    readonly errorCode: string | null
-    readonly errorMessage: string | null
-    readonly metadata: string | null
-  }) => sql`
-    UPDATE runs SET status = ${change.status}, status_revision = status_revision + 1, updated_at = ${change.at}::timestamptz,
-                    started_at = ${change.startedAt}::timestamptz, ended_at = ${change.endedAt}::timestamptz,
-                    error_code = ${change.errorCode}, error_message = ${change.errorMessage}
-                    ${change.metadata === null ? sql.literal("") : sql`, metadata = ${change.metadata}::text::json`}
-    WHERE id = ${change.runId}::uuid`
+  const updateStatuses = (rows: StatusRows, at: string) => sql`
+    UPDATE runs ${setStatus(at)} FROM (${changedStatuses(rows)}) AS c WHERE runs.id = c.run_id`
 
-  const updateSession = (runId: RunId, at: string, state: string | null, connected: boolean | null) => sql`
+  /** The same for runs whose metadata change with it; in the order of the rows. */
+  const updateEnds = (rows: StatusRows, metadata: ReadonlyArray<string>, at: string) => sql`
+    UPDATE runs ${setStatus(at)}, metadata = m.metadata
+    FROM (${changedStatuses(rows)}) AS c,
+         unnest(${rows.runId}::text[]::uuid[], ${metadata}::text[]::json[]) AS m (run_id, metadata)
+    WHERE runs.id = c.run_id AND m.run_id = c.run_id`
+
+  const updateSessions = (rows: SessionRows) => sql`
     UPDATE sessions
-    SET session_state = coalesce(${state}, session_state), last_seen_at = ${at}::timestamptz, updated_at = ${at}::timestamptz,
-        stream_connected_at = CASE WHEN ${connected}::boolean THEN ${at}::timestamptz ELSE stream_connected_at END,
-        stream_disconnected_at = CASE WHEN NOT ${connected}::boolean THEN ${at}::timestamptz ELSE stream_disconnected_at END
-    WHERE run_id = ${runId}::uuid`
+    SET session_state = coalesce(nullif(c.state, ''), session_state), last_seen_at = c.at, updated_at = c.at,
+        stream_connected_at = coalesce(nullif(c.connected_at, '')::timestamptz, stream_connected_at),
+        stream_disconnected_at = coalesce(nullif(c.disconnected_at, '')::timestamptz, stream_disconnected_at)
+    FROM unnest(${rows.runId}::text[]::uuid[], ${rows.at}::text[]::timestamptz[], ${rows.state}::text[],
+                ${rows.connectedAt}::text[], ${rows.disconnectedAt}::text[])
+         AS c (run_id, at, state, connected_at, disconnected_at)
+    WHERE sessions.run_id = c.run_id`
 
-  const markGap = (runId: RunId) => sql`UPDATE runs SET history_gap = true WHERE id = ${runId}::uuid`
+  const markGaps = (runIds: ReadonlyArray<string>) =>
+    sql`UPDATE runs SET history_gap = true WHERE id = ANY(${runIds}::text[]::uuid[])`
 
   /**
    * Where a transaction stands of which nobody has heard the end. Undefined when the server knows nothing of it: it is
@@ -331,9 +343,10 @@ const make = Effect.gen(function* () {
     writeEvents,
     write,
     readMetadata,
-    updateStatus,
-    updateSession,
-    markGap
+    updateStatuses,
+    updateEnds,
+    updateSessions,
+    markGaps
   } as const
 })
 

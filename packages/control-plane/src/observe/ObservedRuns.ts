@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Request from "effect/Request"
 import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
+import { flattened, together } from "../database/Together.ts"
 import type { LateCancel } from "./LateCancels.ts"
 import { ANNOTATIONS, ANSWER, IMPLICIT_ANSWER } from "./RuntimeAnnotations.ts"
 import { isObservableSessionId } from "./SessionIds.ts"
@@ -73,6 +74,19 @@ export interface RunOfSession {
   readonly isUnfinished: boolean
   /** It has failed because the session did not open in time. */
   readonly hasTimedOut: boolean
+}
+
+interface Binding {
+  readonly run: ObservedRun
+  readonly session: SessionSnapshot
+  readonly capabilities: string
+  readonly at: string
+}
+
+interface TraceArtifact {
+  readonly run: ObservedRun
+  readonly artifactId: string
+  readonly at: string
 }
 
 /** The reads and row writes of the observer that are not appends. */
@@ -215,22 +229,54 @@ export class ObservedRuns extends Context.Service<
             committed: rows.some(({ type }) => type === COMMITMENT)
           })
         )
-      const bind = (run: ObservedRun, session: SessionSnapshot, capabilities: string, at: string) =>
-        Effect.asVoid(sql`
+      const insertSessions = together(sql, (asked: ReadonlyArray<Binding>) => {
+        const sessions = asked.map(({ session }) => session)
+        const participants = flattened(sessions.map((session) => session.participants.map(cleanText)))
+        return Effect.map(
+          sql`
           INSERT INTO sessions (run_id, runtime_kind, runtime_session_id, mode_name, mode_version, configuration_version,
                                 policy_version, initiator_participant_id, session_state, expires_at, last_seen_at,
                                 capabilities, participants, created_at, updated_at)
-          VALUES (${run.id}::uuid, ${run.runtimeKind}, ${run.sessionId}, ${cleanText(session.mode)},
-                  ${cleanText(session.modeVersion)}, ${cleanText(session.configurationVersion)},
-                  ${cleanText(session.policyVersion)}, ${cleanText(session.initiator)}, ${session.state},
-                  to_timestamp(${storableTime(session.expiresAtUnixMs)}::bigint / 1000.0), ${at}::timestamptz,
-                  ${capabilities}::text::json, ${session.participants.map(cleanText)}::text[], ${at}::timestamptz, ${at}::timestamptz)
-          ON CONFLICT (run_id) DO NOTHING`)
-      const addTraceArtifact = (run: ObservedRun, artifactId: string, at: string) =>
-        Effect.asVoid(sql`
+          SELECT a.run_id, a.runtime_kind, a.session_id, a.mode, a.mode_version, a.configuration_version,
+                 a.policy_version, a.initiator, a.state, to_timestamp(a.expires_at / 1000.0), a.at, a.capabilities,
+                 ARRAY(
+                   SELECT p.id FROM unnest(${participants.owner}::int[], ${participants.text}::text[])
+                               WITH ORDINALITY AS p (owner, id, place)
+                   WHERE p.owner = a.place ORDER BY p.place),
+                 a.at, a.at
+          FROM unnest(
+            ${asked.map(({ run }) => run.id)}::text[]::uuid[], ${asked.map(({ run }) => run.runtimeKind)}::text[],
+            ${asked.map(({ run }) => run.sessionId)}::text[], ${sessions.map(({ mode }) => cleanText(mode))}::text[],
+            ${sessions.map(({ modeVersion }) => cleanText(modeVersion))}::text[],
+            ${sessions.map(({ configurationVersion }) => cleanText(configurationVersion))}::text[],
+            ${sessions.map(({ policyVersion }) => cleanText(policyVersion))}::text[],
+            ${sessions.map(({ initiator }) => cleanText(initiator))}::text[],
+            ${sessions.map(({ state }) => state)}::text[],
+            ${sessions.map(({ expiresAtUnixMs }) => storableTime(expiresAtUnixMs))}::bigint[],
+            ${asked.map(({ at }) => at)}::text[]::timestamptz[],
+            ${asked.map(({ capabilities }) => capabilities)}::text[]::json[]
+          ) WITH ORDINALITY AS a (run_id, runtime_kind, session_id, mode, mode_version, configuration_version,
+                                  policy_version, initiator, state, expires_at, at, capabilities, place)
+          ON CONFLICT (run_id) DO NOTHING`,
+          () => asked.map(() => true)
+        )
+      })
+      const bind = (run: ObservedRun, session: SessionSnapshot, capabilities: string, at: string) =>
+        Effect.asVoid(insertSessions({ run, session, capabilities, at }))
+      const insertTraceArtifacts = together(sql, (asked: ReadonlyArray<TraceArtifact>) =>
+        Effect.map(
+          sql`
           INSERT INTO artifacts (id, run_id, kind, label, inline, created_at)
-          VALUES (${artifactId}::uuid, ${run.id}::uuid, 'trace', 'Root run trace',
-                  ${JSON.stringify({ traceId: run.traceId })}::text::json, ${at}::timestamptz)`)
+          SELECT id, run_id, 'trace', 'Root run trace', inline, at
+          FROM unnest(${asked.map(({ artifactId }) => artifactId)}::text[]::uuid[],
+                      ${asked.map(({ run }) => run.id)}::text[]::uuid[],
+                      ${asked.map(({ run }) => JSON.stringify({ traceId: run.traceId }))}::text[]::json[],
+                      ${asked.map(({ at }) => at)}::text[]::timestamptz[]) AS a (id, run_id, inline, at)`,
+          () => asked.map(() => true)
+        )
+      )
+      const addTraceArtifact = (run: ObservedRun, artifactId: string, at: string) =>
+        Effect.asVoid(insertTraceArtifacts({ run, artifactId, at }))
       return ObservedRuns.of({
         find,
         cursor,

@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { createDatabase } from "@runplane/testing"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -8,6 +9,7 @@ import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { DatabaseUnavailable, HELD_CONNECTIONS, layerDatabase, migrateDatabase } from "../../src/database/Database.ts"
 import { describeSqlError, isOutage } from "../../src/database/SqlFailures.ts"
+import { together } from "../../src/database/Together.ts"
 
 const ACQUIRE_TIMEOUT_MS = 300
 
@@ -82,6 +84,77 @@ layer(smallest, { excludeTestServices: true })("the smallest pool", (it) => {
       const ended = sql.withTransaction(sql`SELECT pg_terminate_backend(pg_backend_pid())`)
       const failed: SqlError = yield* Effect.flip(ended)
       assert.isTrue(isOutage(failed))
+      assert.strictEqual((yield* ask)[0]?.answer, 42)
+    })
+  )
+})
+
+/** Rows that say which statement has written them. */
+const statements = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* sql`CREATE TABLE written (row text PRIMARY KEY, statement integer NOT NULL)`.unprepared
+  yield* Effect.addFinalizer(() => Effect.orDie(sql`DROP TABLE written`.unprepared))
+  let count = 0
+  const write = together(sql, (rows: ReadonlyArray<string>) => {
+    count += 1
+    return Effect.as(
+      sql`INSERT INTO written SELECT *, ${count}::int FROM unnest(${rows}::text[])`,
+      rows.map((row) => row.toUpperCase())
+    )
+  })
+  const writeAll = (rows: ReadonlyArray<string>) => Effect.forEach(rows, write, { concurrency: "unbounded" })
+  const found = Effect.map(
+    sql<{ readonly rows: string }>`
+      SELECT string_agg(row, ' ' ORDER BY row) AS rows FROM written GROUP BY statement ORDER BY min(row)`,
+    (lines) => lines.map(({ rows }) => rows)
+  )
+  return { found, write, writeAll }
+})
+
+layer(smallest, { excludeTestServices: true })("rows that are written together", (it) => {
+  it.effect("share a statement in a transaction, and each caller gets its own answer", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { found, writeAll } = yield* statements
+      assert.deepStrictEqual(yield* sql.withTransaction(writeAll(["a", "b", "c"])), ["A", "B", "C"])
+      assert.deepStrictEqual(yield* found, ["a b c"])
+    })
+  )
+
+  it.effect("share nothing with another transaction, nor outside of one", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { found, write, writeAll } = yield* statements
+      const rolledBack = sql.withTransaction(Effect.andThen(writeAll(["c", "d"]), Effect.fail("on purpose" as const)))
+      const outcomes = yield* Effect.all(
+        [sql.withTransaction(writeAll(["a", "b"])), Effect.flip(rolledBack), write("e"), write("f")],
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(outcomes, [["A", "B"], "on purpose", "E", "F"])
+      assert.deepStrictEqual(yield* found, ["a b", "e", "f"])
+    })
+  )
+
+  it.effect("fail together, with the error of their statement", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { found, writeAll } = yield* statements
+      const failed = yield* Effect.flip(sql.withTransaction(writeAll(["a", "b", "a"])))
+      assert.include(describeSqlError(failed), "duplicate key")
+      assert.deepStrictEqual(yield* found, [])
+    })
+  )
+
+  it.effect("are waited for by a caller who is interrupted, so nothing outlives the transaction", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const slow = together(sql, (rows: ReadonlyArray<number>) => Effect.as(sql`SELECT pg_sleep(0.2)`, rows))
+      const begun = yield* Deferred.make<void>()
+      const fiber = yield* Effect.forkChild(
+        sql.withTransaction(Effect.andThen(Deferred.succeed(begun, undefined), slow(1)))
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(fiber)
       assert.strictEqual((yield* ask)[0]?.answer, 42)
     })
   )

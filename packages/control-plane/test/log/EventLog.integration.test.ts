@@ -2,7 +2,14 @@ import { createHash } from "node:crypto"
 import { create, toBinary } from "@bufbuild/protobuf"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { type RawFrame, type RunId, runCompleted, runStarted, streamOpened } from "@runplane/domain"
+import {
+  type RawFrame,
+  type RunId,
+  runCompleted,
+  runStarted,
+  sessionStateChanged,
+  streamOpened
+} from "@runplane/domain"
 import { DecisionMode } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -281,6 +288,64 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("EventLog", (it)
       const { decoded, head } = yield* assertLogIsExact(runId)
       assert.strictEqual(head?.status, "completed")
       assert.strictEqual(decoded.filter((event) => event.type === "run.completed").length, 1)
+    })
+  )
+
+  it.effect("writes what follows from changes that share a transaction: of each run the last", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const sql = yield* PgClient.PgClient
+      const runIds = yield* Effect.forEach([1, 2, 3], () => createRun())
+      const row = (runId: RunId) => sql`
+        INSERT INTO sessions (run_id, runtime_kind, runtime_session_id, mode_name, mode_version, configuration_version,
+                              policy_version, initiator_participant_id, session_state, capabilities, participants,
+                              created_at, updated_at)
+        VALUES (${runId}::uuid, 'rust', ${runId}, '', '', '', '', '', 'OPEN', '{}', '{}', now(), now())`
+      const state = (at: string, sessionId: string, name: "OPEN" | "SUSPENDED") =>
+        sessionStateChanged(at, { sessionId, state: name })
+      yield* Effect.forEach(
+        runIds,
+        (runId) =>
+          Effect.all(
+            [
+              log.change({ runId, to: "starting", events: started }),
+              log.change({ runId, to: "binding_session", events: () => [], also: () => Effect.asVoid(row(runId)) }),
+              log.change({
+                runId,
+                to: "running",
+                events: (_, at) => [state(at, runId, "OPEN"), streamOpened(at, runId, { status: "opened" })]
+              }),
+              log.change({ runId, to: "suspended", events: (_, at) => [state(at, runId, "SUSPENDED")] })
+            ],
+            { concurrency: "unbounded" }
+          ),
+        { concurrency: "unbounded" }
+      )
+      const failure = { errorCode: "SESSION_EXPIRED", errorMessage: "on purpose" }
+      const [first, second, third] = runIds
+      if (first === undefined || second === undefined || third === undefined) return assert.fail()
+      yield* Effect.all(
+        [
+          log.change({ runId: first, to: "failed", events: () => [], failure }),
+          log.change({ runId: second, to: "completed", events: completed })
+        ],
+        { concurrency: "unbounded" }
+      )
+      const found = yield* sql<{ readonly line: string }>`
+        SELECT concat_ws(' ', r.status, r.status_revision, r.started_at IS NOT NULL, r.ended_at IS NOT NULL,
+                         r.error_code, r.error_message, r.metadata ->> 'error', s.session_state,
+                         s.stream_connected_at IS NOT NULL, s.stream_disconnected_at IS NOT NULL) AS line
+        FROM runs r JOIN sessions s ON s.run_id = r.id
+        WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY array_position(${runIds}::text[], r.id::text)`
+      assert.deepStrictEqual(
+        found.map(({ line }) => line),
+        [
+          "failed 5 t t SESSION_EXPIRED on purpose on purpose SUSPENDED t f",
+          "completed 5 t t SUSPENDED t f",
+          "suspended 4 t f SUSPENDED t f"
+        ]
+      )
+      for (const runId of runIds) yield* assertLogIsExact(runId)
     })
   )
 

@@ -5,8 +5,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { flattened, nullableTexts, together } from "../../database/Together.ts"
 import type { NewRun } from "./NewRun.ts"
 import { type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
+
+/** A run to be inserted; see `RunRepository.insert`. */
+interface Insertion {
+  readonly run: NewRun
+  readonly at: string
+  readonly earlier: RunId | undefined
+}
 
 /** `source` of runs that were made of a session which nobody had posted. */
 export const DISCOVERY_SOURCE = "session-discovery"
@@ -42,28 +50,77 @@ export class RunRepository extends Context.Service<
 
       const columns = sql.literal(runColumns)
 
-      const insert = Effect.fn("RunRepository.insert")((run: NewRun, at: string, earlier?: RunId) =>
-        Effect.map(
-          sql`
-            WITH run AS (
+      /** Each run at most once; answers which of them have been inserted. */
+      const insertOnce = (asked: ReadonlyArray<Insertion>) => {
+        const runs = asked.map(({ run }) => run)
+        const tags = flattened(runs.map((run) => run.tags))
+        return Effect.map(
+          sql<{ readonly run_id: string }>`
+            WITH asked AS (
+              SELECT * FROM unnest(
+                ${runs.map(({ id }) => id)}::text[]::uuid[], ${runs.map(({ mode }) => mode)}::text[],
+                ${runs.map(({ modeName }) => modeName)}::text[], ${runs.map(({ runtimeKind }) => runtimeKind)}::text[],
+                ${nullableTexts(runs.map(({ runtimeVersion }) => runtimeVersion ?? null))}::text[],
+                ${runs.map(({ sessionId }) => sessionId)}::text[], ${runs.map(({ traceId }) => traceId)}::text[],
+                ${runs.map(({ spanId }) => spanId)}::text[],
+                ${nullableTexts(runs.map(({ traceParent }) => traceParent ?? null))}::text[],
+                ${nullableTexts(runs.map(({ idempotencyKey }) => idempotencyKey ?? null))}::text[],
+                ${nullableTexts(runs.map(({ sourceKind }) => sourceKind ?? null))}::text[],
+                ${nullableTexts(runs.map(({ sourceRef }) => sourceRef ?? null))}::text[],
+                ${nullableTexts(runs.map(({ scenarioRef }) => scenarioRef ?? null))}::text[],
+                ${nullableTexts(runs.map(({ environment }) => environment ?? null))}::text[],
+                ${nullableTexts(runs.map(({ policyVersion }) => policyVersion ?? null))}::text[],
+                ${runs.map(({ metadata }) => JSON.stringify(metadata))}::text[]::json[],
+                ${runs.map(({ searchText }) => searchText)}::text[],
+                ${asked.map(({ at }) => at)}::text[]::timestamptz[],
+                ${nullableTexts(asked.map(({ earlier }) => earlier ?? null))}::text[]::uuid[]
+              ) WITH ORDINALITY AS a (
+                id, mode, mode_name, runtime_kind, runtime_version, session_id, trace_id, span_id, trace_parent,
+                idempotency_key, source_kind, source_ref, scenario_ref, environment, policy_version, metadata,
+                search_text, at, earlier, place)
+            ), run AS (
               INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_version, runtime_session_id, trace_id,
                                 span_id, trace_parent, idempotency_key, source_kind, source_ref, scenario_ref, environment,
                                 policy_version, tags, metadata, search_text, created_at, updated_at)
-              SELECT ${run.id}::uuid, 'queued', ${run.mode}, ${run.modeName}, ${run.runtimeKind},
-                      ${run.runtimeVersion ?? null}, ${run.sessionId}, ${run.traceId}, ${run.spanId},
-                      ${run.traceParent ?? null}, ${run.idempotencyKey ?? null}, ${run.sourceKind ?? null}, ${run.sourceRef ?? null},
-                      ${run.scenarioRef ?? null}, ${run.environment ?? null}, ${run.policyVersion ?? null},
-                      ${run.tags}::text[], ${JSON.stringify(run.metadata)}::text::json, ${run.searchText},
-                      ${at}::timestamptz, ${at}::timestamptz
+              SELECT a.id, 'queued', a.mode, a.mode_name, a.runtime_kind, a.runtime_version, a.session_id, a.trace_id,
+                     a.span_id, a.trace_parent, a.idempotency_key, a.source_kind, a.source_ref, a.scenario_ref,
+                     a.environment, a.policy_version,
+                     ARRAY(
+                       SELECT t.tag FROM unnest(${tags.owner}::int[], ${tags.text}::text[])
+                                    WITH ORDINALITY AS t (owner, tag, place)
+                       WHERE t.owner = a.place ORDER BY t.place),
+                     a.metadata, a.search_text, a.at, a.at
+              FROM asked a
               WHERE NOT EXISTS (
                 SELECT FROM runs other
-                WHERE other.runtime_session_id = ${run.sessionId} AND other.id IS DISTINCT FROM ${earlier ?? null}::uuid)
+                WHERE other.runtime_session_id = a.session_id AND other.id IS DISTINCT FROM a.earlier)
+              ORDER BY a.place
               ON CONFLICT DO NOTHING
               RETURNING id
             )
-            INSERT INTO run_heads (run_id) SELECT id FROM run RETURNING run_id`,
-          (rows) => rows.length > 0
+            INSERT INTO run_heads (run_id) SELECT id FROM run RETURNING run_id::text AS run_id`,
+          (rows) => new Set(rows.map(({ run_id }) => run_id))
         )
+      }
+
+      /** Of insertions of one run the first may succeed, so the others come after it. */
+      const insertAll = (asked: ReadonlyArray<Insertion>): Effect.Effect<ReadonlyArray<boolean>, SqlError> =>
+        Effect.gen(function* () {
+          const first = new Map<string, Insertion>()
+          for (const insertion of asked) {
+            if (!first.has(insertion.run.id)) first.set(insertion.run.id, insertion)
+          }
+          const inserted = yield* insertOnce([...first.values()])
+          const others = asked.filter((insertion) => first.get(insertion.run.id) !== insertion)
+          const later = others.length === 0 ? [] : yield* insertAll(others)
+          let next = 0
+          return asked.map((insertion) =>
+            first.get(insertion.run.id) === insertion ? inserted.has(insertion.run.id) : (later[next++] ?? false)
+          )
+        })
+      const insertTogether = together(sql, insertAll)
+      const insert = Effect.fn("RunRepository.insert")((run: NewRun, at: string, earlier?: RunId) =>
+        insertTogether({ run, at, earlier })
       )
 
       // What the run has gained since its discovery stays; what the discovery itself said gives way.

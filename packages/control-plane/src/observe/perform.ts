@@ -75,12 +75,21 @@ export const makePerform = Effect.gen(function* () {
         (frames) => FiberHandle.run(subscription, frames)
       )
 
+    /** Appends of a run that wait at the same time share a transaction, in their order. */
+    const writeBoth = ({ before, write }: ActionOf<"Write">) =>
+      before === undefined
+        ? writer.write(run, write)
+        : Effect.map(
+            Effect.all([writer.write(run, before), writer.write(run, write)], { concurrency: "unbounded" }),
+            ([, appended]) => appended
+          )
+
     return (action: Action) => {
       switch (action._tag) {
         case "Write":
           return replied(
             Effect.map(
-              writer.write(run, action.write),
+              writeBoth(action),
               (appended): Happening | undefined =>
                 appended && {
                   _tag: "Written",

@@ -42,7 +42,8 @@ export type SessionQuestion = "opened" | "ended" | "paused" | "reconnect" | "cou
  * nothing is decided on what the log does not have. Questions to the runtime, subscriptions and the clock go on beside.
  */
 export type Action =
-  | { readonly _tag: "Write"; readonly write: Write }
+  /** `before` is appended just before it. Both are on their way at once; the answer is that of the latter. */
+  | { readonly _tag: "Write"; readonly write: Write; readonly before?: Write }
   /** Appends the frames after the cursor: answered by `Stored`, `Behind`, `CursorLost` or `RunDeleted`. */
   | { readonly _tag: "Store"; readonly frames: ReadonlyArray<ObservedFrame>; readonly cursor: number }
   | { readonly _tag: "ReadCursor" }

@@ -167,7 +167,7 @@ const bind = (state: Unbound, policy: DescribedPolicy | undefined): Decision => 
   const { capabilities, session } = step
   return [
     { ...state, step: { _tag: "Binding", session } },
-    [write({ _tag: "Bind", session, policy, capabilities }), write({ _tag: "Run", session })]
+    [{ _tag: "Write", write: { _tag: "Run", session }, before: { _tag: "Bind", session, policy, capabilities } }]
   ]
 }
 

@@ -229,10 +229,11 @@ export class Trial {
       case "Write":
         if (this.deleted) replies.push({ _tag: "RunDeleted" })
         else {
+          if (action.before !== undefined) this.#change(action.before)
           this.#change(action.write)
           replies.push({ _tag: "Written", write: action.write._tag, status: this.status, cursor: this.cursor })
         }
-        return [lineOf(action.write)]
+        return [...(action.before === undefined ? [] : [lineOf(action.before)]), lineOf(action.write)]
       case "Store":
         replies.push(this.#store(action.frames, action.cursor))
         return [`store ${action.frames.map(nameOf).join(" ")} after ${action.cursor}`]

@@ -183,7 +183,8 @@ export class AppendQueue extends Context.Service<
           return Effect.succeed({ appends: fill(large), release: releaseLarge })
         }
         if (small.size > 0) return Effect.succeed({ appends: fill(small), release: Effect.void })
-        return Effect.andThen(wakened, takeGroup)
+        // What is asked for in the same moment as the append that wakes the writer comes into its group.
+        return Effect.andThen(Effect.andThen(wakened, Effect.yieldNow), takeGroup)
       })
       const wakened = Effect.callback<void>((resume) => {
         const waiting = () => resume(Effect.void)

@@ -67,6 +67,17 @@ describe("AppendQueue", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("puts what is asked for in the same moment into one group, also for a writer that has waited", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      const waiting = yield* Effect.forkChild(takeGroup)
+      yield* Effect.yieldNow
+      const append = (runId: RunId) => queue.append(AppendRequest.Observe({ runId, frames: [] }), [])
+      yield* Effect.forkChild(Effect.all([append(A), append(A), append(B)], { concurrency: "unbounded" }))
+      assert.deepStrictEqual(runsOf(yield* Fiber.join(waiting)), [A, A, B])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("cuts groups by requests and by bytes, and lets one that is larger go alone", () =>
     Effect.gen(function* () {
       for (let number = 0; number < GROUP_REQUESTS + 1; number++) yield* ask(runOf(number))

@@ -16,6 +16,7 @@ import {
   violationsOf,
   waitingRun
 } from "./Stage.ts"
+import { followed, ticketFor } from "./Tickets.ts"
 
 let decided = ""
 
@@ -302,4 +303,32 @@ describe("the console in a browser", () => {
     },
     4 * PATIENCE_MS
   )
+
+  it("lets an EventSource without a key follow a run by a ticket: one run, one use, one minute", async () => {
+    const { context, misdeeds, page } = await openPage({ signedIn: false })
+    await go(page, "/")
+    const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${decided}`)).body
+    const nothing = { opened: 0, indexes: [], status: undefined }
+    const follow = (path: string) => followed(page, path, lastEventIndex)
+    assert.deepStrictEqual(await follow(`/runs/${decided}/stream`), nothing, "without a ticket")
+
+    const other = await waitingRun({ runLabel: "of no concern to the ticket" })
+    const asked = Date.now()
+    const { expiresAt, path, ticket } = await ticketFor(decided)
+    assert.isAtMost(expiresAt - Date.now(), 60_000)
+    assert.isAbove(expiresAt, asked)
+    const elsewhere = await follow(`/runs/${other.body.runId}/stream?ticket=${ticket}`)
+    assert.deepStrictEqual(elsewhere, nothing, "for another run")
+
+    const seen = await follow(path)
+    assert.deepStrictEqual(seen, {
+      opened: 1,
+      indexes: Array.from({ length: lastEventIndex }, (_, place) => place + 1),
+      status: "completed"
+    })
+    assert.deepStrictEqual(await follow(path), nothing, "a second time")
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await ask("POST", `${CONTROL_PLANE}/runs/${other.body.runId}/cancel`, { reason: "it was only for comparison" })
+    await context.close()
+  })
 })

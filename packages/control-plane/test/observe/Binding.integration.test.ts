@@ -1,3 +1,4 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
@@ -30,6 +31,26 @@ const waitingRun = Effect.gen(function* () {
 })
 
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("a run around its binding", (it) => {
+  it.effect("binds a run and lets it run in one transaction", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const runId = yield* waitingRun
+      yield* openSession(runId)
+      yield* awaitStatus(runId, "running")
+      const found = yield* sql<{ readonly types: string }>`
+        SELECT string_agg(type, ' ' ORDER BY index) AS types FROM canonical_events
+        WHERE run_id = ${runId}::uuid GROUP BY xmin::text ORDER BY min(index)`
+      assert.deepStrictEqual(
+        found.map(({ types }) => types),
+        [
+          "run.created",
+          "run.started",
+          "session.bound participant.seen participant.seen session.stream.opened session.state.changed artifact.created"
+        ]
+      )
+    }).pipe(Effect.provide(layerTestObservation()))
+  )
+
   it.effect("tells of a resumption although the session ends right after it", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

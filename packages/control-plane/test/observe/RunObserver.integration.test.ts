@@ -1,5 +1,4 @@
 import { create, toBinary } from "@bufbuild/protobuf"
-import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import type { RunId } from "@runplane/domain"
 import { CommitmentPayloadSchema, DecisionMode, SessionStartPayloadSchema } from "@runplane/runtime"
@@ -121,24 +120,6 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
         "session.stream.opened",
         "run.completed"
       ])
-    }).pipe(Effect.provide(layerTestObservation()))
-  )
-
-  it.effect("binds a run and lets it run in one transaction", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const runId = yield* runningRun
-      const found = yield* sql<{ readonly types: string }>`
-        SELECT string_agg(type, ' ' ORDER BY index) AS types FROM canonical_events
-        WHERE run_id = ${runId}::uuid GROUP BY xmin::text ORDER BY min(index)`
-      assert.deepStrictEqual(
-        found.map(({ types }) => types),
-        [
-          "run.created",
-          "run.started",
-          "session.bound participant.seen participant.seen session.stream.opened session.state.changed artifact.created"
-        ]
-      )
     }).pipe(Effect.provide(layerTestObservation()))
   )
 

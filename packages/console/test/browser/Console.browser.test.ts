@@ -274,36 +274,6 @@ describe("the console in a browser", () => {
     }
   })
 
-  // Last: it stops what the others need.
-  it(
-    "goes on by itself when the control plane was gone",
-    async () => {
-      const waiting = await waitingRun({})
-      const list = await openPage()
-      const run = await openPage()
-      await go(list.page, "/runs")
-      await list.page.locator("[data-row='0']").waitFor()
-      await go(run.page, `/runs/${waiting.body.runId}`)
-      await light(run.page, "live")
-      await stopStack()
-      await light(list.page, "unreachable")
-      await light(run.page, "reconnecting")
-      await list.page.locator("[data-row='0']").waitFor()
-      await picture(list.page, "gone-1280-light")
-      await picture(run.page, "gone-run-1280-light")
-      await startStack()
-      await light(list.page, "polling")
-      await ask("POST", `${CONTROL_PLANE}/runs/${waiting.body.runId}/cancel`, { reason: "enough" })
-      await run.page.locator("header [data-status='cancelled'], header [data-status='failed']").first().waitFor()
-      await light(run.page, "complete")
-      const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${waiting.body.runId}`)).body
-      await lightSays(run.page, `Complete · ${lastEventIndex} events`)
-      await list.context.close()
-      await run.context.close()
-    },
-    4 * PATIENCE_MS
-  )
-
   it("lets an EventSource without a key follow a run by a ticket: one run, one use, one minute", async () => {
     const { context, misdeeds, page } = await openPage({ signedIn: false })
     await go(page, "/")
@@ -331,4 +301,36 @@ describe("the console in a browser", () => {
     await ask("POST", `${CONTROL_PLANE}/runs/${other.body.runId}/cancel`, { reason: "it was only for comparison" })
     await context.close()
   })
+
+  // Last: it stops what the others need.
+  it(
+    "goes on by itself when the control plane was gone",
+    async () => {
+      const waiting = await waitingRun({})
+      const list = await openPage()
+      const run = await openPage()
+      await go(list.page, "/runs")
+      await list.page.locator("[data-row='0']").waitFor()
+      await go(run.page, `/runs/${waiting.body.runId}`)
+      await light(run.page, "live")
+      // The view comes in a chunk of its own.
+      await run.page.getByText("No decision yet").first().waitFor()
+      await stopStack()
+      await light(list.page, "unreachable")
+      await light(run.page, "reconnecting")
+      await list.page.locator("[data-row='0']").waitFor()
+      await picture(list.page, "gone-1280-light")
+      await picture(run.page, "gone-run-1280-light")
+      await startStack()
+      await light(list.page, "polling")
+      await ask("POST", `${CONTROL_PLANE}/runs/${waiting.body.runId}/cancel`, { reason: "enough" })
+      await run.page.locator("header [data-status='cancelled'], header [data-status='failed']").first().waitFor()
+      await light(run.page, "complete")
+      const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${waiting.body.runId}`)).body
+      await lightSays(run.page, `Complete · ${lastEventIndex} events`)
+      await list.context.close()
+      await run.context.close()
+    },
+    4 * PATIENCE_MS
+  )
 })

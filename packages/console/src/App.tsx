@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { Activity, Bot, LayoutDashboard, ListTree, Radio, Rocket, Scale, ScrollText, Webhook } from "lucide-react"
-import { Component, lazy, type ReactNode, Suspense } from "react"
+import { Component, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Router, Switch } from "wouter"
 import type { Config } from "./client/Config.ts"
 import { CallFailed, isPassing } from "./client/Problem.ts"
@@ -9,19 +9,20 @@ import type { Place } from "./shell/Place.ts"
 import { Shell } from "./shell/Shell.tsx"
 import { SignIn } from "./shell/SignIn.tsx"
 import { useStore } from "./ui/hooks.ts"
+import { lazily } from "./ui/lazily.ts"
 import { Empty, Failure, Skeleton } from "./ui/States.tsx"
 
-const OverviewPage = lazy(() => import("./pages/overview/OverviewPage.tsx"))
-const ComparePage = lazy(() => import("./pages/compare/ComparePage.tsx"))
-const EventsPage = lazy(() => import("./pages/events/EventsPage.tsx"))
-const AgentsPage = lazy(() => import("./pages/agents/AgentsPage.tsx"))
-const PoliciesPage = lazy(() => import("./pages/policies/PoliciesPage.tsx"))
-const WebhooksPage = lazy(() => import("./pages/webhooks/WebhooksPage.tsx"))
-const AuditPage = lazy(() => import("./pages/audit/AuditPage.tsx"))
-const OperationsPage = lazy(() => import("./pages/operations/OperationsPage.tsx"))
-const RunsPage = lazy(() => import("./pages/runs/RunsPage.tsx"))
-const LaunchPage = lazy(() => import("./pages/launch/LaunchPage.tsx"))
-const RunPage = lazy(() => import("./pages/run/RunPage.tsx"))
+const OverviewPage = lazily(() => import("./pages/overview/OverviewPage.tsx"))
+const ComparePage = lazily(() => import("./pages/compare/ComparePage.tsx"))
+const EventsPage = lazily(() => import("./pages/events/EventsPage.tsx"))
+const AgentsPage = lazily(() => import("./pages/agents/AgentsPage.tsx"))
+const PoliciesPage = lazily(() => import("./pages/policies/PoliciesPage.tsx"))
+const WebhooksPage = lazily(() => import("./pages/webhooks/WebhooksPage.tsx"))
+const AuditPage = lazily(() => import("./pages/audit/AuditPage.tsx"))
+const OperationsPage = lazily(() => import("./pages/operations/OperationsPage.tsx"))
+const RunsPage = lazily(() => import("./pages/runs/RunsPage.tsx"))
+const LaunchPage = lazily(() => import("./pages/launch/LaunchPage.tsx"))
+const RunPage = lazily(() => import("./pages/run/RunPage.tsx"))
 
 const RETRIES = 4
 const FIRST_PAUSE_MS = 500

@@ -1,10 +1,11 @@
 import { Keyboard, LogOut, type LucideIcon, Menu, Moon, Search, Sun, SunMoon } from "lucide-react"
-import { lazy, type ReactNode, Suspense, useState } from "react"
+import { type ReactNode, Suspense, useState } from "react"
 import { Link, useLocation, useSearch } from "wouter"
 import { session, signOut } from "../client/Session.ts"
 import { Kbd } from "../ui/basics.tsx"
 import { useStore } from "../ui/hooks.ts"
 import { type Shortcut, useShortcuts } from "../ui/Keys.ts"
+import { lazily } from "../ui/lazily.ts"
 import { Overlay } from "../ui/Overlay.tsx"
 import { ConnectionLight } from "./ConnectionLight.tsx"
 import { KeyboardHelp } from "./KeyboardHelp.tsx"
@@ -12,7 +13,7 @@ import type { Place } from "./Place.ts"
 import { carried, ScopeFields } from "./ScopeFields.tsx"
 import { nextTheme, type Theme, theme } from "./Theme.ts"
 
-const Palette = lazy(() => import("./Palette.tsx"))
+const Palette = lazily(() => import("./Palette.tsx"))
 
 const themeIcons: Readonly<Record<Theme, LucideIcon>> = { system: SunMoon, light: Sun, dark: Moon }
 

@@ -1,12 +1,13 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { Pause, Play, X } from "lucide-react"
-import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
+import { Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import { useTail } from "../../live/useTail.ts"
 import { Id, Said, toneText } from "../../ui/basics.tsx"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { JsonTree } from "../../ui/JsonTree.tsx"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { Facts, To } from "../../ui/kit.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { QueryBar } from "../../ui/QueryBar.tsx"
 import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
@@ -18,7 +19,7 @@ import { queryValue } from "../../view/QueryCompletion.ts"
 import { rateOf } from "../../view/Rate.ts"
 import { flagParam, numberParam, textParam } from "../../view/UrlState.ts"
 
-const TimeChart = lazy(() => import("../../ui/TimeChart.tsx"))
+const TimeChart = lazily(() => import("../../ui/TimeChart.tsx"))
 
 const params = {
   q: textParam,

@@ -1,14 +1,15 @@
 import type { CompileLaunchResult } from "@runplane/api"
 import { useQuery } from "@tanstack/react-query"
 import { CircleAlert, CircleCheck } from "lucide-react"
-import { lazy, Suspense } from "react"
+import { Suspense } from "react"
 import { call } from "../../client/Client.ts"
 import { Chip, Said } from "../../ui/basics.tsx"
 import { JsonTree } from "../../ui/JsonTree.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { duration, modeLabel } from "../../view/Format.ts"
 
 // Its rules take the part of the domain that reads policies.
-const PolicyInWords = lazy(() => import("./PolicyInWords.tsx"))
+const PolicyInWords = lazily(() => import("./PolicyInWords.tsx"))
 
 interface PreviewProps {
   readonly compiled: CompileLaunchResult | undefined

@@ -1,12 +1,13 @@
 import type { CHART_NAMES, DashboardCharts } from "@runplane/api"
-import { lazy, Suspense } from "react"
+import { Suspense } from "react"
 import { To } from "../../ui/kit.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { compact, dollars, duration, whole } from "../../view/Format.ts"
 import { overBuckets, type TimeSpan } from "../../view/Series.ts"
 import { type Look, runsLink } from "./OverviewQuery.ts"
 
 // The library of the charts is loaded beside the figures, which do not wait for it.
-const TimeChart = lazy(() => import("../../ui/TimeChart.tsx"))
+const TimeChart = lazily(() => import("../../ui/TimeChart.tsx"))
 
 type ChartName = (typeof CHART_NAMES)[number]
 

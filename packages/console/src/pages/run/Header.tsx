@@ -1,10 +1,11 @@
 import type { Role } from "@runplane/api"
 import { isTerminal } from "@runplane/domain"
 import { Archive, ArrowLeft, Ban, type LucideIcon, Pause, Play, RotateCcw, Trash2 } from "lucide-react"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { Link } from "wouter"
 import { Chip, Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
 import { useNow } from "../../ui/hooks.ts"
+import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
 import { dollars, duration, modeLabel, percent, whole } from "../../view/Format.ts"
@@ -12,7 +13,7 @@ import { elapsedOf, runFacts } from "../../view/RunFacts.ts"
 import { ExportButton } from "./ExportButton.tsx"
 import type { Shown } from "./Facts.ts"
 
-const ActionDialog = lazy(() => import("./ActionDialog.tsx"))
+const ActionDialog = lazily(() => import("./ActionDialog.tsx"))
 
 interface Offer {
   readonly action: RunAction

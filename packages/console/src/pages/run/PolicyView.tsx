@@ -1,8 +1,9 @@
 import { forecast, isTerminal, type OutcomeForecast } from "@runplane/domain"
 import { CheckCircle2, CircleDashed, CircleDot, type LucideIcon, XCircle } from "lucide-react"
-import { lazy, Suspense, useMemo } from "react"
+import { Suspense, useMemo } from "react"
 import { Avatar, Chip, Said, Time } from "../../ui/basics.tsx"
 import { useNow } from "../../ui/hooks.ts"
+import { lazily } from "../../ui/lazily.ts"
 import { Empty } from "../../ui/States.tsx"
 import { proposalsOf } from "../../view/Decision.ts"
 import { counted } from "../../view/Format.ts"
@@ -12,7 +13,7 @@ import type { Shown } from "./Facts.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
 import { useGoverning } from "./useGoverning.ts"
 
-const WhatIfPanel = lazy(() => import("./WhatIfPanel.tsx"))
+const WhatIfPanel = lazily(() => import("./WhatIfPanel.tsx"))
 
 interface PolicyViewProps {
   readonly page: RunPageState

@@ -16,13 +16,14 @@ import {
   Wallet,
   Waypoints
 } from "lucide-react"
-import { lazy, memo, Suspense, useDeferredValue, useMemo } from "react"
+import { memo, Suspense, useDeferredValue, useMemo } from "react"
 import { callRuns } from "../../client/Client.ts"
 import type { RunView } from "../../live/RunFollower.ts"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useRun } from "../../live/useRun.ts"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
+import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { runFacts } from "../../view/RunFacts.ts"
 import type { Shown } from "./Facts.ts"
@@ -30,20 +31,20 @@ import { Header } from "./Header.tsx"
 import { Participants } from "./Participants.tsx"
 import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.ts"
 
-const Inspector = lazy(() => import("./Inspector.tsx"))
-const Scrubber = lazy(() => import("./Scrubber.tsx"))
-const StoryView = lazy(() => import("./StoryView.tsx"))
-const DecisionView = lazy(() => import("./DecisionView.tsx"))
-const TimelineView = lazy(() => import("./TimelineView.tsx"))
-const EventsView = lazy(() => import("./EventsView.tsx"))
-const PolicyView = lazy(() => import("./PolicyView.tsx"))
-const GraphView = lazy(() => import("./GraphView.tsx"))
-const MessagesView = lazy(() => import("./MessagesView.tsx"))
-const SignalsView = lazy(() => import("./SignalsView.tsx"))
-const ArtifactsView = lazy(() => import("./ArtifactsView.tsx"))
-const TracesView = lazy(() => import("./TracesView.tsx"))
-const RawView = lazy(() => import("./RawView.tsx"))
-const CostView = lazy(() => import("./CostView.tsx"))
+const Inspector = lazily(() => import("./Inspector.tsx"))
+const Scrubber = lazily(() => import("./Scrubber.tsx"))
+const StoryView = lazily(() => import("./StoryView.tsx"))
+const DecisionView = lazily(() => import("./DecisionView.tsx"))
+const TimelineView = lazily(() => import("./TimelineView.tsx"))
+const EventsView = lazily(() => import("./EventsView.tsx"))
+const PolicyView = lazily(() => import("./PolicyView.tsx"))
+const GraphView = lazily(() => import("./GraphView.tsx"))
+const MessagesView = lazily(() => import("./MessagesView.tsx"))
+const SignalsView = lazily(() => import("./SignalsView.tsx"))
+const ArtifactsView = lazily(() => import("./ArtifactsView.tsx"))
+const TracesView = lazily(() => import("./TracesView.tsx"))
+const RawView = lazily(() => import("./RawView.tsx"))
+const CostView = lazily(() => import("./CostView.tsx"))
 
 interface ViewTab {
   readonly id: RunPageState["view"]

@@ -1,14 +1,15 @@
 import { Printer } from "lucide-react"
-import { lazy, Suspense, useMemo } from "react"
+import { Suspense, useMemo } from "react"
 import { Avatar, Chip, Said, toneText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
+import { lazily } from "../../ui/lazily.ts"
 import { clockTime, compact, dollars, duration, exactTime, percent } from "../../view/Format.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import type { Shown } from "./Facts.ts"
 import { RecordButton } from "./RecordButton.tsx"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
 
-const WhyCard = lazy(() => import("./WhyCard.tsx"))
+const WhyCard = lazily(() => import("./WhyCard.tsx"))
 
 interface StoryViewProps {
   readonly page: RunPageState

@@ -1,12 +1,13 @@
 import type { Run } from "@runplane/api"
 import { Archive, Ban, Columns2, Download, type LucideIcon, Pause, Play, Trash2, X } from "lucide-react"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { useLocation } from "wouter"
+import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { counted } from "../../view/Format.ts"
 import type { BulkAction } from "./BulkDialog.tsx"
 
-const BulkDialog = lazy(() => import("./BulkDialog.tsx"))
+const BulkDialog = lazily(() => import("./BulkDialog.tsx"))
 
 const ACTIONS: ReadonlyArray<readonly [BulkAction, string, LucideIcon]> = [
   ["cancel", "Cancel", Ban],

@@ -1,15 +1,16 @@
 import { RunStatus } from "@runplane/domain"
 import { Archive, Columns3, Download, Rows3, X } from "lucide-react"
-import { lazy, type ReactNode, type RefObject, Suspense, useState } from "react"
+import { type ReactNode, type RefObject, Suspense, useState } from "react"
 import { Select } from "../../ui/kit.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { QueryBar } from "../../ui/QueryBar.tsx"
 import { valuesIn, withValues } from "../../view/QueryEdit.ts"
 import { runLook } from "../../view/Status.ts"
 import { isFiltered, type RunFilters, type SetRunFilters } from "./RunQuery.ts"
 import { Views } from "./Views.tsx"
 
-const ColumnsDialog = lazy(() => import("./ColumnsDialog.tsx"))
-const ExportDialog = lazy(() => import("./ExportDialog.tsx"))
+const ColumnsDialog = lazily(() => import("./ColumnsDialog.tsx"))
+const ExportDialog = lazily(() => import("./ExportDialog.tsx"))
 
 interface FiltersProps {
   readonly filters: RunFilters

@@ -1,8 +1,9 @@
 import { ArrowUp, PanelRight } from "lucide-react"
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react"
+import { Suspense, useEffect, useMemo, useRef, useState } from "react"
 import { useLocation } from "wouter"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
+import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { counted, whole } from "../../view/Format.ts"
@@ -14,7 +15,7 @@ import { isFiltered, type RunFilters, runParams } from "./RunQuery.ts"
 import { useRuns } from "./useRuns.ts"
 import { useSelection } from "./useSelection.ts"
 
-const Peek = lazy(() => import("./Peek.tsx"))
+const Peek = lazily(() => import("./Peek.tsx"))
 
 const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 42, compact: 32 }
 

@@ -1,13 +1,14 @@
 import type { View } from "@runplane/api"
 import { BookmarkPlus, X } from "lucide-react"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
 import { call } from "../../client/Client.ts"
 import { useChange } from "../../ui/Confirm.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { type RunFilters, type SetRunFilters, sortOfText } from "./RunQuery.ts"
 
-const SaveViewDialog = lazy(() => import("./SaveViewDialog.tsx"))
+const SaveViewDialog = lazily(() => import("./SaveViewDialog.tsx"))
 
 interface ViewsProps {
   readonly filters: RunFilters

@@ -1,0 +1,31 @@
+import { type ComponentType, type LazyExoticComponent, lazy } from "react"
+import { connection } from "../client/Connection.ts"
+
+/** Between two attempts to load a part of the page. Milliseconds. */
+const PAUSE_MS = 1_000
+/** Attempts while the service answers: a part that is still missing then has gone with an earlier version. */
+const MOST_ATTEMPTS = 5
+
+interface Part<Properties> {
+  readonly default: ComponentType<Properties>
+}
+
+const isAway = () => ["reconnecting", "unreachable"].includes(connection.get().state)
+
+/**
+ * A part of the page that is loaded when it is first shown. React keeps a failure for good, so what cannot be loaded
+ * while the service is away is asked for again until it is back.
+ */
+export const lazily = <Properties>(
+  load: () => Promise<Part<Properties>>
+): LazyExoticComponent<ComponentType<Properties>> =>
+  lazy(async () => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await load()
+      } catch (error) {
+        if (attempt >= MOST_ATTEMPTS && !isAway()) throw error
+      }
+      await new Promise((resume) => setTimeout(resume, PAUSE_MS))
+    }
+  })

@@ -1,17 +1,9 @@
 import { type IncomingMessage, request } from "node:http"
 import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
 import { EventCounter, FrameScanner } from "./FrameScanner.ts"
-
-/** An event stream was refused or broke off. */
-export class StreamBroken extends Data.TaggedError("StreamBroken")<{ readonly reason: string }> {
-  override get message(): string {
-    return `the event stream broke: ${this.reason}`
-  }
-}
+import { makeStreamProgress, type StreamBroken } from "./StreamProgress.ts"
 
 /** The stream of a run. */
 export const streamOf = (runId: string): string => `/runs/${runId}/stream`
@@ -50,19 +42,12 @@ export const followEvents = Effect.fnUntraced(function* (
   listener?: EventListener
 ) {
   const clock = yield* Clock.Clock
-  const opened = yield* Deferred.make<void, StreamBroken>()
-  const enough = yield* Deferred.make<void, StreamBroken>()
+  const progress = yield* makeStreamProgress
   const scanner = new FrameScanner()
   const counter = new EventCounter()
   let events = 0
   let bytes = 0
-  let wanted = Number.POSITIVE_INFINITY
 
-  const broken = (reason: string) => {
-    const failure = Effect.fail(new StreamBroken({ reason }))
-    Deferred.doneUnsafe(opened, failure)
-    Deferred.doneUnsafe(enough, failure)
-  }
   const receive = (chunk: Buffer) => {
     const now = Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MICRO)
     bytes += chunk.length
@@ -75,33 +60,27 @@ export const followEvents = Effect.fnUntraced(function* (
         listener(frame, now)
       }
     }
-    if (listener === undefined || scanner.frames > 0) Deferred.doneUnsafe(opened, Effect.void)
-    if (events >= wanted) Deferred.doneUnsafe(enough, Effect.void)
+    if (listener === undefined || scanner.frames > 0) progress.open()
+    progress.reach(events)
   }
   const follow = (response: IncomingMessage) => {
-    if (response.statusCode !== OK) return broken(`status ${response.statusCode}`)
+    if (response.statusCode !== OK) return progress.broken(`status ${response.statusCode}`)
     response.on("data", receive)
-    response.once("end", () => broken("it ended"))
-    response.once("error", ({ message }) => broken(message))
+    response.once("end", () => progress.broken("it ended"))
+    response.once("error", ({ message }) => progress.broken(message))
   }
 
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       const outgoing = request(`${url}${path}`, { agent: false, headers }, follow)
-      outgoing.on("error", ({ message }) => broken(message))
+      outgoing.on("error", ({ message }) => progress.broken(message))
       outgoing.end()
       return outgoing
     }),
     (outgoing) => Effect.sync(() => outgoing.destroy())
   )
-  yield* Deferred.await(opened)
-
-  const brought = (count: number) =>
-    Effect.suspend(() => {
-      wanted = count
-      return events >= count ? Effect.void : Deferred.await(enough)
-    })
-  return { brought, bytes: () => bytes } satisfies EventStream
+  yield* progress.opened
+  return { brought: progress.brought, bytes: () => bytes } satisfies EventStream
 })
 
 /** The same of the control plane under measurement. */

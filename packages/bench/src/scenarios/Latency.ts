@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
-import { openEventStream, type StreamBroken, streamOf } from "../client/EventStream.ts"
+import { openEventStream, streamOf } from "../client/EventStream.ts"
+import type { StreamBroken } from "../client/StreamProgress.ts"
 import { openTailReaders } from "../client/tails/TailReaders.ts"
 import type { Figure, Outcome } from "../Figures.ts"
 import { type Cost, costFigures, costInWords, measured, within } from "../Measurement.ts"

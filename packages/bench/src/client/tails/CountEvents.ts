@@ -1,8 +1,8 @@
 import { connect } from "node:net"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import { type EventStream, StreamBroken, type StreamTarget } from "../EventStream.ts"
+import type { EventStream, StreamTarget } from "../EventStream.ts"
 import { EventCounter } from "../FrameScanner.ts"
+import { makeStreamProgress } from "../StreamProgress.ts"
 
 const READ_BYTES = 256 * 1024
 /** One for all sockets: what is in it has been counted when the next one reads. */
@@ -16,46 +16,33 @@ const ACCEPTED = "HTTP/1.1 200 "
  */
 export const countEvents = Effect.fnUntraced(function* ({ headers, url }: StreamTarget, path: string) {
   const { host, hostname, port } = new URL(url)
-  const opened = yield* Deferred.make<void, StreamBroken>()
-  const enough = yield* Deferred.make<void, StreamBroken>()
+  const progress = yield* makeStreamProgress
   const counter = new EventCounter()
   let bytes = 0
-  let wanted = Number.POSITIVE_INFINITY
 
-  const broken = (reason: string) => {
-    const failure = Effect.fail(new StreamBroken({ reason }))
-    Deferred.doneUnsafe(opened, failure)
-    Deferred.doneUnsafe(enough, failure)
-  }
   const receive = (length: number) => {
     const chunk = buffer.subarray(0, length)
     if (bytes === 0) {
       const status = chunk.toString("latin1", 0, ACCEPTED.length)
-      if (status === ACCEPTED) Deferred.doneUnsafe(opened, Effect.void)
-      else broken(status)
+      if (status === ACCEPTED) progress.open()
+      else progress.broken(status)
     }
     bytes += length
     counter.push(chunk)
-    if (counter.events >= wanted) Deferred.doneUnsafe(enough, Effect.void)
+    progress.reach(counter.events)
     return true
   }
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       const socket = connect({ host: hostname, port: Number(port), onread: { buffer, callback: receive } })
-      socket.on("error", ({ message }) => broken(message))
-      socket.once("end", () => broken("it ended"))
+      socket.on("error", ({ message }) => progress.broken(message))
+      socket.once("end", () => progress.broken("it ended"))
       const fields = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
       socket.write(`GET ${path} HTTP/1.1\r\n${fields.join("")}\r\n`)
       return socket
     }),
     (socket) => Effect.sync(() => socket.destroy())
   )
-  yield* Deferred.await(opened)
-
-  const brought = (count: number) =>
-    Effect.suspend(() => {
-      wanted = count
-      return counter.events >= count ? Effect.void : Deferred.await(enough)
-    })
-  return { brought, bytes: () => bytes } satisfies EventStream
+  yield* progress.opened
+  return { brought: progress.brought, bytes: () => bytes } satisfies EventStream
 })

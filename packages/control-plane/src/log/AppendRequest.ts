@@ -53,6 +53,8 @@ export interface ChangeRequest {
   readonly to: RunStatus
   /** The events of the change, asked for only when it is applied. `at` is the time of the change, ISO-8601. */
   readonly events: (run: LockedRun, at: string) => ReadonlyArray<EventDraft>
+  /** How many events these are at most, where it can be more than three: they get their places with the lock. */
+  readonly places?: number
   readonly failure?: { readonly errorCode: string; readonly errorMessage: string }
   /**
    * The status revision on which the change was decided. When the status has changed since, the change is `superseded`:

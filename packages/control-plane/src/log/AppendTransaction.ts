@@ -19,7 +19,6 @@ import { consequencesOf } from "./Consequences.ts"
 import {
   type Decision,
   decide,
-  type FreshMessages,
   fold,
   isWorthSending,
   messageRows,
@@ -29,7 +28,8 @@ import {
 } from "./EventFold.ts"
 import { Ids } from "./Ids.ts"
 import { LiveEvents, makeLiveBatch } from "./LiveEvents.ts"
-import { type EventRows, type LockedHead, LogRows, noEventRows, noRunRows, type RunRows } from "./LogRows.ts"
+import { type EventRows, LogRows, noEventRows, noRunRows, type RunRows } from "./LogRows.ts"
+import type { LockedHead } from "./OpeningRows.ts"
 import { type CacheKey, ProjectionCache, participantsOf } from "./ProjectionCache.ts"
 import { ProjectionSettings } from "./ProjectionSettings.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
@@ -52,12 +52,13 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const lateSeals = yield* LateSeals
 
   /**
-   * Locks the runs of the group and brings their projections to hand. `elsewhere` names those that somebody else has
-   * locked; unknown runs are simply missing.
+   * Locks the runs of the group, stores their messages, takes places for what is to come, and brings their
+   * projections to hand. `elsewhere` names those that somebody else has locked; unknown runs are simply missing.
    */
   const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>) {
     const asked = [...new Set<string>(group.map(({ request }) => request.runId))]
-    const heads = yield* rows.lock(asked)
+    const places = group.reduce((sum, append) => sum + placesFor(append), 0)
+    const { fresh, heads, seqs } = yield* rows.open({ runIds: asked, messages: messageRows(group), places })
     const missing = asked.filter((id) => !heads.has(id))
     const elsewhere = missing.length === 0 ? new Set<string>() : yield* rows.existing(missing)
     const refolded = Effect.fnUntraced(function* ({ lastSeq }: LockedHead, refold: RebuildRequest["refold"]) {
@@ -77,7 +78,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       const known = refold === undefined ? (cache.get(keyOf(head)) ?? loaded?.get(id)) : yield* refolded(head, refold)
       runs.set(id, startRun(head, known))
     }
-    return { runs, elsewhere }
+    return { runs, elsewhere, fresh, seqs }
   })
 
   /**
@@ -134,11 +135,9 @@ export const makeAppendTransaction = Effect.gen(function* () {
     )
     for (const append of taken) refuse(append, new RunAlreadyExists({ runId: append.request.runId }))
     const asked = group.filter((append) => !taken.has(append))
-    const { elsewhere, runs } = yield* openRuns(group)
+    const { elsewhere, fresh, runs, seqs } = yield* openRuns(group)
     const rightful = asked.filter(({ request }) => !elsewhere.has(request.runId))
     const locked = asked.filter(({ request }) => elsewhere.has(request.runId))
-    const messages = messageRows(rightful.filter(({ request }) => runs.has(request.runId)))
-    const fresh: FreshMessages = messages.runId.length === 0 ? new Map() : yield* rows.insertMessages(messages)
     const now = yield* Clock.currentTimeMillis
     const at = new Date(now).toISOString()
 
@@ -153,7 +152,8 @@ export const makeAppendTransaction = Effect.gen(function* () {
     // What nobody has used belongs to refused appends: kept, it would make the rightful append look like a repetition.
     if (fresh.size > 0) yield* rows.forgetMessages([...fresh.keys()])
     const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
-    const places = { seqs: count === 0 ? [] : yield* rows.allocate(count), ids: yield* ids.uuids(count), next: 0 }
+    const further = count > seqs.length ? yield* rows.allocate(count - seqs.length) : []
+    const places = { seqs: [...seqs, ...further], ids: yield* ids.uuids(count), next: 0 }
 
     const committed: Array<Changed> = []
     const appends: Array<WrittenAppend> = []
@@ -200,9 +200,9 @@ export const makeAppendTransaction = Effect.gen(function* () {
       addSeal(ends, run, at, sealKey)
       if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(ends, run, now)
     }
-    const further = reactions.inTransaction(appends)
+    const reacted = reactions.inTransaction(appends)
     yield* sending.sent
-    if (dirty.length > 0) yield* rows.write(batch, ends, further)
+    if (dirty.length > 0) yield* rows.write(batch, ends, reacted)
     yield* writeConsequences(decisions, at)
     const [witness] = committed.flatMap(({ events }) => events)
     return {
@@ -281,6 +281,27 @@ const transactionOf = (runs: ReadonlyMap<string, RunInProgress>): string | undef
 }
 
 const keyOf = ({ lastSeq, revision, run }: LockedHead): CacheKey => ({ runId: run.id, lastSeq, revision })
+
+/** Of a change of status that does not say how many events it brings. What is missing is taken later. */
+const PLACES_OF_A_CHANGE = 3
+
+/**
+ * Places that an append is going to need, as far as can be said before its run is locked. Frames that turn out to be
+ * known already leave some unused: the sequence may have gaps, the index in the run has none.
+ */
+const placesFor = ({ frames, request }: QueuedAppend): number => {
+  switch (request._tag) {
+    case "Observe":
+      return frames.reduce((sum, { drafts }) => sum + drafts.length, 0)
+    case "Record":
+    case "Create":
+      return request.events.length
+    case "Change":
+      return request.places ?? PLACES_OF_A_CHANGE
+    case "Rebuild":
+      return 0
+  }
+}
 
 const appliedChange = ({ append: { request }, at, change }: Decision) =>
   request._tag === "Change" && change === "applied"

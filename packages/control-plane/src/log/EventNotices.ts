@@ -13,6 +13,11 @@ import { Messages } from "./Messages.ts"
 export const NOTICE_CHANNEL = "runplane_run_events"
 /** Commits within this time share one notice. Milliseconds. */
 export const NOTICE_INTERVAL_MS = 5
+/**
+ * The pause after a notice, in which more commits join the next one: each notice costs the server, and every process
+ * that listens, a few exchanges, however little it says. Milliseconds.
+ */
+const NOTICE_PAUSE_MS = 10
 /** Run ids in one notice; its text has to stay below 8,000 bytes. */
 export const RUNS_PER_NOTICE = 100
 /** Stands before the id of a run that has ended, which is named a second time then. */
@@ -58,6 +63,7 @@ export const layer = Layer.effect(
           )
         )
       }
+      yield* Effect.sleep(NOTICE_PAUSE_MS)
     }).pipe(
       Effect.catchTag("SqlError", (error) => {
         sideEffectFailed("notify")

@@ -1,14 +1,14 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { RunId, type RunStatus, type Seal } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Statement from "effect/sql/Statement"
+import { unseen } from "../database/KeptPlans.ts"
 import { isBadArgument } from "../database/SqlFailures.ts"
-import type { CommittedEvent, LockedRun } from "./AppendRequest.ts"
+import type { CommittedEvent } from "./AppendRequest.ts"
 import { MAX_CHECKPOINT_BYTES } from "./Checkpoint.ts"
 import type { SessionRows, StatusRows } from "./ConsequenceRows.ts"
-import { emptyChain } from "./seal/HashChain.ts"
+import { makeOpening } from "./OpeningRows.ts"
 
 /** Events and frames to be written, column by column: each array is one parameter of one `unnest`. */
 export interface EventRows {
@@ -93,77 +93,12 @@ export const noRunRows = (): RunRows => ({
   seals: { runId: [], events: [], seal: [] }
 })
 
-export interface LockedHead {
-  readonly run: LockedRun
-  readonly lastSeq: number
-  readonly lastIndex: number
-  readonly lastRawSeq: number
-  readonly cursor: number
-  /** Number of the rebuilds of the stored projection. */
-  readonly revision: number
-  /** Head of the hash chain after the last event; undefined while the chain lags behind (docs/seal.md#chain). */
-  readonly chain: Uint8Array | undefined
-  /** What the run's last seal covers; null without one. */
-  readonly sealed: Seal["previous"]
-  /** The transaction that holds the lock, by PostgreSQL's 64-bit id. */
-  readonly transactionId: string
-}
-
-export interface MessageRows {
-  readonly runId: ReadonlyArray<string>
-  readonly messageId: ReadonlyArray<string>
-  readonly accepted: ReadonlyArray<boolean>
-  readonly json: ReadonlyArray<string>
-}
-
-interface LockRow {
-  readonly id: string
-  readonly status: RunStatus
-  readonly mode_name: string
-  readonly runtime_kind: string
-  readonly runtime_session_id: string
-  readonly trace_id: string
-  readonly span_id: string
-  readonly created_at: Date
-  readonly started_at: Date | null
-  readonly ended_at: Date | null
-  readonly last_seq: bigint
-  readonly last_index: number
-  readonly last_raw_seq: number
-  readonly stream_cursor: bigint
-  readonly projection_revision: number
-  readonly chain_head: string | null
-  readonly sealed_index: number
-  readonly sealed_head: string | null
-  readonly transaction_id: string
-  readonly status_revision: number
-}
-
 const UUID_LENGTH = 36
 
 const joined = Statement.join("", false)
 
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-
-  /**
-   * Locks the runs that nobody else has locked; the others are left out like those that do not exist, because waiting
-   * for one would make all of the group wait.
-   */
-  const lock = (runIds: ReadonlyArray<string>) =>
-    Effect.map(
-      sql<LockRow>`
-        SELECT r.id::text AS id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
-               r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq, h.stream_cursor,
-               h.projection_revision, pg_current_xact_id()::text AS transaction_id,
-               CASE WHEN h.chain_index = h.last_index THEN encode(h.chain_head, 'hex') END AS chain_head,
-               h.sealed_index, encode(h.sealed_head, 'hex') AS sealed_head
-        FROM runs r JOIN run_heads h ON h.run_id = r.id
-        WHERE r.id = ANY(${runIds}::text[]::uuid[])
-        ORDER BY r.id
-        FOR NO KEY UPDATE OF r, h SKIP LOCKED`,
-      (rows) => new Map(rows.map((row) => [row.id, toLockedHead(row)]))
-    )
 
   /** Which of the runs there are, locked or not. */
   const existing = (runIds: ReadonlyArray<string>) =>
@@ -181,23 +116,7 @@ const make = Effect.gen(function* () {
       FROM run_heads h LEFT JOIN projections p USING (run_id) LEFT JOIN run_metrics m USING (run_id)
       WHERE h.run_id = ANY(${runIds}::text[]::uuid[])`
 
-  /**
-   * Stores the messages that the run does not have yet and answers those, as `runId messageId`. A rejected message
-   * leaves its id free, so its later acceptance is new and takes its place.
-   */
-  const insertMessages = (rows: MessageRows) =>
-    Effect.map(
-      sql<{ readonly run_id: string; readonly message_id: string; readonly accepted: boolean }>`
-        INSERT INTO outbound_messages (run_id, message_id, accepted, message)
-        SELECT * FROM unnest(${rows.runId}::text[]::uuid[], ${rows.messageId}::text[], ${rows.accepted}::bool[],
-                             ${rows.json}::text[]::json[])
-        ON CONFLICT (run_id, message_id) DO UPDATE SET accepted = true, message = excluded.message
-        WHERE excluded.accepted AND NOT outbound_messages.accepted
-        RETURNING run_id::text AS run_id, message_id, accepted`,
-      (inserted) => new Map(inserted.map((row) => [`${row.run_id} ${row.message_id}`, row.accepted]))
-    )
-
-  /** Takes back messages that were stored for nothing; the keys are those that `insertMessages` answers. */
+  /** Takes back messages that were stored for nothing; the keys are those that `open` answers. */
   const forgetMessages = (keys: ReadonlyArray<string>) => {
     const parts = keys.map((key) => [key.slice(0, UUID_LENGTH), key.slice(UUID_LENGTH + 1)] as const)
     return sql`
@@ -279,10 +198,12 @@ const make = Effect.gen(function* () {
       (rows) => new Map(rows.map(({ id, metadata }) => [id, metadata]))
     )
 
+  const texts = (values: ReadonlyArray<string>) => unseen(sql, sql`${values}::text[]`)
+
   const changedStatuses = (rows: StatusRows) => sql`
-    SELECT * FROM unnest(${rows.runId}::text[]::uuid[], ${rows.status}::text[], ${rows.revision}::int[],
-                         ${rows.startedAt}::text[], ${rows.endedAt}::text[], ${rows.errorCode}::text[],
-                         ${rows.errorMessage}::text[])
+    SELECT * FROM unnest(${unseen(sql, sql`${rows.runId}::text[]::uuid[]`)}, ${texts(rows.status)},
+                         ${unseen(sql, sql`${rows.revision}::int[]`)}, ${texts(rows.startedAt)},
+                         ${texts(rows.endedAt)}, ${texts(rows.errorCode)}, ${texts(rows.errorMessage)})
                   AS c (run_id, status, revision, started_at, ended_at, error_code, error_message)`
 
   const setStatus = (at: string) => sql`
@@ -334,10 +255,9 @@ const make = Effect.gen(function* () {
   return {
     transactionStatus,
     holds,
-    lock,
+    open: makeOpening(sql),
     existing,
     loadProjections,
-    insertMessages,
     forgetMessages,
     allocate,
     writeEvents,
@@ -354,33 +274,3 @@ const make = Effect.gen(function* () {
 export class LogRows extends Context.Service<LogRows, Effect.Success<typeof make>>()("runplane/control-plane/LogRows") {
   static readonly layer = Layer.effect(LogRows, make)
 }
-
-/** The chain of a run without events is not stored: it begins with the run's id. */
-const chainOf = (row: LockRow): Uint8Array | undefined => {
-  if (row.last_index === 0) return emptyChain(row.id)
-  return row.chain_head === null ? undefined : Buffer.from(row.chain_head, "hex")
-}
-
-const toLockedHead = (row: LockRow): LockedHead => ({
-  run: {
-    id: RunId.make(row.id),
-    status: row.status,
-    statusRevision: row.status_revision,
-    modeName: row.mode_name,
-    runtimeKind: row.runtime_kind,
-    runtimeSessionId: row.runtime_session_id,
-    traceId: row.trace_id,
-    spanId: row.span_id,
-    createdAt: row.created_at.toISOString(),
-    startedAt: row.started_at?.toISOString(),
-    endedAt: row.ended_at?.toISOString()
-  },
-  lastSeq: Number(row.last_seq),
-  lastIndex: row.last_index,
-  lastRawSeq: row.last_raw_seq,
-  cursor: Number(row.stream_cursor),
-  revision: row.projection_revision,
-  chain: chainOf(row),
-  sealed: row.sealed_head === null ? null : { events: row.sealed_index, head: row.sealed_head },
-  transactionId: row.transaction_id
-})

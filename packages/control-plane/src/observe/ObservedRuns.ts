@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Request from "effect/Request"
 import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
+import { idRows } from "../database/KeptPlans.ts"
 import { flattened, together } from "../database/Together.ts"
 import type { LateCancel } from "./LateCancels.ts"
 import { ANNOTATIONS, ANSWER, IMPLICIT_ANSWER } from "./RuntimeAnnotations.ts"
@@ -135,11 +136,13 @@ export class ObservedRuns extends Context.Service<
       const finder = RequestResolver.make<FindRun>(
         Effect.fnUntraced(function* (entries) {
           const rows = yield* sql<ObservedRow>`
-            SELECT r.id::text AS id, r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version,
-                   r.trace_id, h.stream_cursor, s.expires_at, c.reason AS cancel_reason, c.until AS cancel_until
-            FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN sessions s ON s.run_id = r.id
-                        LEFT JOIN late_cancels c ON c.run_id = r.id
-            WHERE r.id = ANY(${entries.map(({ request }) => request.runId)}::uuid[])`
+            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS asked (id) CROSS JOIN LATERAL (
+              SELECT r.id::text AS id, r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version,
+                     r.trace_id, h.stream_cursor, s.expires_at, c.reason AS cancel_reason, c.until AS cancel_until
+              FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN sessions s ON s.run_id = r.id
+                          LEFT JOIN late_cancels c ON c.run_id = r.id
+              WHERE r.id = asked.id LIMIT 1
+            ) AS found`
           const found = new Map(rows.map((row) => [row.id, toObservedRun(row)]))
           for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
         })
@@ -149,8 +152,9 @@ export class ObservedRuns extends Context.Service<
       const cursors = RequestResolver.make<FindCursor>(
         Effect.fnUntraced(function* (entries) {
           const rows = yield* sql<{ readonly id: string; readonly stream_cursor: bigint }>`
-            SELECT run_id::text AS id, stream_cursor FROM run_heads
-            WHERE run_id = ANY(${entries.map(({ request }) => request.runId)}::uuid[])`
+            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS asked (id) CROSS JOIN LATERAL (
+              SELECT run_id::text AS id, stream_cursor FROM run_heads WHERE run_id = asked.id LIMIT 1
+            ) AS found`
           const found = new Map(rows.map((row) => [row.id, Number(row.stream_cursor)]))
           for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
         })
@@ -307,6 +311,9 @@ const COMMITMENT = "Commitment"
 
 /** End of the year 9999: the latest time that every reader of the column can write as ISO-8601. */
 const LATEST_UNIX_MS = 253_402_300_799_999
+
+const runIdsOf = (entries: ReadonlyArray<{ readonly request: { readonly runId: RunId } }>) =>
+  entries.map(({ request }) => request.runId)
 
 /** A deadline is made of times that agents give, so it may lie beyond what a date can hold. */
 const storableTime = (unixMs: number): bigint => BigInt(Math.trunc(Math.min(Math.max(unixMs, 0), LATEST_UNIX_MS)))

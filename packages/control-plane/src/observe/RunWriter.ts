@@ -81,7 +81,7 @@ export class RunWriter extends Context.Service<
         runId: RunId,
         to: RunStatus,
         events: ChangeRequest["events"],
-        more: Pick<ChangeRequest, "failure" | "revision" | "also"> = {}
+        more: Pick<ChangeRequest, "failure" | "revision" | "also" | "places"> = {}
       ) =>
         log
           .change({ runId, to, events, ...more })
@@ -162,7 +162,10 @@ export class RunWriter extends Context.Service<
                 ...(asked.policy === undefined ? [] : [policyResolved(at, asked.session, asked.policy)]),
                 ...asked.session.participants.map((participantId) => participantSeen(at, participantId))
               ],
-              { also: (at) => runs.bind(run, asked.session, asked.capabilities, at) }
+              {
+                also: (at) => runs.bind(run, asked.session, asked.capabilities, at),
+                places: asked.session.participants.length + 2
+              }
             )
           case "Run":
             return begin(run, asked)

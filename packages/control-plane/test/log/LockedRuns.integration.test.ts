@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { AppendQueue } from "../../src/log/AppendQueue.ts"
 import { EventLog } from "../../src/log/EventLog.ts"
+import { LogRows } from "../../src/log/LogRows.ts"
 import { messageDraft } from "../support/Appends.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
@@ -44,6 +45,55 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         )
         for (const runId of others) assert.strictEqual((yield* assertLogIsExact(runId)).decoded.length, 5)
       })
+    )
+
+    it.effect("has no message stored when a group is opened, and takes nothing from the others", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const rows = yield* LogRows
+        const [locked, free, other] = [yield* createRun(), yield* createRun(), yield* createRun()]
+        const unknown = "00000000-0000-4000-8000-000000000000"
+        const asked = [free, free, locked, unknown]
+        const open = (isAccepted: ReadonlyArray<boolean>) =>
+          sql.withTransaction(
+            rows.open({
+              runIds: [locked, free, other, unknown],
+              messages: {
+                runId: asked,
+                messageId: ["m1", "m2", "m1", "m1"],
+                accepted: isAccepted,
+                json: asked.map(() => "{}")
+              },
+              places: 3
+            })
+          )
+        const unlock = yield* lockRun(locked)
+        const first = yield* open([true, false, true, true])
+        assert.deepStrictEqual([...first.heads.keys()].sort(), [free, other].sort())
+        assert.deepStrictEqual(
+          first.fresh,
+          new Map([
+            [`${free} m1`, true],
+            [`${free} m2`, false]
+          ])
+        )
+        assert.strictEqual(new Set(first.seqs).size, 3)
+        assert.deepStrictEqual(
+          first.seqs,
+          first.seqs.toSorted((a, b) => a - b)
+        )
+        yield* unlock
+        const second = yield* open([true, true, false, true])
+        assert.strictEqual(second.heads.size, 3)
+        // An acceptance is new after a rejection, and nothing else is that the log has.
+        assert.deepStrictEqual(
+          second.fresh,
+          new Map([
+            [`${free} m2`, true],
+            [`${locked} m1`, false]
+          ])
+        )
+      }).pipe(Effect.provide(LogRows.layer))
     )
 
     it.effect("is not found any more when it was deleted meanwhile", () =>

@@ -58,7 +58,7 @@ export class AuditLog extends Context.Service<
           columns: sql`
             id::text AS id, actor, actor_type, action, resource, resource_id, details::text AS details, request_id,
             created_at`,
-          bytes: sql`octet_length(details::text) + octet_length(resource_id)`
+          large: ["details", "resource_id"]
         })
 
       const list = Effect.fn("AuditLog.list")(function* (query: AuditQuery) {

@@ -22,17 +22,31 @@ interface Wanted {
   /** The condition that a row is the one of a key. */
   readonly isOf: (key: Fragment) => Fragment
   readonly columns: Fragment
-  /** How large a row is, an expression. */
-  readonly bytes: Fragment
+  /** The columns that a row may be large of: text, json, or arrays of text; NULL counts nothing. */
+  readonly large: ReadonlyArray<string>
 }
 
+/** PostgreSQL compresses nothing further than this. */
+const MOST_COMPRESSED = 256
+
+const sum = (columns: ReadonlyArray<string>, bytesOf: (column: string) => string): string =>
+  columns.map((column) => `coalesce(${bytesOf(column)}, 0)`).join(" + ")
+
+/** How large a row is; what is compressed is unpacked for it. */
+const exactly = (column: string) => `octet_length(${column}::text)`
+
+/** How large a row is at most, by what is known of a value without reading it. */
+const atMost = (column: string) =>
+  `pg_column_size(${column})::bigint * CASE WHEN pg_column_compression(${column}) IS NULL THEN 1 ELSE ${MOST_COMPRESSED} END`
+
 /**
- * Reads rows by their keys until they come to `READ_BYTES` (docs/http.md#page-bytes). The database measures one row
- * after the other and stops there: it unpacks no row behind that, however large they are and however many keys.
+ * Reads rows by their keys until they come to `READ_BYTES` (docs/http.md#page-bytes). Rows that cannot come to that are
+ * read at once. Otherwise the database measures one row after the other and stops there: it unpacks no row behind that,
+ * however large they are and however many keys.
  */
 export const readBounded = <Row extends object>(
   sql: PgClient.PgClient,
-  { bytes, columns, from, isOf, keys }: Wanted
+  { columns, from, isOf, keys, large }: Wanted
 ): Effect.Effect<BoundedRows<Row>, SqlError> =>
   Effect.map(
     sql<Row & Place>`
@@ -42,13 +56,22 @@ export const readBounded = <Row extends object>(
         SELECT taken.count + 1, taken.bytes + coalesce(next.bytes, 0)
         FROM taken CROSS JOIN asked
         LEFT JOIN LATERAL (
-          SELECT ${bytes} AS bytes FROM ${from} WHERE ${isOf(sql`asked.keys[taken.count + 1]`)} LIMIT 1
+          SELECT ${sql.literal(sum(large, exactly))} AS bytes FROM ${from}
+          WHERE ${isOf(sql`asked.keys[taken.count + 1]`)} LIMIT 1
         ) AS next ON true
         WHERE taken.bytes < ${READ_BYTES} AND taken.count < cardinality(asked.keys)
+      ), thin AS MATERIALIZED (
+        SELECT coalesce(sum(next.bytes), 0) < ${READ_BYTES} AS are_all
+        FROM asked CROSS JOIN LATERAL unnest(asked.keys) AS key CROSS JOIN LATERAL (
+          SELECT ${sql.literal(sum(large, atMost))} AS bytes FROM ${from} WHERE ${isOf(sql`key`)} LIMIT 1
+        ) AS next
       )
       SELECT cardinality(asked.keys) AS asked_keys, row.*
       FROM asked
-      CROSS JOIN LATERAL unnest(asked.keys[1:(SELECT max(count) FROM taken)]) WITH ORDINALITY AS place (key, number)
+      CROSS JOIN LATERAL unnest(
+        asked.keys[1:CASE WHEN (SELECT are_all FROM thin) THEN cardinality(asked.keys)
+                          ELSE (SELECT max(count) FROM taken) END]
+      ) WITH ORDINALITY AS place (key, number)
       LEFT JOIN LATERAL (
         SELECT true AS is_found, ${columns} FROM ${from} WHERE ${isOf(sql`place.key`)} LIMIT 1
       ) AS row ON true

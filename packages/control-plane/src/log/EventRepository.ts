@@ -56,7 +56,7 @@ export const readEvents = (sql: PgClient.PgClient, seqs: Fragment): Effect.Effec
       from: sql`canonical_events AS event`,
       isOf: (seq) => sql`event.seq = ${seq}`,
       columns: sql`event.seq, event.index, event.event::text AS json`,
-      bytes: sql`octet_length(event.event::text)`
+      large: ["event.event"]
     }),
     toPage
   )

@@ -33,7 +33,7 @@ export const layer = Layer.mergeAll(
   Replay.layer,
   ReplayStates.layer,
   RunExports.layer,
-  RunStream.layer.pipe(Layer.provide(StreamReads.layer)),
+  RunStream.layer,
   Seals.layer,
   StreamSlots.layer,
   StreamTickets.layer,
@@ -42,6 +42,6 @@ export const layer = Layer.mergeAll(
   Backtests.layer.pipe(Layer.provide(BacktestRuns.layer)),
   LogStream.layer.pipe(Layer.provide(LogTail.layer))
 ).pipe(
-  Layer.provideMerge(Layer.merge(Decisions.layer, EventSearch.layer)),
+  Layer.provideMerge(Layer.mergeAll(Decisions.layer, EventSearch.layer, StreamReads.layer)),
   Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, DecisionReader.layer, ExportRepository.layer])
 )

@@ -123,6 +123,12 @@ layer(layerTestService(), { excludeTestServices: true })(`${READERS} readers at 
       body: ({ runId }) => ({ runIds: [runId, runId] }),
       end: /\}\]$/
     },
+    "POST /runs/compare": {
+      path: () => "/runs/compare",
+      body: ({ runId }) => ({ leftRunId: runId, rightRunId: runId }),
+      least: 100,
+      end: /\}$/
+    },
     "GET /runs/:id/replay/stream": {
       path: ({ runId }) => `/runs/${runId}/replay/stream?mode=instant`,
       end: /\n\n$/

@@ -58,7 +58,7 @@ export class ArtifactRepository extends Context.Service<
             from: sql`artifacts`,
             isOf: (id) => sql`id = ${id}`,
             columns: sql`id::text AS id, kind, label, uri, inline::text AS inline, created_at`,
-            bytes: sql`octet_length(label) + coalesce(octet_length(uri), 0) + coalesce(octet_length(inline::text), 0)`
+            large: ["label", "uri", "inline"]
           })
           return Effect.map(read, (page) => ({ ...page, rows: page.rows.map((row) => toText(runId, row)) }))
         }

@@ -54,7 +54,7 @@ export class RunDocuments extends Context.Service<
             from: sql`outbound_messages`,
             isOf: (ordinal) => sql`run_id = ${runId}::uuid AND ordinal = ${ordinal}`,
             columns: sql`ordinal, id::text AS id, message::text AS json`,
-            bytes: sql`octet_length(message::text)`
+            large: ["message"]
           }),
           (page) => ({ ...page, rows: page.rows.map(toText) })
         )

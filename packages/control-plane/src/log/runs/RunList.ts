@@ -7,12 +7,13 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { readBounded } from "../../database/BoundedRows.ts"
+import { shareReads } from "../../database/SharedRead.ts"
 import { cursorOf, isPlaceValue, type Place, placeOf } from "../../database/search/PageCursor.ts"
 import { conditionOf } from "../../database/search/QueryConditions.ts"
 import { SearchBudget, type SearchTooSlow } from "../../database/search/SearchBudget.ts"
 import { UnknownCursor } from "../../database/search/UnknownCursor.ts"
 import { listPage, type TextPage } from "../../edge/JsonAnswer.ts"
-import { LISTED_BYTES, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
+import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
 import { DURATION, namesArchival, partOf, runMeaning } from "./RunSearch.ts"
 
 /** Lists of runs: filters, search, order and pages (docs/http.md#list-runs). */
@@ -94,13 +95,13 @@ export class RunList extends Context.Service<
           ORDER BY page.place ${order}, page.id ${order}`
       }
 
-      const records = (places: ReadonlyArray<RunPlace>) =>
+      const recordsWith = (columns: string) => (places: ReadonlyArray<RunPlace>) =>
         readBounded<RunRow>(sql, {
           keys: sql`${places.map(({ id }) => id)}::text[]::uuid[]`,
           from: sql`runs r JOIN run_heads h ON h.run_id = r.id`,
           isOf: (id) => sql`r.id = ${id}`,
-          columns: sql.literal(listColumns),
-          bytes: sql.literal(LISTED_BYTES)
+          columns: sql.literal(columns),
+          large: LARGE_LISTED
         })
 
       const totalOf = (query: RunListQuery, where: Fragment) =>
@@ -126,9 +127,11 @@ export class RunList extends Context.Service<
         const isFull = last !== undefined && places.length === query.limit
         const cursor = isFull ? `,"nextCursor":"${cursorOf(order, { value: last.place, id: last.id })}"` : ""
         const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
+        const records = recordsWith(query.include === "participants" ? countingColumns : listColumns)
         return yield* listPage(places, records, publicRunText, after)
       })
-      return RunList.of({ list })
+      // A list is the same for everybody, and those who watch it ask for the same first page.
+      return RunList.of({ list: yield* shareReads(list, JSON.stringify) })
     })
   )
 }

@@ -15,10 +15,12 @@ export const runColumns = columnsWith("r.metadata::text AS metadata")
 /** The same for lists, which leave large metadata out: nothing of those is read (docs/http.md#list-runs). */
 export const listColumns = columnsWith("r.listed_metadata::text AS metadata, r.omitted_metadata")
 
-/** What a row of a list may be large of, in bytes. */
-export const LISTED_BYTES = `
-  octet_length(r.listed_metadata::text) + octet_length(array_to_string(r.tags || r.omitted_metadata, ','))
-  + coalesce(octet_length(r.error_message), 0)`
+/** Those of a list that includes participants: an index has each run's together. */
+export const countingColumns = `${listColumns},
+  (SELECT count(*)::int FROM run_participants p WHERE p.run_id = r.id) AS participant_count`
+
+/** The columns that a row of a list may be large of. */
+export const LARGE_LISTED = ["r.listed_metadata", "r.tags", "r.omitted_metadata", "r.error_message"]
 
 /** A row of `runs` joined with its `run_heads`; the JSON column as text. */
 export interface RunRow {
@@ -39,6 +41,8 @@ export interface RunRow {
   readonly metadata: string
   /** Of a list the keys of the metadata that are left out of it. */
   readonly omitted_metadata?: ReadonlyArray<string>
+  /** Of a list that includes participants. */
+  readonly participant_count?: number
   readonly error_code: string | null
   readonly error_message: string | null
   readonly created_at: Date
@@ -90,6 +94,7 @@ const afterMetadata = (row: RunRow) => ({
     row.omitted_metadata.length > 0 && { metadataOmitted: row.omitted_metadata }),
   ...(row.error_code !== null && { errorCode: row.error_code }),
   ...(row.error_message !== null && { errorMessage: row.error_message }),
+  ...(row.participant_count !== undefined && { participantCount: row.participant_count }),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
   ...(row.history_gap && { historyGap: true as const }),

@@ -11,6 +11,7 @@ import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Statement from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
+import { idRows } from "../../database/KeptPlans.ts"
 
 /** Runs whose trace is remembered. */
 export const REMEMBERED_TRACES = 10_000
@@ -51,16 +52,19 @@ export class RunTraces extends Context.Service<
         const { sampled } = roots.start("run.lifecycle", { ...ids, caller: callerFrom(row.trace_parent) }, 0n)
         return { runId: RunId.make(row.id), sessionId: row.runtime_session_id, ...ids, sampled }
       }
-      const read = (condition: Statement.Fragment) =>
+      const read = (runs: Statement.Fragment) =>
         Effect.map(
           sql<TraceRow>`
-            SELECT id::text AS id, runtime_session_id, trace_id, span_id, trace_parent FROM runs WHERE ${condition}`,
+            SELECT run.id::text AS id, run.runtime_session_id, run.trace_id, run.span_id, run.trace_parent FROM ${runs}`,
           (rows) => rows.map(traceOf)
         ).pipe(Effect.withTracerEnabled(false))
       // Runs that are asked for at the same time share a query.
       const finder = RequestResolver.make<FindTrace>(
         Effect.fnUntraced(function* (entries) {
-          const traces = yield* read(sql`id = ANY(${entries.map(({ request }) => request.runId)}::uuid[])`)
+          const runIds = entries.map(({ request }) => request.runId)
+          const traces = yield* read(sql`
+            ${idRows(sql, runIds)} AS asked (id)
+            CROSS JOIN LATERAL (SELECT * FROM runs WHERE id = asked.id LIMIT 1) AS run`)
           const found = new Map(traces.map((trace) => [trace.runId, trace]))
           for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
         })
@@ -75,7 +79,7 @@ export class RunTraces extends Context.Service<
         findBySession: (sessionId) =>
           Effect.map(
             read(sql`
-              runtime_session_id = ${sessionId}
+              runs AS run WHERE runtime_session_id = ${sessionId}
               ORDER BY (error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), created_at DESC LIMIT 1`),
             ([trace]) => trace
           )

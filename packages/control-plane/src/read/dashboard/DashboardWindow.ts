@@ -41,15 +41,19 @@ const bucketOf = (length: number): Bucket => {
 
 const BUCKET_MS = { minute: 60_000, hour: HOUR_MS, day: 24 * HOUR_MS } as const
 
+/** The last moment that has a time in ISO-8601 with four digits of a year; PostgreSQL reads no other. */
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z")
+
 /**
  * The whole buckets of a window: from the start of the first to the end of the last, which is open where the window is.
- * Both are the same where there is none; never outside of the window.
+ * Both are the same where there is none, and the first is at `infinity` where it would begin after the year 9999; never
+ * outside of the window.
  */
 export const wholeBuckets = ({ bucket, from, to }: DashboardWindow): Pick<DashboardWindow, "from" | "to"> => {
   const length = BUCKET_MS[bucket]
   const end = to === undefined ? undefined : Math.floor(Date.parse(to) / length) * length
   const start = Math.ceil(Date.parse(from) / length) * length
   const iso = (ms: number) => new Date(ms).toISOString()
-  if (end === undefined) return { from: iso(start), to: undefined }
+  if (end === undefined) return { from: start > LAST_MS ? "infinity" : iso(start), to: undefined }
   return end <= start ? { from: to ?? from, to: to ?? from } : { from: iso(start), to: iso(end) }
 }

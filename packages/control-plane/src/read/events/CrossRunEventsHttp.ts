@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
+import { shareReads } from "../../database/SharedRead.ts"
 import { jsonPages, jsonText } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { orSearchRefused } from "../../edge/SearchAnswers.ts"
@@ -28,14 +29,16 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
     const streams = yield* LogStream
     const slots = yield* StreamSlots
 
-    const filtered = Effect.fnUntraced(function* (filter: CrossRunFilter, limit: number) {
+    const read = Effect.fnUntraced(function* ({ filter, limit }: Filtered) {
       const wanted = Math.min(limit, EVENTS_PER_READ)
       const first = yield* events.page(filter, wanted)
       // A page that is not full holds all that there is to be read.
       const isAll = !first.isCut && first.events.length < wanted
       const total = isAll ? first.events.length : yield* events.count(filter)
-      return jsonPages(eventAnswer(eventEnvelope(total, limit), filter, limit, first, events.page))
+      return eventAnswer(eventEnvelope(total, limit), filter, limit, first, events.page)
     })
+    const shared = yield* shareReads(read, JSON.stringify)
+    const filtered = (filter: CrossRunFilter, limit: number) => Effect.map(shared({ filter, limit }), jsonPages)
 
     const searched = Effect.fnUntraced(function* (search: EventQuery, limit: number) {
       const { events: found, isEnd, upTo } = yield* searches.page(search, Math.min(limit, EVENTS_PER_READ))
@@ -65,6 +68,11 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
     })
   })
 )
+
+interface Filtered {
+  readonly filter: CrossRunFilter
+  readonly limit: number
+}
 
 const filterOf = ({ afterSeq, afterTs, beforeTs, runId, scenarioRef, type }: CrossRunEventsQuery): CrossRunFilter => ({
   afterSeq,

@@ -105,7 +105,7 @@ export class ExportRepository extends Context.Service<
             from: sql`raw_events`,
             isOf: (seq) => sql`run_id = ${runId}::uuid AND seq = ${seq}`,
             columns: sql`seq, ts, kind, source_name, payload::text AS payload`,
-            bytes: sql`octet_length(payload::text)`
+            large: ["payload"]
           }),
           ({ rows }) => rows.map((row) => ({ seq: row.seq, json: rawEventText(runId, row) }))
         )

@@ -9,6 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { untilShutdown } from "../../edge/RetryHint.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { StreamMeter } from "../stream/StreamMeter.ts"
+import { StreamReads } from "../stream/StreamReads.ts"
 import { replayFrames } from "./ReplayFrames.ts"
 
 /**
@@ -26,6 +27,7 @@ export class Replay extends Context.Service<
     Replay,
     Effect.gen(function* () {
       const events = yield* EventRepository
+      const { inTurn } = yield* StreamReads
       const meter = yield* StreamMeter
       const shutdown = yield* Shutdown
       const limits = yield* readSettings({
@@ -35,9 +37,9 @@ export class Replay extends Context.Service<
 
       const frames = Effect.fnUntraced(function* (runId: RunId, query: ReplayStreamQuery) {
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
-        const head = yield* events.head(runId)
+        const head = yield* inTurn(events.head(runId))
         return replayFrames(
-          (afterSeq, limit) => events.page(runId, { afterSeq, types: [] }, limit),
+          (afterSeq, limit) => inTurn(events.page(runId, { afterSeq, types: [] }, limit)),
           {
             mode: query.mode,
             speed: query.speed,

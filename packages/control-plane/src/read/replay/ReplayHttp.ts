@@ -8,6 +8,7 @@ import { jsonText } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { flushHeaders, sse } from "../stream/StreamHttp.ts"
+import { StreamReads } from "../stream/StreamReads.ts"
 import { StreamSlots } from "../stream/StreamSlots.ts"
 import { describeReplay, Replay } from "./Replay.ts"
 import { ReplayStates } from "./ReplayStates.ts"
@@ -21,6 +22,7 @@ export const ReplayHttp = HttpApiBuilder.group(
     const runs = yield* RunRepository
     const states = yield* ReplayStates
     const slots = yield* StreamSlots
+    const reads = yield* StreamReads
 
     const resolve = Effect.fnUntraced(function* (reference: string) {
       return (yield* runs.resolve(reference)) ?? (yield* runNotFound(reference))
@@ -30,9 +32,9 @@ export const ReplayHttp = HttpApiBuilder.group(
       describe: ({ params, payload }) =>
         orUnavailable(Effect.map(resolve(params.id), (runId) => describeReplay(runId, payload))),
       stream: Effect.fnUntraced(function* ({ params, query }) {
-        const runId = yield* resolve(params.id)
         const refusal = yield* slots.take
         if (refusal !== undefined) return refusal
+        const runId = (yield* reads.resolve(params.id)) ?? (yield* runNotFound(params.id))
         const request = yield* HttpServerRequest
         return HttpServerResponse.stream(Stream.onStart(replay.open(runId, query), flushHeaders(request)), sse)
       }, orUnavailable),

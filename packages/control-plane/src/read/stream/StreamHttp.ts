@@ -9,6 +9,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { RunStream } from "./RunStream.ts"
+import { StreamReads } from "./StreamReads.ts"
 import { StreamSlots } from "./StreamSlots.ts"
 import { StreamTickets } from "./StreamTickets.ts"
 
@@ -36,6 +37,7 @@ export const StreamHttp = HttpApiBuilder.group(
 
     const tickets = yield* StreamTickets
     const slots = yield* StreamSlots
+    const { resolve } = yield* StreamReads
 
     return handlers.handleAll({
       ticket: Effect.fnUntraced(function* ({ params }) {
@@ -46,10 +48,11 @@ export const StreamHttp = HttpApiBuilder.group(
         return { ticket, runId, expiresAt: new Date(expiresAt).toISOString(), streamUrl }
       }, orUnavailable),
       run: Effect.fnUntraced(function* ({ headers, params, query }) {
-        const runId = yield* runs.resolve(params.id)
-        if (runId === undefined) return yield* runNotFound(params.id)
+        // A stream that is refused costs no read.
         const refusal = yield* slots.take
         if (refusal !== undefined) return refusal
+        const runId = yield* resolve(params.id)
+        if (runId === undefined) return yield* runNotFound(params.id)
         const request = yield* HttpServerRequest
         const options = {
           afterSeq: query.afterSeq ?? seqOf(headers["last-event-id"]),

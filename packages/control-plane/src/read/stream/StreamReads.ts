@@ -7,6 +7,7 @@ import * as Semaphore from "effect/Semaphore"
 import { shareReads } from "../../database/SharedRead.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { RunStates } from "../../log/RunStates.ts"
+import { RunRepository } from "../../log/runs/RunRepository.ts"
 import type { FeedReads } from "./RunFeed.ts"
 
 /** Of the connections of the pool, one in so many may be used by event streams at a time. */
@@ -20,11 +21,20 @@ export const streamReadsAt = (poolMax: number): number => Math.max(1, Math.floor
  * open at once, observers, requests and audit have the rest; and streams that want the same of a run at the same time
  * share one read of it.
  */
-export class StreamReads extends Context.Service<StreamReads, FeedReads>()("runplane/control-plane/StreamReads") {
+export class StreamReads extends Context.Service<
+  StreamReads,
+  FeedReads & {
+    /** The id behind a reference; undefined when there is no such run. */
+    readonly resolve: RunRepository["Service"]["resolve"]
+    /** Another read of a stream, which waits for the share. */
+    readonly inTurn: <A, E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>()("runplane/control-plane/StreamReads") {
   static readonly layer = Layer.effect(
     StreamReads,
     Effect.gen(function* () {
       const events = yield* EventRepository
+      const runs = yield* RunRepository
       const states = yield* RunStates
       const { poolMax } = yield* readSettings({ poolMax: ControlPlaneSettings.DB_POOL_MAX })
       const turns = Semaphore.makeUnsafe(streamReadsAt(poolMax))
@@ -42,7 +52,13 @@ export class StreamReads extends Context.Service<StreamReads, FeedReads>()("runp
         (runId: RunId) => inTurn(states.head(runId)),
         (runId) => runId
       )
+      const resolve = yield* shareReads(
+        (reference: string) => inTurn(runs.resolve(reference)),
+        (reference) => reference
+      )
       return StreamReads.of({
+        inTurn,
+        resolve,
         events: { slice: (runId, between, limit) => slice({ runId, between, limit }) },
         states: { current, head }
       })

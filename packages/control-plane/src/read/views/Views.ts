@@ -84,7 +84,7 @@ export class Views extends Context.Service<
           from: sql`views`,
           isOf: (id) => sql`id = ${id}`,
           columns,
-          bytes: sql`octet_length(name) + octet_length(q) + octet_length(array_to_string(columns, ','))`
+          large: ["name", "q", "columns"]
         })
 
       const list = Effect.fn("Views.list")(function* (resource: QueryResource | undefined) {

@@ -50,6 +50,13 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/
         participant("agent://lead", 1, 0)
       ])
 
+      // A list counts them for who asks: those that its runs name.
+      const listed = (yield* call("GET", "/runs?include=participants&limit=200")).body.data
+      const countOf = (runId: string) => listed.find(({ id }: { id: string }) => id === runId)?.participantCount
+      assert.deepStrictEqual([first, second, third].map(countOf), [3, 1, 2])
+      for (const run of (yield* call("GET", "/runs?limit=200")).body.data) assert.notProperty(run, "participantCount")
+      assert.strictEqual((yield* call("GET", "/runs?include=everything")).status, 400)
+
       // What was counted as it came is what the migration counts of an older log.
       const tables = Effect.all([
         sql`SELECT * FROM event_marks m ORDER BY m.run_id, m.seq`,

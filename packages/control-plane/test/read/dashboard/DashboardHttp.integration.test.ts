@@ -165,6 +165,13 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
     )
   }
 
+  it.effect("has nothing in a window at the end of all times", () =>
+    Effect.gen(function* () {
+      const { kpis } = yield* overview("from=9999-12-31T23:59:59.999Z")
+      assert.strictEqual(kpis.totalRuns, 0)
+    })
+  )
+
   it.effect("lists the ten newest runs that are not archived, whatever the window", () =>
     Effect.gen(function* () {
       const { recentRuns } = yield* overview("from=2020-01-01&to=2020-02-01")

@@ -28,6 +28,8 @@ const layerReads = CrossRunEvents.layer.pipe(
 
 const everything: CrossRunFilter = { afterSeq: 0, types: [] }
 
+const noMessages = { runId: [], messageId: [], accepted: [], json: [] }
+
 const storedSeqs = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* sql<{ readonly seq: bigint }>`SELECT seq FROM canonical_events ORDER BY seq`
@@ -60,8 +62,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
       // What an append does, with a pause where it has its places and nobody sees them.
       const writer = sql.withTransaction(
         Effect.gen(function* () {
-          yield* rows.lock([slow])
-          const [seq = 0] = yield* rows.allocate(1)
+          const [seq = 0] = (yield* rows.open({ runIds: [slow], messages: noMessages, places: 1 })).seqs
           yield* Deferred.succeed(held, seq)
           yield* Deferred.await(release)
           const batch = noEventRows()
@@ -142,8 +143,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
           sql.withTransaction(
             Effect.gen(function* () {
               yield* sql`SET LOCAL idle_in_transaction_session_timeout = '300ms'`.unprepared
-              yield* rows.lock([frozen])
-              yield* rows.allocate(1)
+              yield* rows.open({ runIds: [frozen], messages: noMessages, places: 1 })
               yield* Deferred.succeed(held, undefined)
               yield* Effect.never
             })

@@ -7,6 +7,7 @@ import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import { EventRepository, type EventSlice } from "../../../src/log/EventRepository.ts"
 import { RunStates } from "../../../src/log/RunStates.ts"
+import { RunRepository } from "../../../src/log/runs/RunRepository.ts"
 import { StreamReads, streamReadsAt } from "../../../src/read/stream/StreamReads.ts"
 
 const POOL = 8
@@ -31,11 +32,12 @@ const database = () => {
   const layer = StreamReads.layer.pipe(
     Layer.provide([
       Layer.mock(EventRepository, { slice: () => asked((): EventSlice => ({ events: [], isLast: true })) }),
+      Layer.mock(RunRepository, { resolve: () => asked(() => undefined) }),
       Layer.mock(RunStates, { current: () => asked(() => undefined), head: () => asked(() => undefined) }),
       ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DB_POOL_MAX: String(POOL) } }))
     ])
   )
-  return { counts, latch, layer }
+  return { another: asked(() => undefined), counts, latch, layer }
 }
 
 const run = (place: number) => RunId.make(`0197c0de-6f0a-7c53-9a56-${String(place).padStart(12, "0")}`)
@@ -66,13 +68,15 @@ describe("what streams read", () => {
   })
 
   it.effect("takes a share of the pool and no more, whatever is read", () => {
-    const { counts, latch, layer } = database()
+    const { another, counts, latch, layer } = database()
     return Effect.gen(function* () {
-      const { events, states } = yield* StreamReads
+      const { events, inTurn, resolve, states } = yield* StreamReads
       const opened = Array.from({ length: 40 }, (_, place) => [
         Effect.asVoid(events.slice(run(place), { afterSeq: place }, 500)),
         Effect.asVoid(states.current(run(place))),
-        Effect.asVoid(states.head(run(place)))
+        Effect.asVoid(states.head(run(place))),
+        Effect.asVoid(resolve(run(place))),
+        Effect.asVoid(inTurn(another))
       ]).flat()
       yield* openAll(opened, latch)
       assert.strictEqual(counts.reads, opened.length)

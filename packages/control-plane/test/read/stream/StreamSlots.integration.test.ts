@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
@@ -23,6 +24,9 @@ layer(layerTestService({ observer: { recoveryEnabled: false }, settings }), { ex
         assert.strictEqual(third.status, 429)
         assert.strictEqual(third.headers.get("retry-after"), "10")
         assert.include(third.body.message, "STREAM_MAX_PER_KEY")
+        // Nobody has looked whether there is such a run.
+        const unknown = yield* call("GET", `/runs/${randomUUID()}/stream`, { headers: as("ann") })
+        assert.strictEqual(unknown.status, 429)
         assert.strictEqual((yield* call("GET", "/events/stream", { headers: as("ann") })).status, 429)
         assert.strictEqual((yield* open("bob")).status, 200)
         const fourth = yield* call("GET", path, { headers: as("bob") })

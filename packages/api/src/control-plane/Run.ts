@@ -47,6 +47,9 @@ export const Run = Schema.Struct({
   historyGap: optional(
     Schema.Literal(true).annotate({ description: "Present when envelopes are known to be missing from the run's log" })
   ),
+  participantCount: optional(
+    Field.integer("In lists that include participants: how many have said or signalled something, or were seen")
+  ),
   createdAt: Field.time("When the run was created"),
   updatedAt: Field.time("When the record last changed"),
   startedAt: optional(Field.time("When the service began to look for the session")),

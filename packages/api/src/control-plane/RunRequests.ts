@@ -84,6 +84,11 @@ export const runListQuery = querySchema({
   search: optional(
     Field.text("Runs that have this in id, a tag, scenario, environment, sourceRef or policy; case ignored", "failover")
   ),
+  include: optional(
+    Schema.Literals(["participants"]).annotate(
+      about("participants: each run with its participantCount", "participants")
+    )
+  ),
   includeSandbox: optional(Field.text("Accepted and ignored: sandbox runs are always listed", "true")),
   q: optional(
     searchText(

@@ -1,4 +1,4 @@
-import { about, Field } from "@runplane/domain"
+import { about, CANONICAL_EVENT_TYPES, Field } from "@runplane/domain"
 import * as Schema from "effect/Schema"
 import { integer, withDefault } from "../validation/Fields.ts"
 import { httpUrl } from "../validation/HttpUrl.ts"
@@ -13,10 +13,20 @@ const optional = Schema.optionalKey
 
 const url = httpUrl("Absolute http or https URL", "https://example.org/hooks/runs")
 
-/** Event names of any text, because readers offer names that do not exist; only their number is bounded. */
-const events = Field.texts(`Of ${webhookEvents.join(", ")}; empty means all`, ["run.completed"]).check(
-  Schema.isMaxLength(MAX_WEBHOOK_EVENTS)
-)
+/**
+ * The names that a subscription may ask for (docs/http.md#webhook-subscriptions): the other types of the log match
+ * nothing, but readers offer them.
+ */
+const askedEvents: ReadonlyArray<string> = [...new Set([...webhookEvents, ...CANONICAL_EVENT_TYPES])]
+const isAskedEvent = Schema.makeFilter((name: string) => askedEvents.includes(name), {
+  expected: `one of the following values: ${webhookEvents.join(", ")}`,
+  toJsonSchema: () => ({ enum: askedEvents })
+})
+const events = Schema.Array(Schema.String.check(isAskedEvent))
+  .annotate(
+    about(`Of ${webhookEvents.join(", ")}; empty means all, other types of the log match nothing`, ["run.completed"])
+  )
+  .check(Schema.isMaxLength(MAX_WEBHOOK_EVENTS))
 const secret = Field.text(
   "Signs every delivery; with the prefix whsec_ its rest is taken as a base64 key for webhook-signature",
   "correct horse battery staple"

@@ -38,6 +38,17 @@ describe("the body of POST /webhooks", () => {
     })
   }
 
+  it("takes the types of the log for events, and refuses names that nothing has", () => {
+    const events = ["run.completed", "signal.emitted"]
+    assert.deepStrictEqual(check(webhookBody, { url, events, secret: "s" }), { url, events, secret: "s" })
+    const known = "run.started, run.completed, run.failed, run.cancelled, run.suspended, run.resumed"
+    for (const name of ["run.complete", "RUN.FAILED", "", "*", "run.failed\r\n"]) {
+      assert.deepStrictEqual(check(webhookBody, { url, events: [name], secret: "s" }), [
+        `each value in events must be one of the following values: ${known}`
+      ])
+    }
+  })
+
   it("bounds the length of URL, secret and events", () => {
     const secret = "s".repeat(MAX_WEBHOOK_SECRET_LENGTH + 1)
     const events = Array.from({ length: MAX_WEBHOOK_EVENTS + 1 }, () => "run.failed")
@@ -56,6 +67,7 @@ describe("the body of PATCH /webhooks/:id", () => {
   })
 
   it("refuses what is there and wrong", () => {
+    assert.match(String(check(changeBody, { events: ["run.complete"] })), /^each value in events must be one of/)
     assert.deepStrictEqual(check(changeBody, { active: "yes", secret: "", id: "x" }), [
       "property id should not exist",
       "secret should not be empty",

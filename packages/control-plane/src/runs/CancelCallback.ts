@@ -1,6 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type BadGateway, cancelCallbackAnswered, cancelCallbackFailed } from "@runplane/api"
-import { objectAt, textAt } from "@runplane/domain"
+import { isJsonObject, objectAt, textAt } from "@runplane/domain"
 import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -95,9 +95,21 @@ const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
     if (response.status < 200 || response.status > 299) return yield* cancelCallbackAnswered(shown, response.status)
   })
   const refusal = (metadata: Schema.JsonObject) => {
+    const malformed = malformation(metadata["cancelCallback"])
+    if (malformed !== undefined) return malformed
     const address = callbackOf(metadata)
     const refused = address && refusalOf(address.url, options.allowPrivateTargets)
-    return refused && `session.metadata.cancelCallback.url is ${refused.why}`
+    return refused && `${FIELD}.url is ${refused.why}`
   }
   return CancelCallback.of({ call, refusal })
 })
+
+const FIELD = "session.metadata.cancelCallback"
+
+/** What is wrong with the form of a callback, which would otherwise be found when somebody wants to cancel. */
+const malformation = (callback: Schema.Json | undefined): string | undefined => {
+  if (callback === undefined || callback === null) return undefined
+  if (!isJsonObject(callback)) return `${FIELD} must be an object`
+  const wrong = ["url", "bearer"].find((key) => !["string", "undefined"].includes(typeof (callback[key] ?? undefined)))
+  return wrong && `${FIELD}.${wrong} must be a string`
+}

@@ -283,6 +283,21 @@ layer(layerTestService(options), { excludeTestServices: true })("cancel by callb
     )
   }
 
+  for (const [cancelCallback, message] of [
+    ["http://user:hunter2@agent.example/", "session.metadata.cancelCallback must be an object"],
+    [{ url: ["http://127.0.0.1:9/"] }, "session.metadata.cancelCallback.url must be a string"],
+    [{ url: "http://127.0.0.1:9/", bearer: 5 }, "session.metadata.cancelCallback.bearer must be a string"]
+  ] as const) {
+    it.effect(`creates no run whose callback nobody could call: ${message}`, () =>
+      Effect.gen(function* () {
+        const body = descriptor({ session: { metadata: { cancelCallback } } })
+        const created = yield* call("POST", "/runs", { body })
+        assert.deepInclude(created.body, { statusCode: 400, errorCode: "VALIDATION_ERROR", message })
+        assert.include((yield* call("POST", "/runs/validate", { body })).body.errors, message)
+      })
+    )
+  }
+
   it.effect("answers 400 when there is neither a callback nor delegation", () =>
     Effect.gen(function* () {
       const runId = yield* unboundRun({ cancelCallback: { url: "" }, cancellationDelegated: false })

@@ -86,7 +86,7 @@ export class WebhookRepository extends Context.Service<
             from: sql`webhooks w`,
             isOf: (id) => sql`w.id = ${id}`,
             columns: webhookColumns,
-            bytes: sql`octet_length(w.url) + octet_length(array_to_string(w.events, ','))`
+            large: ["w.url", "w.events"]
           }),
           (part) => ({ ...part, rows: part.rows.map(toWebhook) })
         )
@@ -152,7 +152,7 @@ export class WebhookRepository extends Context.Service<
             from: sql`webhook_deliveries`,
             isOf: (id) => sql`id = ${id}`,
             columns,
-            bytes: sql`octet_length(payload::text) + coalesce(octet_length(error_message), 0)`
+            large: ["payload", "error_message"]
           }),
           (part) => ({ ...part, rows: part.rows.map(toDelivery) })
         )

@@ -170,7 +170,7 @@ const tests = spawn("vitest", vitest, {
     ...process.env,
     MACP_RUNTIME_BINARY: binary,
     MACP_RUNTIME_SOURCES: process.env.MACP_RUNTIME_SOURCES || folder,
-    RUNTIME_UNDER_TEST: runtime.address
+    MACP_RUNTIME_UNDER_TEST: runtime.address
   }
 })
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => tests.kill(signal))

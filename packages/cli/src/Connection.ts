@@ -1,5 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
+import * as Console from "effect/Console"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -12,6 +14,15 @@ import { root } from "./Root.ts"
 const DEFAULT_URL = "http://127.0.0.1:3001"
 const DEFAULT_LAUNCHER_URL = "http://127.0.0.1:3000"
 
+/**
+ * What is to be said of the names in the environment before a service is asked. The client half knows its own names
+ * alone; the whole `runplane` knows the table of all settings.
+ */
+export const EnvironmentNotes = Context.Reference<(names: ReadonlyArray<string>) => ReadonlyArray<string>>(
+  "runplane/cli/EnvironmentNotes",
+  { defaultValue: () => () => [] }
+)
+
 /** An empty variable counts as none. */
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
@@ -21,6 +32,8 @@ const connection = Effect.gen(function* () {
   yield* output
   const flags = yield* root
   const env = process.env
+  const notes = yield* EnvironmentNotes
+  for (const note of notes(Object.keys(env))) yield* Console.error(`runplane: ${note}`)
   const name = Option.getOrUndefined(flags.profile) ?? given(env["RUNPLANE_PROFILE"])
   const profile = yield* readProfile(name, env)
   const url = Option.getOrUndefined(flags.url) ?? given(env["RUNPLANE_URL"]) ?? profile.url ?? DEFAULT_URL

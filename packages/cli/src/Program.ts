@@ -6,10 +6,18 @@ import type * as Command from "effect/cli/Command"
 import { runWith } from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import { usageProblem } from "./CliFailure.ts"
 import { WholeCommand } from "./commands/Completions.ts"
 import { plainText } from "./story/PlainText.ts"
+
+/** Standard output is for data; what is logged on the way goes beside it. A service that is run has its own log. */
+const logBesideData = Layer.merge(
+  Logger.layer([Logger.withConsoleError(Logger.formatSimple)]),
+  Layer.succeed(References.MinimumLogLevel, "Warn")
+)
 
 /**
  * Runs a command over the arguments. What is not understood fails with one line and the code for usage; help and
@@ -27,6 +35,7 @@ export const runCli = <const Name extends string, Input, E, R, ContextInput>(
     }),
     Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version] })),
     Effect.provideService(WholeCommand, command),
+    Effect.provide(logBesideData),
     // A command exports no spans: the services must not hang theirs on one that nobody ever sees.
     Effect.provideService(References.TracerEnabled, false)
   )

@@ -1,6 +1,8 @@
 export { CliFailure, EXIT_CODES, exitCodeOf, failed, failedAndSaid, usageProblem } from "./CliFailure.ts"
+export { EnvironmentNotes } from "./Connection.ts"
 export { clientCommands } from "./commands/ClientCommands.ts"
 export { endOfCommand } from "./EndOfCommand.ts"
+export { output, printedAsJson, printRows } from "./Output.ts"
 export { runCli } from "./Program.ts"
 export { root } from "./Root.ts"
 export { oneLine } from "./story/OneLine.ts"

@@ -1,5 +1,5 @@
 export { packsCommand } from "./author/Commands.ts"
-export { PacksFaulty } from "./author/Report.ts"
+export { PacksFaulty, ReportFormat } from "./author/Report.ts"
 export { type PolicyOutcome, PolicyRegistration } from "./control-plane/PolicyRegistration.ts"
 export { layerFromSettings } from "./FromSettings.ts"
 export { Launcher } from "./Launcher.ts"

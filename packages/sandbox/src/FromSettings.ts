@@ -1,3 +1,4 @@
+import { judgeSettings, sentenceOf } from "@runplane/server"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -31,7 +32,14 @@ const control = ({ controlPort, options }: Settings) =>
       ).pipe(Layer.provide(ControlServer.layer({ host: options.host ?? DEFAULT_OPTIONS.host, port })))
   })
 
+/** What is not as somebody may think it is: misspelt names, above all. */
+const sayWarnings = Effect.flatMap(judgeSettings("sandbox"), ({ warnings }) =>
+  Effect.forEach(warnings, (warning) => Console.error(`sandbox: ${sentenceOf(warning)}`), { discard: true })
+)
+
 /** The sandbox alone, from its settings: what `main.ts` runs. */
 export const layerFromSettings = Layer.unwrap(
-  Effect.map(settings, (given) => Layer.merge(announced, control(given)).pipe(Layer.provide(sandbox(given))))
+  Effect.map(Effect.tap(settings, sayWarnings), (given) =>
+    Layer.merge(announced, control(given)).pipe(Layer.provide(sandbox(given)))
+  )
 )

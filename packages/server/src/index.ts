@@ -17,6 +17,7 @@ export { nearestName } from "./Nearest.ts"
 export { makeOutageLog, type OutageLog } from "./OutageLog.ts"
 export { Shutdown } from "./Shutdown.ts"
 export { checkSettings, type Judgement, judgeRows, judgeSettings, type SettingTexts } from "./settings/CheckSettings.ts"
+export { CliSettings } from "./settings/CliSettings.ts"
 export { ControlPlaneSettings } from "./settings/ControlPlaneSettings.ts"
 export { judgeDeployment, judgeLaunchDeployment } from "./settings/DeploymentRules.ts"
 export { LaunchSettings } from "./settings/LaunchSettings.ts"
@@ -35,7 +36,7 @@ export {
 export { RuntimeSettings } from "./settings/RuntimeSettings.ts"
 export { SandboxSettings } from "./settings/SandboxSettings.ts"
 export { ServiceSettings } from "./settings/ServiceSettings.ts"
-export { DEVELOPMENT, type Program, type Setting } from "./settings/Setting.ts"
+export { DEVELOPMENT, PROGRAMS, type Program, type Setting } from "./settings/Setting.ts"
 export { settingNames, settingsOfProgram } from "./settings/SettingsTable.ts"
 export {
   asksForSettings,
@@ -45,6 +46,7 @@ export {
   settingsInForce
 } from "./settings/SettingTexts.ts"
 export { StackSettings } from "./settings/StackSettings.ts"
+export { configuredNames, unknownSettings } from "./settings/UnknownSettings.ts"
 export { type CallerSpan, type RootSpanIds, RootSpans } from "./traces/RootSpans.ts"
 export { callerFrom, callingSpan, traceParentOf } from "./traces/TraceParent.ts"
 export { layerTracing, tracingEnabled } from "./traces/Tracing.ts"

@@ -3,7 +3,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as TestConsole from "effect/testing/TestConsole"
 import { defaultsOf, readSetting, readSettings } from "../src/settings/ReadSettings.ts"
-import { type Program, row, settingsOf } from "../src/settings/Setting.ts"
+import { PROGRAMS, row, settingsOf } from "../src/settings/Setting.ts"
 import { settingsOfProgram, settingsTable } from "../src/settings/SettingsTable.ts"
 import { printSettings, settingsHelp } from "../src/settings/SettingTexts.ts"
 import { flag, text, wholeNumber } from "../src/settings/SettingTypes.ts"
@@ -19,8 +19,6 @@ const sample = settingsOf(["stack"], {
   A_FLAG: row(flag, true, "A flag."),
   A_HOST: row(text, "here", "A host, or nothing.", { emptyCounts: true })
 })
-
-const PROGRAMS: ReadonlyArray<Program> = ["control-plane", "launcher", "stack", "sandbox", "agents"]
 
 describe("the reader of settings", () => {
   it.effect("takes defaults for what is unset or empty", () =>
@@ -87,6 +85,38 @@ describe("names that are not settings", () => {
     assert.deepStrictEqual(unknownSettings(["WEBHOOK_TIMEOUT", "SESSION_MANAGER", "PATH", "WEBHOOK_POLL_MS"]), [
       { variable: "WEBHOOK_TIMEOUT", problem: "is not a setting; did you mean WEBHOOK_TIMEOUT_MS?" }
     ])
+  })
+
+  it.each([
+    ["OIDC_ISUER", "OIDC_ISSUER"],
+    ["OIDC_AUDIENCES", "OIDC_AUDIENCE"],
+    ["OIDC_ROLECLAIM", "OIDC_ROLE_CLAIM"],
+    ["AUTH_API_KEY", "AUTH_API_KEYS"],
+    ["DATABSE_URL", "DATABASE_URL"],
+    ["CORS_ORIGINS", "CORS_ORIGIN"],
+    ["SHUTDOWN_DELAY", "SHUTDOWN_DELAY_MS"],
+    ["TRUST_PROXYS", "TRUST_PROXY"],
+    ["LOG_LEVL", "LOG_LEVEL"],
+    ["RUNPLANE_ULR", "RUNPLANE_URL"],
+    ["SANDBOX_RELASE", "SANDBOX_RELEASE"]
+  ])("are told: %s is meant to be %s", (variable, meant) => {
+    const problem = `is not a setting; did you mean ${meant}?`
+    assert.deepStrictEqual(unknownSettings([variable]), [{ variable, problem }])
+  })
+
+  it("are told for every setting that loses or gains a letter or has two swapped", () => {
+    for (const { name } of settingsTable.flatMap(({ settings }) => settings)) {
+      if (name.length <= 8) continue
+      const swapped = `${name.slice(0, -2)}${name.slice(-1)}${name.slice(-2, -1)}`
+      const slips = [name.slice(0, -1), `${name}X`, ...(swapped === name ? [] : [swapped])]
+      for (const slip of slips) assert.isNotEmpty(unknownSettings([slip]), slip)
+    }
+  })
+
+  it("are none of ours when the system or another program sets them", () => {
+    const foreign = ["PATH", "HOSTNAME", "HOME", "PORTS", "NODE_OPTIONS", "OTEL_METRICS_EXPORTER", "OTEL_LOGS_EXPORTER"]
+    const more = ["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_SERVICE_VERSION", "SESSION_MANAGER", "DATABASE_HOST"]
+    assert.deepStrictEqual(unknownSettings([...foreign, ...more, "LOG_FORMAT", "REDIS_HOST", "AUTH_SECRET"]), [])
   })
 
   it.effect("are found in the configuration", () =>

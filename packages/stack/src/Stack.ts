@@ -8,6 +8,7 @@ import { EmbeddedPostgres, type PostgresStartFailed } from "@runplane/postgres"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient } from "@runplane/runtime"
 import { KeySource, Sandbox } from "@runplane/sandbox"
 import {
+  configuredNames,
   DEVELOPMENT,
   judgeLaunchDeployment,
   judgeSettings,
@@ -15,7 +16,8 @@ import {
   ServiceSettings,
   SettingsRefused,
   type SettingTexts,
-  sentenceOf
+  sentenceOf,
+  unknownSettings
 } from "@runplane/server"
 import * as Arr from "effect/Array"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -98,6 +100,7 @@ export class Stack extends Context.Service<Stack, Addresses>()("runplane/stack/S
 
 // What is built last is stopped first: no agent outlives its launcher, and the log is closed after its last writer.
 const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
+  yield* sayUnknownNames
   yield* checkPorts(settings)
   const auth = yield* openAuth(settings)
   const [database, runtimeAddress] = yield* Effect.all([openDatabase(settings), openRuntime(settings, auth)], {
@@ -138,6 +141,12 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     console: yield* hasConsole(controlPlaneUrl),
     policies
   })
+})
+
+/** Misspelt names are the user's: what the services find set is laid over them, and hides them. */
+const sayUnknownNames = Effect.gen(function* () {
+  const unknown = unknownSettings(yield* Effect.orDie(configuredNames))
+  for (const problem of unknown) yield* Effect.logWarning(sentenceOf(problem))
 })
 
 const judgeLaunch = (texts: SettingTexts) => Effect.succeed(judgeLaunchDeployment(texts))

@@ -5,6 +5,7 @@ import { temporaryFolder } from "@runplane/postgres"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { lookAtEveryCommand } from "./support/CommandTable.ts"
+import { lookAtDocumentedLines, lookAtLocalCommands } from "./support/LocalCommands.ts"
 import { startStack } from "./support/StackProcess.ts"
 
 // docs/cli.md#exit-codes
@@ -21,4 +22,8 @@ layer(Layer.empty, { excludeTestServices: true })("runplane", (it) => {
       yield* lookAtEveryCommand(ports, String(data[0]?.id))
     })
   )
+
+  it.effect("answers with JSON where it asks no service, or says that it has none", () => lookAtLocalCommands)
+
+  it.effect("understands every line of the documents", () => lookAtDocumentedLines)
 })

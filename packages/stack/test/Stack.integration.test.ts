@@ -29,7 +29,7 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
     Effect.gen(function* () {
       const env = { RUNPLANE_DATA_DIR: yield* temporaryFolder }
       const collector = yield* otlpCollector
-      const runId = yield* Effect.scoped(
+      const { runId, told } = yield* Effect.scoped(
         Effect.gen(function* () {
           const stack = yield* startStack({ env: { ...env, ...tracedTo(collector.url) } })
           assert.isDefined(yield* stack.line("Serving"))
@@ -43,14 +43,14 @@ layer(Layer.empty, { excludeTestServices: true })("npm start", (it) => {
             stdout.filter((line) => line.startsWith("  curl ")),
             3
           )
-          return found
+          return { runId: found, told: stdout }
         })
       )
       checkTraces(collector.spans, runId, AGENTS)
       const again = yield* startStack({ args: ["--no-demo"], env })
       assert.isDefined(yield* again.line("Serving"))
       const { data } = yield* listRuns.pipe(Effect.provide(clientOf(again)))
-      yield* lookByCommandLine(again.ports, runId)
+      yield* lookByCommandLine(again.ports, runId, told)
       assert.deepStrictEqual(
         data.map(({ id, status }) => [String(id), status]),
         [[runId, "completed"]]

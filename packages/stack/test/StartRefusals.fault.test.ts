@@ -78,18 +78,20 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
     })
   )
 
-  it.effect("nothing for a broken policy, but names it, and the example that needs it", () =>
+  it.effect("nothing for a broken policy or a misspelt setting, but names it, and the example that needs it", () =>
     Effect.gen(function* () {
       const policy = "policy.incident.balanced"
-      const env = { DATABASE_URL: yield* createDatabase, PACKS_DIR: yield* brokenPacks(`_policies/${policy}.json`) }
+      const packs = yield* brokenPacks(`_policies/${policy}.json`)
+      const env = { DATABASE_URL: yield* createDatabase, PACKS_DIR: packs, OIDC_ISUER: "https://login.example.com" }
       const stack = yield* startStack({ args: ["--demo-only"], env })
       const { code, stderr, stdout } = yield* stack.ended
       assert.strictEqual(code, 1)
       assert.isDefined(stdout.find((line) => /policies +\d+ of \d+ registered/.test(line)))
       assert.isDefined(stdout.find((line) => line.includes(`${policy}.json refused: `)))
-      assert.lengthOf(stderr, 2)
-      assert.include(stderr[0], `policy file ${policy}.json left out: `)
-      assert.include(stderr[1], `runplane: the example did not finish: its policy ${policy} is not registered: `)
+      assert.lengthOf(stderr, 3)
+      assert.include(stderr[0], "OIDC_ISUER is not a setting; did you mean OIDC_ISSUER?")
+      assert.include(stderr[1], `policy file ${policy}.json left out: `)
+      assert.include(stderr[2], `runplane: the example did not finish: its policy ${policy} is not registered: `)
     })
   )
 

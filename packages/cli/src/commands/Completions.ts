@@ -4,6 +4,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
+import { printedAsJson } from "../Output.ts"
 
 /** The whole command, which the completions are of; `runCli` says it. */
 export const WholeCommand = Context.Reference<Command.Command.Any | undefined>("runplane/cli/WholeCommand", {
@@ -20,6 +21,10 @@ export const completions = Command.make(
     Effect.gen(function* () {
       const whole = yield* WholeCommand
       if (whole === undefined) return
-      yield* Console.log(Completions.generate("runplane", shell, Completions.fromCommand(whole)))
+      const generated = Completions.generate("runplane", shell, Completions.fromCommand(whole))
+      // The generator's comment on how to install it names a flag; here it is a command.
+      const script = generated.replace("runplane --completions", "runplane completions")
+      if (yield* printedAsJson({ shell, script })) return
+      yield* Console.log(script)
     })
 ).pipe(Command.withDescription("Print the completion script of a shell"))

@@ -1,10 +1,11 @@
 import type { ControlPlaneClient } from "@runplane/api"
-import { isTerminal } from "@runplane/domain"
+import { type CanonicalEvent, isTerminal } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { failed } from "../CliFailure.ts"
 import { output } from "../Output.ts"
+import { isDecided } from "../story/Outcome.ts"
 import { makeEventPrinter, outcomeText } from "../story/Story.ts"
 
 /**
@@ -17,7 +18,12 @@ export const watchRun = Effect.fnUntraced(function* (
   { exitStatus }: { readonly exitStatus: boolean }
 ) {
   const { format, style } = yield* output
-  const tell = makeEventPrinter(style)
+  const print = makeEventPrinter(style)
+  let begunAt = ""
+  const tell = (event: CanonicalEvent) => {
+    begunAt ||= event.ts
+    return print(event)
+  }
   // An unknown run is said before anything is printed.
   const { id } = yield* api.runs.get({ params: { id: runId }, query: {} })
   const events: Array<unknown> = []
@@ -33,7 +39,9 @@ export const watchRun = Effect.fnUntraced(function* (
   const state = yield* api.runs.state({ params: { id } })
   if (format === "text") {
     const metrics = yield* api.runs.metrics({ params: { id } })
-    yield* Console.log(`\n${outcomeText(state, metrics, style)}`)
+    const answer = isDecided(state) ? yield* api.decisions.why({ params: { id } }) : ""
+    const why = typeof answer === "string" ? undefined : { ...answer, begunAt }
+    yield* Console.log(`\n${outcomeText(state, metrics, style, why)}`)
   }
   const { status } = state.run
   if (exitStatus && isTerminal(status) && status !== "completed") return yield* failed(`the run is ${status}`)

@@ -21,7 +21,7 @@ import { countOf, errorIn, type Finding } from "./Finding.ts"
 import { lintPacks, policyFindings } from "./Lint.ts"
 import { mappingOf, objectAt, openPacks, type Reading } from "./PacksFolder.ts"
 import { checkPolicyFiles } from "./PolicyFiles.ts"
-import { endWith, PacksFaulty, printFindings, printVerdict } from "./Report.ts"
+import { PacksFaulty, printedAsJson, ReportFormat, report, verdict } from "./Report.ts"
 import { copyScenario, scaffold } from "./Scaffold.ts"
 import { type CheckedScenario, checkScenario } from "./ScenarioChecks.ts"
 
@@ -102,7 +102,6 @@ const validate = Command.make(
   Effect.fn("Packs.validate")(function* ({ path: given }) {
     const path = yield* Path.Path
     const folder = yield* openPacks(yield* requirePacks)
-    yield* Console.log(`scenario:validate  ${given}`)
     const directory = path.resolve(path.basename(given) === "scenario.yaml" ? path.dirname(given) : given)
     const agents = yield* knownAgents
     const { policiesDir } = yield* Effect.provide(LauncherSettings, yield* settings)
@@ -122,9 +121,12 @@ const validate = Command.make(
       ...findings,
       ...(checked === undefined ? [] : policyFindings(checked, policies))
     ]
-    yield* printFindings(all)
-    yield* printVerdict(all)
-    yield* endWith(all)
+    yield* report({
+      findings: all,
+      of: { scenario: given },
+      opening: `scenario:validate  ${given}`,
+      closing: verdict(all)
+    })
   })
 ).pipe(Command.withDescription("Check one scenario version: does it load, and can it be launched?"))
 
@@ -185,11 +187,12 @@ const lint = Command.make(
           ]
         : [])
     ]
-    yield* printFindings(found)
-    yield* Console.log(
-      `scenario:lint  ${count} pack(s) — ${countOf(found, "error")} error(s), ${countOf(found, "warning")} warning(s)`
-    )
-    yield* endWith(found)
+    const counts = `${countOf(found, "error")} error(s), ${countOf(found, "warning")} warning(s)`
+    yield* report({
+      findings: found,
+      of: { packs: count },
+      closing: Console.log(`scenario:lint  ${count} pack(s) — ${counts}`)
+    })
   })
 ).pipe(Command.withDescription("Check whole packs with their policies, agents and data"))
 
@@ -246,7 +249,7 @@ const compile = Command.make(
         })
       )
     )
-    yield* Console.log(JSON.stringify(compiled, null, 2))
+    yield* Console.log((yield* ReportFormat) === "jsonl" ? JSON.stringify(compiled) : JSON.stringify(compiled, null, 2))
   })
 ).pipe(
   Command.withDescription("Print what a launch would be, without launching anything"),
@@ -282,8 +285,10 @@ const create = Command.make(
         Effect.andThen(Console.error(failure.message), Effect.fail(new PacksFaulty({ errors: 1 })))
       )
     )
-    yield* Console.log(`scenario:new  scaffolded ${pack}/${scenario}@${version}`)
-    yield* Console.log(path.relative(path.resolve("."), folder))
+    const made = { scenarioRef: `${pack}/${scenario}@${version}`, folder: path.relative(path.resolve("."), folder) }
+    if (yield* printedAsJson(made)) return
+    yield* Console.log(`scenario:new  scaffolded ${made.scenarioRef}`)
+    yield* Console.log(made.folder)
   })
 ).pipe(Command.withDescription("Start a scenario of your own"))
 

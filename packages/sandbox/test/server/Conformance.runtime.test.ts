@@ -14,7 +14,7 @@ import {
 /**
  * Where a runtime of the pinned release takes names for credentials, and where its sources are: `npm run test:runtime`.
  */
-const address = process.env["RUNTIME_UNDER_TEST"] ?? ""
+const address = process.env["MACP_RUNTIME_UNDER_TEST"] ?? ""
 const sources = process.env["MACP_RUNTIME_SOURCES"] ?? ""
 
 /** Nobody observes under development authentication: the initiator reads its own session. */

@@ -1,5 +1,6 @@
 /** The programs that read settings. */
-export type Program = "control-plane" | "launcher" | "stack" | "sandbox" | "agents"
+export const PROGRAMS = ["control-plane", "launcher", "stack", "sandbox", "agents", "cli"] as const
+export type Program = (typeof PROGRAMS)[number]
 
 /** What a text turns out to be for a type of setting. A problem is read after the setting's name. */
 export type Reading<A> =

@@ -1,4 +1,5 @@
 import { AgentSettings } from "./AgentSettings.ts"
+import { CliSettings } from "./CliSettings.ts"
 import { ControlPlaneSettings } from "./ControlPlaneSettings.ts"
 import { LaunchSettings } from "./LaunchSettings.ts"
 import { RuntimeSettings } from "./RuntimeSettings.ts"
@@ -21,7 +22,8 @@ export const settingsTable: ReadonlyArray<SettingsGroup> = [
   { title: "Launch service", settings: Object.values(LaunchSettings) },
   { title: "Everything on one machine (`npm start`)", settings: Object.values(StackSettings) },
   { title: "Sandbox runtime, alone", settings: Object.values(SandboxSettings) },
-  { title: "Agents", settings: Object.values(AgentSettings) }
+  { title: "Agents", settings: Object.values(AgentSettings) },
+  { title: "The command `runplane`", settings: Object.values(CliSettings) }
 ]
 
 const everySetting = settingsTable.flatMap(({ settings }) => settings)

@@ -9,18 +9,26 @@ import { settingNames } from "./SettingsTable.ts"
  * machine use them.
  */
 const PREFIXES: ReadonlyArray<string> = [
-  ...["PROTO_", "RUNPLANE_", "SANDBOX_", "RUNTIME_", "SESSION_POLL_", "SESSION_DISCOVERY_", "STREAM_", "WEBHOOK_"],
-  ...["THROTTLE_", "DATA_RETENTION_", "DB_POOL_", "REPLAY_", "CANCEL_CALLBACK_", "EXAMPLE_AGENT_", "AUTH_API_"]
+  ...["PROTO_", "RUNPLANE_", "SANDBOX_", "RUNTIME_", "OIDC_", "STREAM_", "WEBHOOK_", "THROTTLE_", "REPLAY_"],
+  ...["SESSION_POLL_", "SESSION_DISCOVERY_", "DATA_RETENTION_", "DB_POOL_", "CANCEL_CALLBACK_", "EXAMPLE_AGENT_"],
+  ...["EXAMPLE_LAUNCH_", "AUTH_API_", "AUTH_FAILURE_", "PROJECTION_", "RUN_TAKE_", "CLUSTER_L"]
 ]
 
-/** Names with one of our prefixes that no program reads, each with the nearest name that one does. */
+/** Characters in which another name may differ from ours and still be meant for it: a forgotten `_MS`, two swapped. */
+const slipsOf = (name: string): number => (name.length < SHORTEST_FOR_SLIPS ? 0 : Math.min(3, name.length / 4))
+/** `HOST` and `PORT` are near too much. */
+const SHORTEST_FOR_SLIPS = 8
+
+/** Names that no program reads and that have one of our prefixes or are nearly one of ours, each with the nearest. */
 export const unknownSettings = (names: Iterable<string>): ReadonlyArray<SettingProblem> =>
-  Array.from(names)
-    .filter((name) => !settingNames.has(name) && PREFIXES.some((prefix) => name.startsWith(prefix)))
-    .map((variable) => ({
-      variable,
-      problem: `is not a setting; did you mean ${nearestName(variable, settingNames)?.name}?`
-    }))
+  Array.from(names).flatMap((variable) => {
+    if (settingNames.has(variable)) return []
+    const isOurs = PREFIXES.some((prefix) => variable.startsWith(prefix))
+    const slips = isOurs ? Number.POSITIVE_INFINITY : slipsOf(variable)
+    const nearest = slips === 0 ? undefined : nearestName(variable, settingNames)
+    if (nearest === undefined || nearest.distance > slips) return []
+    return [{ variable, problem: `is not a setting; did you mean ${nearest.name}?` }]
+  })
 
 /** The names that the current `ConfigProvider` has values for. */
 export const configuredNames = Effect.gen(function* () {

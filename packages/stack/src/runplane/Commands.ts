@@ -1,8 +1,17 @@
-import { clientCommands, failed, failedAndSaid, oneLine, root, usageProblem } from "@runplane/cli"
+import {
+  clientCommands,
+  failed,
+  failedAndSaid,
+  oneLine,
+  output,
+  printedAsJson,
+  root,
+  usageProblem
+} from "@runplane/cli"
 import { databaseSettings, layerFromSettings as layerControlPlane, migrateDatabase } from "@runplane/control-plane"
-import { layerFromSettings as layerLauncher, packsCommand } from "@runplane/launcher"
+import { layerFromSettings as layerLauncher, packsCommand, ReportFormat } from "@runplane/launcher"
 import { layerFromSettings as layerSandbox } from "@runplane/sandbox"
-import { printSettings } from "@runplane/server"
+import { PROGRAMS, printSettings, settingsInForce } from "@runplane/server"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -16,15 +25,26 @@ const inOneLine = <A, E extends { readonly message: string | ReadonlyArray<strin
   effect: Effect.Effect<A, E, R>
 ) => Effect.mapError(effect, (error) => failed(oneLine(error)))
 
+/** What runs until a signal prints a log, not data. */
+const withoutJson = Effect.gen(function* () {
+  const { format } = yield* output
+  if (format !== "text") return yield* usageProblem(`a program that serves prints no data, so it has no --${format}`)
+})
+
 const dev = Command.make("dev", modeFlags, (flags) =>
   modeOf(flags).pipe(
     Effect.mapError(({ reason }) => usageProblem(reason)),
+    Effect.tap(withoutJson),
     Effect.flatMap((mode) => inOneLine(start(mode)))
   )
 ).pipe(Command.withDescription("Start everything on this machine and show one example run"))
 
 /** A service that does not start has said why in its log. */
-const served = <E>(layer: Layer.Layer<never, E>) => Effect.mapError(Layer.launch(layer), () => failedAndSaid)
+const served = <E>(layer: Layer.Layer<never, E>) =>
+  Effect.andThen(
+    withoutJson,
+    Effect.mapError(Layer.launch(layer), () => failedAndSaid)
+  )
 
 const serve = Command.make("serve").pipe(
   Command.withDescription("Run one service until a signal; docs/settings.md lists its settings"),
@@ -35,10 +55,10 @@ const serve = Command.make("serve").pipe(
     Command.make("launcher", {}, () => served(layerLauncher)).pipe(
       Command.withDescription("The scenario launch service")
     ),
-    Command.make("sandbox", {}, () => inOneLine(Layer.launch(layerSandbox))).pipe(
+    Command.make("sandbox", {}, () => Effect.andThen(withoutJson, inOneLine(Layer.launch(layerSandbox)))).pipe(
       Command.withDescription("The development runtime")
     ),
-    Command.make("all", {}, () => inOneLine(start("serve"))).pipe(
+    Command.make("all", {}, () => Effect.andThen(withoutJson, inOneLine(start("serve")))).pipe(
       Command.withDescription("All of them with a database of their own, on this machine")
     )
   ])
@@ -46,7 +66,10 @@ const serve = Command.make("serve").pipe(
 
 const migrate = Command.make("migrate", {}, () =>
   Effect.gen(function* () {
+    // Flags that contradict each other are said before the database is touched.
+    yield* output
     const applied = yield* inOneLine(Effect.flatMap(databaseSettings, migrateDatabase))
+    if (yield* printedAsJson({ applied: applied.map(([id, name]) => ({ id, name })) })) return
     for (const [id, name] of applied) yield* Console.log(`applied ${id} ${name}`)
     if (applied.length === 0) yield* Console.log("the schema is up to date")
   })
@@ -55,14 +78,24 @@ const migrate = Command.make("migrate", {}, () =>
 const settings = Command.make(
   "settings",
   {
-    program: Argument.Literals("program", ["control-plane", "launcher", "stack", "sandbox", "agents"]).pipe(
-      Argument.withDescription("Whose settings")
-    )
+    program: Argument.Literals("program", [...PROGRAMS]).pipe(Argument.withDescription("Whose settings"))
   },
-  ({ program }) => inOneLine(printSettings(program))
+  ({ program }) =>
+    Effect.gen(function* () {
+      const { format } = yield* output
+      if (format === "text") return yield* inOneLine(printSettings(program))
+      const inForce = yield* inOneLine(settingsInForce(program))
+      for (const value of format === "json" ? [inForce] : inForce) yield* printedAsJson(value)
+    })
 ).pipe(Command.withDescription("Print the settings that a program would start with; secrets are masked"))
 
-const packs = packsCommand.pipe(Command.withDescription("Check and make scenario packs"))
+const packs = packsCommand.pipe(
+  Command.withDescription("Check and make scenario packs"),
+  Command.provideEffect(
+    ReportFormat,
+    Effect.map(output, ({ format }) => format)
+  )
+)
 
 /** `runplane` with everything in it: the client, and the programs it speaks to. */
 export const runplane = root.pipe(Command.withSubcommands([...clientCommands, dev, serve, migrate, settings, packs]))

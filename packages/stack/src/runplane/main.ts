@@ -1,6 +1,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { endOfCommand, failedAndSaid, runCli } from "@runplane/cli"
+import { EnvironmentNotes, endOfCommand, failedAndSaid, runCli } from "@runplane/cli"
+import { sentenceOf, unknownSettings } from "@runplane/server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { installExitDeadline } from "../ExitDeadline.ts"
@@ -16,6 +17,9 @@ if (args[0] === "dev") installExitDeadline()
 const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true }))
 
 // The tools for packs have said what is wrong.
-const program = runCli(runplane, args).pipe(Effect.catchTag("PacksFaulty", () => Effect.fail(failedAndSaid)))
+const program = runCli(runplane, args).pipe(
+  Effect.catchTag("PacksFaulty", () => Effect.fail(failedAndSaid)),
+  Effect.provideService(EnvironmentNotes, (names) => unknownSettings(names).map(sentenceOf))
+)
 
 NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer), Effect.provide(environment)), endOfCommand)

@@ -28,10 +28,14 @@ export const command = (args: ReadonlyArray<string>): Effect.Effect<Ended> => {
 
 const UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
-/** Every command that reads, against a running stack with that run, and each exit code. */
+/**
+ * Every command that reads, against a running stack with that run, and each exit code. `told` is what `npm start` told
+ * of the run: watching it afterwards tells the same.
+ */
 export const lookByCommandLine = Effect.fnUntraced(function* (
   ports: { readonly controlPlane: number; readonly launcher: number },
-  runId: string
+  runId: string,
+  told: ReadonlyArray<string>
 ) {
   const at = ["--url", `http://127.0.0.1:${ports.controlPlane}`, "--launcher-url", `http://127.0.0.1:${ports.launcher}`]
   const ask = (...args: ReadonlyArray<string>) => command([...args, ...at])
@@ -50,9 +54,9 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
     ["webhooks", "list"]
   ]) {
     const words = args.join(" ")
-    const told = yield* ask(...args)
-    assert.deepStrictEqual([told.code, told.complaint], [0, ""], words)
-    assert.isNotEmpty(told.stdout, words)
+    const text = yield* ask(...args)
+    assert.deepStrictEqual([text.code, text.complaint], [0, ""], words)
+    assert.isNotEmpty(text.stdout, words)
     const json = yield* ask(...args, "--json")
     assert.strictEqual(json.code, 0, words)
     assert.doesNotThrow(() => JSON.parse(json.stdout.join("\n")), words)
@@ -60,6 +64,8 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
   const story = (yield* ask("runs", "watch", runId)).stdout.join("\n")
   assert.include(story, "commits decision.selected (positive)")
   assert.include(story, "Outcome\n  Decision         decision.selected, positive, by incident-commander")
+  // Lines of a process are kept without the empty ones.
+  assert.include(told.join("\n"), story.replaceAll(/\n+/g, "\n"))
   const events = yield* ask("runs", "watch", runId, "--jsonl")
   assert.strictEqual(JSON.parse(events.stdout[0] ?? "").type, "run.created")
   const tail = yield* ask("events", "tail", "--after", "0", "--once", "--jsonl")

@@ -125,7 +125,7 @@ const rows: ReadonlyArray<Row> = [
   { name: "webhooks remove", args: ({ webhook }) => [webhook] }
 ]
 
-/** Commands that ask no service: they read files, or are the services. */
+/** Commands that ask no service: they read files, or are the services. `LocalCommands.ts` looks at them. */
 const elsewhere = [
   ...["verify", "completions", "dev", "migrate", "settings"],
   ...["serve control-plane", "serve launcher", "serve sandbox", "serve all"],

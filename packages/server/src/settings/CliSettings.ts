@@ -1,0 +1,11 @@
+import { row, settingsOf } from "./Setting.ts"
+import { text } from "./SettingTypes.ts"
+
+/** What the command `runplane` reads as a client of both services, beside flags and profiles (docs/cli.md#profiles). */
+export const CliSettings = settingsOf(["cli"], {
+  RUNPLANE_URL: row(text, "http://127.0.0.1:3001", "Address of the control plane."),
+  RUNPLANE_LAUNCHER_URL: row(text, "http://127.0.0.1:3000", "Address of the launch service."),
+  RUNPLANE_API_KEY: row(text, undefined, "API key for both services.", { secret: true }),
+  RUNPLANE_PROFILE: row(text, "default", "Profile of addresses and key."),
+  RUNPLANE_WEBHOOK_SECRET: row(text, undefined, "Secret that signs the deliveries of `webhooks add`.", { secret: true })
+})

@@ -47,7 +47,7 @@ watch.unref()
 
 const forPrograms = await ensureInstall(script)
 chooseNode()
-await ensureConsole(script, forPrograms)
+await ensureConsole(script, args, forPrograms)
 if (forPrograms) removePnpm()
 
 // The script's command runs directly, with the workspace's binaries first on the path: no package manager in between

@@ -9,8 +9,9 @@ import { runToEnd, say, windows } from "./processes.mjs"
 const SOURCES = ["packages/console", "packages/api", "packages/domain"]
 /** Folders of a package that its sources do not need. */
 const NOT_SOURCES = new Set(["node_modules", "dist", "test", "openapi", "screenshots"])
-/** Scripts that serve the console. */
-const SERVES_CONSOLE = new Set(["start:app", "console:all"])
+/** Whether a script serves the console; of the command line, two commands do. */
+const servesConsole = (script, [command]) =>
+  ["start:app", "console:all"].includes(script) || (script === "runplane:app" && ["dev", "serve"].includes(command))
 const DIST = join("packages", "console", "dist")
 
 const filesIn = (folder, except = new Set()) =>
@@ -26,7 +27,7 @@ const build = (checkout, script) => {
   const pinned = join(root, "node_modules", ".bin", windows ? "node.cmd" : "node")
   const folder = join(checkout, "packages", "console")
   // A start does not fail for a script that is too large; the tests do.
-  const budget = script === "start:app" ? { CONSOLE_BUDGET: "told" } : {}
+  const budget = script === "console:all" ? {} : { CONSOLE_BUDGET: "told" }
   return runToEnd(
     existsSync(pinned) ? pinned : process.execPath,
     [join(folder, "node_modules", "vite", "bin", "vite.js"), "build", folder],
@@ -49,8 +50,8 @@ const buildElsewhere = async (script) => {
   rmSync(copy, { recursive: true, force: true })
 }
 
-export const ensureConsole = async (script, forPrograms) => {
-  if (!SERVES_CONSOLE.has(script)) return
+export const ensureConsole = async (script, args, forPrograms) => {
+  if (!servesConsole(script, args)) return
   const hash = createHash("sha256").update(readFileSync(join(root, "pnpm-lock.yaml")))
   for (const file of sourceFiles()) hash.update(file).update(readFileSync(join(root, file)))
   const stamp = hash.digest("hex")

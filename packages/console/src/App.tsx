@@ -12,17 +12,42 @@ import { useStore } from "./ui/hooks.ts"
 import { lazily } from "./ui/lazily.ts"
 import { Empty, Failure, Skeleton } from "./ui/States.tsx"
 
-const OverviewPage = lazily(() => import("./pages/overview/OverviewPage.tsx"))
-const ComparePage = lazily(() => import("./pages/compare/ComparePage.tsx"))
-const EventsPage = lazily(() => import("./pages/events/EventsPage.tsx"))
-const AgentsPage = lazily(() => import("./pages/agents/AgentsPage.tsx"))
-const PoliciesPage = lazily(() => import("./pages/policies/PoliciesPage.tsx"))
-const WebhooksPage = lazily(() => import("./pages/webhooks/WebhooksPage.tsx"))
-const AuditPage = lazily(() => import("./pages/audit/AuditPage.tsx"))
-const OperationsPage = lazily(() => import("./pages/operations/OperationsPage.tsx"))
-const RunsPage = lazily(() => import("./pages/runs/RunsPage.tsx"))
-const LaunchPage = lazily(() => import("./pages/launch/LaunchPage.tsx"))
-const RunPage = lazily(() => import("./pages/run/RunPage.tsx"))
+/** The parts of the console, each loaded with its page. */
+const parts = {
+  overview: () => import("./pages/overview/OverviewPage.tsx"),
+  compare: () => import("./pages/compare/ComparePage.tsx"),
+  events: () => import("./pages/events/EventsPage.tsx"),
+  agents: () => import("./pages/agents/AgentsPage.tsx"),
+  policies: () => import("./pages/policies/PoliciesPage.tsx"),
+  webhooks: () => import("./pages/webhooks/WebhooksPage.tsx"),
+  audit: () => import("./pages/audit/AuditPage.tsx"),
+  operations: () => import("./pages/operations/OperationsPage.tsx"),
+  runs: () => import("./pages/runs/RunsPage.tsx"),
+  launch: () => import("./pages/launch/LaunchPage.tsx"),
+  run: () => import("./pages/run/RunPage.tsx")
+}
+
+const OverviewPage = lazily(parts.overview)
+const ComparePage = lazily(parts.compare)
+const EventsPage = lazily(parts.events)
+const AgentsPage = lazily(parts.agents)
+const PoliciesPage = lazily(parts.policies)
+const WebhooksPage = lazily(parts.webhooks)
+const AuditPage = lazily(parts.audit)
+const OperationsPage = lazily(parts.operations)
+const RunsPage = lazily(parts.runs)
+const LaunchPage = lazily(parts.launch)
+const RunPage = lazily(parts.run)
+
+/** Begins to load the part that an address leads to, beside whatever else a first load waits for. */
+export const preparePage = (path: string): void => {
+  const [first = "", second] = path.slice(import.meta.env.BASE_URL.length).split("/")
+  const part =
+    first === "runs" && second !== undefined ? parts.run : new Map(Object.entries(parts)).get(first || "overview")
+  part?.().catch(() => {
+    // Whoever shows it asks again, and tells.
+  })
+}
 
 const RETRIES = 4
 const FIRST_PAUSE_MS = 500

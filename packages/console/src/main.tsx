@@ -1,6 +1,6 @@
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
-import { App } from "./App.tsx"
+import { App, preparePage } from "./App.tsx"
 import { prepareCalls } from "./client/Client.ts"
 import { loadConfig } from "./client/Config.ts"
 import "./shell/Theme.ts"
@@ -31,4 +31,5 @@ const start = () =>
     }
   )
 
+preparePage(window.location.pathname)
 void start()

@@ -29,6 +29,9 @@ const NOTHING: RunView = { count: 0, head: 0, snapshot: undefined, phase: "conne
 /** Events that are asked for at a time after the stream has ended. */
 const REST_PAGE = 1_000
 
+/** While a long run comes in, the page is drawn this often: to draw it takes longer than to take in the events. */
+const DRAWN_EVERY_MS = 250
+
 /** What came late is looked for a few times, ever more rarely: for about a minute. */
 const FIRST_LOOK = Duration.seconds(1)
 const AFTERWARDS = Schedule.exponential("1 second", 2).pipe(Schedule.upTo({ times: 5 }))
@@ -41,21 +44,32 @@ export interface RunFollower {
 
 /**
  * Follows a run from its first event to its last: a snapshot to begin with, then every event, folded here. A broken
- * stream goes on where it stopped. Tells at most once a frame of the screen, however many events come.
+ * stream goes on where it stopped. Tells at most once a frame of the screen, however many events come, and a few times
+ * a second while more of them are known to come.
  */
 export const followRun = (runId: string): RunFollower => {
   const log = new RunLog(runId)
   const view = makeStore(NOTHING)
   let next = NOTHING
   let frame = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const forget = () => {
+    cancelAnimationFrame(frame)
+    clearTimeout(timer)
+    frame = 0
+    timer = undefined
+  }
+  const draw = () => {
+    forget()
+    light(next)
+    view.set(next)
+  }
   const tell = (change: Partial<RunView>) => {
     next = { ...next, ...change, count: log.count, head: Math.max(next.head, change.head ?? 0, log.count) }
-    light(next)
     if (frame !== 0) return
-    frame = requestAnimationFrame(() => {
-      frame = 0
-      view.set(next)
-    })
+    const drawn = view.get()
+    if (isBehind(next) && isBehind(drawn) && next.phase === drawn.phase) timer ??= setTimeout(draw, DRAWN_EVERY_MS)
+    else frame = requestAnimationFrame(draw)
   }
 
   const take = (received: RunStreamEvent) => {
@@ -105,12 +119,14 @@ export const followRun = (runId: string): RunFollower => {
     log,
     view,
     stop: () => {
-      cancelAnimationFrame(frame)
+      forget()
       sawStream(undefined)
       Effect.runFork(Fiber.interrupt(fiber))
     }
   }
 }
+
+const isBehind = ({ count, head }: RunView): boolean => count < head
 
 const light = ({ count, head, phase }: RunView) => {
   switch (phase) {

@@ -13,6 +13,7 @@ import type { Place } from "./Place.ts"
 import { carried, ScopeFields } from "./ScopeFields.tsx"
 import { nextTheme, type Theme, theme } from "./Theme.ts"
 
+const Who = lazily(() => import("./Who.tsx"))
 const Palette = lazily(() => import("./Palette.tsx"))
 
 const themeIcons: Readonly<Record<Theme, LucideIcon>> = { system: SunMoon, light: Sun, dark: Moon }
@@ -165,6 +166,11 @@ const Sidebar = ({ onFind, onGo, onHelp, places }: SidebarProps) => {
         <button type="button" className="btn btn-quiet justify-start px-2 text-soft" onClick={onHelp}>
           <Keyboard size={15} aria-hidden /> Keys
         </button>
+        {key === undefined ? null : (
+          <Suspense fallback={null}>
+            <Who />
+          </Suspense>
+        )}
         {key === undefined ? null : (
           <button type="button" className="btn btn-quiet justify-start px-2 text-soft" onClick={signOut}>
             <LogOut size={15} aria-hidden /> Sign out

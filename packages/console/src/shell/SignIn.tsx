@@ -24,7 +24,7 @@ export const SignIn = () => {
           when you close it.
         </p>
         <label className="mt-4 block">
-          <span className="label">API key</span>
+          <span className="label">API key or token</span>
           <input
             autoFocus
             type="password"

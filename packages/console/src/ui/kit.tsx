@@ -43,7 +43,7 @@ export const Part = ({
 }) => (
   <section aria-label={title} className={`panel min-w-0 overflow-hidden ${className}`}>
     <div className="flex min-h-10 flex-wrap items-center gap-x-2 gap-y-1 border-b border-line px-3 py-1.5">
-      <h2 className="font-semibold">{title}</h2>
+      <h2 className="min-w-0 wrap-anywhere font-semibold">{title}</h2>
       {note === undefined ? null : <span className="num text-muted">{note}</span>}
       {actions === undefined ? null : <span className="ml-auto flex flex-wrap items-center gap-1.5">{actions}</span>}
     </div>

@@ -1,4 +1,5 @@
 import type * as Schema from "effect/Schema"
+import { cut, NAME_LENGTH } from "./Format.ts"
 import { isJsonObject } from "./Json.ts"
 
 interface Common {
@@ -41,6 +42,11 @@ export interface Member {
 }
 
 /** Deeper schemas, those that refer to themselves among them, are written as JSON. */
+/** Longer than what a form can show of a field. */
+const MOST_ABOUT = 2_000
+
+const shortened = (about: string | undefined) => (about === undefined ? undefined : cut(about, MOST_ABOUT))
+
 const MAX_DEPTH = 6
 
 type Given = Readonly<Record<string, unknown>>
@@ -123,8 +129,8 @@ const specOf = (schema: unknown, root: Given, name: string, depth: number): Fiel
   const given = isObject(schema) ? resolved(schema, root) : {}
   const [example] = list(given?.["examples"])
   const common = {
-    title: text(given?.["title"]) ?? titleOf(name),
-    description: text(given?.["description"]),
+    title: cut(text(given?.["title"]) ?? titleOf(name), NAME_LENGTH),
+    description: shortened(text(given?.["description"])),
     asks: given === undefined ? [] : asksOf(given),
     example: example === undefined ? undefined : typeof example === "string" ? example : JSON.stringify(example)
   }

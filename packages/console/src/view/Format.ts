@@ -104,6 +104,10 @@ export const middleCut = (id: string, edge = 6): string => {
     : `${characters.slice(0, edge).join("")}…${characters.slice(-edge).join("")}`
 }
 
+/** Characters of a name, and of a few lines about it, in lists: many very long ones take seconds to be laid out. */
+export const NAME_LENGTH = 160
+export const LINES_LENGTH = 400
+
 /** A text of at most so many characters; emoji stay whole. */
 export const cut = (text: string, most: number): string => {
   if (text.length <= most) return text

@@ -13,6 +13,7 @@ import {
   startStack,
   stopStack,
   tearDown,
+  tokenFor,
   violationsOf,
   waitingRun
 } from "./Stage.ts"
@@ -50,6 +51,33 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("takes a token of the company's sign-on, says whose it is, and asks again when it has expired", async () => {
+    const { context, misdeeds, page } = await openPage({ signedIn: false })
+    const signIn = async (seconds: number) => {
+      await page.getByLabel("API key").fill(tokenFor(seconds))
+      await page.keyboard.press("Enter")
+    }
+    await go(page, "/audit?q=outcome%3Arefused")
+    await page.getByText("Sign in to Runplane").waitFor()
+    await signIn(600)
+    await page.locator("[data-me]").getByText("user:ann").waitFor()
+    assert.include((await page.locator("[data-me]").textContent()) ?? "", "operator")
+    // The token goes by while the page is in use; its clock may be a minute off.
+    await page.evaluate((token) => sessionStorage.setItem("runplane.key", token), tokenFor(-120))
+    await page.reload()
+    await page.getByText("Sign in to Runplane").waitFor()
+    await page.getByRole("alert").getByText("it has expired").waitFor()
+    await picture(page, "sign-in-expired-1280-light")
+    assert.deepStrictEqual(await violationsOf(page), [])
+    await signIn(600)
+    await page.locator("[data-me]").getByText("user:ann").waitFor()
+    assert.include(page.url(), "/audit?q=outcome%3Arefused")
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.getByText("Sign in to Runplane").waitFor()
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
   it("shows a run live from its first event to its decision, and proves that it has every event", async () => {
     const { context, misdeeds, page } = await openPage()
     await go(page, "/runs")
@@ -76,13 +104,17 @@ describe("the console in a browser", () => {
   it("lists the runs as the API has them", async () => {
     const { context, page } = await openPage()
     await go(page, "/runs")
-    const [run] = (await ask("GET", `${CONTROL_PLANE}/runs?limit=1`)).body.data
+    const [run] = (await ask("GET", `${CONTROL_PLANE}/runs?limit=1&include=participants`)).body.data
     const row = page.locator("[data-row='0']")
     await row.waitFor()
     const text = await row.textContent()
     assert.include(text ?? "", run.sourceRef)
     assert.include(text ?? "", String(run.lastEventIndex))
     assert.include(text ?? "", run.metadata.finalAction)
+    const titles = await page.getByRole("columnheader").allTextContents()
+    const agents = row.getByRole("cell").nth(titles.indexOf("Agents"))
+    assert.strictEqual(await agents.textContent(), String(run.participantCount))
+    assert.isAbove(run.participantCount, 0)
     assert.strictEqual(await row.locator("[data-status]").getAttribute("data-status"), run.status)
     await context.close()
   })
@@ -140,6 +172,10 @@ describe("the console in a browser", () => {
     await page.keyboard.press("j")
     await page.keyboard.press("Enter")
     await page.locator("h1").getByText("waits for nobody").waitFor()
+    // A screen reader hears what changes in a region that was there before.
+    const heard = page.locator("header [aria-live='polite']").filter({ has: page.locator("[data-status]") })
+    const region = await heard.elementHandle()
+    const before = await heard.textContent()
     await page.getByRole("button", { name: "Cancel" }).focus()
     await page.keyboard.press("Enter")
     await page.getByRole("dialog").waitFor()
@@ -151,6 +187,9 @@ describe("the console in a browser", () => {
     await confirm.focus()
     await page.keyboard.press("Enter")
     await page.locator("header [data-status='cancelled']").waitFor()
+    assert.notMatch(before ?? "", /cancelled/i)
+    assert.match((await region?.textContent()) ?? "", /cancelled/i)
+    assert.isTrue(await region?.evaluate((node) => node.isConnected))
     assert.strictEqual((await stateOf(created.body.runId)).run.status, "cancelled")
     await context.close()
   })

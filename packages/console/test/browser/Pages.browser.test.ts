@@ -4,6 +4,7 @@ import {
   CONTROL_PLANE,
   go,
   KEY,
+  LAUNCHER,
   launchExample,
   openPage,
   picture,
@@ -23,6 +24,39 @@ const get = async (path: string) => (await ask("GET", `${CONTROL_PLANE}${path}`)
 
 /** Launches the example and waits for its end; answers its run as it is then. */
 const endedExample = async () => get(`/runs/${await launchExample()}?wait=terminal&timeoutMs=60000`)
+
+/** An answer with this text in its members of these names. */
+const withTextsIn = (value: unknown, names: ReadonlyArray<string>, text: string): unknown => {
+  if (Array.isArray(value)) return value.map((one) => withTextsIn(one, names, text))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      if (!names.includes(name)) return [name, withTextsIn(member, names, text)]
+      if (Array.isArray(member)) return [name, member.map((one) => (typeof one === "string" ? text : one))]
+      return [name, typeof member === "string" ? text : withTextsIn(member, names, text)]
+    })
+  )
+}
+
+/** What leaves its cell, reaches beyond the screen with no way to scroll there, or moves a page sideways. */
+const widerThanTheirRoom = () => {
+  const scrolls = (element: Element): boolean => {
+    for (let around = element.parentElement; around !== null; around = around.parentElement) {
+      const { overflowX } = getComputedStyle(around)
+      if (overflowX !== "visible" && around.id !== "content") return true
+    }
+    return false
+  }
+  const leaves = (cell: Element): boolean =>
+    getComputedStyle(cell).overflowX === "visible" && cell.scrollWidth > cell.clientWidth + 1
+  const cells = [...document.querySelectorAll("[role=cell], td")].filter(leaves)
+  const beyond = [...document.querySelectorAll("main *, [role=dialog], [role=dialog] *")].filter(
+    (element) => element.getBoundingClientRect().right > window.innerWidth + 1 && !scrolls(element)
+  )
+  const sheets = [...document.querySelectorAll("main [tabindex='0']")].slice(0, 1)
+  const sideways = sheets.filter((sheet) => sheet.scrollWidth > sheet.clientWidth + 1)
+  return [...cells, ...beyond, ...sideways].map((element) => element.outerHTML.slice(0, 200)).slice(0, 5)
+}
 
 describe("the pages of the fleet", () => {
   it("shows the figures of the overview as the API has them, and leads to the runs that they count", async () => {
@@ -242,6 +276,55 @@ describe("the pages of the fleet", () => {
     await page.locator("h1").getByText("second of many").waitFor()
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
+  })
+
+  it("takes hostile texts for texts on the pages of audit, webhooks, policies and launch", async () => {
+    const markup = '<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>'
+    const hostile = `${markup} \u202egnirts\u202c 🎈 ${"W".repeat(10_000)}`
+    const created = await ask("POST", `${CONTROL_PLANE}/webhooks`, {
+      url: `${CONTROL_PLANE}/nowhere`,
+      events: ["run.failed"],
+      secret: "secret of the tests"
+    })
+    const hook = `/webhooks/${created.body.id}`
+    await ask("POST", `${CONTROL_PLANE}${hook}/test`)
+    for (const width of [1280, 390]) {
+      const { context, misdeeds, page } = await openPage({ width })
+      const withTexts = (url: string, names: ReadonlyArray<string>) =>
+        page.route(url, async (route) => {
+          const answer = await route.fetch()
+          await route.fulfill({ response: answer, json: withTextsIn(await answer.json(), names, hostile) })
+        })
+      const shows = async (path: string, words: RegExp | string = "<img src=x") => {
+        await go(page, path)
+        await page.getByText(words).locator("visible=true").first().waitFor()
+        await page.waitForFunction(() => document.querySelector(".skeleton") === null)
+        await picture(page, `hostile-${path.split(/[/?]/)[1]}-${width}-light`)
+        assert.isFalse(await page.evaluate(() => "harmed" in window), path)
+        assert.deepStrictEqual(await page.evaluate(widerThanTheirRoom), [], `${path} ${width}`)
+        assert.deepStrictEqual(await violationsOf(page), [], `${path} ${width}`)
+      }
+      await withTexts(`${CONTROL_PLANE}/audit?*`, ["actor", "resourceId", "reason", "outcome"])
+      await shows("/audit")
+      await page.getByRole("row").nth(1).getByRole("button").nth(1).click()
+      await page.getByRole("dialog").getByText("Details").waitFor()
+      assert.deepStrictEqual(await page.evaluate(widerThanTheirRoom), [], `an entry of the audit log ${width}`)
+      const ofHooks = ["url", "lastError", "errorMessage", "responseBody", "responseSnippet", "error", "runId"]
+      await withTexts(`${CONTROL_PLANE}/webhooks`, ofHooks)
+      await withTexts(`${CONTROL_PLANE}/webhooks/*/deliveries*`, ofHooks)
+      await shows(`/webhooks?id=${created.body.id}`)
+      await withTexts(`${CONTROL_PLANE}/runtime/policies*`, ["policyId", "description", "algorithm"])
+      await shows("/policies")
+      const ofLaunches = ["title", "description", "name", "summary", "tags", "label", "const", "pattern"]
+      await withTexts(`${LAUNCHER}/scenarios*`, ofLaunches)
+      await withTexts(`${LAUNCHER}/packs/*/scenarios/*/versions/*/launch-schema*`, ofLaunches)
+      await shows("/launch")
+      await shows("/launch?scenario=incident%2Fregion-failover&version=1.0.0")
+      await page.getByRole("button", { name: "Launch", exact: true }).waitFor()
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    }
+    await ask("DELETE", `${CONTROL_PLANE}${hook}`)
   })
 
   it("has no violation that axe finds on any of them, in both themes, on wide and narrow screens", async () => {

@@ -9,6 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { type Issuer, startIssuer } from "./Issuer.ts"
 
 const STACK = fileURLToPath(new URL("../../../stack/src/main.ts", import.meta.url))
 const SCREENSHOTS = fileURLToPath(new URL("../../screenshots/", import.meta.url))
@@ -29,9 +30,11 @@ const dataFolder = mkdtempSync(join(tmpdir(), "runplane-console-stack-"))
 const scope = Scope.makeUnsafe()
 let stack: Program | undefined
 let browser: Browser | undefined
+let issuer: Issuer | undefined
 
 /** Starts the stack, or starts it again on the same ports and the same data. */
 export const startStack = async (): Promise<void> => {
+  issuer ??= await startIssuer()
   const env = {
     ...process.env,
     LAUNCHER_PORT: String(launcher),
@@ -41,12 +44,20 @@ export const startStack = async (): Promise<void> => {
     RUNPLANE_POSTGRES_PORT: String(postgres),
     RUNPLANE_DATA_DIR: dataFolder,
     AUTH_API_KEYS: KEY,
+    OIDC_ISSUER: issuer.url,
+    OIDC_AUDIENCE: "runplane",
     THROTTLE_LIMIT: "1000000",
     WEBHOOK_ALLOW_PRIVATE_TARGETS: "true"
   }
   stack = await Effect.runPromise(Scope.provide(startProgram(STACK, { args: ["--no-demo"], env }), scope))
   const serving = await Effect.runPromise(stack.line("Serving"))
   if (serving === undefined) throw new Error(`the stack did not start: ${stack.output()}`)
+}
+
+/** A token that the services of the tests take where they take a key. */
+export const tokenFor = (expiresInSeconds: number): string => {
+  if (issuer === undefined) throw new Error("the stack was not started")
+  return issuer.token(expiresInSeconds)
 }
 
 /** Ends the stack as Ctrl-C does. */
@@ -106,7 +117,9 @@ export const openPage = async ({
   return { context, page, misdeeds }
 }
 
-export const go = (page: Page, path: string) => page.goto(`${CONTROL_PLANE}/console${path}`)
+/** Opens a page of the console, and waits until it is loaded, or only until it has begun (`commit`). */
+export const go = (page: Page, path: string, waitUntil: "load" | "commit" = "load") =>
+  page.goto(`${CONTROL_PLANE}/console${path}`, { waitUntil })
 
 const readFindings = Schema.decodeUnknownSync(
   Schema.Struct({
@@ -167,6 +180,7 @@ export const launchExample = async (): Promise<string> => {
 export const tearDown = async (): Promise<void> => {
   await browser?.close()
   await stopStack()
+  issuer?.close()
   await Effect.runPromise(Scope.close(scope, Exit.void))
   rmSync(dataFolder, { recursive: true, force: true })
 }

@@ -13,6 +13,8 @@ import { queryValue } from "../../view/QueryCompletion.ts"
 import { textParam } from "../../view/UrlState.ts"
 import { Record } from "./Record.tsx"
 
+const DECIMAL = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+
 const params = { q: textParam, id: textParam }
 const REFRESH_MS = 10_000
 /** Participants that are drawn; a search finds the others. */
@@ -138,7 +140,7 @@ const columnsOf = (open: (id: string) => void, isNarrow: boolean): ReadonlyArray
           align: "right",
           from: "md",
           cell: ({ messages, runs }: AgentMetrics) => (
-            <span className="num">{runs === 0 ? "–" : (messages / runs).toFixed(1)}</span>
+            <span className="num">{runs === 0 ? "–" : DECIMAL.format(messages / runs)}</span>
           )
         } as const
       ]),

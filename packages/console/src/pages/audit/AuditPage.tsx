@@ -145,7 +145,7 @@ export default function AuditPage() {
 }
 
 const GRID =
-  "grid items-center gap-x-3 px-4 grid-cols-[84px_1fr_1.2fr] md:grid-cols-[84px_minmax(100px,150px)_minmax(120px,190px)_1fr_84px] xl:grid-cols-[84px_minmax(100px,170px)_minmax(120px,190px)_1.2fr_84px_1fr_150px]"
+  "grid items-center gap-x-3 px-4 grid-cols-[84px_1fr_1.2fr] md:grid-cols-[84px_minmax(100px,150px)_minmax(120px,190px)_1fr_84px] xl:grid-cols-[84px_minmax(90px,150px)_minmax(110px,150px)_1.8fr_84px_1fr_150px]"
 const COLUMNS = ["", "", "", "max-md:hidden", "max-md:hidden", "max-xl:hidden", "max-xl:hidden"]
 
 const textOf = (details: AuditEntry["details"], name: string): string => {
@@ -206,8 +206,12 @@ const Row = ({ entry, index, narrow, open, start }: RowProps) => {
       <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[3]}`}>
         {resource} <Said text={resourceId ?? ""} className="font-mono text-[12px]" />
       </span>
-      <span role="cell" className={COLUMNS[4]}>
-        {outcome === "" ? null : <Chip tone={toneOf(outcome)}>{outcome}</Chip>}
+      <span role="cell" className={`flex min-w-0 ${COLUMNS[4]}`}>
+        {outcome === "" ? null : (
+          <Chip tone={toneOf(outcome)} title={outcome}>
+            <Said text={outcome} className="truncate" />
+          </Chip>
+        )}
       </span>
       <span role="cell" className={`min-w-0 truncate text-soft ${COLUMNS[5]}`}>
         <Said text={textOf(details, "reason")} />
@@ -224,7 +228,7 @@ const Entry = ({ entry }: { readonly entry: AuditEntry }) => (
     <Facts
       facts={[
         ["When", <Time key="when" at={entry.createdAt} />],
-        ["Who", `${entry.actor} (${entry.actorType})`],
+        ["Who", <Said key="who" text={`${entry.actor} (${entry.actorType})`} />],
         ["What", entry.action],
         [
           "To what",
@@ -233,7 +237,7 @@ const Entry = ({ entry }: { readonly entry: AuditEntry }) => (
               {entry.resource} {entry.resourceId}
             </To>
           ) : (
-            `${entry.resource} ${entry.resourceId ?? ""}`
+            <Said key="what" text={`${entry.resource} ${entry.resourceId ?? ""}`} />
           )
         ],
         ["Request", entry.requestId === undefined ? "–" : <Id key="request" id={entry.requestId} label="request id" />],

@@ -1,6 +1,7 @@
 import type * as Schema from "effect/Schema"
 import { Plus, Trash2 } from "lucide-react"
 import { useEffect, useId, useState } from "react"
+import { cut, LINES_LENGTH } from "../../view/Format.ts"
 import { blankOf, type FieldSpec, fits, type InputFaults } from "../../view/FormSchema.ts"
 import { isJsonObject } from "../../view/Json.ts"
 
@@ -25,7 +26,7 @@ export const InputField = (props: InputFieldProps) => {
     const given = membersOf(value)
     return (
       <fieldset className={place === "" ? "flex flex-col gap-3" : "flex flex-col gap-3 border-l-2 border-line pl-3"}>
-        {place === "" ? null : <legend className="mb-2 font-medium">{spec.title}</legend>}
+        {place === "" ? null : <legend className="mb-2 font-medium wrap-anywhere">{spec.title}</legend>}
         {place === "" ? null : <About id={id} spec={spec} />}
         {spec.members.map((member) => (
           <InputField
@@ -54,7 +55,7 @@ export const InputField = (props: InputFieldProps) => {
     const items = Array.isArray(value) ? (value as ReadonlyArray<Schema.Json>) : []
     return (
       <fieldset className="flex flex-col gap-2">
-        <legend className="mb-1 font-medium">{spec.title}</legend>
+        <legend className="mb-1 font-medium wrap-anywhere">{spec.title}</legend>
         {items.map((item, at) => (
           <div key={at} className="flex items-start gap-2">
             <div className="min-w-0 flex-1">
@@ -106,7 +107,7 @@ export const InputField = (props: InputFieldProps) => {
             {...described}
           />
         ) : null}
-        {spec.title}
+        <span className="min-w-0 wrap-anywhere">{spec.title}</span>
         {isRequired ? <span className="label">required</span> : null}
       </label>
       {spec.kind === "flag" ? null : <Entry {...props} id={id} described={described} />}
@@ -118,10 +119,10 @@ export const InputField = (props: InputFieldProps) => {
 
 /** What the schema says of a field, and what it asks of its value. */
 const About = ({ id, spec }: { readonly id: string; readonly spec: FieldSpec }) => (
-  <p id={`${id}-about`} className="text-[12px] text-muted">
+  <p id={`${id}-about`} className="wrap-anywhere text-[12px] text-muted">
     {spec.description}
     {spec.description !== undefined && spec.asks.length > 0 ? " · " : ""}
-    {spec.asks.join(" · ")}
+    {cut(spec.asks.join(" · "), LINES_LENGTH)}
   </p>
 )
 
@@ -150,7 +151,7 @@ const Either = ({ branches, chosen, faults, isRequired = false, onChange, place,
   const branch = branches[at]
   return (
     <fieldset className="flex flex-col gap-2 border-l-2 border-line pl-3">
-      <legend className="mb-1 font-medium">
+      <legend className="mb-1 font-medium wrap-anywhere">
         {spec.title} {isRequired ? <span className="label">required</span> : null}
       </legend>
       <About id={id} spec={spec} />

@@ -4,6 +4,7 @@ import { ArrowLeft } from "lucide-react"
 import type { CallLauncher } from "../../client/Launcher.ts"
 import { Said } from "../../ui/basics.tsx"
 import { Failure, Skeleton } from "../../ui/States.tsx"
+import { cut, NAME_LENGTH } from "../../view/Format.ts"
 import { LaunchInputs } from "./LaunchInputs.tsx"
 import type { Again } from "./useAgain.ts"
 
@@ -45,11 +46,12 @@ export const LaunchForm = ({
   })
   return (
     <section aria-label="Form" className="min-w-0">
+      <h1 className="sr-only lg:hidden">Launch</h1>
       <button type="button" className="btn btn-quiet -ml-2 text-soft lg:hidden" onClick={leave}>
         <ArrowLeft size={14} aria-hidden /> All scenarios
       </button>
       <h2 className="text-[17px] font-semibold tracking-tight">
-        <Said text={scenario.name} />
+        <Said text={cut(scenario.name, NAME_LENGTH)} />
       </h2>
       <div className="mt-2 flex flex-wrap gap-3">
         <Choice

@@ -6,7 +6,7 @@ import { launcherAt } from "../../client/Launcher.ts"
 import { Chip, Said } from "../../ui/basics.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
-import { counted } from "../../view/Format.ts"
+import { counted, cut, LINES_LENGTH, NAME_LENGTH } from "../../view/Format.ts"
 import { textParam } from "../../view/UrlState.ts"
 import { LaunchForm } from "./LaunchForm.tsx"
 import { useAgain } from "./useAgain.ts"
@@ -41,7 +41,10 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
   return (
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto grid max-w-[1500px] gap-6 p-4 lg:grid-cols-[280px_1fr] 2xl:grid-cols-[340px_1fr]">
-        <section aria-label="Scenarios" className={chosen === undefined ? "lg:col-span-2" : "max-lg:hidden"}>
+        <section
+          aria-label="Scenarios"
+          className={`min-w-0 ${chosen === undefined ? "lg:col-span-2" : "max-lg:hidden"}`}
+        >
           <h1 className="text-[17px] font-semibold tracking-tight">Launch</h1>
           <p className="mt-0.5 text-muted">Choose a scenario: its agents are started, and you watch them decide.</p>
           <label className="relative mt-3 block max-w-[420px]">
@@ -66,7 +69,7 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
             <Failure what="The scenarios cannot be read" error={catalog.error} retry={() => void catalog.refetch()} />
           ) : null}
           {catalog.data !== undefined && !catalog.data.some(fits) ? <Empty title="No scenario fits" /> : null}
-          <ul className={`mt-4 grid gap-3 ${chosen === undefined ? "sm:grid-cols-2 xl:grid-cols-3" : ""}`}>
+          <ul className={`mt-4 grid grid-cols-1 gap-3 ${chosen === undefined ? "sm:grid-cols-2 xl:grid-cols-3" : ""}`}>
             {(catalog.data ?? []).filter(fits).map((scenario) => (
               <li key={nameOf(scenario)}>
                 <button
@@ -80,18 +83,20 @@ export default function LaunchPage({ launcherUrl }: { readonly launcherUrl: stri
                   }
                 >
                   <span className="block font-semibold">
-                    <Said text={scenario.name} />
+                    <Said text={cut(scenario.name, NAME_LENGTH)} />
                   </span>
                   <span className="block font-mono text-[11px] text-muted">{nameOf(scenario)}</span>
                   {scenario.summary === undefined ? null : (
                     <span className="mt-1 line-clamp-3 text-soft">
-                      <Said text={scenario.summary} />
+                      <Said text={cut(scenario.summary, LINES_LENGTH)} />
                     </span>
                   )}
                   <span className="mt-2 flex flex-wrap gap-1">
                     <Chip tone="accent">{counted(scenario.agentRefs.length, "agent")}</Chip>
                     {(scenario.tags ?? []).slice(0, 5).map((tag) => (
-                      <Chip key={tag}>{tag}</Chip>
+                      <Chip key={tag}>
+                        <Said text={cut(tag, NAME_LENGTH)} className="truncate" />
+                      </Chip>
                     ))}
                   </span>
                 </button>

@@ -9,7 +9,7 @@ import { Empty } from "../../ui/States.tsx"
 import { useCatalogUse } from "../../ui/useCatalogUse.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
-import { counted, modeLabel } from "../../view/Format.ts"
+import { counted, cut, LINES_LENGTH, modeLabel, NAME_LENGTH } from "../../view/Format.ts"
 import { textParam } from "../../view/UrlState.ts"
 import { PolicyDetails } from "./PolicyDetails.tsx"
 import { RegisterDialog } from "./RegisterDialog.tsx"
@@ -57,7 +57,7 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
             <Empty title="No policy of this mode">Choose another mode, or register one.</Empty>
           ) : (
             <div className="grid items-start gap-3 lg:grid-cols-[minmax(260px,340px)_1fr]">
-              <nav aria-label="Policies by mode" className="panel overflow-hidden">
+              <nav aria-label="Policies by mode" className="panel max-h-[45vh] overflow-auto lg:max-h-none">
                 {groupsOf(shown).map(([mode, group]) => (
                   <section key={mode} aria-label={wordsOf(mode)}>
                     <h2 className="label border-b border-line bg-sunken px-3 py-1.5">{wordsOf(mode)}</h2>
@@ -72,9 +72,9 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
                             }`}
                             onClick={() => set({ id: policy.policyId })}
                           >
-                            <Said text={policy.policyId} className="font-medium" />
+                            <Said text={cut(policy.policyId, NAME_LENGTH)} className="font-medium" />
                             <span className="line-clamp-2 text-[12px] text-soft">
-                              <Said text={policy.description} />
+                              <Said text={cut(policy.description, LINES_LENGTH)} />
                             </span>
                           </button>
                         </li>

@@ -7,7 +7,7 @@ import { Confirm, DialogButton } from "../../ui/Confirm.tsx"
 import { JsonTree } from "../../ui/JsonTree.tsx"
 import { Facts, Part, To } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { counted } from "../../view/Format.ts"
+import { counted, cut, NAME_LENGTH } from "../../view/Format.ts"
 import { rulesInWords } from "../../view/RegistryPolicy.ts"
 
 interface PolicyDetailsProps {
@@ -34,14 +34,14 @@ export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: Poli
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <Part
-        title={policyId}
+        title={cut(policyId, NAME_LENGTH)}
         actions={
           mayWrite && canGo ? (
             <DialogButton
               className="btn btn-bad"
               dialog={(close) => (
                 <Confirm
-                  title={`Remove ${policyId}?`}
+                  title={`Remove ${cut(policyId, NAME_LENGTH)}?`}
                   button="Remove the policy"
                   fault="The policy could not be removed"
                   isHarmful
@@ -76,7 +76,7 @@ export const PolicyDetails = ({ mayWrite, onGone, policy, scenarios = [] }: Poli
         <Facts
           facts={[
             ["Id", <Id key="id" id={policyId} edge={40} label="policy id" />],
-            ["For", <Said key="for" text={description === "" ? "–" : description} />],
+            ["For", <Said key="for" text={description === "" ? "–" : cut(description, 2_000)} />],
             [
               "Mode",
               <span key="mode" className="font-mono text-[12px]">

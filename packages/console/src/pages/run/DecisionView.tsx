@@ -3,7 +3,7 @@ import { useMemo, useState } from "react"
 import { Avatar, Chip, Said, Time, toneText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { type ProposalRow, proposalsOf, type Stance } from "../../view/Decision.ts"
-import { percent } from "../../view/Format.ts"
+import { cut, LINES_LENGTH, percent } from "../../view/Format.ts"
 import type { Shown } from "./Facts.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
 
@@ -96,7 +96,7 @@ export default function DecisionView({ page, set, shown }: DecisionViewProps) {
                     </p>
                     {row.text === undefined ? null : (
                       <p className="mt-0.5 line-clamp-3 text-soft">
-                        <Said text={row.text} />
+                        <Said text={cut(row.text, LINES_LENGTH)} />
                       </p>
                     )}
                   </th>

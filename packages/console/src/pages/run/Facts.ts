@@ -9,6 +9,8 @@ export interface Shown {
   readonly events: ReadonlyArray<CanonicalEvent>
   /** All that are here, for what shows the whole run. */
   readonly all: ReadonlyArray<CanonicalEvent>
+  /** Whether all events up to the place are here; those of a long run come after its state. */
+  readonly isWhole: boolean
   /** Whether it is the latest there is. */
   readonly isNow: boolean
   /** Place of each participant, which gives it its colour. */

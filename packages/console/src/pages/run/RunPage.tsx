@@ -31,9 +31,19 @@ import { Header } from "./Header.tsx"
 import { Participants } from "./Participants.tsx"
 import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.ts"
 
+const loadScrubber = () => import("./Scrubber.tsx")
+const loadStory = () => import("./StoryView.tsx")
+
+// What every visit begins with is loaded beside the run.
+for (const load of [loadScrubber, loadStory]) {
+  load().catch(() => {
+    // Whoever shows it asks again, and tells.
+  })
+}
+
 const Inspector = lazily(() => import("./Inspector.tsx"))
-const Scrubber = lazily(() => import("./Scrubber.tsx"))
-const StoryView = lazily(() => import("./StoryView.tsx"))
+const Scrubber = lazily(loadScrubber)
+const StoryView = lazily(loadStory)
 const DecisionView = lazily(() => import("./DecisionView.tsx"))
 const TimelineView = lazily(() => import("./TimelineView.tsx"))
 const EventsView = lazily(() => import("./EventsView.tsx"))
@@ -155,6 +165,9 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
   )
 }
 
+/** On a narrow screen the row of tabs is wider than the screen. */
+const inSight = (tab: HTMLElement | null): void => tab?.scrollIntoView({ block: "nearest", inline: "nearest" })
+
 const Tabs = ({ page, set }: { readonly page: RunPageState; readonly set: SetRunPage }) => (
   <div
     role="tablist"
@@ -167,6 +180,7 @@ const Tabs = ({ page, set }: { readonly page: RunPageState; readonly set: SetRun
         type="button"
         role="tab"
         aria-selected={page.view === id}
+        ref={page.view === id ? inSight : null}
         className={`-mb-px flex h-9 items-center gap-1.5 border-b-2 px-2 font-medium whitespace-nowrap ${
           page.view === id ? "border-accent text-text" : "border-transparent text-muted hover:text-text"
         }`}
@@ -235,6 +249,7 @@ const useShown = (run: Run, log: RunLog | undefined, view: RunView, at: number |
       state,
       all,
       events: isNow ? all : all.slice(0, at),
+      isWhole: isNow ? !isBehind : at <= log.count,
       isNow,
       placeOf: (id) => places.get(id) ?? 0
     }

@@ -20,13 +20,13 @@ const columns: ReadonlyArray<EventColumn<SignalRow>> = [
   { title: "When", width: 92, className: "num text-soft", cell: ({ event }) => clockTime(Date.parse(event.ts)) },
   {
     title: "From",
-    width: 170,
+    width: 140,
     className: "font-medium",
     cell: ({ event }) => <Said text={event.data.sender || "–"} />
   },
   {
     title: "Signal",
-    width: 180,
+    width: 150,
     className: "font-mono text-[12px]",
     cell: ({ event }) => <Said text={event.data.signalType ?? event.data.messageType} />
   },
@@ -50,13 +50,13 @@ const columns: ReadonlyArray<EventColumn<SignalRow>> = [
   },
   {
     title: "Acknowledged by",
-    width: 140,
+    width: 104,
     className: "text-soft",
     cell: ({ acknowledged }) => (acknowledged === undefined ? "nobody" : <Said text={acknowledged.by} />)
   },
   {
     title: "Says",
-    width: 200,
+    width: 100,
     grows: true,
     className: "text-muted",
     cell: ({ event }) => <Said text={cut(JSON.stringify(event.data.payload) ?? "", 160)} />

@@ -19,6 +19,8 @@ interface StoryViewProps {
 
 /** Of a very long run the last so many; the list of events has all. */
 const MOST = 200
+/** While a long run comes in, its first so many: a screen, which does not move. */
+const FIRST = 20
 const SETTLED_MS = 120
 
 /** What was asked, what each participant said, and why it ended so. */
@@ -29,7 +31,8 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
   const first = shown.events[0]
   const start = first === undefined ? 0 : Date.parse(first.ts)
   const { current } = shown.state.decision
-  const drawn = items.slice(-MOST)
+  const { isWhole } = shown
+  const drawn = isWhole ? items.slice(-MOST) : items.slice(0, FIRST)
   return (
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto flex max-w-[860px] flex-col gap-4 px-4 py-5">
@@ -47,17 +50,21 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
             </p>
           </section>
         )}
-        <Suspense fallback={<div className="skeleton h-24" />}>
-          <WhyCard shown={settled} onSelect={(index) => set({ event: index })} />
-        </Suspense>
+        {isWhole && settled.isWhole ? (
+          <Suspense fallback={<div className="skeleton h-24" />}>
+            <WhyCard shown={settled} onSelect={(index) => set({ event: index })} />
+          </Suspense>
+        ) : (
+          <div className="skeleton h-24" />
+        )}
         <section aria-label="What was said">
           <h2 className="label mb-2">What was said</h2>
-          {items.length > MOST ? (
+          {isWhole && items.length > MOST ? (
             <p className="mb-2 text-muted">
               The latest {MOST} of {items.length}; the view Events has all.
             </p>
           ) : null}
-          {drawn.length === 0 ? <p className="text-muted">Nobody has said anything yet.</p> : null}
+          {drawn.length === 0 && isWhole ? <p className="text-muted">Nobody has said anything yet.</p> : null}
           <ol className="flex flex-col">
             {drawn.map((item) => (
               <Item
@@ -70,6 +77,7 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
               />
             ))}
           </ol>
+          {isWhole ? null : <div className="skeleton h-40" />}
         </section>
       </div>
     </div>
@@ -98,7 +106,7 @@ const Item = ({ isSelected, item, onSelect, place, start }: ItemProps) => {
       <button
         type="button"
         title={exactTime(at)}
-        className="num w-[54px] shrink-0 pt-0.5 text-right text-[12px] text-muted"
+        className="num w-[54px] shrink-0 self-start pt-0.5 text-right text-[12px] text-muted"
         onClick={(event) => {
           event.stopPropagation()
           onSelect()

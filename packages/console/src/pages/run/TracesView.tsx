@@ -24,16 +24,16 @@ const columns: ReadonlyArray<EventColumn<SpanRow>> = [
     className: "num text-soft",
     cell: ({ first, last }) => duration(Date.parse(last) - Date.parse(first))
   },
-  { title: "Span", width: 170, cell: ({ spanId }) => <Id id={spanId} label="span id" edge={8} /> },
+  { title: "Span", width: 150, cell: ({ spanId }) => <Id id={spanId} label="span id" edge={8} /> },
   {
     title: "Within",
-    width: 170,
+    width: 150,
     cell: ({ parentSpanId }) => (parentSpanId === undefined ? "–" : <Id id={parentSpanId} label="span id" edge={8} />)
   },
   { title: "Events", width: 60, className: "num", cell: ({ events }) => whole(events) },
   {
     title: "Of the types",
-    width: 200,
+    width: 150,
     grows: true,
     className: "font-mono text-[12px] text-soft",
     cell: ({ types }) => <Said text={types.join(", ")} />

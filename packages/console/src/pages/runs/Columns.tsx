@@ -105,6 +105,15 @@ export const COLUMNS: ReadonlyArray<Column> = [
     cell: (_, { costUsd }) => (costUsd === undefined ? none : <span className="num">{dollars(costUsd)}</span>)
   },
   {
+    id: "participants",
+    title: "Agents",
+    width: "54px",
+    align: "right",
+    from: "lg",
+    cell: ({ participantCount }) =>
+      participantCount === undefined ? none : <span className="num">{whole(participantCount)}</span>
+  },
+  {
     id: "mode",
     title: "Mode",
     width: "76px",
@@ -116,7 +125,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     id: "policy",
     title: "Policy",
     width: "minmax(90px, 0.9fr)",
-    from: "xl",
+    from: "2xl",
     cell: (_, { policy }) => (policy === undefined ? none : <Said text={policy} className="truncate text-soft" />)
   },
   {
@@ -175,6 +184,7 @@ const USUAL: ReadonlyArray<string> = [
   "events",
   "tokens",
   "cost",
+  "participants",
   "mode",
   "policy",
   "id"

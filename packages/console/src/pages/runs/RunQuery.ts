@@ -72,6 +72,7 @@ export const listQuery = (filters: RunFilters, anchor: Date, cursor: string): Ru
     offset: 0,
     sortBy,
     sortOrder,
+    include: "participants",
     ...(cursor !== "" && { cursor })
   }
 }

@@ -65,7 +65,7 @@ export default function WebhooksPage() {
 }
 
 const columnsOf = (open: (webhook: Webhook) => void): ReadonlyArray<TableColumn<Webhook>> => [
-  { title: "Health", cell: (webhook) => <Health webhook={webhook} /> },
+  { title: "Health", className: "whitespace-nowrap", cell: (webhook) => <Health webhook={webhook} /> },
   {
     title: "URL",
     className: "max-w-[420px]",

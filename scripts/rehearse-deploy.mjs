@@ -1,6 +1,7 @@
-// A team's set-up as docs/deploy.md describes it, on this machine: a PostgreSQL of its own, the sandbox as a process,
-// two control planes and a launch service behind haproxy, keys with roles. Then what operations.md promises: a rolling
-// restart under load, a backup, a restore. Needs Debian's postgresql and haproxy; where one is missing it exits 77.
+// A team's set-up with the settings and commands that docs/deploy.md prints, on this machine: a PostgreSQL of its own,
+// the sandbox as a process, two control planes and a launch service behind haproxy, keys with roles, a cancellation.
+// Then what operations.md promises: a rolling restart under load, a backup, a restore. Needs Debian's postgresql and
+// haproxy; where one is missing it exits 77.
 //
 //   node scripts/run.mjs deploy:all      (npm run test:deploy)
 import { execFileSync, spawnSync } from "node:child_process"
@@ -15,7 +16,8 @@ import {
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, join } from "node:path"
+import { blocksUnder, commandUnder, onThisMachine, settingsUnder } from "./packages/pages.mjs"
 import { background, explain, freePort, root, run, say, step } from "./packages/support.mjs"
 
 const VERSIONS = "/usr/lib/postgresql"
@@ -30,12 +32,13 @@ if (spawnSync("haproxy", ["-v"]).status !== 0) leaveOut("haproxy")
 
 /** Starts and restarts on a busy machine. Milliseconds. */
 const LIMIT = 120_000
-const KEYS = {
-  admin: "key-of-the-admins",
-  launcher: "key-of-the-launcher",
-  operator: "key-of-the-operators",
-  viewer: "key-of-the-dashboards"
-}
+const PAGE = "docs/deploy.md"
+const OPERATIONS = "docs/operations.md"
+const [planePage] = settingsUnder(PAGE, "Control planes")
+const [launcherPage] = settingsUnder(PAGE, "Launch service")
+const [sandboxPage, planeWithSandbox, launcherWithSandbox] = settingsUnder(PAGE, "The sandbox as runtime")
+const [admin, launching, operator, viewer] = planePage.AUTH_API_KEYS.split(",")
+const KEYS = { admin, launcher: launching, operator, viewer }
 /** Requests that go on through everything. */
 const CLIENTS = 4
 
@@ -47,6 +50,7 @@ const asPostgres = { cwd: "/", ...(isRoot && { uid, gid: uid }), env: { ...proce
 const started = []
 const names = ["postgres", "sandbox", "one", "two", "launcher", "proxy", "planes", "restored"]
 const ports = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await freePort()])))
+const superuser = ["-h", "127.0.0.1", "-p", String(ports.postgres), "-U", "postgres"]
 const databaseUrl = (name) => `postgresql://runplane:secret@127.0.0.1:${ports.postgres}/${name}`
 
 const begin = (command, args, env, options = {}) => {
@@ -103,36 +107,59 @@ const startPostgres = async () => {
   const passwords = join(folder, "password")
   writeFileSync(passwords, "secret", { mode: 0o644 })
   if (isRoot) run("chown", ["postgres:", data])
-  const init = ["-D", data, "-U", "runplane", "--auth=scram-sha-256", `--pwfile=${passwords}`, "--encoding=UTF8"]
+  const init = ["-D", data, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${passwords}`, "--encoding=UTF8"]
   run(join(programs, "initdb"), init, asPostgres)
   const args = ["-D", data, "-p", String(ports.postgres), "-c", "listen_addresses=127.0.0.1"]
   const server = begin(join(programs, "postgres"), [...args, "-c", "unix_socket_directories="], {}, asPostgres)
   await server.says("ready to accept connections", LIMIT)
+  // What createuser does with the password that it asks for.
+  const role = "CREATE ROLE runplane LOGIN PASSWORD 'secret'"
+  run(join(programs, "psql"), [...superuser, "--command", role, "postgres"], asPostgres)
   createDatabase("runplane")
 }
 
 const createDatabase = (name) =>
-  run(join(programs, "createdb"), ["-h", "127.0.0.1", "-p", String(ports.postgres), "-U", "runplane", name], asPostgres)
+  run(join(programs, "createdb"), [...superuser, "--owner", "runplane", name], asPostgres)
 
+/** The page's settings of a control plane. All processes are on one host here, and the load is one client's. */
 const planeSettings = (port, database = "runplane") => ({
-  NODE_ENV: "production",
+  ...onThisMachine(
+    { ...planePage, ...planeWithSandbox },
+    {
+      DATABASE_URL: databaseUrl(database),
+      RUNTIME_ADDRESS: `127.0.0.1:${ports.sandbox}`,
+      AUTH_API_KEYS: planePage.AUTH_API_KEYS
+    }
+  ),
   HOST: "127.0.0.1",
   PORT: String(port),
-  DATABASE_URL: databaseUrl(database),
-  RUNTIME_ADDRESS: `127.0.0.1:${ports.sandbox}`,
-  RUNTIME_ALLOW_INSECURE: "true",
-  RUNTIME_BEARER_TOKEN: "macp-control-plane",
-  AUTH_API_KEYS: [KEYS.admin, KEYS.launcher, KEYS.operator, KEYS.viewer].join(","),
-  AUTH_API_KEY_NAMES: "admins,launcher,operators,dashboards",
-  // It registers the policies of the packs.
-  AUTH_API_KEY_ROLES: "admin,admin,operator,viewer",
-  TRUST_PROXY: "1",
-  THROTTLE_LIMIT: "100000",
-  SHUTDOWN_DELAY_MS: "5000"
+  THROTTLE_LIMIT: "100000"
 })
 
+const launcherSettings = () => {
+  const { PROTO_AUTH_SERVICE_URL: _, ...page } = launcherPage
+  const settings = onThisMachine(
+    { ...page, ...launcherWithSandbox },
+    {
+      AUTH_API_KEYS: KEYS.operator,
+      PROTO_CONTROL_PLANE_URL: planes,
+      PROTO_CONTROL_PLANE_API_KEY: KEYS.launcher,
+      PROTO_RUNTIME_ADDRESS: `127.0.0.1:${ports.sandbox}`,
+      PROTO_CANCEL_CALLBACK_HOST: "127.0.0.1",
+      PACKS_DIR: join(root, "packs")
+    }
+  )
+  return { ...settings, HOST: "127.0.0.1", PORT: String(ports.launcher) }
+}
+
+/** A program as the page starts it. */
+const beginAs = (heading, env) => {
+  const [command, ...args] = commandUnder(PAGE, heading)
+  return begin(join(root, command), args, env)
+}
+
 const startPlane = async (name) => {
-  const plane = begin("node", ["packages/control-plane/src/main.ts"], planeSettings(ports[name]))
+  const plane = beginAs("Control planes", planeSettings(ports[name]))
   await answersReady(ports[name])
   return plane
 }
@@ -199,32 +226,34 @@ const load = () => {
 try {
   step("starting PostgreSQL")
   await startPostgres()
-  const cli = ["packages/stack/src/runplane/main.ts"]
-  const applied = run("node", [...cli, "migrate"], { cwd: root, env: { ...process.env, ...planeSettings(1) } }).stdout
+  const [install, migrate] = blocksUnder(PAGE, "Without containers")
+    .flat()
+    .filter((line) => line.includes("npm "))
+  run("sh", ["-c", install], { cwd: root, timeout: 2 * LIMIT })
+  const [, written] = /^DATABASE_URL=(\S+) /.exec(migrate)
+  const applied = run("sh", ["-c", migrate.replace(written, databaseUrl("runplane"))], { cwd: root }).stdout
   if (!applied.includes("applied 1 ")) throw new Error(applied)
   say(`PostgreSQL ${version}, its schema made by runplane migrate`)
 
   step("starting the services behind haproxy")
-  begin("node", ["packages/sandbox/src/main.ts"], { SANDBOX_PORT: String(ports.sandbox) })
+  beginAs("The sandbox as runtime", {
+    ...sandboxPage,
+    SANDBOX_HOST: "127.0.0.1",
+    SANDBOX_PORT: String(ports.sandbox)
+  })
   const running = { one: await startPlane("one"), two: await startPlane("two") }
   await startProxy()
-  begin("node", ["packages/launcher/src/main.ts"], {
-    NODE_ENV: "production",
-    HOST: "127.0.0.1",
-    PORT: String(ports.launcher),
-    AUTH_API_KEYS: KEYS.operator,
-    AUTH_API_KEY_ROLES: "operator",
-    PROTO_CONTROL_PLANE_URL: planes,
-    PROTO_CONTROL_PLANE_API_KEY: KEYS.launcher,
-    PROTO_RUNTIME_ADDRESS: `127.0.0.1:${ports.sandbox}`,
-    PROTO_RUNTIME_TLS: "false",
-    PROTO_RUNTIME_ALLOW_INSECURE: "true",
-    PROTO_AUTH_DEVELOPMENT_CREDENTIALS: "true",
-    PACKS_DIR: join(root, "packs"),
-    TRUST_PROXY: "1"
+  beginAs("Launch service", launcherSettings())
+  // What the proxy saw before the service listened may still take it out for one round of looks.
+  await until("the launch service behind the proxy", async () => {
+    for (let look = 0; look < 3; look++) {
+      if (!(await isServed(`${launcher}/livez`))) return false
+      await new Promise((resolve) => setTimeout(resolve, 2_000))
+    }
+    return true
   })
-  await until("the launch service behind the proxy", () => isServed(`${launcher}/livez`))
-  say("two control planes and a launch service behind haproxy, with docker/proxy/haproxy.cfg")
+  if (!(await isServed(`${planes}/console/`))) throw new Error("there is no web console")
+  say("two control planes with the web console and a launch service behind haproxy, with docker/proxy/haproxy.cfg")
 
   step("trying the keys")
   for (const [key, path, body, method, wanted] of [
@@ -238,6 +267,39 @@ try {
     if (status !== wanted) throw new Error(`${method} ${path} with ${key}: ${status}, not ${wanted}`)
   }
   say("keys of three roles do what docs/http.md says, and no more")
+
+  step("the unit of systemd")
+  const unit = blocksUnder(PAGE, "As units of systemd").map((lines) => lines.join("\n"))
+  if (spawnSync("systemd-analyze", ["--version"]).status !== 0)
+    console.log("left out: systemd-analyze is not installed")
+  else {
+    const file = join(folder, "runplane-control-plane.service")
+    const text = unit.join("\n\n").replaceAll("/srv/runplane", root).replace("User=runplane", "User=root")
+    writeFileSync(file, text)
+    const { stderr } = run("systemd-analyze", ["verify", file])
+    const own = stderr.split("\n").filter((line) => line.includes("runplane-control-plane"))
+    if (own.length > 0) throw new Error(own.join("\n"))
+    say("systemd-analyze verify has nothing to say about the unit")
+  }
+
+  step("cancelling a launched run")
+  const doomed = await launch()
+  await until("the session opened", async () => {
+    const { body } = await ask(`${planes}/runs/${doomed}`, KEYS.viewer)
+    return body.status === "running"
+  })
+  const cancelled = await ask(`${planes}/runs/${doomed}/cancel`, KEYS.operator, { reason: "rehearsal" })
+  if (cancelled.status !== 201) throw new Error(`cancel: ${JSON.stringify(cancelled)}`)
+  await until("the run cancelled", async () => {
+    const { body } = await ask(`${planes}/runs/${doomed}`, KEYS.viewer)
+    if (/completed|failed/.test(body.status)) throw new Error(`the run is ${body.status}`)
+    return body.status === "cancelled"
+  })
+  say("an operator cancels a launched run: its agent is asked, and ends the session")
+
+  step("looking for who holds a row")
+  const sql = blocksUnder(OPERATIONS, "RunplaneLogStandsStill").flat().join(" ")
+  run(join(programs, "psql"), ["--set", "ON_ERROR_STOP=1", "--command", sql, databaseUrl("runplane")])
 
   step("a rolling restart under load")
   const first = await launch()
@@ -260,12 +322,18 @@ try {
   step("backup and restore")
   const stateOf = async (base, id) => JSON.stringify((await ask(`${base}/runs/${id}/state`, KEYS.viewer)).body)
   const before = await stateOf(planes, first)
-  const dump = join(folder, "runplane.dump")
-  run(join(programs, "pg_dump"), ["--format=custom", `--file=${dump}`, databaseUrl("runplane")])
-  createDatabase("runplane_restored")
-  run(join(programs, "pg_restore"), ["--no-owner", `--dbname=${databaseUrl("runplane_restored")}`, dump])
+  const lines = blocksUnder(OPERATIONS, "Backup and restore").flat()
+  const [dump, create, restore] = ["pg_dump", "createdb", "pg_restore"].map((name) =>
+    lines.find((line) => line.startsWith(`${name} `))
+  )
+  const path = [programs, process.env.PATH].join(delimiter)
+  const shell = (line, env) =>
+    run("sh", ["-c", line], { cwd: folder, env: { ...process.env, PATH: path, PGPASSWORD: "secret", ...env } })
+  shell(dump, { DATABASE_URL: databaseUrl("runplane") })
+  shell(create, { PGHOST: "127.0.0.1", PGPORT: String(ports.postgres), PGUSER: "postgres" })
+  shell(restore.replace("postgresql://.../runplane_restored", databaseUrl("runplane_restored")), {})
   for (const name of ["one", "two"]) await running[name].stop("SIGTERM")
-  begin("node", ["packages/control-plane/src/main.ts"], planeSettings(ports.restored, "runplane_restored"))
+  beginAs("Control planes", planeSettings(ports.restored, "runplane_restored"))
   await answersReady(ports.restored)
   const restored = `http://127.0.0.1:${ports.restored}`
   if ((await stateOf(restored, first)) !== before) throw new Error("the restored run has another state")

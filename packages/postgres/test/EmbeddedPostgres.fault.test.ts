@@ -3,6 +3,8 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -53,6 +55,28 @@ const takenPort = Effect.acquireRelease(
 
 const isRoot = process.getuid?.() === 0
 
+const SECRET = "key-of-the-service"
+
+/** This process has a key among its variables until the scope closes. */
+const keyInEnvironment = Effect.acquireRelease(
+  Effect.sync(() => {
+    process.env["AUTH_API_KEYS"] = SECRET
+  }),
+  () =>
+    Effect.sync(() => {
+      delete process.env["AUTH_API_KEYS"]
+    })
+)
+
+/** What the system tells of a process; undefined when it has ended meanwhile. */
+const toldOf = (pid: string, file: "cmdline" | "environ"): string | undefined => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8")
+  } catch {
+    return undefined
+  }
+}
+
 /** What a server in a place of its own leaves behind belongs to nobody's temporary folder. */
 const deleteAtEnd = (folder: string) =>
   Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
@@ -79,6 +103,24 @@ layer(Layer.empty, { excludeTestServices: true })("embedded PostgreSQL", (it) =>
       )
       assert.deepStrictEqual(rows, [{ answer: 42 }])
     })
+  )
+
+  it.effect.skipIf(process.platform !== "linux")(
+    "hands no key of ours on, neither to the server nor to its guard",
+    () =>
+      Effect.gen(function* () {
+        yield* keyInEnvironment
+        const { pid } = yield* serverOf({ dataDir: yield* temporaryFolder })
+        const isGuard = (words: ReadonlyArray<string>) =>
+          words.includes("runplane-postgres-guard") && words.includes(String(pid))
+        const guards = readdirSync("/proc").filter((id) => isGuard((toldOf(id, "cmdline") ?? "").split("\0")))
+        assert.lengthOf(guards, 1)
+        for (const id of [String(pid), ...guards]) {
+          const environment = toldOf(id, "environ")
+          assert.isDefined(environment)
+          assert.notInclude(environment, SECRET)
+        }
+      })
   )
 
   it.effect("starts over the lock file of a server that is gone, even when its process id is taken", () =>

@@ -34,9 +34,11 @@ seccompProfile: { type: RuntimeDefault }
   valueFrom: { secretKeyRef: { name: {{ .Values.secrets.database }}, key: url } }
 {{- end -}}
 
+{{/* What the chart sets where `env` of the values says nothing else. */}}
 {{- define "runplane.env" -}}
-{{- range $name, $value := . }}
+{{- range $name, $value := merge (deepCopy .env) .chart }}
 - name: {{ $name }}
-  value: {{ $value | toString | quote }}
+  {{- /* A large number must not become 1e+06. */}}
+  value: {{ ternary (int64 $value) $value (and (kindIs "float64" $value) (eq (floor $value) $value)) | toString | quote }}
 {{- end }}
 {{- end -}}

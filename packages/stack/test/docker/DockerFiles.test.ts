@@ -87,7 +87,9 @@ describe("docker", () => {
   it("sets settings that exist", () => {
     const named = [
       ...all(compose, /^ {4,6}([A-Z][A-Z0-9_]*):/gm),
-      ...all(chart.join("\n"), /- name: ([A-Z][A-Z0-9_]*)/g)
+      ...all(chart.join("\n"), /- name: ([A-Z][A-Z0-9_]*)/g),
+      // What the chart sets unless the values say something else.
+      ...all(chart.join("\n"), /(?:^ +|set \$chart )"([A-Z][A-Z0-9_]*)" /gm)
     ]
     assert.isAbove(named.length, 20)
     assert.deepStrictEqual(

@@ -1,0 +1,161 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { settingNames } from "@runplane/server"
+import { type Block, blocksOf, documents, faultsIn } from "../support/DocumentBlocks.ts"
+
+const ROOT = join(import.meta.dirname, "../../../..")
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
+
+/** What runs a block as it is printed: a test that names its document. */
+const RUN_BY: Readonly<Record<string, string>> = {
+  'docs/clients.md: import { createControlPlane, createLauncher } from "@runplane/client"': "scripts/test-packages.mjs",
+  "docs/clients.md: from run_control_plane_client import Client": "scripts/packages/receivers.mjs",
+  'docs/clients.md: import { createServer } from "node:http"': "scripts/packages/receivers.mjs",
+  "docs/clients.md: import os": "scripts/packages/receivers.mjs",
+  "docs/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
+  "docs/operations.md: SELECT pid, state, age(now(), xact_start), query FROM pg_stat_activity":
+    "scripts/rehearse-deploy.mjs",
+  "docs/packs.md: apiVersion: scenarios.macp.dev/v1": "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/packs.md: contextTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/packs.md: participants: !include ../../../../_shared/participants/panel.yaml":
+    "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/packs.md: metadataTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
+  "packs/README.md: import json, os, time": "packages/launcher/test/author/Packs.integration.test.ts"
+}
+
+/** What no test runs, and why. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  "README.md: Runplane is running": "shows what npm start prints",
+  "README.md: import json, urllib.request": "needs the SDK of PyPI; tried by hand",
+  'docs/seal.md: h0 = SHA-256("runplane-seal-v1\\n" + runId)': "a formula",
+  "packs/README.md: <pack>/pack.yaml": "a picture of folders",
+  "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",
+  "docker/README.md: Dockerfile               one image; its commands are control-plane, launcher, sandbox and all-in-one":
+    "a picture of folders"
+}
+
+/** Lines of a shell or of an environment. */
+const SHELL =
+  /^(?:npm|npx|node|node_modules\/\.bin\/node|curl|runplane|docker|pg_dump|pg_restore|createdb|createuser|pip|cargo|journalctl|openapi-python-client|vitest|[A-Z][A-Z0-9_]*=|-[dHN] )/
+
+const documented = (service: string): ReadonlyArray<string> =>
+  Object.keys(JSON.parse(read(`packages/api/openapi/${service}.json`)).paths)
+
+const patterns = [...documented("control-plane"), ...documented("launcher")].map(
+  (path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
+)
+/** Addresses that are not of ours: of a receiver, an issuer, a claim. */
+const STRANGERS = new Set(["/hook", "/realms/company", "/roles", "/runplane"])
+const isPath = (path: string) => path === "/" || STRANGERS.has(path) || patterns.some((pattern) => pattern.test(path))
+
+const known = {
+  settings: settingNames,
+  scripts: new Set([...Object.keys(JSON.parse(read("package.json")).scripts), "test", "start"]),
+  isPath,
+  isFile: (path: string) => existsSync(join(ROOT, path))
+}
+
+const nameOf = ({ document, lines }: Block) => `${document}: ${lines[0]?.trim()}`
+const isPicture = ({ document, language }: Block) => language === "text" || document.startsWith("packages/")
+const isShell = ({ language, lines }: Block) =>
+  language === "indented" && lines.every((line) => SHELL.test(line.trim()) || / \\$/.test(line))
+const isJson = ({ lines }: Block) => lines[0]?.trim() === "{"
+
+describe("code in the documents", () => {
+  const blocks = documents.flatMap((document) => blocksOf(document))
+
+  it("is found", () => {
+    assert.isAbove(blocks.length, 40)
+    const found = new Set(blocks.map(nameOf))
+    for (const name of [...Object.keys(RUN_BY), ...Object.keys(NOT_RUN)]) assert.isTrue(found.has(name), name)
+  })
+
+  it("is run by a test, or is a line that is checked here, or has a reason", () => {
+    const left = blocks.filter(
+      (block) =>
+        !isPicture(block) &&
+        !isShell(block) &&
+        !isJson(block) &&
+        RUN_BY[nameOf(block)] === undefined &&
+        NOT_RUN[nameOf(block)] === undefined
+    )
+    assert.deepStrictEqual(left.map(nameOf), [])
+    for (const [name, test] of Object.entries(RUN_BY)) {
+      const document = name.slice(0, name.indexOf(":"))
+      assert.include(read(test), document, `${test} runs ${name}`)
+    }
+  })
+
+  it("names settings, scripts, paths and files that exist", () => {
+    const shell = blocks.filter((block) => isShell(block))
+    assert.isAbove(shell.length, 20)
+    assert.deepStrictEqual(
+      shell.flatMap((block) =>
+        block.lines.flatMap((line) => faultsIn(line.trim(), known).map((fault) => `${block.document}: ${fault}`))
+      ),
+      []
+    )
+  })
+
+  it("cites files that exist", () => {
+    const cited = documents.flatMap((document) =>
+      [...read(document).matchAll(/`((?:packages|scripts|docs|migrations|docker|proto)\/[\w@./-]+)`/g)].flatMap(
+        ([, path = ""]) =>
+          known.isFile(path) || known.isFile(join(dirname(document), path)) ? [] : [`${document}: ${path}`]
+      )
+    )
+    assert.deepStrictEqual(cited, [])
+  })
+
+  it("has each dependency in the table of dependencies, with what it is for", () => {
+    const [, table = ""] = read("docs/dependencies.md").split(/^\| -.*$/m)
+    const named = [...table.matchAll(/`([^`]+)`/g)].flatMap(([, name = ""]) => [name])
+    const isNamed = (name: string) =>
+      named.some((entry) => entry === name || (entry.endsWith("/*") && name.startsWith(entry.slice(0, -1))))
+    const manifests = [
+      "package.json",
+      ...readdirSync(join(ROOT, "packages")).map((name) => `packages/${name}/package.json`)
+    ]
+    const dependencies = manifests.flatMap((file) => {
+      const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(file))
+      return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
+    })
+    // The Node of each platform is one row.
+    const foreign = dependencies.filter((name) => !/^@runplane\/|^node-/.test(name))
+    assert.isAbove(foreign.length, 40)
+    assert.deepStrictEqual(
+      [...new Set(foreign)].filter((name) => !isNamed(name)),
+      []
+    )
+  })
+
+  it("is JSON where it looks like it", () => {
+    const objects = blocks.filter(isJson)
+    assert.isNotEmpty(objects)
+    for (const { document, lines } of objects) assert.doesNotThrow(() => JSON.parse(lines.join("\n")), document)
+  })
+})
+
+describe("the reader of documents", () => {
+  it.each([
+    ["OIDC_ISUER=https://login.example.com", "OIDC_ISUER is not a setting"],
+    ["npm run nothing", "npm has no script nothing"],
+    ["curl -s http://127.0.0.1:3001/nothing", "no service serves /nothing"],
+    ["node packages/nothing.ts", "packages/nothing.ts does not exist"],
+    ["PORT=1 LOG_LEVLE=info npm start # NOTHING=1", "LOG_LEVLE is not a setting"]
+  ])("finds what is wrong with %s", (line, fault) => {
+    assert.deepStrictEqual(faultsIn(line, known), [fault])
+  })
+
+  it("tells fences from indented lines, and keeps a block with an empty line in one", () => {
+    const text = "text\n\n    a\n\n    b\n\nmore\n\n```ts\nc\n```\n"
+    assert.deepStrictEqual(
+      blocksOf("page.md", text).map(({ language, lines }) => [language, lines]),
+      [
+        ["indented", ["a", "b"]],
+        ["ts", ["c"]]
+      ]
+    )
+  })
+})

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const ROOT = join(import.meta.dirname, "../../../..")
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
+const namesIn = (folder: string) => readdirSync(join(ROOT, folder))
+
+/** Code that a document shows: fenced, or a run of indented lines. */
+export interface Block {
+  readonly document: string
+  /** Of a fence; `indented` otherwise. */
+  readonly language: string
+  readonly lines: ReadonlyArray<string>
+}
+
+/** Every document of the project for people. */
+export const documents: ReadonlyArray<string> = [
+  ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docker/README.md", "packs/README.md"],
+  ...namesIn("docs").flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : [])),
+  ...namesIn("packages").flatMap((name) =>
+    namesIn(`packages/${name}`).includes("README.md") ? [`packages/${name}/README.md`] : []
+  )
+]
+
+export const blocksOf = (document: string, text = read(document)): ReadonlyArray<Block> =>
+  [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$|(?:^ {4}.*\n(?:\n(?= {4}))?)+/gm)].map(([whole, language, fenced]) => ({
+    document,
+    language: fenced === undefined ? "indented" : language || "text",
+    lines: (fenced ?? whole.replaceAll(/^ {4}/gm, "")).split("\n").filter((line) => line.trim() !== "")
+  }))
+
+/** What a document may say of the project's own things; each a test whether one exists. */
+interface Known {
+  readonly settings: ReadonlySet<string>
+  readonly scripts: ReadonlySet<string>
+  readonly isPath: (path: string) => boolean
+  readonly isFile: (path: string) => boolean
+}
+
+/** Variables of other programs, and those that a shell line uses for itself. */
+const FOREIGN = new Set([
+  ...["MACP_ALLOW_INSECURE", "MACP_MEMORY_ONLY", "WEBHOOK_SECRET", "RUNPLANE_KEYS", "POSTGRES_PASSWORD"],
+  ...["KEY", "RUN", "TOKEN", "OPENAI_API_KEY"]
+])
+
+/** What in a line of a shell or of an environment leads nowhere. */
+export const faultsIn = (line: string, known: Known): ReadonlyArray<string> => {
+  const command = line.replace(/\s#\s.*$/, "")
+  const assigned = /^((?:[A-Z][A-Z0-9_]*=\S*\s*)+)/.exec(command)?.[1] ?? ""
+  const settings = [...assigned.matchAll(/([A-Z][A-Z0-9_]*)=/g)].map(([, name = ""]) => name)
+  const scripts = [...command.matchAll(/\bnpm (?:run (?:--silent )?)?([a-z][a-z:]*)/g)].map(([, name = ""]) => name)
+  const paths = [...command.matchAll(/https?:\/\/[\w.-]+:?[\w]*(\/[^\s'"?]*)/g)].map(([, path = ""]) => path)
+  const files = [...command.matchAll(/(?:\bnode |-f |\.bin\/node .*?)((?:packages|scripts|docker)\/\S+)/g)].map(
+    ([, file = ""]) => file
+  )
+  return [
+    ...settings
+      .filter((name) => !known.settings.has(name) && !FOREIGN.has(name))
+      .map((name) => `${name} is not a setting`),
+    ...scripts
+      .filter((name) => name !== "install" && !known.scripts.has(name))
+      .map((name) => `npm has no script ${name}`),
+    ...paths.filter((path) => !known.isPath(path)).map((path) => `no service serves ${path}`),
+    ...files.filter((file) => !known.isFile(file)).map((file) => `${file} does not exist`)
+  ]
+}

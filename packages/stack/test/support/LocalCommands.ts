@@ -1,0 +1,115 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert } from "@effect/vitest"
+import { temporaryFolder } from "@runplane/postgres"
+import { CliSettings, PROGRAMS, settingsOfProgram } from "@runplane/server"
+import { createDatabase } from "@runplane/testing"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { command } from "./CommandLineLook.ts"
+import { blocksOf } from "./DocumentBlocks.ts"
+
+const ROOT = join(import.meta.dirname, "../../../..")
+const VERSION = "incident/scenarios/region-failover/1.0.0"
+const REF = "incident/region-failover@1.0.0"
+
+const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
+
+/** What a command that ends well answers with `--json`: one document, and with `--jsonl` one value a line. */
+const documents = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const json = yield* command([...args, "--json"])
+  assert.deepStrictEqual([json.code, json.complaint], [0, ""], args.join(" "))
+  const jsonl = yield* command([...args, "--jsonl"])
+  assert.strictEqual(jsonl.code, 0, args.join(" "))
+  return { json: decode(json.stdout.join("\n")), jsonl: jsonl.stdout.map((line) => decode(line)) }
+})
+
+/** The names that the sources of the client read from the environment. */
+const namesInClient = () => {
+  const folder = join(ROOT, "packages/cli/src")
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"))
+  const texts = files.map((file) => readFileSync(join(folder, file), "utf8"))
+  return new Set(texts.flatMap((text) => [...text.matchAll(/env\["(RUNPLANE_\w+)"\]/g)].map(([, name]) => name)))
+}
+
+/** The lines of the documents that call the command, as their words; a shell's quotes are single ones. */
+const documentedLines = () =>
+  ["docs/cli.md", "docs/clients.md"].flatMap((document) =>
+    blocksOf(document).flatMap(({ lines }) =>
+      lines.flatMap((line) => {
+        const told = /^(?:[A-Z_]+=\S* )?runplane (.*?)(?:\s+#.*)?$/.exec(line)?.[1]
+        return told === undefined ? [] : [told.match(/'[^']*'|\S+/g)?.map((word) => word.replaceAll("'", "")) ?? []]
+      })
+    )
+  )
+
+/** These run at once, or until a signal. */
+const RUNNING = new Set(["dev", "serve", "migrate"])
+
+/**
+ * Every line of the documents that calls the command: it is understood, as far as asking a service that is not there.
+ */
+export const lookAtDocumentedLines = Effect.gen(function* () {
+  const file = join(yield* temporaryFolder, "strict.json")
+  writeFileSync(file, JSON.stringify({ rules: {} }))
+  process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
+  const lines = documentedLines().filter(([name = ""]) => !RUNNING.has(name))
+  assert.isAbove(lines.length, 15)
+  for (const line of lines) {
+    const nowhere = ["--url", "http://127.0.0.1:1", "--launcher-url", "http://127.0.0.1:1"]
+    const told = line.map((word) => (word === "strict.json" ? file : word))
+    const { code, complaint } = yield* command([...told, ...nowhere])
+    // Files of the reader's own are not here; what reads files alone has nobody to ask.
+    const expected = line[0] === "verify" ? 2 : ["packs", "settings", "completions"].includes(line[0] ?? "") ? 0 : 5
+    assert.strictEqual(code, expected, `${line.join(" ")}: ${complaint}`)
+    if (expected === 2) assert.include(complaint, "cannot be read")
+  }
+})
+
+/** Every command that asks no service: what it answers with `--json` (docs/cli.md#output). */
+export const lookAtLocalCommands = Effect.gen(function* () {
+  for (const program of PROGRAMS) {
+    const { json, jsonl } = yield* documents("settings", program)
+    assert.lengthOf(jsonl, settingsOfProgram(program).length)
+    assert.deepStrictEqual(json, jsonl)
+  }
+  assert.sameMembers(Object.keys(CliSettings), [...namesInClient()])
+
+  for (const shell of ["bash", "zsh", "fish"]) {
+    const { json } = yield* documents("completions", shell)
+    assert.deepInclude(json, { shell })
+    assert.notInclude(JSON.stringify(json), "--completions")
+  }
+
+  const packs = join(yield* temporaryFolder, "packs")
+  cpSync(join(ROOT, "packs"), packs, { recursive: true })
+  const flags = ["--packs-root", packs, "--service-root", ROOT]
+  const clean = { errors: 0, warnings: 0, findings: [] }
+  assert.deepInclude((yield* documents("packs", "lint", ...flags)).json, clean)
+  assert.deepInclude((yield* documents("packs", "validate", join(packs, VERSION), ...flags)).json, clean)
+  const compiled = yield* documents("packs", "compile", REF, ...flags)
+  assert.lengthOf(compiled.jsonl, 1)
+  assert.deepInclude(compiled.json, { mode: "sandbox" })
+  const made = yield* command(["packs", "new", "mine", "first", ...flags, "--json"])
+  assert.deepInclude(decode(made.stdout.join("\n")), { scenarioRef: "mine/first@1.0.0" })
+  const faulty = yield* command(["packs", "validate", join(packs, "nowhere"), ...flags, "--json"])
+  assert.strictEqual(faulty.code, 1)
+  assert.deepInclude(decode(faulty.stdout.join("\n")), { errors: 1 })
+
+  const DATABASE_URL = yield* createDatabase
+  const migrated = yield* documents("migrate").pipe(
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: { DATABASE_URL } }))
+  )
+  const applied = Schema.decodeUnknownSync(
+    Schema.Struct({ applied: Schema.Array(Schema.Struct({ id: Schema.Int, name: Schema.String })) })
+  )(migrated.json)
+  assert.lengthOf(applied.applied, readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql")).length)
+  assert.deepStrictEqual(migrated.jsonl, [{ applied: [] }])
+
+  for (const serving of ["dev", "serve all", "serve control-plane", "serve launcher", "serve sandbox"]) {
+    const refused = yield* command([...serving.split(" "), "--json"])
+    assert.deepStrictEqual([refused.code, refused.stdout], [2, []], serving)
+    assert.include(refused.complaint, "has no --json")
+  }
+})

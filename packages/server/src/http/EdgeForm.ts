@@ -36,12 +36,13 @@ export interface EdgeForm {
   readonly otherBodies: "refuse" | "ignore"
 }
 
-/** Why a server refuses a request by itself: it is malformed, or too large. */
-export type RefusalKind = "invalid" | "too-large"
+/** Why a server refuses a request by itself: it is malformed, or too large, or nothing is there yet to answer it. */
+export type RefusalKind = "invalid" | "too-large" | "unavailable"
 
 const refusalCodes: Readonly<Record<RefusalKind, ControlPlaneErrorCode>> = {
   invalid: "VALIDATION_ERROR",
-  "too-large": "PAYLOAD_TOO_LARGE"
+  "too-large": "PAYLOAD_TOO_LARGE",
+  unavailable: "SERVICE_UNAVAILABLE"
 }
 
 interface ErrorBody {

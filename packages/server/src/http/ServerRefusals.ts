@@ -41,6 +41,14 @@ const EXPECTATION: Refusal = {
   message: "the only expectation known is 100-continue"
 }
 
+/** A request may come before the routes are there, which takes a moment after the port is open, and after they went. */
+const NOT_SERVING: Refusal = {
+  status: 503,
+  reason: "Service Unavailable",
+  kind: "unavailable",
+  message: "the service is starting or stopping; ask again in a second"
+}
+
 const CONTENT_TYPE = "application/json"
 
 /** How long a request may take to arrive, body included, milliseconds: what is slower only holds a connection. */
@@ -71,6 +79,7 @@ interface ServerRequest {
 type RequestListener = (request: ServerRequest, response: ServerAnswer) => void
 
 interface RefusingServer {
+  listenerCount(event: "request"): number
   on(event: "request" | "checkContinue" | "checkExpectation", listener: RequestListener): unknown
   on(
     event: "clientError",
@@ -92,7 +101,8 @@ export const lenientServerOptions = {
 
 /**
  * Gives a Node.js server's own refusals the error form of the service: bytes that are no HTTP, heads that are too
- * large, requests that do not arrive, expectations that nobody can meet (docs/http.md#error-bodies).
+ * large, requests that do not arrive, expectations that nobody can meet, requests that come before the routes are there
+ * (docs/http.md#error-bodies, docs/http.md#start).
  */
 export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => {
   const answers = new WeakMap<object, ServerAnswer>()
@@ -101,18 +111,27 @@ export const answerRefusals = (server: RefusingServer, form: EdgeForm): void => 
     // What is still to come of an answered request, and is broken, must not get a second answer.
     response.once("close", () => request.complete && answers.delete(request.socket))
   }
-  server.on("request", remember)
-  server.on("checkContinue", remember)
-  server.on("checkExpectation", (request, response) => {
-    remember(request, response)
-    const body = bodyOf(EXPECTATION, form)
-    response.writeHead(EXPECTATION.status, {
+  const refuse = (refusal: Refusal, response: ServerAnswer, headers: Readonly<Record<string, string>> = {}) => {
+    const body = bodyOf(refusal, form)
+    response.writeHead(refusal.status, {
       "content-type": CONTENT_TYPE,
       "content-length": bytesOf(body),
       connection: "close",
+      ...headers,
       ...securityHeaders
     })
     response.end(body)
+  }
+  const receive: RequestListener = (request, response) => {
+    remember(request, response)
+    // Node.js would leave it without an answer, for as long as the client has patience.
+    if (server.listenerCount("request") === 1) refuse(NOT_SERVING, response, { "retry-after": "1" })
+  }
+  server.on("request", receive)
+  server.on("checkContinue", receive)
+  server.on("checkExpectation", (request, response) => {
+    remember(request, response)
+    refuse(EXPECTATION, response)
   })
   server.on("clientError", (error, socket) => {
     // Every further piece of a refused request comes by here again.

@@ -12,13 +12,15 @@ export const RequestId = Context.Reference<string>("runplane/console/RequestId",
 /** The form of answer that a call asks for; empty: whatever the service prefers. */
 export const Accept = Context.Reference<string>("runplane/console/Accept", { defaultValue: () => "" })
 
+/** How long an answer may take to begin. Without an end, one that never comes would stop a page that asks regularly. */
+const ANSWER_WITHIN = "60 seconds"
+
 /** `fetch`, with the id of the call and the key of the session as the services take them. */
 export const layerHttp = (keyHeader: "authorization" | "x-api-key") =>
   Layer.effect(
     HttpClient.HttpClient,
-    Effect.map(
-      HttpClient.HttpClient,
-      HttpClient.mapRequestEffect((request) =>
+    Effect.map(HttpClient.HttpClient, (client) =>
+      HttpClient.mapRequestEffect(HttpClient.transformResponse(client, Effect.timeout(ANSWER_WITHIN)), (request) =>
         Effect.map(Effect.all([RequestId, Accept]), ([id, accept]) => {
           const { key } = session.get()
           const formed = accept === "" ? request : HttpClientRequest.setHeader(request, "accept", accept)

@@ -342,6 +342,22 @@ describe("the console in a browser", () => {
   })
 
   // Last: it stops what the others need.
+  it("asks again when an answer never comes", async () => {
+    await waitingRun({})
+    const { context, page } = await openPage()
+    await page.clock.install()
+    await go(page, "/runs")
+    await page.locator("[data-row='0']").waitFor()
+    await page.route(/\/runs\?/, () => {})
+    // The list itself, and how many runs are newer.
+    await Promise.all([page.waitForRequest(/include=participants/), page.waitForRequest(/createdAfter=/)])
+    await page.clock.fastForward(61_000)
+    await light(page, "unreachable")
+    await page.unroute(/\/runs\?/)
+    await light(page, "polling")
+    await context.close()
+  })
+
   it(
     "goes on by itself when the control plane was gone",
     async () => {

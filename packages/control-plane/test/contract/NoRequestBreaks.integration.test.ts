@@ -63,14 +63,23 @@ const faultOf = (request: HostileRequest, answer: WireAnswer | undefined): strin
   return "x-request-id" in answer.headers ? undefined : "no request id"
 }
 
-const EXPORT = /^GET \/runs\/([^/?]+)\/export/
+const EXPORT = /^(GET \/runs\/[^/?]+\/export|POST \/runs\/batch\/export)/
+const UUIDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
+/** The runs that a request exports. A batch is answered only when all of its runs are known at the beginning. */
+const exportedRuns = ({ body, head }: HostileRequest): ReadonlyArray<string> => {
+  const [line] = EXPORT.exec(head) ?? []
+  return line === undefined ? [] : (`${line} ${body.toString()}`.match(UUIDS) ?? [])
+}
 
 /** An export of a run that another of the requests has deleted meanwhile is cut, so that nobody takes it for whole. */
-const isCutByDeletion = ({ head }: HostileRequest, answer: WireAnswer | undefined) => {
-  const [, runId] = EXPORT.exec(head) ?? []
-  if (answer?.isCut !== true || runId === undefined) return Effect.succeed(false)
-  return Effect.map(call("GET", `/runs/${runId}`), ({ status }) => status === 404)
-}
+const isCutByDeletion = Effect.fnUntraced(function* (request: HostileRequest, answer: WireAnswer | undefined) {
+  if (answer?.isCut !== true || answer.status >= 300) return false
+  for (const id of exportedRuns(request)) {
+    if ((yield* call("GET", `/runs/${id}`)).status === 404) return true
+  }
+  return false
+})
 
 /** Runs in several states, so that requests get past the first look-up. */
 const knownRuns = Effect.gen(function* () {

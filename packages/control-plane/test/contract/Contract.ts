@@ -67,8 +67,11 @@ const checkStream = Effect.fnUntraced(function* ({ answer, headers, path, status
   assert.deepStrictEqual(differences(lines.join("\n"), answer), [])
 })
 
-/** The watch tells of a session's end at once; the sessions that it discovers are about to be posted. */
-const watching = { discoveryEnabled: true, discoveryGraceMs: 600_000 }
+/**
+ * The watch tells of a session's end at once; the sessions that it discovers are about to be posted. Nothing else asks
+ * the runtime, so that a failure which a statement wants meets its own request.
+ */
+const watching = { discoveryEnabled: true, discoveryGraceMs: 600_000, reconcileIntervalMs: 0 }
 
 /** Tests each statement of a section of the contract over the real port. */
 export const contract = (section: string, statements: ReadonlyArray<Statement>, options: ContractOptions = {}) =>

@@ -332,6 +332,7 @@ await ask("listAuditEntries", "GET", "/audit?limit=2&action=run.cancel")
 await ask("getCircuitBreakerHistory", "GET", "/admin/circuit-breaker/history")
 await ask("resetCircuitBreaker", "POST", "/admin/circuit-breaker/reset")
 await ask("getProcess", "GET", "/admin/process")
+await ask("listProcesses", "GET", "/admin/processes")
 await ask("getDriftReport", "GET", "/admin/runtime/sessions")
 await ask("getHealth", "GET", "/healthz")
 await ask("getLiveness", "GET", "/livez")
@@ -340,12 +341,14 @@ await ask("setLogLevel", "PUT", "/admin/log-level", { body: { level: "debug" } }
 await ask("getMetrics", "GET", "/metrics", { cut: keptMetrics })
 
 /**
- * The runtime where it is by default, wherever it was while recording, and the webhook's receiver where one could be.
+ * The runtime where it is by default, wherever it was while recording, the webhook's receiver where one could be, and
+ * the process by a name that tells nothing of the machine.
  */
 const published = (text: string) =>
   text
     .replaceAll("http://127.0.0.1:9/hooks/runs", "https://example.org/hooks/runs")
     .replaceAll("ECONNREFUSED 127.0.0.1:9", "ECONNREFUSED 192.0.2.10:443")
+    .replaceAll(/"name": "[^"]+:\d+"/g, '"name": "control-plane:17"')
     .replaceAll(/connected to 127\.0\.0\.1:\d+/g, "connected to 127.0.0.1:50051")
 
 for (const [file, kept] of [

@@ -49,6 +49,25 @@ export const ProcessInfo = Schema.Struct({
 }).annotate({ identifier: "ProcessInfo", description: "One process of the service: the one that answers" })
 export type ProcessInfo = typeof ProcessInfo.Type
 
+/** One process of the service, by its own word (docs/http.md#processes). */
+export const ProcessReport = Schema.Struct({
+  name: Field.text("Host and process id", "runplane-7c9d:17"),
+  isThis: Field.flag("Whether it is the one that answers"),
+  version: Field.text("Version of the service", "0.1.0"),
+  startedAt: Field.time("When the process began to serve"),
+  seenAt: Field.time("When it said this; every process does so every 5 s"),
+  shards: Field.integer("Shards of runs that are its own to observe"),
+  observedRuns: Field.integer("Runs that it observes"),
+  oldestAppendMs: Field.integer("Age of the oldest write to the log that waits, milliseconds; 0 when none does"),
+  reconnects: Field.integer("Repeated subscriptions to session streams since its start")
+}).annotate({ identifier: "ProcessReport", description: "One process of the service and what it observes" })
+export type ProcessReport = typeof ProcessReport.Type
+
+/** Every process on the database. */
+export const ProcessReports = Schema.Struct({
+  data: Schema.Array(ProcessReport).annotate({ description: "Those that are there, the oldest first" })
+}).annotate({ identifier: "ProcessReports", description: "The processes of the service on one database" })
+
 /** What the runtime and the run records disagree on (docs/http.md#drift). */
 export const DriftReport = Schema.Struct({
   complete: Field.flag("False when the listing was cut by its page cap or time-out"),
@@ -115,6 +134,15 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         summary: "Read how the service was started",
         description:
           "Version, start, observed runs and every setting in force of the process that answers. Secrets are masked."
+      })
+    ),
+    HttpApiEndpoint.get("processes", "/admin/processes", { success: ProcessReports }).annotateMerge(
+      operation({
+        id: "listProcesses",
+        access: "viewer",
+        summary: "List the processes and what each observes",
+        description:
+          "All that are there, the one that answers as it is now, the others as they were at `seenAt`, a few seconds ago."
       })
     ),
     HttpApiEndpoint.get("runtimeSessions", "/admin/runtime/sessions", {

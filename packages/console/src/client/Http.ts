@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
+import { HttpClientError, TransportError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import { session } from "./Session.ts"
@@ -15,12 +16,18 @@ export const Accept = Context.Reference<string>("runplane/console/Accept", { def
 /** How long an answer may take to begin. Without an end, one that never comes would stop a page that asks regularly. */
 const ANSWER_WITHIN = "60 seconds"
 
+const inTime = <A, R>(answer: Effect.Effect<A, HttpClientError, R>, request: HttpClientRequest.HttpClientRequest) =>
+  Effect.timeoutOrElse(answer, {
+    duration: ANSWER_WITHIN,
+    orElse: () => Effect.fail(new HttpClientError({ reason: new TransportError({ request }) }))
+  })
+
 /** `fetch`, with the id of the call and the key of the session as the services take them. */
 export const layerHttp = (keyHeader: "authorization" | "x-api-key") =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient, (client) =>
-      HttpClient.mapRequestEffect(HttpClient.transformResponse(client, Effect.timeout(ANSWER_WITHIN)), (request) =>
+      HttpClient.mapRequestEffect(HttpClient.transform(client, inTime), (request) =>
         Effect.map(Effect.all([RequestId, Accept]), ([id, accept]) => {
           const { key } = session.get()
           const formed = accept === "" ? request : HttpClientRequest.setHeader(request, "accept", accept)

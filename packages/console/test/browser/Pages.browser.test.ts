@@ -162,6 +162,19 @@ describe("the pages of the fleet", () => {
     await page.getByText("AUTH_API_KEYS", { exact: true }).waitFor()
     assert.notInclude((await page.locator("body").textContent()) ?? "", KEY)
     await page.getByText("both agree").waitFor()
+    const [only, ...others] = (await get("/admin/processes")).data
+    assert.deepStrictEqual(others, [])
+    const row = page.getByRole("table").filter({ hasText: "Reconnects" }).getByRole("row").nth(1)
+    await row.getByText(only.name, { exact: true }).waitFor()
+    assert.deepStrictEqual((await row.getByRole("cell").allTextContents()).slice(0, 6), [
+      `${only.name}answers`,
+      only.version,
+      String(only.shards),
+      String(only.observedRuns),
+      "none",
+      String(only.reconnects)
+    ])
+    await picture(page, "operations-1280-light")
     await context.close()
   })
 

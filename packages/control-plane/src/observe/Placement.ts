@@ -29,6 +29,10 @@ const GROUP = "default"
 export class Placement extends Context.Service<
   Placement,
   {
+    /** A number that no other process on the database has. */
+    readonly seat: number
+    /** How many shards this process has. */
+    readonly shards: () => number
     readonly shardOf: (runId: RunId) => number
     /** Whether the runs of this shard are this process's to observe. */
     readonly has: (shard: number) => boolean
@@ -55,7 +59,7 @@ export class Placement extends Context.Service<
         shardLockRefreshInterval: leaseMs,
         refreshAssignmentsInterval: lookMs
       })
-      return placed(leaseMs).pipe(
+      return placed(presence.seat, leaseMs).pipe(
         Layer.provide(Sharding.layer.pipe(Layer.provide(quiet))),
         Layer.provide(Runners.layerNoop),
         Layer.provide([MessageStorage.layerNoop, RunnerHealth.layerNoop]),
@@ -74,7 +78,7 @@ export class Placement extends Context.Service<
 const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
 
 /** Waits for the first shards, which an only process has at once, and one among others after a moment. */
-const placed = (patienceMs: number) =>
+const placed = (seat: number, patienceMs: number) =>
   Layer.effect(
     Placement,
     Effect.gen(function* () {
@@ -82,6 +86,8 @@ const placed = (patienceMs: number) =>
       const locks = yield* ShardLocks
       yield* Effect.timeoutOption(locks.asked, patienceMs)
       return Placement.of({
+        seat,
+        shards: locks.count,
         shardOf: (runId) => sharding.getShardId(entityId(runId), GROUP).id,
         has: locks.has,
         taken: locks.taken,

@@ -3,7 +3,15 @@ import { DriftReport } from "./admin/DriftReport.ts"
 import { BatchRuns } from "./batch/BatchRuns.ts"
 import { Health } from "./health/Health.ts"
 import { Policies } from "./policies/Policies.ts"
+import { Processes } from "./processes/Processes.ts"
 import * as Retention from "./retention/Retention.ts"
 
 /** What keeps the service in order. Wants everything that it looks after from its surroundings. */
-export const layer = Layer.mergeAll(BatchRuns.layer, DriftReport.layer, Health.layer, Policies.layer, Retention.layer)
+export const layer = Layer.mergeAll(
+  BatchRuns.layer,
+  DriftReport.layer,
+  Health.layer,
+  Policies.layer,
+  Processes.layer,
+  Retention.layer
+)

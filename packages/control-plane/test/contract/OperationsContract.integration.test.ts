@@ -191,6 +191,19 @@ contract("Administration", [
     history: []
   }),
   get("/admin/process", "says how the process was started", { startedAt: TIMESTAMP, observedRuns: 0 }),
+  get("/admin/processes", "says of the only process that it has all shards", {
+    data: [
+      {
+        isThis: true,
+        startedAt: TIMESTAMP,
+        seenAt: TIMESTAMP,
+        shards: 64,
+        observedRuns: 0,
+        oldestAppendMs: 0,
+        reconnects: 0
+      }
+    ]
+  }),
   get("/admin/runtime/sessions", "is the drift report", {
     complete: true,
     runtimeSessionCount: isCount,

@@ -32,7 +32,7 @@ it.effect("an observer holds nothing of the request that made its run", () =>
         Layer.mock(ObservedRuns, {}),
         SessionUpdates.layer,
         LiveEvents.layer,
-        Layer.mock(Placement, { shardOf: () => 1, has: () => true, follow: () => {} }),
+        Layer.mock(Placement, { seat: 1, shards: () => 64, shardOf: () => 1, has: () => true, follow: () => {} }),
         ObserverSettings.layerFrom({ recoveryEnabled: false })
       ])
     )

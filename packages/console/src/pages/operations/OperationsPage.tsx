@@ -6,6 +6,7 @@ import { useRead } from "../../ui/useRead.ts"
 import { Breaker } from "./Breaker.tsx"
 import { Check } from "./Check.tsx"
 import { Drift } from "./Drift.tsx"
+import { Processes } from "./Processes.tsx"
 import { ProcessParts } from "./ProcessParts.tsx"
 import { RuntimeParts } from "./RuntimeParts.tsx"
 
@@ -30,6 +31,7 @@ export default function OperationsPage() {
         <Breaker mayReset={isAdmin} />
         <Drift />
         <RuntimeParts />
+        <Processes />
         {isAdmin ? <ProcessParts /> : null}
       </div>
     </Sheet>

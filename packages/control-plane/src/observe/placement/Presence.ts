@@ -7,7 +7,7 @@ import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 
 /** First key of the advisory locks that show which processes are there; the second is the seat of the process. */
-const PRESENCE_SPACE = 7_266_422
+export const PRESENCE_SPACE = 7_266_422
 const LARGEST_SEAT = 2 ** 31 - 1
 /** What is left of a session that goes back into the pool. Milliseconds. */
 const CLEANING_LIMIT_MS = 1_000

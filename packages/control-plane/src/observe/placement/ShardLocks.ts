@@ -32,6 +32,8 @@ export class ShardLocks extends Context.Service<
   ShardLocks,
   {
     readonly has: (shard: number) => boolean
+    /** How many this process has. */
+    readonly count: () => number
     /** Shards whose lock any process holds. */
     readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
     readonly follow: (follower: Follower) => void
@@ -119,6 +121,7 @@ export const layerWatched = (presence: Presence) =>
       const locks = ShardLocks.of({
         asked: Deferred.await(asked),
         has: (shard) => ours.has(shard),
+        count: () => ours.size,
         taken,
         follow: (next) => {
           follower = next

@@ -8,6 +8,7 @@ import { AuditTrail } from "../../audit/AuditTrail.ts"
 import { currentCaller } from "../../edge/CurrentCaller.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { Observers } from "../../observe/Observers.ts"
+import { Processes } from "../processes/Processes.ts"
 import { selectHistory } from "./BreakerHistory.ts"
 import { DriftReport } from "./DriftReport.ts"
 
@@ -20,6 +21,7 @@ export const AdminHttp = HttpApiBuilder.group(
     const breaker = yield* CircuitBreaker
     const drift = yield* DriftReport
     const observers = yield* Observers
+    const processes = yield* Processes
     // What cannot be read has stopped the start.
     const settings = yield* Effect.orDie(settingsInForce("control-plane"))
     const startedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -70,6 +72,7 @@ export const AdminHttp = HttpApiBuilder.group(
           observedRuns,
           settings
         })),
+      processes: () => orUnavailable(Effect.map(processes.list, (data) => ({ data }))),
       runtimeSessions: () => orUnavailable(drift.make)
     })
   })

@@ -106,6 +106,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const signalTypes = boundedLabel(MAX_FREE_LABEL_VALUES)
   let countedSuccesses = 0
   let countedFailures = 0
+  let reconnected = 0
 
   return {
     httpRequest: observe,
@@ -124,7 +125,12 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
       inbound.inc({ mode: modes(mode), message_type: messageTypes(messageType) }),
     outboundMessage: (category: string, status: string) => outbound.inc({ category, status }),
     signal: (signalType: string) => signals.inc({ signal_type: signalTypes(signalType) }),
-    streamReconnect: () => reconnects.inc(),
+    streamReconnect: () => {
+      reconnected += 1
+      reconnects.inc()
+    },
+    /** Repeated subscriptions to session streams since the start. */
+    reconnects: () => reconnected,
     streamResumeGap: () => gaps.inc(),
     signalGap: () => signalGaps.inc(),
     signalLost: () => lostSignals.inc(),

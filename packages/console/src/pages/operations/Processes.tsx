@@ -1,0 +1,68 @@
+import { Chip, Said, Time } from "../../ui/basics.tsx"
+import { Part, Shown, Table } from "../../ui/kit.tsx"
+import { useRead } from "../../ui/useRead.ts"
+import { counted, duration, whole } from "../../view/Format.ts"
+
+const REFRESH_MS = 5_000
+
+/** The processes of the service, and what each of them observes. */
+export const Processes = () => {
+  const processes = useRead(["processes"], (api) => api.admin.processes(), { everyMs: REFRESH_MS })
+  return (
+    <Part
+      title="Observers by process"
+      note={processes.data === undefined ? undefined : counted(processes.data.data.length, "process", "processes")}
+      className="xl:col-span-2"
+    >
+      <Shown read={processes} what="The processes cannot be listed" rows={3}>
+        {({ data }) => (
+          <Table
+            label="Processes"
+            rows={data}
+            keyOf={({ name, startedAt }) => `${name} ${startedAt}`}
+            columns={[
+              {
+                title: "Process",
+                className: "wrap-anywhere",
+                cell: ({ isThis, name }) => (
+                  <span className="inline-flex flex-wrap items-center gap-1.5">
+                    <Said text={name} className="font-mono text-[12px]" />
+                    {isThis ? <Chip tone="accent">answers</Chip> : null}
+                  </span>
+                )
+              },
+              { title: "Version", from: "md", cell: ({ version }) => version },
+              {
+                title: "Shards",
+                align: "right",
+                cell: ({ shards }) => <span className="num">{whole(shards)}</span>
+              },
+              {
+                title: "Runs",
+                align: "right",
+                cell: ({ observedRuns }) => <span className="num">{whole(observedRuns)}</span>
+              },
+              {
+                title: "Lag",
+                align: "right",
+                cell: ({ oldestAppendMs }) => (
+                  <span className="num" title="Age of the oldest write to the log that waits">
+                    {oldestAppendMs === 0 ? "none" : duration(oldestAppendMs)}
+                  </span>
+                )
+              },
+              {
+                title: "Reconnects",
+                align: "right",
+                from: "sm",
+                cell: ({ reconnects }) => <span className="num">{whole(reconnects)}</span>
+              },
+              { title: "Started", from: "md", cell: ({ startedAt }) => <Time at={startedAt} /> },
+              { title: "Said", cell: ({ seenAt }) => <Time at={seenAt} /> }
+            ]}
+          />
+        )}
+      </Shown>
+    </Part>
+  )
+}

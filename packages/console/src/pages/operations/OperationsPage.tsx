@@ -29,9 +29,9 @@ export default function OperationsPage() {
           </Shown>
         </Part>
         <Breaker mayReset={isAdmin} />
+        <Processes />
         <Drift />
         <RuntimeParts />
-        <Processes />
         {isAdmin ? <ProcessParts /> : null}
       </div>
     </Sheet>

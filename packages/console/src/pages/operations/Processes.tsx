@@ -27,7 +27,7 @@ export const Processes = () => {
                 cell: ({ isThis, name }) => (
                   <span className="inline-flex flex-wrap items-center gap-1.5">
                     <Said text={name} className="font-mono text-[12px]" />
-                    {isThis ? <Chip tone="accent">answers</Chip> : null}
+                    {isThis ? <Chip tone="accent">this one</Chip> : null}
                   </span>
                 )
               },
@@ -58,7 +58,7 @@ export const Processes = () => {
                 cell: ({ reconnects }) => <span className="num">{whole(reconnects)}</span>
               },
               { title: "Started", from: "md", cell: ({ startedAt }) => <Time at={startedAt} /> },
-              { title: "Said", cell: ({ seenAt }) => <Time at={seenAt} /> }
+              { title: "Last seen", cell: ({ seenAt }) => <Time at={seenAt} /> }
             ]}
           />
         )}

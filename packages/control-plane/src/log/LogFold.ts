@@ -9,9 +9,10 @@ import {
   type RunState
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
-import type { EventRepository, StoredEvent } from "./EventRepository.ts"
+import type { EventRepository, EventSlice, StoredEvent } from "./EventRepository.ts"
 import type { Projected } from "./Projected.ts"
 
 /** Events read from the database and folded at a time; fewer when they are large (`EventRepository.slice`). */
@@ -50,7 +51,8 @@ export const projectAndMeasure = ({ metrics, state }: Projected, event: Canonica
 
 /**
  * Folds the events behind a prefix, page by page, up to a seq or to the end of the log as it is at that time. It is the
- * fold of the live path (docs/events.md#fold), so what it makes is the live projection byte for byte.
+ * fold of the live path (docs/events.md#fold), so what it makes is the live projection byte for byte. The database
+ * reads the next page while this one is folded.
  */
 export const foldOn = Effect.fnUntraced(function* <A>(
   events: Pick<EventRepository["Service"], "slice">,
@@ -59,11 +61,16 @@ export const foldOn = Effect.fnUntraced(function* <A>(
   step: (folded: A, event: CanonicalEvent) => A,
   upToSeq = Number.MAX_SAFE_INTEGER
 ): Effect.fn.Return<FoldedPrefix<A>, SqlError> {
+  if (from.lastSeq >= upToSeq) return from
+  const ask = (afterSeq: number) =>
+    Effect.forkChild(events.slice(runId, { afterSeq, upToSeq }, EVENTS_PER_FOLD), { startImmediately: true })
   let prefix = from
-  while (prefix.lastSeq < upToSeq) {
-    const page = yield* events.slice(runId, { afterSeq: prefix.lastSeq, upToSeq }, EVENTS_PER_FOLD)
+  let asked: Fiber.Fiber<EventSlice, SqlError> | undefined = yield* ask(prefix.lastSeq)
+  while (asked !== undefined) {
+    const page: EventSlice = yield* Fiber.join(asked)
+    const last = page.events.at(-1)
+    asked = page.isLast || last === undefined ? undefined : yield* ask(last.seq)
     for (const stored of page.events) prefix = foldOne(prefix, stored, step)
-    if (page.isLast) break
   }
   return prefix
 })

@@ -8,9 +8,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import { RunStates } from "../../log/RunStates.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { Decisions } from "../decisions/Decisions.ts"
-import { type ComparedRun, compareRuns } from "./RunComparison.ts"
+import { ComparedState, compareRuns } from "./RunComparison.ts"
 
-const decodeState = Schema.decodeEffect(Schema.fromJsonString(RunState))
+const TracedState = Schema.Struct({ trace: RunState.fields.trace })
 
 /** What can be said about runs from their record and their projection (docs/http.md#compare, docs/http.md#traces). */
 export class Insights extends Context.Service<
@@ -27,15 +27,17 @@ export class Insights extends Context.Service<
       const runs = yield* RunRepository
       const decisions = yield* Decisions
 
-      const load = Effect.fnUntraced(function* (reference: string) {
+      /** Of the projection, only what is asked for is decoded. */
+      const load = Effect.fnUntraced(function* <S>(reference: string, part: Schema.Decoder<S>) {
         const run = yield* runs.find(reference)
         const current = run && (yield* states.current(run.record.id))
         if (run === undefined || current === undefined) return yield* runNotFound(reference)
-        return { run, state: yield* Effect.orDie(decodeState(current.state)) } satisfies ComparedRun
+        const decode = Schema.decodeEffect(Schema.fromJsonString(part))
+        return { run, state: yield* Effect.orDie(decode(current.state)) }
       })
 
       const traces = Effect.fn("Insights.traces")(function* (reference: string) {
-        const { run, state } = yield* load(reference)
+        const { run, state } = yield* load(reference, TracedState)
         const { metadata, sourceRef, status, traceId } = run.record
         const scenarioRef = sourceRef ?? textAt(metadata, "scenarioRef")
         const { lastSpanId, linkedArtifacts, spanCount } = state.trace
@@ -49,7 +51,8 @@ export class Insights extends Context.Service<
         }
       })
       const compare = Effect.fn("Insights.compare")(function* (leftRunId: string, rightRunId: string) {
-        const sides = compareRuns(yield* load(leftRunId), yield* load(rightRunId))
+        const left = yield* load(leftRunId, ComparedState)
+        const sides = compareRuns(left, yield* load(rightRunId, ComparedState))
         const { divergence } = yield* decisions.divergence(leftRunId, rightRunId)
         return { ...sides, divergence }
       })

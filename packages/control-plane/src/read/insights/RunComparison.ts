@@ -1,11 +1,20 @@
 import type { RunComparison } from "@runplane/api"
-import type { RunState } from "@runplane/domain"
+import * as Schema from "effect/Schema"
 import type { StoredRun } from "../../log/runs/RunRow.ts"
+
+/** What the comparison looks at of a projection, which can be large. */
+export const ComparedState = Schema.Struct({
+  participants: Schema.Array(Schema.Struct({ participantId: Schema.String })),
+  signals: Schema.Struct({ signals: Schema.Array(Schema.Struct({ name: Schema.String })) }),
+  decision: Schema.Struct({
+    current: Schema.optionalKey(Schema.Struct({ confidence: Schema.optionalKey(Schema.Number) }))
+  })
+})
 
 /** A run with its projection, as the comparison looks at it. */
 export interface ComparedRun {
   readonly run: StoredRun
-  readonly state: RunState
+  readonly state: typeof ComparedState.Type
 }
 
 /** Two runs side by side: what the right one has more, less and otherwise (docs/http.md#compare). */

@@ -53,11 +53,15 @@ const RETRIES = 4
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
 
+const passes = (error: unknown) => error instanceof CallFailed && isPassing(error.problem)
+
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      retry: (failures, error) => failures < RETRIES && error instanceof CallFailed && isPassing(error.problem),
+      retry: (failures, error) => failures < RETRIES && passes(error),
+      // What is asked for only once comes as well when the service is back.
+      refetchInterval: ({ state }) => (passes(state.error) ? LONGEST_PAUSE_MS : false),
       retryDelay: (attempt) => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt),
       // `navigator.onLine` knows nothing of a service on this machine.
       networkMode: "always"

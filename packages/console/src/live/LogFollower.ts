@@ -5,12 +5,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Sse from "effect/encoding/Sse"
 import * as Fiber from "effect/Fiber"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { failureOf } from "../client/Client.ts"
 import { sawAnswer, sawStream } from "../client/Connection.ts"
+import { RequestId } from "../client/Http.ts"
 import { CallFailed, isPassing, problemOf, UNREACHABLE } from "../client/Problem.ts"
+import { reconnect } from "./reconnect.ts"
 
 /** Which events of the whole log are followed. */
 export interface LogFilter {
@@ -21,6 +22,8 @@ export interface LogListener {
   /** Events in the order of `seq`, each once. `isPast`: they were there before, and come in front of the others. */
   readonly take: (events: ReadonlyArray<CanonicalEvent>, isPast: boolean) => void
   readonly failed: (error: CallFailed) => void
+  /** The service is away, and is asked again; undefined as soon as it answers. */
+  readonly away: (error: CallFailed | undefined) => void
 }
 
 /** Events before the beginning that are shown at once. */
@@ -32,16 +35,11 @@ const MAX_SILENCE = Duration.millis(3 * HEARTBEAT_MS)
 const readEvent = Schema.decodeUnknownEffect(Schema.fromJsonString(CanonicalEvent))
 const readHeartbeat = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ seq: Heartbeat.fields.seq })))
 
-/** Waits between connections: doubling from 500 ms, at most 10 s. */
-const reconnect = Schedule.min([Schedule.exponential("500 millis", 2), Schedule.spaced("10 seconds")]).pipe(
-  Schedule.jittered
-)
-
 /**
  * Follows the events of all runs (docs/http.md#log-stream): first those that came just before, then each as it comes. A
  * broken stream goes on where it stopped, so none is left out and none comes twice. Answers how to stop.
  */
-export const followLog = ({ q }: LogFilter, { failed, take }: LogListener): (() => void) => {
+export const followLog = ({ q }: LogFilter, { away, failed, take }: LogListener): (() => void) => {
   let isStopped = false
   let stopRead = () => {}
   const search = q === "" ? {} : { q }
@@ -51,6 +49,7 @@ export const followLog = ({ q }: LogFilter, { failed, take }: LogListener): (() 
       if (isStopped) return
       /** seq up to which everything that fits is here; undefined before the first connection. */
       let last: number | undefined
+      const id = crypto.randomUUID()
       const program = Effect.gen(function* () {
         const { api } = yield* ControlPlaneClient
         const begin = Effect.fnUntraced(function* (seq: number) {
@@ -77,6 +76,7 @@ export const followLog = ({ q }: LogFilter, { failed, take }: LogListener): (() 
         const follow = Stream.runForEach(connection, (frame) =>
           Effect.gen(function* () {
             sawAnswer(true)
+            away(undefined)
             if (frame.event === "heartbeat") {
               const { seq } = yield* readHeartbeat(frame.data)
               if (last === undefined) yield* begin(seq)
@@ -94,19 +94,20 @@ export const followLog = ({ q }: LogFilter, { failed, take }: LogListener): (() 
           Effect.andThen(Effect.fail("ended" as const)),
           Effect.tapError((error) =>
             Effect.sync(() => {
-              const { code } = problemOf(error, "")
+              const problem = problemOf(error, id)
               sawStream({ state: "reconnecting" })
-              if (code === UNREACHABLE) sawAnswer(false)
+              if (problem.code === UNREACHABLE) sawAnswer(false)
+              away(new CallFailed(problem))
             })
           ),
           Effect.retry({ schedule: reconnect, while: (error) => isPassing(problemOf(error, "")) })
         )
       })
-      const fiber = runtime.runFork(program)
+      const fiber = runtime.runFork(Effect.provideService(program, RequestId, id))
       fiber.addObserver((exit) => {
         if (Exit.isSuccess(exit) || Exit.hasInterrupts(exit)) return
         sawStream(undefined)
-        failed(failureOf(exit.cause))
+        failed(failureOf(exit.cause, id))
       })
       stopRead = () => void Effect.runFork(Fiber.interrupt(fiber))
     },

@@ -8,9 +8,10 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { failureOf, runtime } from "../client/Client.ts"
 import { sawStream } from "../client/Connection.ts"
-import type { CallFailed } from "../client/Problem.ts"
+import { type CallFailed, isPassing, problemOf } from "../client/Problem.ts"
 import { makeStore, type Store } from "../view/Store.ts"
 import { RunLog } from "./RunLog.ts"
+import { reconnect } from "./reconnect.ts"
 
 /** What is known of a run that is followed; a new object for each change. */
 export interface RunView {
@@ -105,7 +106,15 @@ export const followRun = (runId: string): RunFollower => {
         if (events.length === 0) break
       }
       tell({ phase: "done" })
-    })
+    }).pipe(
+      // It goes on where it stopped: the log keeps what was read before.
+      Effect.tapError((error) =>
+        Effect.sync(() => {
+          if (isPassing(problemOf(error, ""))) tell({ phase: "reconnecting" })
+        })
+      ),
+      Effect.retry({ schedule: reconnect, while: (error) => isPassing(problemOf(error, "")) })
+    )
     yield* readRest
     yield* Effect.repeat(Effect.delay(readRest, FIRST_LOOK), AFTERWARDS)
   })

@@ -14,7 +14,10 @@ export interface Tail {
   /** Whether older events were dropped. */
   readonly isCut: boolean
   readonly isBegun: boolean
+  /** Why it is not followed any more. */
   readonly error: CallFailed | undefined
+  /** Why the service is asked again and again just now, and since when: milliseconds. */
+  readonly away: { readonly error: CallFailed; readonly since: number } | undefined
   readonly again: () => void
 }
 
@@ -23,6 +26,7 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
   const [, draw] = useReducer((count: number) => count + 1, 0)
   const [attempt, setAttempt] = useState(0)
   const [error, setError] = useState<CallFailed>()
+  const [away, setAway] = useState<Tail["away"]>()
   const store = useRef({
     shown: [] as Array<CanonicalEvent>,
     held: [] as Array<CanonicalEvent>,
@@ -35,6 +39,7 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
   useEffect(() => {
     store.current = { shown: [], held: [], isCut: false, isBegun: false }
     setError(undefined)
+    setAway(undefined)
     let frame = 0
     const redraw = () => {
       if (frame !== 0) return
@@ -58,7 +63,8 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
           }
           redraw()
         },
-        failed: setError
+        failed: setError,
+        away: (why) => setAway((before) => why && { error: why, since: before?.since ?? Date.now() })
       }
     )
     draw()
@@ -77,5 +83,13 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
   }, [isPaused])
 
   const { held, isBegun, isCut, shown } = store.current
-  return { events: shown, waiting: held.length, isCut, isBegun, error, again: () => setAttempt((before) => before + 1) }
+  return {
+    events: shown,
+    waiting: held.length,
+    isCut,
+    isBegun,
+    error,
+    away,
+    again: () => setAttempt((before) => before + 1)
+  }
 }

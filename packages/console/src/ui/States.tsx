@@ -81,16 +81,32 @@ export const Failure = ({
 }
 
 /** What is shown is of that age, because it could not be read again. */
-export const Stale = ({ since, error }: { readonly since: number; readonly error: unknown }) => {
+export const Stale = ({
+  error,
+  retry,
+  since
+}: {
+  readonly since: number
+  readonly error: unknown
+  readonly retry: () => void
+}) => {
   const now = useNow(1_000)
-  const { messages } = problemOf(error, "")
+  const { messages, requestId } = problemOf(error, "")
   return (
-    <p role="status" className="flex items-center gap-2 border-b border-line bg-warn-soft px-4 py-1.5 text-warn">
+    <div
+      className="flex flex-wrap items-center gap-x-2 border-b border-line bg-warn-soft px-4 py-1 text-warn"
+      data-stale
+    >
       <AlertTriangle size={14} aria-hidden className="shrink-0" />
-      <span className="min-w-0 truncate">
-        As of {relativeTime(since, now)}: {messages.join("; ")}
+      As of {relativeTime(since, now)}:
+      <span role="status" className="min-w-0 wrap-anywhere">
+        {messages.join("; ")}
       </span>
-    </p>
+      {requestId === "" ? null : <Id id={requestId} label="request id" />}
+      <button type="button" className="btn ml-auto" onClick={retry}>
+        Try again
+      </button>
+    </div>
   )
 }
 

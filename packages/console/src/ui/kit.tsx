@@ -1,5 +1,5 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import type { ReactNode } from "react"
+import { type ReactNode, useRef } from "react"
 import { Link } from "wouter"
 import { Failure, Skeleton, Stale } from "./States.tsx"
 
@@ -51,6 +51,13 @@ export const Part = ({
   </section>
 )
 
+/** Why a read failed, or null. It stays while the same is asked for again. */
+export const useFailure = ({ error, isPending }: Pick<UseQueryResult, "error" | "isPending">): Error | null => {
+  const last = useRef<Error | null>(null)
+  if (!isPending) last.current = error
+  return last.current
+}
+
 /** What a read has brought: bars while it is on its way, why it failed, and its age when it cannot be renewed. */
 export function Shown<A>({
   children,
@@ -66,16 +73,18 @@ export function Shown<A>({
   readonly height?: number
   readonly children: (data: A) => ReactNode
 }) {
+  const retry = () => void read.refetch()
+  const failure = useFailure(read)
   if (read.data === undefined) {
-    return read.isError ? (
-      <Failure what={what} error={read.error} retry={() => void read.refetch()} />
+    return failure !== null ? (
+      <Failure what={what} error={failure} retry={retry} />
     ) : (
       <Skeleton rows={rows} height={height} />
     )
   }
   return (
     <>
-      {read.isError ? <Stale since={read.dataUpdatedAt} error={read.error} /> : null}
+      {read.isError ? <Stale since={read.dataUpdatedAt} error={read.error} retry={retry} /> : null}
       {children(read.data)}
     </>
   )

@@ -4,7 +4,7 @@ import type * as Effect from "effect/Effect"
 import { call } from "../client/Client.ts"
 
 interface ReadOptions {
-  /** Asked again this often, milliseconds; never without it. */
+  /** Asked again this often, milliseconds; without it only while the service is away. */
   readonly everyMs?: number
   /** Not asked while false. */
   readonly enabled?: boolean
@@ -20,6 +20,6 @@ export const useRead = <A>(
     queryKey: key,
     queryFn: ({ signal }) => call(make, signal),
     enabled,
-    refetchInterval: everyMs ?? false,
+    ...(everyMs !== undefined && { refetchInterval: everyMs }),
     placeholderData: (before) => before
   })

@@ -62,7 +62,9 @@ export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: stri
           {() =>
             found.length === 0 ? (
               <Empty title={wanted === "" ? "Nobody has taken part in a run yet" : "Nobody is called that"}>
-                Participants stand here with their first message.
+                {wanted === ""
+                  ? "Who speaks in a run stands here from the first message on. Launch a scenario to see some."
+                  : "Search for a part of the name, or clear the search."}
               </Empty>
             ) : (
               <Part title="Participants" note={found.length > SHOWN ? `the first ${SHOWN}, by runs` : undefined}>
@@ -85,7 +87,13 @@ export default function AgentsPage({ launcherUrl }: { readonly launcherUrl: stri
           </div>
         )}
       </div>
-      {catalog.isError ? <Failure what="The catalog of agents cannot be read" error={catalog.error} /> : null}
+      {catalog.isError ? (
+        <Failure
+          what="The catalog of agents cannot be read"
+          error={catalog.error}
+          retry={() => void catalog.refetch()}
+        />
+      ) : null}
       {catalog.data === undefined ? null : (
         <Part title="Agents of the catalog" note={whole(catalog.data.length)}>
           <ul className="flex flex-wrap gap-2 p-3">

@@ -6,7 +6,7 @@ import { Chip, Id, Said, Time } from "../../ui/basics.tsx"
 import { download } from "../../ui/download.ts"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { JsonTree } from "../../ui/JsonTree.tsx"
-import { Facts, Select, To } from "../../ui/kit.tsx"
+import { Facts, Select, To, useFailure } from "../../ui/kit.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { QueryBar } from "../../ui/QueryBar.tsx"
 import { SaveButtons } from "../../ui/SaveButtons.tsx"
@@ -49,6 +49,7 @@ export default function AuditPage() {
     placeholderData: (before) => before,
     refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 2 ? REFRESH_MS : false)
   })
+  const failure = useFailure(list)
   const entries = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data])
   const total = list.data?.pages.at(-1)?.total
   const rows = useFixedRows({ count: entries.length, height: HEIGHT })
@@ -107,10 +108,15 @@ export default function AuditPage() {
           />
         </div>
       </div>
-      {list.isError && entries.length > 0 ? <Stale since={list.dataUpdatedAt} error={list.error} /> : null}
+      {list.isError && entries.length > 0 ? (
+        <Stale since={list.dataUpdatedAt} error={list.error} retry={() => void list.refetch()} />
+      ) : null}
       {save.isError ? <Failure what="The entries could not be exported" error={save.error} /> : null}
-      <div role="table" aria-label="Audit log" aria-rowcount={total ?? -1} className="flex min-h-0 flex-1 flex-col">
-        <div role="rowgroup" className="border-b border-line bg-panel">
+      <div
+        {...(entries.length > 0 && { role: "table", "aria-label": "Audit log", "aria-rowcount": total ?? -1 })}
+        className="flex min-h-0 flex-1 flex-col"
+      >
+        <div role="rowgroup" className="border-b border-line bg-panel" hidden={entries.length === 0}>
           <div role="row" className={`${GRID} h-8`}>
             {["When", "Who", "What", "To what", "Outcome", "Reason", "Request"].map((title, at) => (
               <span key={title} role="columnheader" className={`label ${COLUMNS[at]}`}>
@@ -119,13 +125,24 @@ export default function AuditPage() {
             ))}
           </div>
         </div>
-        <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="min-h-0 flex-1 overflow-auto bg-panel">
-          {list.isPending ? <Skeleton rows={12} height={HEIGHT} /> : null}
-          {list.isError && entries.length === 0 ? (
-            <Failure what="The audit log cannot be read" error={list.error} retry={() => void list.refetch()} />
+        <div
+          ref={rows.setScroller}
+          role={entries.length > 0 ? "rowgroup" : "group"}
+          tabIndex={0}
+          className="min-h-0 flex-1 overflow-auto bg-panel"
+        >
+          {list.isPending && failure === null ? <Skeleton rows={12} height={HEIGHT} /> : null}
+          {failure !== null && entries.length === 0 ? (
+            <Failure what="The audit log cannot be read" error={failure} retry={() => void list.refetch()} />
           ) : null}
           {list.isSuccess && entries.length === 0 ? (
-            <Empty title="No entry fits">Clear the search, or look at a longer time.</Empty>
+            state.q === "" && state.resource === "" && state.window === "" ? (
+              <Empty title="Nothing has been changed yet">
+                Every change of a run, a webhook, a policy or a view stands here: who made it, when, and why.
+              </Empty>
+            ) : (
+              <Empty title="No entry fits">Clear the search, or look at a longer time.</Empty>
+            )
           ) : null}
           <div className="relative" style={{ height: rows.size }}>
             {rows.items.map(({ index, start }) => {

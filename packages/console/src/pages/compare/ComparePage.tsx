@@ -59,7 +59,8 @@ export default function ComparePage() {
         <Both key={`${left} ${right}`} state={state} set={set} />
       ) : (
         <Empty title={left === "" ? "Choose two runs" : "Choose the run to compare it with"}>
-          Search by id, tag, scenario or environment. Both stand in the address, so that it can be shared.
+          They stand side by side then: where they part, what each decided and what it cost. Search by id, tag, scenario
+          or environment. Both stand in the address, so that it can be shared.
         </Empty>
       )}
     </Sheet>
@@ -112,7 +113,9 @@ const Side = ({ onPick, other, runId, title }: SideProps) => {
         <h2 className="label">{title}</h2>
         {run.data === undefined ? null : <RunLine run={run.data} />}
       </div>
-      {run.isError ? <Failure what="The run cannot be read" error={run.error} /> : null}
+      {run.isError ? (
+        <Failure what="The run cannot be read" error={run.error} retry={() => void run.refetch()} />
+      ) : null}
       <RunPicker
         label={runId === "" ? `Choose the ${title.toLowerCase()} run` : "Choose another one"}
         without={other}
@@ -163,7 +166,14 @@ const Both = ({ set, state: { at, left, right } }: BothProps) => {
         {(compared) =>
           states === undefined ? (
             stateError === null ? null : (
-              <Failure what="The state of a run cannot be read" error={stateError} />
+              <Failure
+                what="The state of a run cannot be read"
+                error={stateError}
+                retry={() => {
+                  void leftState.refetch()
+                  void rightState.refetch()
+                }}
+              />
             )
           ) : (
             <SideBySide

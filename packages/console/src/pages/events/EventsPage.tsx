@@ -10,7 +10,7 @@ import { Facts, To } from "../../ui/kit.tsx"
 import { lazily } from "../../ui/lazily.ts"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { QueryBar } from "../../ui/QueryBar.tsx"
-import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
+import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { eventTone, gistOf, whoOf } from "../../view/Events.ts"
@@ -150,13 +150,18 @@ export default function EventsPage() {
           <RateChart events={tail.events} count={tail.events.length} now={now} onBrush={set} />
         )}
       </div>
+      {tail.away === undefined || events.length === 0 ? null : (
+        <Stale since={tail.away.since} error={tail.away.error} retry={tail.again} />
+      )}
       <div
-        role="table"
-        aria-label="Events of all runs"
-        aria-rowcount={events.length}
+        {...(events.length > 0 && {
+          role: "table",
+          "aria-label": "Events of all runs",
+          "aria-rowcount": events.length
+        })}
         className="flex min-h-0 flex-1 flex-col"
       >
-        <div role="rowgroup" className="border-b border-line bg-panel">
+        <div role="rowgroup" className="border-b border-line bg-panel" hidden={events.length === 0}>
           <div role="row" className={`${GRID} h-8`}>
             {["When", "Event", "Run", "Who", "What"].map((title, at) => (
               <span key={title} role="columnheader" className={`label ${COLUMNS[at]}`}>
@@ -165,14 +170,21 @@ export default function EventsPage() {
             ))}
           </div>
         </div>
-        <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="min-h-0 flex-1 overflow-auto bg-panel">
+        <div
+          ref={rows.setScroller}
+          role={events.length > 0 ? "rowgroup" : "group"}
+          tabIndex={0}
+          className="min-h-0 flex-1 overflow-auto bg-panel"
+        >
           {tail.error !== undefined ? (
             <Failure what="The events cannot be followed" error={tail.error} retry={tail.again} />
+          ) : tail.away !== undefined && events.length === 0 ? (
+            <Failure what="The events cannot be followed" error={tail.away.error} retry={tail.again} />
           ) : tail.isBegun ? (
             events.length === 0 ? (
               <Empty title="No event yet">
                 {q === ""
-                  ? "Events stand here as soon as something happens."
+                  ? "The events of all runs stand here as they come. Launch a scenario, or submit a run."
                   : "None of the last events fits; the page waits for the next one that does."}
               </Empty>
             ) : null

@@ -1,3 +1,4 @@
+import type { DashboardCharts } from "@runplane/api"
 import { X } from "lucide-react"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Sheet, Shown } from "../../ui/kit.tsx"
@@ -30,7 +31,8 @@ export default function OverviewPage() {
   const minute = Math.ceil(now / STEP_MS) * STEP_MS
   const look = lookOf(state, minute)
   useTitle("Overview")
-  const overview = useRead(["overview", look.query], (api) => api.dashboard.overview({ query: look.query }), {
+  // The same key from minute to minute: what was read stays on the page when the next minute cannot be read.
+  const overview = useRead(["overview", state], (api) => api.dashboard.overview({ query: look.query }), {
     everyMs: REFRESH_MS
   })
   const before = useRead(["overview", look.before], (api) => api.dashboard.overview({ query: look.before }))
@@ -82,15 +84,21 @@ export default function OverviewPage() {
               <Scenarios scenarios={shown.scenarios} look={look} />
               <Attention look={look} />
             </div>
-            <Charts
-              charts={shown.charts}
-              look={look}
-              buckets={buckets}
-              onZoom={({ from, to }) => set({ from, to }, { push: true })}
-            />
+            {hasFigures(shown.charts) ? (
+              <Charts
+                charts={shown.charts}
+                look={look}
+                buckets={buckets}
+                onZoom={({ from, to }) => set({ from, to }, { push: true })}
+              />
+            ) : null}
           </>
         )}
       </Shown>
     </Sheet>
   )
 }
+
+/** Thirteen empty charts say less than none. */
+const hasFigures = (charts: DashboardCharts): boolean =>
+  Object.values(charts).some(({ data }) => data.some((value) => value !== 0))

@@ -73,7 +73,9 @@ export const Scenarios = ({
 }) => (
   <Part title="Scenarios" className="xl:col-span-2">
     {scenarios.length === 0 ? (
-      <Empty title="No run in this time">Look at a longer time, or launch a scenario.</Empty>
+      <Empty title="No run in this time">
+        How runs do stands here: outcomes, time, tokens and cost. Look at a longer time, or launch a scenario.
+      </Empty>
     ) : (
       <Table label="Scenarios" columns={columnsOf(look)} rows={scenarios} keyOf={({ scenario }) => scenario} />
     )}

@@ -54,7 +54,14 @@ export default function PoliciesPage({ launcherUrl }: { readonly launcherUrl: st
       <Shown read={policies} what="The policies cannot be read" rows={8} height={44}>
         {() =>
           chosen === undefined ? (
-            <Empty title="No policy of this mode">Choose another mode, or register one.</Empty>
+            policies.data?.length === 0 ? (
+              <Empty title="The runtime has no policy yet">
+                A policy says who must agree before a decision counts.{" "}
+                {mayWrite ? "Register the first one." : "An administrator can register one."}
+              </Empty>
+            ) : (
+              <Empty title="No policy of this mode">Choose another mode, or register one.</Empty>
+            )
           ) : (
             <div className="grid items-start gap-3 lg:grid-cols-[minmax(260px,340px)_1fr]">
               <nav aria-label="Policies by mode" className="panel max-h-[45vh] overflow-auto lg:max-h-none">

@@ -37,7 +37,9 @@ export default function ArtifactsView({ set, shown }: ArtifactsViewProps) {
   const there = artifacts.data.filter(({ id }) => shown.isNow || added.has(id))
   return (
     <div tabIndex={0} className="h-full overflow-auto">
-      {artifacts.isError ? <Stale since={artifacts.dataUpdatedAt} error={artifacts.error} /> : null}
+      {artifacts.isError ? (
+        <Stale since={artifacts.dataUpdatedAt} error={artifacts.error} retry={() => void artifacts.refetch()} />
+      ) : null}
       {there.length === 0 ? <Empty title="The run has no artifact here" /> : null}
       <ul className="mx-auto flex max-w-[900px] flex-col gap-3 p-4">
         {there.map(({ createdAt, id, inline, kind, label, uri }) => {

@@ -97,7 +97,9 @@ export default function RunPage({ runId }: { readonly runId: string }) {
   }
   return (
     <div className="flex h-full flex-col">
-      {record.isError ? <Stale since={record.dataUpdatedAt} error={record.error} /> : null}
+      {record.isError ? (
+        <Stale since={record.dataUpdatedAt} error={record.error} retry={() => void record.refetch()} />
+      ) : null}
       {view.error === undefined ? null : (
         <Failure what="The events of the run cannot be followed" error={view.error} retry={again} />
       )}

@@ -124,7 +124,9 @@ export default function RunsPage() {
       </div>
       <Filters filters={filters} set={set} searchRef={searchRef} total={total} />
       {selected.length === 0 ? null : <Bulk runs={selected} onClear={() => selection.setAll([])} />}
-      {list.isError && runs.length > 0 ? <Stale since={list.dataUpdatedAt} error={list.error} /> : null}
+      {list.isError && runs.length > 0 ? (
+        <Stale since={list.dataUpdatedAt} error={list.error} retry={() => void list.refetch()} />
+      ) : null}
       <div role="table" aria-label="Runs" aria-rowcount={total ?? -1} className="flex min-h-0 flex-1 flex-col">
         <div role="rowgroup" className="border-b border-line bg-panel">
           <div role="row" className={`${rowClass} h-8`}>
@@ -147,18 +149,20 @@ export default function RunsPage() {
           </div>
         </div>
         <div className="relative min-h-0 flex-1">
-          {waiting > 0 && runs.length > 0 ? (
-            <button
-              type="button"
-              className="btn btn-main absolute top-2 left-1/2 z-10 -translate-x-1/2 rounded-full shadow-float"
-              onClick={() => {
-                showNewer()
-                scroller?.scrollTo({ top: 0 })
-              }}
-            >
-              <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
-            </button>
-          ) : null}
+          <div aria-live="polite" data-newer>
+            {waiting > 0 && runs.length > 0 ? (
+              <button
+                type="button"
+                className="btn btn-main absolute top-2 left-1/2 z-10 -translate-x-1/2 rounded-full shadow-float"
+                onClick={() => {
+                  showNewer()
+                  scroller?.scrollTo({ top: 0 })
+                }}
+              >
+                <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
+              </button>
+            ) : null}
+          </div>
           <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="h-full overflow-auto bg-panel">
             {list.isPending ? <Skeleton rows={12} height={height} /> : null}
             {hasFailed ? (

@@ -149,20 +149,18 @@ export default function RunsPage() {
           </div>
         </div>
         <div className="relative min-h-0 flex-1">
-          <div aria-live="polite" data-newer>
-            {waiting > 0 && runs.length > 0 ? (
-              <button
-                type="button"
-                className="btn btn-main absolute top-2 left-1/2 z-10 -translate-x-1/2 rounded-full shadow-float"
-                onClick={() => {
-                  showNewer()
-                  scroller?.scrollTo({ top: 0 })
-                }}
-              >
-                <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
-              </button>
-            ) : null}
-          </div>
+          {waiting > 0 && runs.length > 0 ? (
+            <button
+              type="button"
+              className="btn btn-main absolute top-2 left-1/2 z-10 -translate-x-1/2 rounded-full shadow-float"
+              onClick={() => {
+                showNewer()
+                scroller?.scrollTo({ top: 0 })
+              }}
+            >
+              <ArrowUp size={14} aria-hidden /> {whole(waiting)} newer
+            </button>
+          ) : null}
           <div ref={rows.setScroller} role="rowgroup" tabIndex={0} className="h-full overflow-auto bg-panel">
             {list.isPending ? <Skeleton rows={12} height={height} /> : null}
             {hasFailed ? (

@@ -101,9 +101,11 @@ export const followRun = (runId: string): RunFollower => {
         const query = { afterSeq: log.lastSeq, limit: REST_PAGE }
         const answer = yield* api.events.list({ params: { id: runId }, query })
         const events = "data" in answer ? answer.data : answer
+        const before = log.count
         for (const event of events) log.append(event)
         tell({})
-        if (events.length === 0) break
+        // Nothing, or what does not follow on what is here: to ask at once again would bring the same.
+        if (log.count === before) break
       }
       tell({ phase: "done" })
     }).pipe(

@@ -12,7 +12,10 @@ export const readLog = async (runId: string, signal: AbortSignal): Promise<RunLo
     const query = { afterSeq: log.lastSeq, limit: PAGE }
     const answer = await callRuns((api) => api.events.list({ params: { id: runId }, query }), signal)
     const events = "data" in answer ? answer.data : answer
+    const before = log.count
     for (const event of events) log.append(event)
-    if (events.length < PAGE || log.count >= MOST_COMPARED) return log
+    const isAllThere = events.length < PAGE || log.count >= MOST_COMPARED
+    // What does not follow on what is here would come again and again.
+    if (isAllThere || log.count === before) return log
   }
 }

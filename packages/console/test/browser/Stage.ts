@@ -26,15 +26,24 @@ const [launcher = 0, controlPlane = 0, sandbox = 0, auth = 0, postgres = 0] = aw
 export const CONTROL_PLANE = `http://127.0.0.1:${controlPlane}`
 export const LAUNCHER = `http://127.0.0.1:${launcher}`
 
-const dataFolder = mkdtempSync(join(tmpdir(), "runplane-console-stack-"))
-const scope = Scope.makeUnsafe()
+/** What the tests of one file share. The next file of the same worker shares this module, and makes its own. */
+interface Shared {
+  readonly dataFolder: string
+  readonly issuer: Issuer
+  readonly scope: Scope.Closeable
+}
+let shared: Shared | undefined
 let stack: Program | undefined
 let browser: Browser | undefined
-let issuer: Issuer | undefined
 
 /** Starts the stack, or starts it again on the same ports and the same data. */
 export const startStack = async (): Promise<void> => {
-  issuer ??= await startIssuer()
+  shared ??= {
+    dataFolder: mkdtempSync(join(tmpdir(), "runplane-console-stack-")),
+    issuer: await startIssuer(),
+    scope: Scope.makeUnsafe()
+  }
+  const { dataFolder, issuer, scope } = shared
   const env = {
     ...process.env,
     LAUNCHER_PORT: String(launcher),
@@ -56,8 +65,8 @@ export const startStack = async (): Promise<void> => {
 
 /** A token that the services of the tests take where they take a key. */
 export const tokenFor = (expiresInSeconds: number): string => {
-  if (issuer === undefined) throw new Error("the stack was not started")
-  return issuer.token(expiresInSeconds)
+  if (shared === undefined) throw new Error("the stack was not started")
+  return shared.issuer.token(expiresInSeconds)
 }
 
 /** Ends the stack as Ctrl-C does. */
@@ -179,8 +188,11 @@ export const launchExample = async (): Promise<string> => {
 
 export const tearDown = async (): Promise<void> => {
   await browser?.close()
+  browser = undefined
   await stopStack()
-  issuer?.close()
-  await Effect.runPromise(Scope.close(scope, Exit.void))
-  rmSync(dataFolder, { recursive: true, force: true })
+  if (shared === undefined) return
+  shared.issuer.close()
+  await Effect.runPromise(Scope.close(shared.scope, Exit.void))
+  rmSync(shared.dataFolder, { recursive: true, force: true })
+  shared = undefined
 }

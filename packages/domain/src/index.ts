@@ -134,6 +134,7 @@ export {
   storedText
 } from "./seal/ExportForm.ts"
 export { type ExportVerification, verifyExport } from "./seal/ExportVerification.ts"
+export { elementsOf } from "./seal/JsonSpans.ts"
 export * from "./seal/Seal.ts"
-export { type Misfit, type SignatureState, type Verification, verifySealed } from "./seal/Verification.ts"
+export { type Misfit, type SignatureState, type Verification, type Walk, walkSealed } from "./seal/Verification.ts"
 export * from "./TokenPricing.ts"

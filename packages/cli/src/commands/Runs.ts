@@ -16,6 +16,7 @@ import { outcomeText } from "../story/Story.ts"
 import { decisionCommands } from "./Decisions.ts"
 import { readJson } from "./Input.ts"
 import { runColumns } from "./RunRows.ts"
+import { verifyRun } from "./VerifyRun.ts"
 import { watchRun } from "./Watch.ts"
 
 const run = Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session"))
@@ -207,6 +208,7 @@ export const runs = Command.make("runs").pipe(
     action("suspend", "Suspend a run"),
     action("resume", "Resume a suspended run"),
     exported,
+    verifyRun,
     ...decisionCommands,
     remove
   ])

@@ -1,98 +1,15 @@
-import { createHash, createPublicKey, type KeyObject, verify as verifySignature } from "node:crypto"
-import { SealKeySet } from "@runplane/api"
-import { type ExportVerification, type Sha256, type SignatureCheck, verifyExport } from "@runplane/domain"
+import { type ExportVerification, verifyExport } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import { CliFailure, EXIT_CODES, failed, failedAndSaid, usageProblem } from "../CliFailure.ts"
+import { failed, failedAndSaid } from "../CliFailure.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
+import { adviceOn, bytesOf, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
 
 /** Largest file that is read. Exports of 50,000 events are far below. */
 const MOST_BYTES = 1024 * 1024 * 1024
-/** Largest set of keys. */
-const MOST_KEY_BYTES = 1024 * 1024
-/** How long a service may take to tell its keys. Milliseconds. */
-const KEYS_PATIENCE_MS = 10_000
-const WELL_KNOWN = "/.well-known/runplane-keys.json"
-
-const sha256: Sha256 = (...parts) => {
-  const hash = createHash("sha256")
-  for (const part of parts) hash.update(part)
-  return hash.digest()
-}
-
-type Keys = ReadonlyMap<string, KeyObject>
-
-const checkBy =
-  (keys: Keys): SignatureCheck =>
-  (keyId, message, signature) => {
-    const key = keys.get(keyId)
-    return key && verifySignature(null, message, key, signature)
-  }
-
-const bytesOf = Effect.fnUntraced(
-  function* (file: string, most: number) {
-    const fs = yield* FileSystem.FileSystem
-    const info = yield* fs.stat(file)
-    if (info.type !== "File") return yield* usageProblem(`${file} is not a file`)
-    if (Number(info.size) > most) {
-      return yield* usageProblem(`${file} is larger than ${most / 1024 / 1024} MB`)
-    }
-    return yield* fs.readFile(file)
-  },
-  (read, file) =>
-    Effect.catchTag(read, "PlatformError", ({ reason }) =>
-      Effect.fail(usageProblem(`${file} cannot be read (${reason._tag})`))
-    )
-)
-
-const isAddress = (text: string): boolean => /^https?:\/\//.test(text)
-
-const fetched = (address: string) =>
-  Effect.tryPromise({
-    try: async (signal) => {
-      const answer = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(KEYS_PATIENCE_MS)]) })
-      if (!answer.ok) throw new Error(`it answered ${answer.status}`)
-      const pieces: Array<Uint8Array> = []
-      let bytes = 0
-      for await (const piece of answer.body ?? []) {
-        bytes += piece.length
-        if (bytes > MOST_KEY_BYTES) throw new Error("its answer is too large for keys")
-        pieces.push(piece)
-      }
-      return Buffer.concat(pieces)
-    },
-    catch: (error) => {
-      const why = error instanceof Error ? error.message : String(error)
-      return new CliFailure({ reason: `no keys from ${address}: ${plainText(why)}`, code: EXIT_CODES.unreachable })
-    }
-  })
-
-const decodeKeys = Schema.decodeUnknownEffect(Schema.fromJsonString(SealKeySet))
-
-/** The keys of a file, or of a service: of its well-known address when only the service is named. */
-const keysOf = Effect.fnUntraced(function* (source: string) {
-  const isBare = isAddress(source) && URL.canParse(source) && new URL(source).pathname === "/"
-  const text = isAddress(source)
-    ? yield* fetched(isBare ? new URL(WELL_KNOWN, source).href : source)
-    : yield* bytesOf(source, MOST_KEY_BYTES)
-  const unreadable = () => usageProblem(`${source} holds no keys as ${WELL_KNOWN} of a service tells them`)
-  const { keys } = yield* Effect.mapError(decodeKeys(Buffer.from(text).toString("utf8")), unreadable)
-  return yield* Effect.try({
-    try: (): Keys =>
-      new Map(
-        keys.map(({ crv, kid, kty, x }) => [kid, createPublicKey({ key: { crv, kty, x }, format: "jwk" })] as const)
-      ),
-    catch: unreadable
-  })
-})
-
-const noKeys: Keys = new Map()
 
 /** Whoever gives keys wants signatures. */
 const withSignatures = (found: ExportVerification): ExportVerification => {
@@ -101,30 +18,22 @@ const withSignatures = (found: ExportVerification): ExportVerification => {
   return found.exportSignature === "unsigned" ? { ok: false, why: "the export is not signed" } : found
 }
 
-const unsignedText = "unsigned: shows accidents, not intentions"
-
 /** `runplane verify` (docs/seal.md#verify). */
 export const verify = Command.make(
   "verify",
   {
     file: Argument.String("file").pipe(Argument.withDescription("An export of a run, as JSON or as JSON lines")),
-    keys: Flag.String("keys").pipe(
-      Flag.withDescription("Public keys: a file, or the address of the service; needed for what is signed"),
-      Flag.optional
-    )
+    keys: keysFlag
   },
   ({ file, keys: source }) =>
     Effect.gen(function* () {
       const bytes = yield* bytesOf(file, MOST_BYTES)
-      const keys = Option.isSome(source) ? yield* keysOf(source.value) : noKeys
-      const checked = verifyExport(sha256, checkBy(keys), bytes)
+      const checked = verifyExport(sha256, checkBy(yield* keysOf(source)), bytes)
       const found = Option.isSome(source) ? withSignatures(checked) : checked
       if (!found.ok) {
         if (yield* printedAsJson({ file, ...found })) return yield* failedAndSaid
         const place = found.index === undefined ? "does not fit" : `does not fit from event ${found.index} on`
-        const advice =
-          Option.isNone(source) && found.why.endsWith("is not known") ? "; name public keys with --keys" : ""
-        return yield* failed(`${plainText(file)} ${place}: ${plainText(found.why)}${advice}`)
+        return yield* failed(`${plainText(file)} ${place}: ${plainText(found.why)}${adviceOn(found, source)}`)
       }
       const { events, exportSignature, runId, seal, signature } = found
       yield* printFacts(
@@ -133,8 +42,8 @@ export const verify = Command.make(
           ["Run", runId],
           ["Events", `${events}${seal === null ? "" : ", as they were sealed"}`],
           ["Sealed", seal === null ? "not yet: the run had not ended" : `at ${seal.sealedAt}`],
-          ["Seal", signature === null ? undefined : signature === "valid" ? `signed by ${seal?.keyId}` : unsignedText],
-          ["Export", exportSignature === "valid" ? "signed" : unsignedText]
+          ["Seal", signature === null ? undefined : signature === "valid" ? `signed by ${seal?.keyId}` : UNSIGNED],
+          ["Export", exportSignature === "valid" ? "signed" : UNSIGNED]
         ],
         { file, ...found }
       )

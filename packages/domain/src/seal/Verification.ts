@@ -22,26 +22,48 @@ export type Verification = { readonly ok: true; readonly events: number; readonl
 export interface History {
   /** The text of each event as UTF-8, exactly as it was served, in order. */
   readonly events: Iterable<Uint8Array>
-  /**
-   * The chain's head after each event, hexadecimal. With them the first event that does not fit is known even when only
-   * its wording was changed; without them such a change is found, and not placed.
-   */
-  readonly heads?: ReadonlyArray<string>
+  readonly heads?: Heads
 }
 
-export interface Sealed extends History {
-  readonly seal: Seal
+/**
+ * The chain's head after each event, hexadecimal. With them the first event that does not fit is known even when only
+ * its wording was changed; without them such a change is found, and not placed.
+ */
+export type Heads = ReadonlyArray<string>
+
+/** A check of a history that comes event after event; none is kept. */
+export interface Walk<A> {
+  /** Takes the text of the next event as UTF-8, exactly as it was served; answers what does not fit. */
+  readonly take: (event: Uint8Array) => Misfit | undefined
+  /** Says what was found when there is no further event. */
+  readonly end: () => A | Misfit
 }
 
-/** Checks a history against its seal; one event is held at a time. */
-export const verifySealed = (sha256: Sha256, check: SignatureCheck, { seal, ...history }: Sealed): Verification => {
-  const walked = walkChain(sha256, seal.runId, history, seal)
-  if (!walked.ok) return walked
-  const signature = signatureOf(check, seal, signedBytes(seal), "seal")
-  return typeof signature === "string" ? { ok: true, events: seal.events, signature } : signature
+/** Checks a history against its seal (docs/seal.md#chain). */
+export const walkSealed = (
+  sha256: Sha256,
+  check: SignatureCheck,
+  seal: Seal,
+  heads?: Heads
+): Walk<Verification & { readonly ok: true }> => {
+  const walk = startWalk(sha256, seal.runId, seal, heads)
+  return {
+    take: walk.take,
+    end: () => {
+      const walked = walk.end()
+      if (!walked.ok) return walked
+      const signature = signatureOf(check, seal, signedBytes(seal), "seal")
+      return typeof signature === "string" ? { ok: true, events: seal.events, signature } : signature
+    }
+  }
 }
 
 const REWORDED = "its text is not the one that was sealed"
+
+interface Walked {
+  readonly ok: true
+  readonly events: number
+}
 
 /**
  * Walks along the chain of a history: with a seal up to the head that was sealed, without one up to where the history
@@ -52,7 +74,16 @@ export const walkChain = (
   runId: string,
   { events, heads }: History,
   seal: Seal | undefined
-): { readonly ok: true; readonly events: number } | Misfit => {
+): Walked | Misfit => {
+  const { end, take } = startWalk(sha256, runId, seal, heads)
+  for (const event of events) {
+    const misfit = take(event)
+    if (misfit !== undefined) return misfit
+  }
+  return end()
+}
+
+const startWalk = (sha256: Sha256, runId: string, seal: Seal | undefined, heads: Heads | undefined): Walk<Walked> => {
   let head = chainStart(sha256, runId)
   let index = 0
   // Where the head beside an event is another. The head may be at fault, as only the end shows.
@@ -61,25 +92,34 @@ export const walkChain = (
     reworded === undefined
       ? { ok: false, ...(at !== undefined && { index: at }), why }
       : { ok: false, index: reworded, why: REWORDED }
-  for (const event of events) {
-    index += 1
-    const why = misplaced(event, runId, index)
-    if (why !== undefined) return misfit(why, index)
-    if (seal !== undefined && index > seal.events) return misfit(`the seal ends at event ${seal.events}`, index)
-    head = chainNext(sha256, head, event)
-    if (heads !== undefined && heads[index - 1] !== Hex.encode(head)) reworded ??= index
-    if (seal?.previous?.events === index && seal.previous.head !== Hex.encode(head)) {
-      return misfit("up to here it is not what the seal before this one sealed", index)
+  return {
+    take: (event) => {
+      index += 1
+      const why = misplaced(event, runId, index)
+      if (why !== undefined) return misfit(why, index)
+      if (seal !== undefined && index > seal.events) return misfit(`the seal ends at event ${seal.events}`, index)
+      head = chainNext(sha256, head, event)
+      if (heads !== undefined && heads[index - 1] !== Hex.encode(head)) reworded ??= index
+      if (seal?.previous?.events === index && seal.previous.head !== Hex.encode(head)) {
+        return misfit("up to here it is not what the seal before this one sealed", index)
+      }
+      return undefined
+    },
+    end: () => {
+      if (seal !== undefined && index < seal.events) {
+        return misfit(`missing; ${seal.events} events were sealed`, index + 1)
+      }
+      if (seal !== undefined && seal.head !== Hex.encode(head)) {
+        return misfit("the events do not end in the head that was sealed")
+      }
+      if (seal === undefined && reworded !== undefined) return misfit(REWORDED, reworded)
+      if (reworded !== undefined) {
+        return { ok: false, why: `the head beside event ${reworded} is not that of the chain` }
+      }
+      if (heads !== undefined && heads.length !== index) return misfit("there are more heads than events")
+      return { ok: true, events: index }
     }
   }
-  if (seal !== undefined && index < seal.events) return misfit(`missing; ${seal.events} events were sealed`, index + 1)
-  if (seal !== undefined && seal.head !== Hex.encode(head)) {
-    return misfit("the events do not end in the head that was sealed")
-  }
-  if (seal === undefined && reworded !== undefined) return misfit(REWORDED, reworded)
-  if (reworded !== undefined) return { ok: false, why: `the head beside event ${reworded} is not that of the chain` }
-  if (heads !== undefined && heads.length !== index) return misfit("there are more heads than events")
-  return { ok: true, events: index }
 }
 
 const misplaced = (event: Uint8Array, runId: string, index: number): string | undefined => {

@@ -44,6 +44,7 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
     ["runs", "show", runId],
     ["runs", "watch", runId, "--exit-status"],
     ["runs", "export", runId],
+    ["runs", "verify", runId],
     ["runs", "compare", runId, runId],
     ["runs", "why", runId],
     ["runs", "forecast", runId],

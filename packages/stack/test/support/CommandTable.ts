@@ -93,6 +93,7 @@ const rows: ReadonlyArray<Row> = [
   { name: "runs resume", args: ({ created }) => [created], stranger: [UNKNOWN], code: 4 },
   { name: "runs cancel", args: ({ created }) => [created, "--reason", "r"], stranger: [UNKNOWN] },
   { name: "runs export", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
+  { name: "runs verify", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   { name: "runs compare", args: ({ created, ended }) => [ended, created], stranger: [UNKNOWN, UNKNOWN] },
   { name: "runs why", args: ({ ended }) => [ended], stranger: [UNKNOWN] },
   { name: "runs forecast", args: ({ ended }) => [ended], stranger: [UNKNOWN] },

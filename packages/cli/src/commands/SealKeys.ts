@@ -1,0 +1,108 @@
+import { createHash, createPublicKey, type KeyObject, verify as verifySignature } from "node:crypto"
+import { SealKeySet } from "@runplane/api"
+import type { Misfit, Sha256, SignatureCheck } from "@runplane/domain"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { CliFailure, EXIT_CODES, usageProblem } from "../CliFailure.ts"
+import { plainText } from "../story/PlainText.ts"
+
+/** Largest set of keys. */
+const MOST_KEY_BYTES = 1024 * 1024
+/** How long a service may take to tell its keys. Milliseconds. */
+const KEYS_PATIENCE_MS = 10_000
+const WELL_KNOWN = "/.well-known/runplane-keys.json"
+
+export const sha256: Sha256 = (...parts) => {
+  const hash = createHash("sha256")
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+type Keys = ReadonlyMap<string, KeyObject>
+
+/** Signatures are looked up by these keys. */
+export const checkBy =
+  (keys: Keys): SignatureCheck =>
+  (keyId, message, signature) => {
+    const key = keys.get(keyId)
+    return key && verifySignature(null, message, key, signature)
+  }
+
+/** The bytes of a file, or a usage problem that names it. */
+export const bytesOf = Effect.fnUntraced(
+  function* (file: string, most: number) {
+    const fs = yield* FileSystem.FileSystem
+    const info = yield* fs.stat(file)
+    if (info.type !== "File") return yield* usageProblem(`${file} is not a file`)
+    if (Number(info.size) > most) {
+      return yield* usageProblem(`${file} is larger than ${most / 1024 / 1024} MB`)
+    }
+    return yield* fs.readFile(file)
+  },
+  (read, file) =>
+    Effect.catchTag(read, "PlatformError", ({ reason }) =>
+      Effect.fail(usageProblem(`${file} cannot be read (${reason._tag})`))
+    )
+)
+
+const isAddress = (text: string): boolean => /^https?:\/\//.test(text)
+
+const fetched = (address: string) =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const answer = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(KEYS_PATIENCE_MS)]) })
+      if (!answer.ok) throw new Error(`it answered ${answer.status}`)
+      const pieces: Array<Uint8Array> = []
+      let bytes = 0
+      for await (const piece of answer.body ?? []) {
+        bytes += piece.length
+        if (bytes > MOST_KEY_BYTES) throw new Error("its answer is too large for keys")
+        pieces.push(piece)
+      }
+      return Buffer.concat(pieces)
+    },
+    catch: (error) => {
+      const why = error instanceof Error ? error.message : String(error)
+      return new CliFailure({ reason: `no keys from ${address}: ${plainText(why)}`, code: EXIT_CODES.unreachable })
+    }
+  })
+
+const decodeKeys = Schema.decodeUnknownEffect(Schema.fromJsonString(SealKeySet))
+
+/** The keys of a file, or of a service: of its well-known address when only the service is named. */
+const readKeys = Effect.fnUntraced(function* (source: string) {
+  const isBare = isAddress(source) && URL.canParse(source) && new URL(source).pathname === "/"
+  const text = isAddress(source)
+    ? yield* fetched(isBare ? new URL(WELL_KNOWN, source).href : source)
+    : yield* bytesOf(source, MOST_KEY_BYTES)
+  const unreadable = () => usageProblem(`${source} holds no keys as ${WELL_KNOWN} of a service tells them`)
+  const { keys } = yield* Effect.mapError(decodeKeys(Buffer.from(text).toString("utf8")), unreadable)
+  return yield* Effect.try({
+    try: (): Keys =>
+      new Map(
+        keys.map(({ crv, kid, kty, x }) => [kid, createPublicKey({ key: { crv, kty, x }, format: "jwk" })] as const)
+      ),
+    catch: unreadable
+  })
+})
+
+const noKeys: Keys = new Map()
+
+/** The keys that `--keys` names; none without it. */
+export const keysOf = (source: Option.Option<string>): Effect.Effect<Keys, CliFailure, FileSystem.FileSystem> =>
+  Option.match(source, { onNone: () => Effect.succeed(noKeys), onSome: readKeys })
+
+/** `--keys`, for all that checks seals. */
+export const keysFlag = Flag.String("keys").pipe(
+  Flag.withDescription("Public keys: a file, or the address of the service; needed for what is signed"),
+  Flag.optional
+)
+
+export const UNSIGNED = "unsigned: shows accidents, not intentions"
+
+/** What to do about a misfit that is only for want of keys. */
+export const adviceOn = ({ why }: Misfit, source: Option.Option<string>): string =>
+  Option.isNone(source) && why.endsWith("is not known") ? "; name public keys with --keys" : ""

@@ -1,0 +1,111 @@
+import { type ControlPlaneClient, MAX_EARLIER_SEALS } from "@runplane/api"
+import { elementsOf, type Misfit, Seal, type Verification, walkSealed } from "@runplane/domain"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { failed, failedAndSaid, usageProblem } from "../CliFailure.ts"
+import { withControlPlane } from "../Connection.ts"
+import { printedAsJson, printFacts } from "../Output.ts"
+import { plainText } from "../story/PlainText.ts"
+import { adviceOn, bytesOf, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
+
+/** Events that are asked for at a time: as many of a megabyte still fit into memory. */
+const PAGE = 200
+/** Largest file with a seal: one, and its earlier ones, each below a kilobyte. */
+const MOST_SEAL_BYTES = 1024 * (MAX_EARLIER_SEALS + 1)
+
+type Api = ControlPlaneClient["Service"]["api"]
+
+const decodeSeal = Schema.decodeUnknownEffect(Schema.fromJsonString(Seal))
+
+const keptSeal = Effect.fnUntraced(function* (file: string) {
+  const text = Buffer.from(yield* bytesOf(file, MOST_SEAL_BYTES)).toString("utf8")
+  return yield* Effect.mapError(decodeSeal(text), () =>
+    usageProblem(`${file} holds no seal as GET /runs/:id/seal answers it`)
+  )
+})
+
+/** The texts of the next events of a run, and the seq to go on from; undefined behind the last one. */
+const nextTexts = Effect.fnUntraced(function* (api: Api, run: string, afterSeq: number) {
+  const query = { afterSeq, limit: PAGE }
+  const [answer, response] = yield* api.events.list({
+    params: { id: run },
+    query,
+    responseMode: "decoded-and-response"
+  })
+  const events = "data" in answer ? answer.data : answer
+  const last = events.at(-1)
+  // As they came, byte by byte: the chain is over that.
+  return last && { texts: [...elementsOf(new Uint8Array(yield* response.arrayBuffer))], lastSeq: last.seq }
+})
+
+/** Reads the history of a run from its first event on, and holds it against a seal; a page of it is held at a time. */
+const walkRun = Effect.fnUntraced(function* (
+  api: Api,
+  seal: Seal,
+  check: Parameters<typeof walkSealed>[1],
+  /** A seal that was kept is not the last one: what came later is another seal's. */
+  isKept: boolean
+): Effect.fn.Return<Verification, Effect.Error<ReturnType<typeof nextTexts>>> {
+  const walk = walkSealed(sha256, check, seal)
+  let taken = 0
+  let page = yield* nextTexts(api, seal.runId, 0)
+  while (page !== undefined) {
+    for (const text of page.texts) {
+      if (isKept && taken === seal.events) return walk.end()
+      const misfit: Misfit | undefined = walk.take(text)
+      if (misfit !== undefined) return misfit
+      taken += 1
+    }
+    page = yield* nextTexts(api, seal.runId, page.lastSeq)
+  }
+  return walk.end()
+})
+
+/** `runplane runs verify` (docs/seal.md#verify). */
+export const verifyRun = Command.make(
+  "verify",
+  {
+    run: Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session")),
+    seal: Flag.String("seal").pipe(
+      Flag.withDescription("A seal that was kept, as GET /runs/:id/seal answers it; the service's last one without it"),
+      Flag.optional
+    ),
+    keys: keysFlag
+  },
+  ({ keys: source, run, seal: kept }) =>
+    Effect.gen(function* () {
+      const check = checkBy(yield* keysOf(source))
+      const given = Option.isSome(kept) ? yield* keptSeal(kept.value) : undefined
+      const { found, seal } = yield* withControlPlane(({ api }) =>
+        Effect.gen(function* () {
+          const last = yield* api.seals.seal({ params: { id: run } })
+          const seal = given ?? last
+          if (seal.runId !== last.runId) return yield* usageProblem(`the seal is of the run ${plainText(seal.runId)}`)
+          return { seal, found: yield* walkRun(api, seal, check, given !== undefined) }
+        })
+      )
+      const checked: Verification =
+        found.ok && found.signature === "unsigned" && Option.isSome(source)
+          ? { ok: false, why: "its seal is not signed" }
+          : found
+      if (!checked.ok) {
+        if (yield* printedAsJson({ runId: seal.runId, ...checked })) return yield* failedAndSaid
+        const place = checked.index === undefined ? "does not fit" : `does not fit from event ${checked.index} on`
+        return yield* failed(`run ${seal.runId} ${place}: ${plainText(checked.why)}${adviceOn(checked, source)}`)
+      }
+      const { algorithm, events, head, keyId, sealedAt } = seal
+      yield* printFacts(
+        [
+          ["Run", seal.runId],
+          ["Events", `${events}, as they were sealed`],
+          ["Sealed", `at ${sealedAt}`],
+          ["Seal", checked.signature === "valid" ? `signed by ${keyId}` : UNSIGNED]
+        ],
+        { runId: seal.runId, ...checked, seal: { algorithm, events, head, keyId, sealedAt } }
+      )
+    })
+).pipe(Command.withDescription("Check the whole history of a run, of any length, against its seal"))

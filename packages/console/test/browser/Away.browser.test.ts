@@ -1,9 +1,33 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
 import { recordedEvents, serveRun } from "./Served.ts"
-import { ask, CONTROL_PLANE, go, launchExample, openPage, PATIENCE_MS, startStack, tearDown } from "./Stage.ts"
+import {
+  ask,
+  CONTROL_PLANE,
+  go,
+  launchExample,
+  openPage,
+  PATIENCE_MS,
+  picture,
+  startStack,
+  stopStack,
+  tearDown,
+  waitingRun
+} from "./Stage.ts"
 
-beforeAll(startStack, 2 * PATIENCE_MS)
+let decided = ""
+
+beforeAll(async () => {
+  await startStack()
+  decided = await ended()
+}, 4 * PATIENCE_MS)
 afterAll(tearDown)
+
+const light = (page: Page, state: string) =>
+  page.locator(`[data-light="${state}"]`).locator("visible=true").first().waitFor()
+
+const lightSays = (page: Page, words: string) =>
+  page.locator("[data-light]").getByText(words).locator("visible=true").first().waitFor()
 
 const ended = async (): Promise<string> => {
   const id = await launchExample()
@@ -17,21 +41,20 @@ const ended = async (): Promise<string> => {
 describe("a control plane that is away for a while", () => {
   it("reads what came after the end of a run once the control plane is back", async () => {
     const { context, misdeeds, page } = await openPage()
-    const run = await ended()
-    const recorded = await recordedEvents(run)
+    const recorded = await recordedEvents(decided)
     // The follower ends its stream with the end of the run, and what came later is what this test adds.
     const events = recorded.slice(0, recorded.findIndex(({ type }) => type === "run.completed") + 1)
-    await serveRun(page, run, events)
+    await serveRun(page, decided, events)
     const [late] = events.filter(({ type }) => type === "message.received")
     const place = events.length + 1
-    const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${run}`)
-    await page.route(`${CONTROL_PLANE}/runs/${run}`, (route) =>
+    const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${decided}`)
+    await page.route(`${CONTROL_PLANE}/runs/${decided}`, (route) =>
       route.fulfill({ json: { ...body, lastEventIndex: place, lastEventSeq: place } })
     )
-    const rest = (url: URL) => url.origin === CONTROL_PLANE && url.pathname === `/runs/${run}/events`
+    const rest = (url: URL) => url.origin === CONTROL_PLANE && url.pathname === `/runs/${decided}/events`
     await page.route(rest, (route) => route.abort("connectionreset"))
     const lightOf = (state: string) => page.locator(`[data-light="${state}"]`).locator("visible=true").first()
-    await go(page, `/runs/${run}`)
+    await go(page, `/runs/${decided}`)
     await lightOf("reconnecting").waitFor()
     const lateAt = (index: number) => [{ ...late, id: crypto.randomUUID(), index, seq: index }]
     const askedAt: Array<number> = []
@@ -47,4 +70,67 @@ describe("a control plane that is away for a while", () => {
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
   })
+
+  it("shows a view whose part of the program could not be had at first, without a reload", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, `/runs/${decided}`)
+    await light(page, "complete")
+    const part = /\/assets\/CostView-[^/]*\.js$/
+    await page.route(part, (route) => route.abort())
+    const missed = page.waitForEvent("requestfailed", (sent) => part.test(sent.url()))
+    await page.getByRole("tab", { name: "Cost" }).click()
+    await missed
+    await page.unroute(part)
+    await page.getByRole("heading", { name: "Call by call" }).waitFor()
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+    await context.close()
+  })
+
+  it("asks again when an answer never comes", async () => {
+    await waitingRun({})
+    const { context, page } = await openPage()
+    await page.clock.install()
+    await go(page, "/runs")
+    await page.locator("[data-row='0']").waitFor()
+    await page.route(/\/runs\?/, () => {})
+    // The list itself, and how many runs are newer.
+    await Promise.all([page.waitForRequest(/include=participants/), page.waitForRequest(/createdAfter=/)])
+    await page.clock.fastForward(61_000)
+    await light(page, "unreachable")
+    await page.unroute(/\/runs\?/)
+    await light(page, "polling")
+    await context.close()
+  })
+
+  // Last: it stops what the others need.
+  it(
+    "goes on by itself when the control plane was gone",
+    async () => {
+      const waiting = await waitingRun({})
+      const list = await openPage()
+      const run = await openPage()
+      await go(list.page, "/runs")
+      await list.page.locator("[data-row='0']").waitFor()
+      await go(run.page, `/runs/${waiting.body.runId}`)
+      await light(run.page, "live")
+      // The view comes in a chunk of its own.
+      await run.page.getByText("No decision yet").first().waitFor()
+      await stopStack()
+      await light(list.page, "unreachable")
+      await light(run.page, "reconnecting")
+      await list.page.locator("[data-row='0']").waitFor()
+      await picture(list.page, "gone-1280-light")
+      await picture(run.page, "gone-run-1280-light")
+      await startStack()
+      await light(list.page, "polling")
+      await ask("POST", `${CONTROL_PLANE}/runs/${waiting.body.runId}/cancel`, { reason: "enough" })
+      await run.page.locator("header [data-status='cancelled'], header [data-status='failed']").first().waitFor()
+      await light(run.page, "complete")
+      const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${waiting.body.runId}`)).body
+      await lightSays(run.page, `Complete · ${lastEventIndex} events`)
+      await list.context.close()
+      await run.context.close()
+    },
+    4 * PATIENCE_MS
+  )
 })

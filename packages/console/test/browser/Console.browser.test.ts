@@ -8,10 +8,8 @@ import {
   LAUNCHER,
   launchExample,
   openPage,
-  PATIENCE_MS,
   picture,
   startStack,
-  stopStack,
   tearDown,
   tokenFor,
   violationsOf,
@@ -116,6 +114,24 @@ describe("the console in a browser", () => {
     assert.strictEqual(await agents.textContent(), String(run.participantCount))
     assert.isAbove(run.participantCount, 0)
     assert.strictEqual(await row.locator("[data-status]").getAttribute("data-status"), run.status)
+    await context.close()
+  })
+
+  it("counts runs that come meanwhile, says so, and moves no row until asked", async () => {
+    const { context, misdeeds, page } = await openPage()
+    await go(page, "/runs")
+    const row = page.locator("[data-row='0']")
+    await row.waitFor()
+    const before = await row.getByRole("link").first().getAttribute("href")
+    const { body } = await waitingRun({})
+    const said = page.getByRole("status", { name: "Newer runs" })
+    await said.getByText("1 newer run").waitFor()
+    assert.strictEqual(await row.getByRole("link").first().getAttribute("href"), before)
+    await page.getByRole("button", { name: "1 newer" }).click()
+    await row.locator(`a[href*="${body.runId}"]`).waitFor()
+    assert.strictEqual(await said.textContent(), "")
+    await ask("POST", `${CONTROL_PLANE}/runs/${body.runId}/cancel`, { reason: "it was only to be newer" })
+    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
     await context.close()
   })
 
@@ -340,52 +356,4 @@ describe("the console in a browser", () => {
     await ask("POST", `${CONTROL_PLANE}/runs/${other.body.runId}/cancel`, { reason: "it was only for comparison" })
     await context.close()
   })
-
-  // Last: it stops what the others need.
-  it("asks again when an answer never comes", async () => {
-    await waitingRun({})
-    const { context, page } = await openPage()
-    await page.clock.install()
-    await go(page, "/runs")
-    await page.locator("[data-row='0']").waitFor()
-    await page.route(/\/runs\?/, () => {})
-    // The list itself, and how many runs are newer.
-    await Promise.all([page.waitForRequest(/include=participants/), page.waitForRequest(/createdAfter=/)])
-    await page.clock.fastForward(61_000)
-    await light(page, "unreachable")
-    await page.unroute(/\/runs\?/)
-    await light(page, "polling")
-    await context.close()
-  })
-
-  it(
-    "goes on by itself when the control plane was gone",
-    async () => {
-      const waiting = await waitingRun({})
-      const list = await openPage()
-      const run = await openPage()
-      await go(list.page, "/runs")
-      await list.page.locator("[data-row='0']").waitFor()
-      await go(run.page, `/runs/${waiting.body.runId}`)
-      await light(run.page, "live")
-      // The view comes in a chunk of its own.
-      await run.page.getByText("No decision yet").first().waitFor()
-      await stopStack()
-      await light(list.page, "unreachable")
-      await light(run.page, "reconnecting")
-      await list.page.locator("[data-row='0']").waitFor()
-      await picture(list.page, "gone-1280-light")
-      await picture(run.page, "gone-run-1280-light")
-      await startStack()
-      await light(list.page, "polling")
-      await ask("POST", `${CONTROL_PLANE}/runs/${waiting.body.runId}/cancel`, { reason: "enough" })
-      await run.page.locator("header [data-status='cancelled'], header [data-status='failed']").first().waitFor()
-      await light(run.page, "complete")
-      const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${waiting.body.runId}`)).body
-      await lightSays(run.page, `Complete · ${lastEventIndex} events`)
-      await list.context.close()
-      await run.context.close()
-    },
-    4 * PATIENCE_MS
-  )
 })

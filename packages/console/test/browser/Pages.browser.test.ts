@@ -99,6 +99,9 @@ describe("the pages of the fleet", () => {
     await page.getByRole("button", { name: "Remove" }).click()
     await page.getByText("No scenario of the catalog refers to it.").waitFor()
     await page.getByRole("button", { name: "Remove the policy" }).click()
+    // While the dialog is there, what is behind it is hidden from whoever looks by role.
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    await list.waitFor()
     await list.getByText("policy.test.new").waitFor({ state: "detached" })
     assert.lengthOf(await get("/runtime/policies"), policies.length)
     assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })

@@ -228,21 +228,6 @@ describe("the views of a run in a browser", () => {
     8 * PATIENCE_MS
   )
 
-  it("shows a view whose part of the program could not be had at first, without a reload", async () => {
-    const { context, misdeeds, page } = await openPage()
-    await go(page, `/runs/${decided}`)
-    await light(page, "complete")
-    const part = /\/assets\/CostView-[^/]*\.js$/
-    await page.route(part, (route) => route.abort())
-    const missed = page.waitForEvent("requestfailed", (sent) => part.test(sent.url()))
-    await page.getByRole("tab", { name: "Cost" }).click()
-    await missed
-    await page.unroute(part)
-    await page.getByRole("heading", { name: "Call by call" }).waitFor()
-    assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
-    await context.close()
-  })
-
   it(
     "shows an event of a megabyte, whole and in part, without standing still",
     async () => {

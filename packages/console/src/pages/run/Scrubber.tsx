@@ -82,7 +82,9 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
       : `${isNow ? "" : "as of "}event ${whole(at)}, ${clockTime(Date.parse(event.ts))}`
   return (
     <footer className="no-print shrink-0 border-t border-line bg-panel px-3 py-1.5">
-      <div className={`flex items-center gap-x-1 gap-y-1 ${bookmarks.length === 0 ? "" : "flex-wrap"}`}>
+      <div
+        className={`flex items-center gap-x-1 gap-y-1 max-sm:flex-wrap ${bookmarks.length === 0 ? "" : "flex-wrap"}`}
+      >
         <Button label="Phase before" onClick={() => step(phases, -1)} icon={<ChevronFirst size={15} aria-hidden />} />
         <Button label="Event before" onClick={() => goTo(at - 1)} icon={<ChevronLeft size={15} aria-hidden />} />
         <Button
@@ -100,7 +102,11 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
         >
           {speed}×
         </button>
-        <span className={`num min-w-0 truncate ${isNow ? "text-muted" : "font-medium text-warn"}`}>{label}</span>
+        <span
+          className={`num min-w-0 truncate max-sm:order-last max-sm:basis-full ${isNow ? "text-muted" : "font-medium text-warn"}`}
+        >
+          {label}
+        </span>
         {phase === undefined ? null : <span className="text-muted max-sm:hidden">· {phase.title}</span>}
         <button
           type="button"

@@ -59,7 +59,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
   {
     id: "decision",
     title: "Decision",
-    width: "minmax(140px, 1.1fr)",
+    width: "minmax(164px, 1.1fr)",
     from: "md",
     cell: decisionCell
   },

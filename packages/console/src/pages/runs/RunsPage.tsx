@@ -121,6 +121,9 @@ export default function RunsPage() {
         <span className="num text-muted" aria-live="polite">
           {total === undefined ? "" : counted(total, "run")}
         </span>
+        <span className="sr-only" role="status" aria-label="Newer runs">
+          {waiting > 0 ? `${counted(waiting, "newer run")}, press n to see` : ""}
+        </span>
       </div>
       <Filters filters={filters} set={set} searchRef={searchRef} total={total} />
       {selected.length === 0 ? null : <Bulk runs={selected} onClear={() => selection.setAll([])} />}

@@ -164,14 +164,15 @@ const PACE = { eventsPerSecond: 1_000, seconds: 10 }
 /** The loads that the aims are set for. */
 export const fullPlan: Plan = {
   throughput: [
-    { runs: 1, envelopes: 5_000, subscribers: 0, aim: 4_000, aimChain: 3 },
-    { runs: 32, envelopes: 100, subscribers: 0, aimRatio: 0.5, aimChain: 3 },
+    { runs: 1, envelopes: 5_000, subscribers: 0, aim: 12_000, aimRatio: 0.6, aimChain: 3 },
+    { runs: 32, envelopes: 100, subscribers: 0, aim: 12_000, aimRatio: 0.6, aimChain: 3 },
     { runs: 32, envelopes: 100, subscribers: 1 }
   ],
   latency: [
     { ...PACE, runs: 1, subscribers: 1, aim: 15 },
     { ...PACE, runs: 10, subscribers: 10 },
-    { ...PACE, runs: 1, subscribers: 100 }
+    { ...PACE, runs: 1, subscribers: 100 },
+    { ...PACE, runs: 1, subscribers: 500, aim: 100 }
   ],
   tails: [
     { ...PACE, runs: 10, subscribers: 50, ofLog: true },

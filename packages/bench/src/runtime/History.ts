@@ -76,7 +76,8 @@ export const commitmentEnvelope = (sessionId: string, ordinal: number) =>
 export const EVENTS_PER_STAMPED_ENVELOPE = 2
 
 const STAMP = "emitted-us="
-const stampOf = (micros: number) => `${STAMP}${Math.trunc(micros)}`
+/** The moment at which something was made, as `readStamp` finds it: microseconds of the monotonic clock. */
+export const stampOf = (micros: number): string => `${STAMP}${Math.trunc(micros)}`
 /** More digits than a machine is up for. */
 const STAMP_DIGITS = 20
 

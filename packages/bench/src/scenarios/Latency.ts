@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
-import { openEventStream, streamOf } from "../client/EventStream.ts"
+import { LOG_STREAM, openEventStream, streamOf } from "../client/EventStream.ts"
 import type { StreamBroken } from "../client/StreamProgress.ts"
+import { type PlainPushed, plainPush } from "../client/tails/PlainPush.ts"
 import { openTailReaders } from "../client/tails/TailReaders.ts"
 import type { Figure, Outcome } from "../Figures.ts"
 import { type Cost, costFigures, costInWords, measured, within } from "../Measurement.ts"
@@ -10,6 +11,7 @@ import { number } from "../Report.ts"
 import { EVENTS_PER_STAMPED_ENVELOPE, readStamp } from "../runtime/History.ts"
 import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
 import { type Spread, spreadOf } from "../Statistics.ts"
+import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
 import { closeFleet, openFleet } from "./Fleet.ts"
 
 export interface LatencyFound {
@@ -21,10 +23,20 @@ export interface LatencyFound {
   readonly millis: Spread
   readonly bytes: number
   readonly cost: Cost
+  /** The same bytes to as many clients from a server that does nothing else; undefined with few clients. */
+  readonly plain: PlainPushed | undefined
 }
 
-/** Of the clients of the whole log, so many tell when each event came; the others count what they are sent. */
-const LISTENERS_OF_LOG = 20
+/** Of many clients of one stream so many tell when each event came; the others count what they are sent. */
+const MOST_LISTENERS = 20
+/** From so many clients of a run on they are in a process of their own. */
+const MANY = 100
+
+/** The one stream that many clients follow. */
+const sharedStream = ({ ofLog, runs, subscribers }: LatencyLoad, [runId]: ReadonlyArray<string>) => {
+  if (ofLog === true) return LOG_STREAM
+  return runs === 1 && subscribers >= MANY && runId !== undefined ? streamOf(runId) : undefined
+}
 
 const MICROS_PER_MILLI = 1_000
 const BYTES_PER_MEGABYTE = 1e6
@@ -40,9 +52,11 @@ export const latency = Effect.fn("Latency.measure")(
     const perRun = Math.max(1, Math.round((perSecond * load.seconds) / load.runs))
     const fleet = yield* openFleet(load.runs, 0)
     const envelopes = perRun * load.runs
-    const { brought, cpuSeconds }: Followed = yield* load.ofLog === true
-      ? followLog(load, EVENTS_PER_STAMPED_ENVELOPE * envelopes)
-      : followRuns(load, fleet.runIds, EVENTS_PER_STAMPED_ENVELOPE * perRun)
+    const shared = sharedStream(load, fleet.runIds)
+    const events = EVENTS_PER_STAMPED_ENVELOPE * envelopes
+    const { brought, cpuSeconds }: Followed = yield* shared === undefined
+      ? followRuns(load, fleet.runIds, EVENTS_PER_STAMPED_ENVELOPE * perRun)
+      : followShared(load, shared, events)
     const { cost, value } = yield* measured(
       Effect.gen(function* () {
         yield* runtime.run({ _tag: "Pace", sessions: fleet.sessions, envelopes, perSecond })
@@ -51,7 +65,18 @@ export const latency = Effect.fn("Latency.measure")(
       cpuSeconds
     )
     yield* closeFleet(fleet)
-    const found: LatencyFound = { load, ...value, cost }
+    const plain =
+      shared === undefined
+        ? undefined
+        : yield* plainPush(
+            {
+              frameBytes: Math.round(value.bytes / load.subscribers / events),
+              frames: events,
+              perSecond: load.eventsPerSecond
+            },
+            readersOf(load)
+          )
+    const found: LatencyFound = { load, ...value, cost, plain }
     return found
   },
   (effect) => Effect.scoped(effect)
@@ -83,13 +108,19 @@ const followRuns = Effect.fnUntraced(function* (load: LatencyLoad, runIds: Reado
   return { brought, cpuSeconds: Effect.succeed(0) }
 })
 
-/** Clients of the stream of the whole log, in a process of their own. */
-const followLog = Effect.fnUntraced(function* ({ subscribers }: LatencyLoad, events: number) {
-  const readers = yield* openTailReaders(subscribers, Math.min(subscribers, LISTENERS_OF_LOG))
+const readersOf = ({ subscribers }: LatencyLoad) => ({
+  clients: subscribers,
+  listeners: Math.min(subscribers, MOST_LISTENERS)
+})
+
+/** Clients of one stream, in a process of their own. */
+const followShared = Effect.fnUntraced(function* (load: LatencyLoad, path: string, events: number) {
+  const target = yield* ControlPlaneProcess
+  const readers = yield* openTailReaders({ ...readersOf(load), target, path })
   return { brought: readers.brought(events), cpuSeconds: readers.cpuSeconds }
 })
 
-export const latencyOutcome = ({ bytes, cost, load, millis }: LatencyFound): Outcome => {
+export const latencyOutcome = ({ bytes, cost, load, millis, plain }: LatencyFound): Outcome => {
   const { aim, eventsPerSecond, ofLog, runs, subscribers } = load
   const of = (name: string, value: number): Figure => ({ name, value, unit: "ms", better: "less" })
   const figures: ReadonlyArray<Figure> = [
@@ -97,6 +128,7 @@ export const latencyOutcome = ({ bytes, cost, load, millis }: LatencyFound): Out
     of("p95", millis.p95),
     { ...of("p99", millis.p99), ...(aim !== undefined && { aim }) },
     of("max", millis.max),
+    ...(plain === undefined ? [] : [of("p99 of a plain server", plain.millis.p99)]),
     ...costFigures(cost)
   ]
   const scenario =
@@ -104,11 +136,16 @@ export const latencyOutcome = ({ bytes, cost, load, millis }: LatencyFound): Out
       ? `tails ${eventsPerSecond}/s of ${runs} runs, ${subscribers} SSE of the log`
       : `latency ${eventsPerSecond}/s, ${runs} x ${subscribers} SSE`
   const readersInWords =
-    ofLog === true && cost.helpersCpu !== undefined ? `, the clients' CPU ${number(cost.helpersCpu)} s` : ""
+    plain !== undefined && cost.helpersCpu !== undefined ? `, the clients' CPU ${number(cost.helpersCpu)} s` : ""
+  const plainInWords =
+    plain === undefined
+      ? ""
+      : `; a plain server with the same bytes: p50 ${number(plain.millis.p50)}, p99 ${number(plain.millis.p99)} ms` +
+        (plain.cpu === undefined ? "" : `, CPU ${number(plain.cpu)} s`)
   const line =
     `${scenario}: p50 ${number(millis.p50)}, p95 ${number(millis.p95)}, p99 ${number(millis.p99)}, ` +
     `max ${number(millis.max)} ms ` +
     `over ${number(millis.count)} deliveries in ${number(cost.seconds)} s ` +
-    `(${number(bytes / BYTES_PER_MEGABYTE / cost.seconds)} MB/s), ${costInWords(cost)}${readersInWords}`
+    `(${number(bytes / BYTES_PER_MEGABYTE / cost.seconds)} MB/s), ${costInWords(cost)}${readersInWords}${plainInWords}`
   return { scenario, line, figures }
 }

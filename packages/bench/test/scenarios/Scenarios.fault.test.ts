@@ -73,6 +73,8 @@ layer(layerBench.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestServi
     Effect.gen(function* () {
       const found = yield* latency({ runs: 2, subscribers: 3, ofLog: true, eventsPerSecond: 400, seconds: 0.1 })
       assert.strictEqual(found.millis.count, 40 * 3)
+      // A plain server sends them the same beside.
+      assert.strictEqual(found.plain?.millis.count, 40 * 3)
     })
   )
 

@@ -1,11 +1,12 @@
 import * as Schema from "effect/Schema"
 
-/** What the bench asks of the process that reads the stream of the whole log. */
+/** What the bench asks of the process that reads many streams. */
 export const ReadersCommand = Schema.Union([
   /** Opens so many clients, of which some tell when each event came; answered when all have their first bytes. */
   Schema.TaggedStruct("Open", {
     url: Schema.String,
     headers: Schema.Record(Schema.String, Schema.String),
+    path: Schema.String,
     clients: Schema.Int,
     listeners: Schema.Int
   }),
@@ -29,3 +30,20 @@ export const ReadersReply = Schema.Union([
   Schema.TaggedStruct("Brought", { millis: Spread, bytes: Schema.Int })
 ])
 export type ReadersReply = typeof ReadersReply.Type
+
+/**
+ * What the bench asks of the plain server: frames of so many bytes, made at an even pace and sent to whoever is
+ * connected. Answered when all are handed to the sockets.
+ */
+export const PushCommand = Schema.TaggedStruct("Push", {
+  frameBytes: Schema.Int,
+  frames: Schema.Int,
+  perSecond: Schema.Number
+})
+export type PushCommand = typeof PushCommand.Type
+
+export const PushReply = Schema.Union([
+  Schema.TaggedStruct("Listening", { port: Schema.Int }),
+  Schema.TaggedStruct("Pushed", {})
+])
+export type PushReply = typeof PushReply.Type

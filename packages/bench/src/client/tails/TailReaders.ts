@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { ChildFailed, startChild } from "../../process/ChildProcess.ts"
 import { cpuSecondsOfTree } from "../../process/CpuTime.ts"
 import type { Spread } from "../../Statistics.ts"
-import { ControlPlaneProcess } from "../../service/ControlPlaneProcess.ts"
+import type { StreamTarget } from "../EventStream.ts"
 import { type ReadersCommand, ReadersReply } from "./Protocol.ts"
 
 export interface TailReaders {
@@ -14,19 +14,33 @@ export interface TailReaders {
 
 const NAME = "readers"
 
+export interface TailReadersOptions {
+  readonly target: StreamTarget
+  /** Of the stream that all of them follow. */
+  readonly path: string
+  readonly clients: number
+  /** So many of them tell when each event came; the others count what they are sent. */
+  readonly listeners: number
+}
+
 /**
- * Opens clients of the stream of the whole log in a process of their own, until the scope closes: two hundred clients
- * are work enough that they would be late beside anything else.
+ * Opens many clients of one stream in a process of their own, until the scope closes: two hundred clients are work
+ * enough that they would be late beside anything else.
  */
-export const openTailReaders = Effect.fn("TailReaders.open")(function* (clients: number, listeners: number) {
-  const { headers, url } = yield* ControlPlaneProcess
+export const openTailReaders = Effect.fn("TailReaders.open")(function* ({
+  clients,
+  listeners,
+  path,
+  target
+}: TailReadersOptions) {
   const child = yield* startChild<ReadersCommand, ReadersReply>({
     name: NAME,
     entry: new URL("./main.ts", import.meta.url),
     environment: {},
     reply: ReadersReply
   })
-  yield* child.ask({ _tag: "Open", url, headers, clients, listeners })
+  const { headers, url } = target
+  yield* child.ask({ _tag: "Open", url, headers, path, clients, listeners })
   const brought = Effect.fnUntraced(function* (events: number) {
     const reply = yield* child.ask({ _tag: "Await", events })
     return reply._tag === "Brought" ? reply : yield* new ChildFailed({ name: NAME, reason: `answered ${reply._tag}` })

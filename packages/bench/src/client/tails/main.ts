@@ -4,7 +4,7 @@ import * as Scope from "effect/Scope"
 import { serveParent } from "../../process/ParentLink.ts"
 import { readStamp } from "../../runtime/History.ts"
 import { spreadOf } from "../../Statistics.ts"
-import { type EventStream, followEvents, LOG_STREAM } from "../EventStream.ts"
+import { type EventStream, followEvents } from "../EventStream.ts"
 import type { StreamBroken } from "../StreamProgress.ts"
 import { countEvents } from "./CountEvents.ts"
 import { ReadersCommand, type ReadersReply } from "./Protocol.ts"
@@ -22,13 +22,13 @@ const program = Effect.gen(function* () {
     const emitted = readStamp(frame)
     if (emitted !== undefined) millis.push((receivedMicros - emitted) / MICROS_PER_MILLI)
   }
-  const open = Effect.fnUntraced(function* ({ clients, headers, listeners, url }: Of<"Open">) {
+  const open = Effect.fnUntraced(function* ({ clients, headers, listeners, path, url }: Of<"Open">) {
     const target = { url, headers }
     // Spread over all of them, as those that are served last wait longest.
     const every = Math.ceil(clients / listeners)
     const opened = yield* Effect.forEach(
       Array.from({ length: clients }, (_, number) => number),
-      (number) => (number % every === 0 ? followEvents(target, LOG_STREAM, listener) : countEvents(target, LOG_STREAM)),
+      (number) => (number % every === 0 ? followEvents(target, path, listener) : countEvents(target, path)),
       { concurrency: OPENED_AT_ONCE }
     )
     streams.push(...opened)

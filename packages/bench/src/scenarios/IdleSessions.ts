@@ -36,8 +36,8 @@ const BYTES_PER_MIB = 1024 * 1024
 const MILLIS_PER_SECOND = 1_000
 const NANOS_PER_SECOND = 1e9
 const PATIENCE = Duration.minutes(10)
-/** How long is waited for what follows from the end of a run: checkpoints, tallies. */
-const AFTERMATH = Duration.seconds(10)
+/** How long is waited for what follows from the end of a run, checkpoints and tallies, and for V8's own work. */
+const AFTERMATH = Duration.seconds(30)
 
 /**
  * Opens sessions in which nothing happens, looks at the process that follows them, lets another one take them up, and
@@ -69,6 +69,8 @@ const opened = Effect.fnUntraced(function* (load: IdleSessionsLoad) {
   }
   yield* Effect.sleep(AFTERMATH)
   const open = yield* memory
+  // A full collection of a large heap keeps V8 busy for a while afterwards.
+  yield* Effect.sleep(AFTERMATH)
   const started = yield* usage
   yield* Effect.sleep(Duration.seconds(load.seconds))
   const cpu = ((yield* usage).cpuSeconds - started.cpuSeconds) / load.seconds

@@ -56,6 +56,15 @@ export class ControlPlaneProcess extends Context.Service<
     Layer.effect(ControlPlaneProcess, startControlPlane(environment))
 }
 
+/** The surroundings that the image gives the service (docs/operations.md#memory). */
+const AS_SHIPPED = {
+  NODE_ENV: "production",
+  NODE_OPTIONS: "--max-semi-space-size=8",
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_TRIM_THRESHOLD_: "131072",
+  MALLOC_MMAP_THRESHOLD_: "131072"
+}
+
 /** Starts the service; it ends with the scope. */
 const startControlPlane = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
   const database = yield* BenchDatabase
@@ -65,7 +74,7 @@ const startControlPlane = Effect.fnUntraced(function* (environment: Readonly<Rec
     name: NAME,
     entry: new URL("./main.ts", import.meta.url),
     environment: {
-      NODE_ENV: "production",
+      ...AS_SHIPPED,
       LOG_LEVEL: "warn",
       HOST: "127.0.0.1",
       PORT: "0",

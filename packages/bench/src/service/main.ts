@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { layerFromSettings } from "@runplane/control-plane"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
@@ -17,6 +18,8 @@ const collectorOf = (): (() => void) => {
   const collect: unknown = runInNewContext("gc")
   return () => (typeof collect === "function" ? collect() : undefined)
 }
+/** V8 gives emptied pages back in the background. */
+const GIVEN_BACK_AFTER = Duration.seconds(5)
 const BYTES_PER_KIB = 1024
 const MICROS_PER_SECOND = 1e6
 
@@ -34,12 +37,13 @@ const program = Effect.gen(function* () {
     }
   })
   const collect = yield* Effect.sync(collectorOf)
-  const memory = Effect.sync((): ServiceReply => {
+  const memory = Effect.gen(function* () {
     // What finalizers of the first let go is collected by the second.
     collect()
     collect()
+    yield* Effect.sleep(GIVEN_BACK_AFTER)
     const { heapUsed, rss } = process.memoryUsage()
-    return { _tag: "Memory", residentBytes: rss, heapBytes: heapUsed }
+    return { _tag: "Memory", residentBytes: rss, heapBytes: heapUsed } satisfies ServiceReply
   })
   const answer = (command: ServiceCommand): Effect.Effect<ServiceReply> => {
     switch (command._tag) {

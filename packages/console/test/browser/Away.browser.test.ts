@@ -4,8 +4,9 @@ import { recordedEvents, serveRun } from "./Served.ts"
 import {
   ask,
   CONTROL_PLANE,
+  completedExample,
   go,
-  launchExample,
+  light,
   openPage,
   PATIENCE_MS,
   picture,
@@ -19,24 +20,12 @@ let decided = ""
 
 beforeAll(async () => {
   await startStack()
-  decided = await ended()
+  decided = await completedExample()
 }, 4 * PATIENCE_MS)
 afterAll(tearDown)
 
-const light = (page: Page, state: string) =>
-  page.locator(`[data-light="${state}"]`).locator("visible=true").first().waitFor()
-
 const lightSays = (page: Page, words: string) =>
   page.locator("[data-light]").getByText(words).locator("visible=true").first().waitFor()
-
-const ended = async (): Promise<string> => {
-  const id = await launchExample()
-  for (let left = 60; left > 0; left--) {
-    const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${id}?wait=terminal&timeoutMs=10000`)
-    if (body.status === "completed") return id
-  }
-  throw new Error("the run did not complete")
-}
 
 describe("a control plane that is away for a while", () => {
   it("reads what came after the end of a run once the control plane is back", async () => {

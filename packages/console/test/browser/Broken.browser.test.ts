@@ -3,8 +3,8 @@ import type { Locator, Page } from "playwright-core"
 import {
   ask,
   CONTROL_PLANE,
+  completedExample,
   go,
-  launchExample,
   openPage,
   PATIENCE_MS,
   picture,
@@ -116,18 +116,9 @@ const sideBySide = async <A>(items: ReadonlyArray<A>, visit: (item: A) => Promis
   await Promise.all(Array.from({ length: 4 }, worker))
 }
 
-const ended = async (): Promise<string> => {
-  const id = await launchExample()
-  for (let left = 60; left > 0; left--) {
-    const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${id}?wait=terminal&timeoutMs=10000`)
-    if (body.status === "completed") return id
-  }
-  throw new Error("the run did not complete")
-}
-
 let first: Promise<string> | undefined
 /** A run that has completed, the same for every test that asks. */
-const decided = (): Promise<string> => (first ??= ended())
+const decided = (): Promise<string> => (first ??= completedExample())
 
 describe("pages that have nothing, or cannot have it", () => {
   it(
@@ -154,7 +145,7 @@ describe("pages that have nothing, or cannot have it", () => {
   it(
     "say why they cannot be read, under which request, and go on when the service answers again",
     async () => {
-      const [left, right] = [await decided(), await ended()]
+      const [left, right] = [await decided(), await completedExample()]
       const places = Object.entries(CASES).map(
         ([name, kind], number) =>
           [

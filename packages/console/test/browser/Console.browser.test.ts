@@ -7,6 +7,7 @@ import {
   KEY,
   LAUNCHER,
   launchExample,
+  light,
   openPage,
   picture,
   startStack,
@@ -21,9 +22,6 @@ let decided = ""
 
 beforeAll(startStack)
 afterAll(tearDown)
-
-const light = (page: Page, state: string) =>
-  page.locator(`[data-light="${state}"]`).locator("visible=true").first().waitFor()
 
 const lightSays = (page: Page, words: string) =>
   page.locator("[data-light]").getByText(words).locator("visible=true").first().waitFor()

@@ -2,10 +2,10 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import {
   ask,
   CONTROL_PLANE,
+  completedExample,
   go,
   KEY,
   LAUNCHER,
-  launchExample,
   openPage,
   picture,
   startStack,
@@ -16,14 +16,14 @@ import {
 
 beforeAll(async () => {
   await startStack()
-  await endedExample()
+  await completedExample()
 })
 afterAll(tearDown)
 
 const get = async (path: string) => (await ask("GET", `${CONTROL_PLANE}${path}`)).body
 
-/** Launches the example and waits for its end; answers its run as it is then. */
-const endedExample = async () => get(`/runs/${await launchExample()}?wait=terminal&timeoutMs=60000`)
+/** The run of a further example, as it is when it has completed. */
+const endedExample = async () => get(`/runs/${await completedExample()}`)
 
 /** An answer with this text in its members of these names. */
 const withTextsIn = (value: unknown, names: ReadonlyArray<string>, text: string): unknown => {

@@ -4,9 +4,10 @@ import { crowdedRun, heavyRun, longRun, recordedEvents, serveRun } from "./Serve
 import {
   ask,
   CONTROL_PLANE,
+  completedExample,
   go,
   KEY,
-  launchExample,
+  light,
   openPage,
   PATIENCE_MS,
   picture,
@@ -20,16 +21,9 @@ let decided = ""
 
 beforeAll(async () => {
   await startStack()
-  decided = await launchExample()
-  for (let left = 600; left > 0; left--) {
-    const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${decided}?wait=terminal&timeoutMs=10000`)
-    if (body.status === "completed") break
-  }
+  decided = await completedExample()
 }, 4 * PATIENCE_MS)
 afterAll(tearDown)
-
-const light = (page: Page, state: string) =>
-  page.locator(`[data-light="${state}"]`).locator("visible=true").first().waitFor()
 
 const get = async (path: string) => (await ask("GET", `${CONTROL_PLANE}/runs/${decided}${path}`)).body
 

@@ -186,6 +186,20 @@ export const launchExample = async (): Promise<string> => {
   return String(answer.controlPlaneRun.runId)
 }
 
+/** Launches the example and waits until it has completed; answers its run. */
+export const completedExample = async (): Promise<string> => {
+  const id = await launchExample()
+  for (let left = 60; left > 0; left--) {
+    const { body } = await ask("GET", `${CONTROL_PLANE}/runs/${id}?wait=terminal&timeoutMs=10000`)
+    if (body.status === "completed") return id
+  }
+  throw new Error("the run did not complete")
+}
+
+/** Waits until the light of a page says so. */
+export const light = (page: Page, state: string) =>
+  page.locator(`[data-light="${state}"]`).locator("visible=true").first().waitFor()
+
 export const tearDown = async (): Promise<void> => {
   await browser?.close()
   browser = undefined

@@ -1,4 +1,5 @@
 import { CircuitBreaker } from "@runplane/runtime"
+import { LogLevelSwitch } from "@runplane/server"
 import { type Call, openSse, request } from "@runplane/testing"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -55,6 +56,8 @@ export const layerTestService = ({ observer, port, settings }: TestServiceOption
     Layer.provideMerge(CircuitBreaker.layer()),
     Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
     Layer.provideMerge(layerTestDatabase),
+    // Without it the files of one worker would share the level that one of them has left.
+    Layer.provideMerge(Layer.sync(LogLevelSwitch, () => ({ level: "Info" as const }))),
     Layer.provide(
       ConfigProvider.layer(ConfigProvider.fromEnv({ env: { NODE_ENV: "test", THROTTLE_LIMIT: "100000", ...settings } }))
     )

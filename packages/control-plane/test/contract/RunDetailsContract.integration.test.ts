@@ -15,6 +15,7 @@ const get = (path: string, says: string, answer: unknown, over: Partial<Statemen
 })
 
 const SESSION = randomUUID()
+const REQUESTED = randomUUID()
 const NAMED = "a-session-that-is-no-uuid"
 const CALLBACK = { url: "https://192.0.2.1/cancel", bearer: "b34rer" }
 const keyed = (key: string, over: Parameters<typeof descriptor>[0] = {}) =>
@@ -59,13 +60,13 @@ contract("Runs, the record", [
         "POST",
         "/runs",
         descriptor({
-          session: { sessionId: SESSION.replace(/.$/, "0") },
+          session: { sessionId: REQUESTED },
           execution: { requester: { actorId: "u1", actorType: "user" } }
         })
       ]
     ],
     method: "GET",
-    path: `/runs/${SESSION.replace(/.$/, "0")}`,
+    path: `/runs/${REQUESTED}`,
     status: 200,
     answer: { metadata: { requester: { actorId: "u1", actorType: "user" } } }
   },

@@ -25,14 +25,49 @@ export const useUrlState = <P extends object>(
   return [values, set]
 }
 
+/** One clock for all who want to know the time equally often: a long list has hundreds of them. */
+const clocks = new Map<number, Clock>()
+
+interface Clock {
+  readonly subscribe: (listener: () => void) => () => void
+  readonly get: () => number
+}
+
+const clockOf = (everyMs: number): Clock => {
+  const known = clocks.get(everyMs)
+  if (known !== undefined) return known
+  const listeners = new Set<() => void>()
+  let now = Date.now()
+  let timer: ReturnType<typeof setInterval> | undefined
+  const tick = () => {
+    now = Date.now()
+    for (const listener of listeners) listener()
+  }
+  const clock: Clock = {
+    subscribe: (listener) => {
+      listeners.add(listener)
+      timer ??= setInterval(tick, everyMs)
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size > 0) return
+        clearInterval(timer)
+        timer = undefined
+      }
+    },
+    get: () => {
+      // Nobody has let it tick for a while.
+      if (timer === undefined && Date.now() - now >= everyMs) now = Date.now()
+      return now
+    }
+  }
+  clocks.set(everyMs, clock)
+  return clock
+}
+
 /** The time, told anew every so many milliseconds. */
 export const useNow = (everyMs: number): number => {
-  const [now, setNow] = useState(() => Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs)
-    return () => clearInterval(timer)
-  }, [everyMs])
-  return now
+  const { get, subscribe } = clockOf(everyMs)
+  return useSyncExternalStore(subscribe, get)
 }
 
 /** The value once it has been the same for so many milliseconds. */

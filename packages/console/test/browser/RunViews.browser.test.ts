@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Page } from "playwright-core"
+import { framesOf, MOST_DROPPED } from "./Frames.ts"
 import { crowdedRun, heavyRun, longRun, recordedEvents, serveRun } from "./Served.ts"
 import {
   ask,
@@ -28,11 +29,6 @@ afterAll(tearDown)
 const get = async (path: string) => (await ask("GET", `${CONTROL_PLANE}/runs/${decided}${path}`)).body
 
 const settle = (page: Page) => page.waitForFunction(() => document.querySelector(".skeleton") === null)
-
-/** A frame that took longer was seen to be dropped: three of those of a screen. */
-const LONG_FRAME_MS = 50
-/** Share of long frames that scrolling may add to those of the same page at rest. */
-const MOST_DROPPED = 0.2
 
 describe("the views of a run in a browser", () => {
   it(
@@ -341,37 +337,11 @@ describe("the views of a run in a browser", () => {
       await serveRun(page, decided, longRun(await recordedEvents(decided), 20_000))
       await go(page, `/runs/${decided}?view=events`)
       await light(page, "complete")
-      // Idle and scrolled stretches take turns, so that other work on the machine falls on both.
-      const { idle, scrolled } = await page.evaluate(async () => {
-        const list = document.querySelector("[role=listbox]")
-        if (list === null) throw new Error("there is no list")
-        const stretch = async (step: number) => {
-          const took: Array<number> = []
-          let before = await new Promise<number>(requestAnimationFrame)
-          for (let frame = 0; frame < 60; frame++) {
-            list.scrollTop += step
-            const now = await new Promise<number>(requestAnimationFrame)
-            took.push(now - before)
-            before = now
-          }
-          return took
-        }
-        const top = list.scrollTop
-        const idle: Array<number> = []
-        const scrolled: Array<number> = []
-        for (let turn = 0; turn < 4; turn++) {
-          idle.push(...(await stretch(0)))
-          scrolled.push(...(await stretch(turn % 2 === 0 ? 900 : -900)))
-          if (turn % 2 === 0 && list.scrollTop === top) throw new Error("the list did not scroll")
-        }
-        return { idle, scrolled }
+      const { longIdle, longScrolled } = await framesOf(page, {
+        name: "20,000 events",
+        selector: "[role=listbox]",
+        step: 900
       })
-      const shareOfLong = (frames: ReadonlyArray<number>) =>
-        frames.filter((ms) => ms > LONG_FRAME_MS).length / frames.length
-      const [longIdle, longScrolled] = [shareOfLong(idle), shareOfLong(scrolled)]
-      process.stdout.write(
-        `20,000 events: ${(100 * longScrolled).toFixed(1)} % of the frames were long, ${(100 * longIdle).toFixed(1)} % idle\n`
-      )
       assert.isBelow(longScrolled - longIdle, MOST_DROPPED)
       const devtools = await context.newCDPSession(page)
       await devtools.send("HeapProfiler.collectGarbage")

@@ -1,5 +1,5 @@
-import { ArrowUp, PanelRight } from "lucide-react"
-import { Suspense, useEffect, useMemo, useRef, useState } from "react"
+import { ArrowUp } from "lucide-react"
+import { memo, Suspense, useEffect, useMemo, useRef, useState } from "react"
 import { useLocation } from "wouter"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
@@ -7,30 +7,24 @@ import { lazily } from "../../ui/lazily.ts"
 import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { counted, whole } from "../../view/Format.ts"
-import { runFacts } from "../../view/RunFacts.ts"
 import { Bulk } from "./Bulk.tsx"
 import { type Column, columnsOf } from "./Columns.tsx"
 import { Filters } from "./Filters.tsx"
 import { isFiltered, type RunFilters, runParams } from "./RunQuery.ts"
+import { cellClass, type RowActions, RunRow } from "./RunRow.tsx"
 import { useRuns } from "./useRuns.ts"
 import { useSelection } from "./useSelection.ts"
 
+/** Drawn again when the filters change, not while the list is scrolled. */
+const FiltersOnce = memo(Filters)
 const Peek = lazily(() => import("./Peek.tsx"))
 
 const HEIGHTS: Readonly<Record<RunFilters["density"], number>> = { comfortable: 42, compact: 32 }
 
+/** Rows drawn beyond each edge: a row of this list is dear. */
+const OVERSCAN = 6
 /** Rows before the end at which the next page is asked for. */
 const AHEAD = 30
-
-const fromClass: Readonly<Record<NonNullable<Column["from"]>, string>> = {
-  md: "max-md:hidden",
-  lg: "max-lg:hidden",
-  xl: "max-xl:hidden",
-  "2xl": "max-2xl:hidden"
-}
-
-const cellClass = ({ align, from }: Column) =>
-  `flex min-w-0 items-center ${align === "right" ? "justify-end text-right" : ""} ${from === undefined ? "" : fromClass[from]}`
 
 /** Widths of the columns that a screen has room for, as tracks of a grid. */
 const tracks = (columns: ReadonlyArray<Column>, narrowest: ReadonlyArray<Column["from"]>) =>
@@ -52,11 +46,11 @@ export default function RunsPage() {
   useTitle("Runs")
 
   const height = HEIGHTS[filters.density]
-  const rows = useFixedRows({ count: runs.length, height })
+  const rows = useFixedRows({ count: runs.length, height, overscan: OVERSCAN })
   const { scroller } = rows
   const columns = useMemo(() => columnsOf(filters.columns), [filters.columns])
   const selected = useMemo(() => runs.filter(({ id }) => selection.ids.has(id)), [runs, selection.ids])
-  const peeked = runs.find(({ id }) => id === filters.peek)
+  const peeked = filters.peek === "" ? undefined : runs.find(({ id }) => id === filters.peek)
 
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
   const { last } = rows
@@ -112,6 +106,16 @@ export default function RunsPage() {
   } as React.CSSProperties
   const rowClass =
     "grid items-center gap-x-3 px-4 grid-cols-(--t-s) md:grid-cols-(--t-md) lg:grid-cols-(--t-lg) xl:grid-cols-(--t-xl) 2xl:grid-cols-(--t-2xl)"
+  const { toggle } = selection
+  const act = useMemo(
+    (): RowActions => ({
+      choose: setChosen,
+      open: (run) => go(`/runs/${run}`),
+      peek: (run) => set({ peek: run }),
+      toggle
+    }),
+    [go, set, toggle]
+  )
   const hasFailed = list.isError && runs.length === 0
 
   return (
@@ -125,7 +129,7 @@ export default function RunsPage() {
           {waiting > 0 ? `${counted(waiting, "newer run")}, press n to see` : ""}
         </span>
       </div>
-      <Filters filters={filters} set={set} searchRef={searchRef} total={total} />
+      <FiltersOnce filters={filters} set={set} searchRef={searchRef} total={total} />
       {selected.length === 0 ? null : <Bulk runs={selected} onClear={() => selection.setAll([])} />}
       {list.isError && runs.length > 0 ? (
         <Stale since={list.dataUpdatedAt} error={list.error} retry={() => void list.refetch()} />
@@ -182,64 +186,21 @@ export default function RunsPage() {
               {rows.items.map(({ index, start }) => {
                 const run = runs[index]
                 if (run === undefined) return null
-                const facts = runFacts(run)
                 return (
-                  <div
+                  <RunRow
                     key={run.id}
-                    role="row"
-                    aria-rowindex={index + 1}
-                    data-row={index}
-                    onClick={(event) => {
-                      if (window.getSelection()?.toString() === "" && !event.defaultPrevented) go(`/runs/${run.id}`)
-                    }}
-                    className={`${rowClass} row-at cursor-pointer border-b border-line hover:bg-sunken ${
-                      index === chosen ? "bg-accent-soft" : ""
-                    }`}
-                    style={{ height, transform: `translateY(${start}px)` }}
-                  >
-                    <span role="cell" className="flex items-center" onClick={(event) => event.stopPropagation()}>
-                      <input
-                        type="checkbox"
-                        aria-label={`Choose ${facts.title}`}
-                        checked={selection.ids.has(run.id)}
-                        onChange={() => selection.toggle(run.id)}
-                      />
-                    </span>
-                    {columns.map((column) => (
-                      <span key={column.id} role="cell" className={cellClass(column)}>
-                        {column.id === "run" ? (
-                          <a
-                            href={`${import.meta.env.BASE_URL}runs/${run.id}`}
-                            className="min-w-0 truncate"
-                            onFocus={() => setChosen(index)}
-                            onClick={(event) => {
-                              if (event.ctrlKey || event.metaKey || event.shiftKey) return event.stopPropagation()
-                              event.preventDefault()
-                              go(`/runs/${run.id}`)
-                            }}
-                          >
-                            {column.cell(run, facts, now)}
-                          </a>
-                        ) : (
-                          column.cell(run, facts, now)
-                        )}
-                      </span>
-                    ))}
-                    <span role="cell" className="max-md:hidden">
-                      <button
-                        type="button"
-                        aria-label={`Look at ${facts.title}`}
-                        title="Look at it beside the list"
-                        className="rounded p-1 text-muted hover:text-accent"
-                        onClick={(event) => {
-                          event.stopPropagation()
-                          set({ peek: run.id })
-                        }}
-                      >
-                        <PanelRight size={14} aria-hidden />
-                      </button>
-                    </span>
-                  </div>
+                    run={run}
+                    index={index}
+                    start={start}
+                    height={height}
+                    columns={columns}
+                    className={rowClass}
+                    isChosen={index === chosen}
+                    isSelected={selection.ids.has(run.id)}
+                    // Of a run that has ended nothing changes with time.
+                    now={run.endedAt === undefined ? now : 0}
+                    act={act}
+                  />
                 )
               })}
             </div>

@@ -1,0 +1,110 @@
+import type { Run } from "@runplane/api"
+import { PanelRight } from "lucide-react"
+import { memo } from "react"
+import { runFacts } from "../../view/RunFacts.ts"
+import type { Column } from "./Columns.tsx"
+
+const fromClass: Readonly<Record<NonNullable<Column["from"]>, string>> = {
+  md: "max-md:hidden",
+  lg: "max-lg:hidden",
+  xl: "max-xl:hidden",
+  "2xl": "max-2xl:hidden"
+}
+
+export const cellClass = ({ align, from }: Column): string =>
+  `flex min-w-0 items-center ${align === "right" ? "justify-end text-right" : ""} ${from === undefined ? "" : fromClass[from]}`
+
+/** What can be done with a row; the same object while the list is scrolled. */
+export interface RowActions {
+  readonly choose: (index: number) => void
+  readonly open: (runId: string) => void
+  readonly peek: (runId: string) => void
+  readonly toggle: (runId: string) => void
+}
+
+interface RunRowProps {
+  readonly run: Run
+  readonly index: number
+  /** CSS pixels. */
+  readonly start: number
+  readonly height: number
+  readonly columns: ReadonlyArray<Column>
+  readonly className: string
+  readonly isChosen: boolean
+  readonly isSelected: boolean
+  readonly now: number
+  readonly act: RowActions
+}
+
+/** A run of the list. Drawn again only when something of it has changed, however fast the list is scrolled. */
+export const RunRow = memo(function RunRow({
+  act,
+  className,
+  columns,
+  height,
+  index,
+  isChosen,
+  isSelected,
+  now,
+  run,
+  start
+}: RunRowProps) {
+  const facts = runFacts(run)
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 1}
+      data-row={index}
+      onClick={(event) => {
+        if (window.getSelection()?.toString() === "" && !event.defaultPrevented) act.open(run.id)
+      }}
+      className={`${className} row-at [contain:layout_style] cursor-pointer border-b border-line hover:bg-sunken ${
+        isChosen ? "bg-accent-soft" : ""
+      }`}
+      style={{ height, transform: `translateY(${start}px)` }}
+    >
+      <span role="cell" className="flex items-center" onClick={(event) => event.stopPropagation()}>
+        <input
+          type="checkbox"
+          aria-label={`Choose ${facts.title}`}
+          checked={isSelected}
+          onChange={() => act.toggle(run.id)}
+        />
+      </span>
+      {columns.map((column) => (
+        <span key={column.id} role="cell" className={cellClass(column)}>
+          {column.id === "run" ? (
+            <a
+              href={`${import.meta.env.BASE_URL}runs/${run.id}`}
+              className="min-w-0 truncate"
+              onFocus={() => act.choose(index)}
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return event.stopPropagation()
+                event.preventDefault()
+                act.open(run.id)
+              }}
+            >
+              {column.cell(run, facts, now)}
+            </a>
+          ) : (
+            column.cell(run, facts, now)
+          )}
+        </span>
+      ))}
+      <span role="cell" className="max-md:hidden">
+        <button
+          type="button"
+          aria-label={`Look at ${facts.title}`}
+          title="Look at it beside the list"
+          className="rounded p-1 text-muted hover:text-accent"
+          onClick={(event) => {
+            event.stopPropagation()
+            act.peek(run.id)
+          }}
+        >
+          <PanelRight size={14} aria-hidden />
+        </button>
+      </span>
+    </div>
+  )
+})

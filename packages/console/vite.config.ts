@@ -6,6 +6,10 @@ import { withoutProse } from "./build/withoutProse.ts"
 
 export default defineConfig({
   base: "/console/",
+  resolve: {
+    // For Reacts that have no such hook of their own.
+    alias: [{ find: /^use-sync-external-store\/shim(\/index\.js)?$/, replacement: "react" }]
+  },
   plugins: [withoutProse(), react(), tailwindcss(), shrink()],
   build: {
     target: "es2023",

@@ -7,10 +7,11 @@ import { CallFailed, isPassing } from "./client/Problem.ts"
 import { session } from "./client/Session.ts"
 import type { Place } from "./shell/Place.ts"
 import { Shell } from "./shell/Shell.tsx"
-import { SignIn } from "./shell/SignIn.tsx"
 import { useStore } from "./ui/hooks.ts"
 import { lazily } from "./ui/lazily.ts"
 import { Empty, Failure, Skeleton } from "./ui/States.tsx"
+
+const SignIn = lazily(() => import("./shell/SignIn.tsx"))
 
 /** The parts of the console, each loaded with its page. */
 const parts = {
@@ -90,7 +91,13 @@ const placesOf = ({ launcherUrl }: Config): ReadonlyArray<Place> => [
 
 export const App = ({ config }: { readonly config: Config }) => {
   const { isRefused } = useStore(session)
-  if (isRefused) return <SignIn />
+  if (isRefused) {
+    return (
+      <Suspense fallback={null}>
+        <SignIn />
+      </Suspense>
+    )
+  }
   return (
     <QueryClientProvider client={queries}>
       <Router base={import.meta.env.BASE_URL.replace(/\/$/, "")}>

@@ -28,7 +28,7 @@ export interface RunView {
 const NOTHING: RunView = { count: 0, head: 0, snapshot: undefined, phase: "connecting", error: undefined }
 
 /** Events that are asked for at a time after the stream has ended. */
-const REST_PAGE = 1_000
+const REST_PAGE = 100
 
 /** While a long run comes in, the page is drawn this often: to draw it takes longer than to take in the events. */
 const DRAWN_EVERY_MS = 250

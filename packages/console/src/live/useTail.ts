@@ -1,9 +1,10 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { useEffect, useReducer, useRef, useState } from "react"
 import type { CallFailed } from "../client/Problem.ts"
+import { inBounds } from "./EventSize.ts"
 import { followLog } from "./LogFollower.ts"
 
-/** Events that are kept; older ones are dropped. */
+/** Events that are kept, large ones shortened; older ones are dropped. */
 export const MOST_EVENTS = 20_000
 
 export interface Tail {
@@ -51,7 +52,8 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
     const stop = followLog(
       { q },
       {
-        take: (events, isPast) => {
+        take: (taken, isPast) => {
+          const events = taken.map(inBounds)
           const { held, shown } = store.current
           store.current.isBegun = true
           if (isPast) shown.push(...events.toReversed())

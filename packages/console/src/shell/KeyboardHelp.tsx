@@ -2,7 +2,7 @@ import { Kbd } from "../ui/basics.tsx"
 import { activeShortcuts } from "../ui/Keys.ts"
 
 /** The keys that work on this page, by group. */
-export const KeyboardHelp = () => {
+export default function KeyboardHelp() {
   const shortcuts = activeShortcuts()
   const groups = [...new Set(shortcuts.map(({ group }) => group))]
   return (

@@ -8,12 +8,12 @@ import { type Shortcut, useShortcuts } from "../ui/Keys.ts"
 import { lazily } from "../ui/lazily.ts"
 import { Overlay } from "../ui/Overlay.tsx"
 import { ConnectionLight } from "./ConnectionLight.tsx"
-import { KeyboardHelp } from "./KeyboardHelp.tsx"
 import type { Place } from "./Place.ts"
 import { carried, ScopeFields } from "./ScopeFields.tsx"
 import { nextTheme, type Theme, theme } from "./Theme.ts"
 
 const Who = lazily(() => import("./Who.tsx"))
+const KeyboardHelp = lazily(() => import("./KeyboardHelp.tsx"))
 const Palette = lazily(() => import("./Palette.tsx"))
 
 const themeIcons: Readonly<Record<Theme, LucideIcon>> = { system: SunMoon, light: Sun, dark: Moon }
@@ -90,7 +90,9 @@ export const Shell = ({
         {children}
       </main>
       <Overlay open={isHelpOpen} onClose={() => setHelpOpen(false)} title="Keys">
-        <KeyboardHelp />
+        <Suspense fallback={null}>
+          <KeyboardHelp />
+        </Suspense>
       </Overlay>
       {isPaletteOpen ? (
         <Suspense fallback={null}>

@@ -4,7 +4,7 @@ import { session, signIn } from "../client/Session.ts"
 import { useStore, useTitle } from "../ui/hooks.ts"
 
 /** The page that stands in front of all others while the service refuses the calls. */
-export const SignIn = () => {
+export default function SignIn() {
   const { key, why } = useStore(session)
   const [given, setGiven] = useState("")
   useTitle("Sign in")

@@ -37,19 +37,23 @@ const kindOf = (event: CanonicalEvent): string | undefined => {
 }
 
 /** Where each phase of a run begins. Kinds that take turns with each other count as one phase after the first turn. */
-export const phasesOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Phase> => {
-  const phases: Array<Phase> = []
-  const seen = new Set<string>()
-  for (const event of events) {
+export class PhaseList {
+  readonly phases: Array<Phase> = []
+  readonly #seen = new Set<string>()
+
+  add(event: CanonicalEvent): void {
     const title = kindOf(event)
-    if (title === undefined || seen.has(title)) continue
-    phases.push({ index: event.index, title })
-    seen.add(title)
+    if (title === undefined || this.#seen.has(title)) return
+    this.phases.push({ index: event.index, title })
     // After a pause everything may begin again.
-    if (title === "Suspended" || title === "Resumed") {
-      seen.clear()
-      seen.add(title)
-    }
+    if (title === "Suspended" || title === "Resumed") this.#seen.clear()
+    this.#seen.add(title)
   }
-  return phases
+}
+
+/** The phases of these events. */
+export const phasesOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Phase> => {
+  const list = new PhaseList()
+  for (const event of events) list.add(event)
+  return list.phases
 }

@@ -1,10 +1,24 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { framesOf, MOST_DROPPED } from "./Frames.ts"
-import { ask, CONTROL_PLANE, completedExample, go, openPage, PATIENCE_MS, startStack, tearDown } from "./Stage.ts"
+import { serveHugeRun } from "./HugeRun.ts"
+import {
+  ask,
+  CONTROL_PLANE,
+  completedExample,
+  go,
+  light,
+  openPage,
+  PATIENCE_MS,
+  picture,
+  startStack,
+  tearDown
+} from "./Stage.ts"
+
+let decided = ""
 
 beforeAll(async () => {
   await startStack()
-  await completedExample()
+  decided = await completedExample()
 }, 4 * PATIENCE_MS)
 afterAll(tearDown)
 
@@ -52,6 +66,58 @@ describe("many runs", () => {
       await context.close()
     },
     4 * PATIENCE_MS
+  )
+})
+
+/** What a browser tab is given for a run, bytes, with the page itself. */
+const MOST_HEAP = 400e6
+
+describe("a run larger than what a browser holds", () => {
+  it(
+    "is followed in bounded memory, and read again where somebody goes back",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      const run = await serveHugeRun(page, decided, { events: 60_000, largeEvery: 1_000, characters: 1_200_000 })
+      await go(page, `/runs/${decided}?view=events`)
+      await light(page, "complete")
+      const devtools = await context.newCDPSession(page)
+      await devtools.send("HeapProfiler.collectGarbage")
+      const { usedSize } = await devtools.send("Runtime.getHeapUsage")
+      process.stdout.write(`60,000 events, 60 of them of a megabyte: ${Math.round(usedSize / 1e6)} MB of heap\n`)
+      assert.isBelow(usedSize, MOST_HEAP)
+      const note = page.getByRole("note")
+      await note.getByText(/^Drawn from events [\d,]+ to 60,000 of this long run/).waitFor()
+      await picture(page, "run-huge-light")
+
+      // A large event is shortened, and read whole as soon as it is opened; whether it is still here or not.
+      for (const index of [59_000, 1_000]) {
+        await go(page, `/runs/${decided}?view=events&event=${index}`)
+        const details = page.getByRole("complementary", { name: "Event", exact: true })
+        await details.getByRole("heading", { name: `Event ${index}` }).waitFor()
+        await details.getByRole("button", { name: "all 1,200,000 characters" }).waitFor()
+      }
+
+      // The beginning was dropped: it is read again, with the state of its own.
+      await go(page, `/runs/${decided}?view=raw&part=state&at=1500`)
+      await page.getByText("Drawn from events 1,001 to 1,500 of this long run").waitFor()
+      await page.getByText("as of event 1,500,").waitFor()
+      const state = await page.getByRole("region", { name: "State as JSON" }).evaluate(async (region) => {
+        let text = ""
+        for (let top = -1; region.scrollTop > top; ) {
+          top = region.scrollTop
+          text += region.textContent
+          region.scrollTop += region.clientHeight
+          await new Promise(requestAnimationFrame)
+        }
+        return text
+      })
+      const { timeline } = run.stateAfter(1_500)
+      assert.match(state, new RegExp(`totalEvents"?: ?${timeline.totalEvents}(?!\\d)`))
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      run.stop()
+      await context.close()
+    },
+    6 * PATIENCE_MS
   )
 })
 

@@ -1,4 +1,4 @@
-import { decodeEvent, projectAll } from "@runplane/domain"
+import { decodeEvent, projectAll, type RunState } from "@runplane/domain"
 import * as Result from "effect/Result"
 import type { Page } from "playwright-core"
 import { ask, CONTROL_PLANE } from "./Stage.ts"
@@ -20,7 +20,7 @@ export const recordedEvents = async (runId: string): Promise<ReadonlyArray<Recor
   (await ask("GET", `${CONTROL_PLANE}/runs/${runId}/events?limit=1000`)).body
 
 /** Events in this order, numbered and timed anew. */
-const numbered = (events: ReadonlyArray<Recorded>) => {
+export const numbered = (events: ReadonlyArray<Recorded>) => {
   const start = Date.parse(events[0]?.ts ?? "")
   return events.map((event, at) => ({
     ...event,
@@ -31,13 +31,17 @@ const numbered = (events: ReadonlyArray<Recorded>) => {
   }))
 }
 
-/** Serves a page these events as those of a run, with the state that the projector makes of them. */
-export const serveRun = async (page: Page, runId: string, given: ReadonlyArray<Recorded>): Promise<void> => {
-  const events = numbered(given)
-  const state = projectAll(
+/** The state that the projector makes of events. */
+export const projected = (runId: string, events: ReadonlyArray<Recorded>): RunState =>
+  projectAll(
     runId,
     events.map((event) => Result.getOrThrow(decodeEvent(event)))
   )
+
+/** Serves a page these events as those of a run, with the state that the projector makes of them. */
+export const serveRun = async (page: Page, runId: string, given: ReadonlyArray<Recorded>): Promise<void> => {
+  const events = numbered(given)
+  const state = projected(runId, events)
   const frames = [
     `event: snapshot\ndata: ${JSON.stringify(state)}\n\n`,
     ...events.map((event) => `event: canonical_event\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`)

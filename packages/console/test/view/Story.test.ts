@@ -3,8 +3,9 @@ import { callsOf, spendersOf } from "../../src/view/Cost.ts"
 import { proposalsOf } from "../../src/view/Decision.ts"
 import { countTypes, type EventFilter, filterEvents, gistOf, whoOf } from "../../src/view/Events.ts"
 import { laneEventsOf } from "../../src/view/Lanes.ts"
+import { markOf } from "../../src/view/Marks.ts"
 import { storyOf } from "../../src/view/Story.ts"
-import { densityOf, marksOf, timeScale } from "../../src/view/Strip.ts"
+import { densityOf, timeScale } from "../../src/view/Strip.ts"
 import { DECISION, eventsOf, said } from "../support.ts"
 
 const decision = eventsOf(DECISION)
@@ -114,7 +115,10 @@ describe("the list of events", () => {
 describe("the strip and the lanes", () => {
   it("mark proposals, votes, refusals, the decision and the end", () => {
     assert.deepStrictEqual(
-      marksOf(decision).map(({ index, kind }) => `${index} ${kind}`),
+      decision.flatMap((event) => {
+        const mark = markOf(event)
+        return mark === undefined ? [] : [`${mark.index} ${mark.kind}`]
+      }),
       ["3 proposal", "6 vote", "7 objection", "8 vote", "9 denial", "10 vote", "11 decision", "12 end"]
     )
   })

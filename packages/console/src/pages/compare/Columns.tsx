@@ -23,14 +23,14 @@ const HEIGHT = 30
 const keyOf = (event: CanonicalEvent) => `${event.recorded.type} ${whoOf(event)}`
 
 /** The events of both runs in aligned columns, and both runs at one place: a step of one moves the other along. */
-export const Columns = ({ at, left, onMove, right }: ColumnsProps) => {
+export default function Columns({ at, left, onMove, right }: ColumnsProps) {
   const rows = useMemo(() => align(left.events.map(keyOf), right.events.map(keyOf)), [left, right])
   const place =
     at === undefined
       ? rows.length - 1
       : Math.max(
           0,
-          rows.findIndex((row) => row.left === at - 1)
+          rows.findIndex((row) => row.left === at - left.start - 1)
         )
   const list = useFixedRows({ count: rows.length, height: HEIGHT })
   const { scroller } = list
@@ -38,19 +38,20 @@ export const Columns = ({ at, left, onMove, right }: ColumnsProps) => {
     if (at === undefined || scroller === null) return
     scroller.scrollTop = Math.max(0, place * HEIGHT - scroller.clientHeight / 2)
   }, [at, place, scroller])
-  const reached = useMemo(() => reachedAt(rows, place), [rows, place])
+  const reached = useMemo(() => reachedAt(rows, place, left.start, right.start), [rows, place, left, right])
   const same = rows.filter((row) => row.left !== undefined && row.right !== undefined).length
 
   /** Moves to the row in which a side has its event with this index. */
   const moveTo = (side: "left" | "right", index: number) => {
-    const row = rows.findIndex((candidate) => candidate[side] === index - 1)
-    const leftAt = reachedAt(rows, row).left
+    const { start } = side === "left" ? left : right
+    const row = rows.findIndex((candidate) => candidate[side] === index - start - 1)
+    const leftAt = reachedAt(rows, row, left.start, right.start).left
     onMove(leftAt === left.count ? undefined : Math.max(1, leftAt))
   }
   return (
     <Part
       title="Events"
-      note={`${counted(same, "step")} in both, ${whole(left.count - same)} only left, ${whole(right.count - same)} only right${
+      note={`${counted(same, "step")} in both, ${whole(left.events.length - same)} only left, ${whole(right.events.length - same)} only right${
         Math.max(left.count, right.count) >= MOST_COMPARED ? `; of the first ${whole(MOST_COMPARED)} of each` : ""
       }`}
     >
@@ -89,13 +90,13 @@ export const Columns = ({ at, left, onMove, right }: ColumnsProps) => {
   )
 }
 
-/** How far both runs are at a row: the indices of the last events up to it. */
-const reachedAt = (rows: ReadonlyArray<AlignedRow>, place: number) => {
-  let left = 0
-  let right = 0
+/** How far both runs are at a row: the indices of the last events up to it. Each begins after so many events. */
+const reachedAt = (rows: ReadonlyArray<AlignedRow>, place: number, leftStart: number, rightStart: number) => {
+  let left = leftStart
+  let right = rightStart
   for (const row of rows.slice(0, place + 1)) {
-    if (row.left !== undefined) left = row.left + 1
-    if (row.right !== undefined) right = row.right + 1
+    if (row.left !== undefined) left = leftStart + row.left + 1
+    if (row.right !== undefined) right = rightStart + row.right + 1
   }
   return { left, right }
 }

@@ -1,19 +1,20 @@
 import type { Run } from "@runplane/api"
 import { useQuery } from "@tanstack/react-query"
 import { ArrowLeftRight, Check, Link2 } from "lucide-react"
-import { useMemo, useState } from "react"
+import { Suspense, useMemo, useState } from "react"
 import { callRuns } from "../../client/Client.ts"
-import { readLog } from "../../live/readEvents.ts"
 import { Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { Sheet, Shown, To } from "../../ui/kit.tsx"
+import { lazily } from "../../ui/lazily.ts"
 import { RunPicker } from "../../ui/RunPicker.tsx"
-import { Empty, Failure } from "../../ui/States.tsx"
+import { Empty, Failure, Skeleton } from "../../ui/States.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import { numberParam, textParam } from "../../view/UrlState.ts"
-import { Columns } from "./Columns.tsx"
 import { SideBySide } from "./SideBySide.tsx"
+
+const Columns = lazily(() => import("./Columns.tsx"))
 
 export const compareParams = { left: textParam, right: textParam, at: numberParam(1) }
 
@@ -150,7 +151,10 @@ const Both = ({ set, state: { at, left, right } }: BothProps) => {
   const rightState = useRead(["run state", right], (api) => api.runs.state({ params: { id: right } }))
   const logs = useQuery({
     queryKey: ["compared events", left, right],
-    queryFn: ({ signal }) => Promise.all([readLog(left, signal), readLog(right, signal)])
+    queryFn: async ({ signal }) => {
+      const { readLog } = await import("../../live/readEvents.ts")
+      return Promise.all([readLog(left, signal), readLog(right, signal)])
+    }
   })
   const states = useMemo(
     () =>
@@ -187,7 +191,9 @@ const Both = ({ set, state: { at, left, right } }: BothProps) => {
       </Shown>
       <Shown read={logs} what="The events cannot be read" rows={8} height={32}>
         {([leftLog, rightLog]) => (
-          <Columns left={leftLog} right={rightLog} at={at} onMove={(index) => set({ at: index })} />
+          <Suspense fallback={<Skeleton rows={8} height={32} />}>
+            <Columns left={leftLog} right={rightLog} at={at} onMove={(index) => set({ at: index })} />
+          </Suspense>
         )}
       </Shown>
     </>

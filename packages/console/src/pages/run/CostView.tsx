@@ -24,7 +24,7 @@ export default function CostView({ page, set, shown }: CostViewProps) {
   const calls = useMemo(() => callsOf(shown.events), [shown.events])
   const spenders = useMemo(() => spendersOf(calls), [calls])
   const columns = useMemo(() => columnsOf(calls, MOST_COLUMNS), [calls])
-  const selected = page.event === undefined ? undefined : shown.all[page.event - 1]
+  const selected = page.event === undefined ? undefined : shown.all[page.event - shown.start - 1]
   const { callCount, completionTokens, estimatedCostUsd, promptTokens, totalTokens } = shown.state.llm.totals
   if (callCount === 0) {
     return <Empty title="No call of a language model was reported">Agents report their calls as signals.</Empty>

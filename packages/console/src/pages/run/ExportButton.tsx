@@ -11,7 +11,7 @@ const MOST_EVENTS = 50_000
 const query = { includeCanonical: true, includeRaw: false, eventLimit: MOST_EVENTS, format: "json" } as const
 
 /** Saves the run with its events as a file. By the client, since a link has no key. */
-export const ExportButton = ({ runId }: { readonly runId: string }) => {
+export default function ExportButton({ runId }: { readonly runId: string }) {
   const save = useMutation({
     mutationFn: () => call((api) => api.insights.export({ params: { id: runId }, query })),
     onSuccess: (bundle) => {

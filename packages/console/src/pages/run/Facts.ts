@@ -5,6 +5,8 @@ import type { CanonicalEvent, RunState } from "@runplane/domain"
 export interface Shown {
   readonly run: Run
   readonly state: RunState
+  /** Events of the run before those that are here: nothing is left out at 0. */
+  readonly start: number
   /** The events up to the place. */
   readonly events: ReadonlyArray<CanonicalEvent>
   /** All that are here, for what shows the whole run. */

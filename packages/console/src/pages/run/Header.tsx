@@ -10,9 +10,9 @@ import { useMay } from "../../ui/useMe.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
 import { dollars, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { elapsedOf, runFacts } from "../../view/RunFacts.ts"
-import { ExportButton } from "./ExportButton.tsx"
 import type { Shown } from "./Facts.ts"
 
+const ExportButton = lazily(() => import("./ExportButton.tsx"))
 const ActionDialog = lazily(() => import("./ActionDialog.tsx"))
 
 interface Offer {
@@ -58,6 +58,14 @@ const deadlineOf = ({ events }: Shown): number | undefined => {
   }
   return undefined
 }
+
+/** Keeps the place of the button until it is here. */
+const ExportPlace = () => (
+  <span aria-hidden className="btn invisible px-2">
+    <Archive size={14} />
+    <span className="max-2xl:sr-only">Export</span>
+  </span>
+)
 
 /** What the run is, how it stands, what it cost, and what can be done with it. */
 export const Header = ({ shown }: { readonly shown: Shown }) => {
@@ -106,7 +114,11 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
               <span className={RARE.has(offered) ? "max-2xl:sr-only" : "max-lg:sr-only"}>{title}</span>
             </button>
           ))}
-          {may("operator") ? <ExportButton runId={run.id} /> : null}
+          {may("operator") ? (
+            <Suspense fallback={<ExportPlace />}>
+              <ExportButton runId={run.id} />
+            </Suspense>
+          ) : null}
           {may("operator") && facts.scenario !== undefined ? (
             <Link href={`/launch?from=${encodeURIComponent(run.id)}`} className="btn px-2" title="Run again">
               <RotateCcw size={14} aria-hidden />

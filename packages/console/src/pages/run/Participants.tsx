@@ -18,7 +18,7 @@ const icons: Readonly<Record<ParticipantStatus, LucideIcon>> = {
 const MOST = 300
 
 /** Who takes part, and what each did last. */
-export const Participants = ({ shown }: { readonly shown: Shown }) => {
+export default function Participants({ shown }: { readonly shown: Shown }) {
   const { participants, run } = shown.state
   return (
     <div className="p-3">

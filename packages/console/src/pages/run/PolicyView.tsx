@@ -6,7 +6,7 @@ import { useNow } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { Empty } from "../../ui/States.tsx"
 import { proposalsOf } from "../../view/Decision.ts"
-import { counted } from "../../view/Format.ts"
+import { counted, whole } from "../../view/Format.ts"
 import { policyWords } from "../../view/PolicyWords.ts"
 import { type Mark, type TallyRow, tallyMarks, tallyOf } from "../../view/Tally.ts"
 import type { Shown } from "./Facts.ts"
@@ -25,7 +25,17 @@ const NAMED = 24
 const MOST_TALLIES = 20
 
 /** The rules that governed the run, how the votes stand under them, and what can still become of it. */
-export default function PolicyView({ page, set, shown }: PolicyViewProps) {
+export default function PolicyView(props: PolicyViewProps) {
+  if (props.shown.start === 0) return <Rules {...props} />
+  return (
+    <Empty title="This run is too long to be judged here">
+      The votes among its first {whole(props.shown.start)} events count, which this page had to drop. The command line
+      and the API answer for all of it: <code>forecast</code>, <code>decision/why</code> and <code>what-if</code>.
+    </Empty>
+  )
+}
+
+const Rules = ({ page, set, shown }: PolicyViewProps) => {
   const { by, run } = useGoverning(shown.events)
   const { policy } = shown.state
   const { ruled } = by

@@ -1,6 +1,7 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { ChevronLeft, ChevronRight } from "lucide-react"
 import { useMemo } from "react"
+import { useWhole } from "../../live/useWhole.ts"
 import { JsonLines } from "../../ui/JsonLines.tsx"
 import { readableBytes } from "../../view/Bytes.ts"
 import type { Shown } from "./Facts.ts"
@@ -20,6 +21,8 @@ const PARTS = [
 
 /** The JSON itself: of an event as it came and as it is read, of the state at this place, and of the run's record. */
 export default function RawView({ page, set, shown }: RawViewProps) {
+  const here = eventOf(page, shown)
+  const { event } = useWhole(shown.run.id, here?.seq, here)
   return (
     <div className="flex h-full flex-col">
       <div
@@ -46,7 +49,7 @@ export default function RawView({ page, set, shown }: RawViewProps) {
         ) : page.part === "run" ? (
           <JsonLines label="Run as JSON" value={shown.run} />
         ) : (
-          <TwoFaces event={eventOf(page, shown)} />
+          <TwoFaces event={event} />
         )}
       </div>
     </div>
@@ -54,32 +57,33 @@ export default function RawView({ page, set, shown }: RawViewProps) {
 }
 
 /** The event that is looked at, else the last one at this place. */
-const eventOf = (page: RunPageState, { all, events }: Shown): CanonicalEvent | undefined =>
-  (page.event === undefined ? undefined : all[page.event - 1]) ?? events.at(-1)
+const eventOf = (page: RunPageState, { all, events, start }: Shown): CanonicalEvent | undefined =>
+  (page.event === undefined ? undefined : all[page.event - start - 1]) ?? events.at(-1)
 
 const Stepper = ({ page, set, shown }: RawViewProps) => {
   const event = eventOf(page, shown)
   if (event === undefined) return null
   const { index } = event
+  const last = shown.start + shown.all.length
   return (
     <span className="ml-auto flex items-center gap-1">
       <button
         type="button"
         aria-label="Event before"
         className="btn px-1.5"
-        disabled={index <= 1}
+        disabled={index <= shown.start + 1}
         onClick={() => set({ event: index - 1 })}
       >
         <ChevronLeft size={15} aria-hidden />
       </button>
       <span className="num">
-        event {index} of {shown.all.length}
+        event {index} of {last}
       </span>
       <button
         type="button"
         aria-label="Next event"
         className="btn px-1.5"
-        disabled={index >= shown.all.length}
+        disabled={index >= last}
         onClick={() => set({ event: index + 1 })}
       >
         <ChevronRight size={15} aria-hidden />

@@ -16,11 +16,12 @@ import {
   Wallet,
   Waypoints
 } from "lucide-react"
-import { memo, Suspense, useDeferredValue, useMemo } from "react"
+import { memo, Suspense, useDeferredValue, useMemo, useRef } from "react"
 import { callRuns } from "../../client/Client.ts"
 import type { RunView } from "../../live/RunFollower.ts"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useRun } from "../../live/useRun.ts"
+import { useWhole } from "../../live/useWhole.ts"
 import { useTitle, useUrlState } from "../../ui/hooks.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { lazily } from "../../ui/lazily.ts"
@@ -28,8 +29,9 @@ import { Empty, Failure, Skeleton, Stale } from "../../ui/States.tsx"
 import { runFacts } from "../../view/RunFacts.ts"
 import type { Shown } from "./Facts.ts"
 import { Header } from "./Header.tsx"
-import { Participants } from "./Participants.tsx"
+import { LeftOut } from "./LeftOut.tsx"
 import { type RunPageState, runPageParams, type SetRunPage } from "./RunParams.ts"
+import { useShown } from "./useShown.ts"
 
 const loadScrubber = () => import("./Scrubber.tsx")
 const loadStory = () => import("./StoryView.tsx")
@@ -42,6 +44,7 @@ for (const load of [loadScrubber, loadStory]) {
 }
 
 const Inspector = lazily(() => import("./Inspector.tsx"))
+const Participants = lazily(() => import("./Participants.tsx"))
 const Scrubber = lazily(loadScrubber)
 const StoryView = lazily(loadStory)
 const DecisionView = lazily(() => import("./DecisionView.tsx"))
@@ -126,13 +129,25 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
     })),
     { keys: "Escape", says: "Close the event", group: "Run", run: () => set({ event: undefined }) }
   ])
-  const shown = useShown(run, log, view, page.at)
+  const place = useShown(run, log, view, page.at)
+  // While another stretch of a long run is read, what was shown before stays.
+  const last = useRef(place.shown)
+  last.current = place.shown ?? last.current
+  const shown = last.current
   // The place and the header follow at once, the view as soon as there is time: steps are not slowed down by it.
   const late = useDeferredValue(useMemo(() => ({ page, shown }), [page, shown]))
-  if (shown === undefined) return <Skeleton rows={10} height={44} />
-  const selected = page.event === undefined ? undefined : log?.events[page.event - 1]
+  const { event } = page
+  const here = event === undefined ? undefined : (place.log?.event(event) ?? log?.event(event))
+  const selected = useWhole(run.id, event === undefined ? undefined : log?.digest.seqs[event - 1], here)
+  const unread = place.error ?? selected.error
+  const failure =
+    unread === null ? null : (
+      <Failure what="Events that this page had dropped cannot be read again" error={unread} retry={place.retry} />
+    )
+  if (shown === undefined) return failure ?? <Skeleton rows={10} height={44} />
   return (
     <>
+      {failure}
       <Header shown={shown} />
       <div className="flex min-h-0 flex-1">
         <aside
@@ -140,26 +155,31 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
           tabIndex={0}
           className="no-print hidden w-[216px] shrink-0 overflow-auto border-r border-line bg-panel xl:block"
         >
-          <Participants shown={shown} />
+          <Suspense fallback={<Skeleton rows={6} height={44} />}>
+            <Participants shown={shown} />
+          </Suspense>
         </aside>
         <section className="flex min-w-0 flex-1 flex-col">
           <Tabs page={page} set={set} />
           <div
             role="tabpanel"
             aria-label={VIEWS.find(({ id }) => id === page.view)?.title}
-            className="min-h-0 flex-1 overflow-hidden"
+            className="flex min-h-0 flex-1 flex-col"
           >
-            <Suspense fallback={<Skeleton rows={8} height={48} />}>
-              <View page={late.page} set={set} shown={late.shown ?? shown} />
-            </Suspense>
+            <LeftOut shown={late.shown ?? shown} isShortened={log?.isShortened === true} />
+            <div className="min-h-0 flex-1 overflow-hidden">
+              <Suspense fallback={<Skeleton rows={8} height={48} />}>
+                <View page={late.page} set={set} shown={late.shown ?? shown} />
+              </Suspense>
+            </div>
           </div>
           <Suspense fallback={<div className="h-[76px] shrink-0 border-t border-line bg-panel" />}>
             <Scrubber log={log} count={view.count} page={page} set={set} isLive={!isTerminal(run.status)} />
           </Suspense>
         </section>
-        {selected === undefined ? null : (
+        {selected.event === undefined ? null : (
           <Suspense fallback={null}>
-            <Inspector event={selected} onClose={() => set({ event: undefined })} />
+            <Inspector event={selected.event} onClose={() => set({ event: undefined })} />
           </Suspense>
         )}
       </div>
@@ -233,34 +253,3 @@ const View = memo((props: ViewProps) => {
       return <RawView {...props} />
   }
 })
-
-/** The run at its place: as it is now, until more events are here than the service's own state knew. */
-const useShown = (run: Run, log: RunLog | undefined, view: RunView, at: number | undefined): Shown | undefined => {
-  const { count, snapshot } = view
-  const isNow = at === undefined || at >= count
-  const isBehind = snapshot !== undefined && count < snapshot.timeline.latestIndex
-  const seen = isBehind ? doubled(count, isNow ? 0 : at) : count
-  return useMemo(() => {
-    if (log === undefined) return undefined
-    const state = isNow ? (isBehind ? snapshot : log.stateAt(seen)) : log.stateAt(at)
-    const places = new Map(state.participants.map(({ participantId }, place) => [participantId, place]))
-    // The list grows in place: the copy is of what there is now.
-    const all = log.events.slice(0, seen)
-    return {
-      run,
-      state,
-      all,
-      events: isNow ? all : all.slice(0, at),
-      isWhole: isNow ? !isBehind : at <= log.count,
-      isNow,
-      placeOf: (id) => places.get(id) ?? 0
-    }
-  }, [run, log, seen, isBehind, isNow, snapshot, at])
-}
-
-/**
- * How many of so many events the views show while a long run comes in: a power of two, so that all that is drawn on the
- * way costs no more than the whole; at least up to the place that is shown.
- */
-const doubled = (count: number, least: number): number =>
-  count === 0 ? 0 : Math.max(2 ** Math.floor(Math.log2(count)), least)

@@ -3,8 +3,9 @@ import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import type { RunLog } from "../../live/RunLog.ts"
 import { useShortcuts } from "../../ui/Keys.ts"
 import { clockTime, whole } from "../../view/Format.ts"
-import { type Phase, phasesOf } from "../../view/Phases.ts"
-import { densityOf, type Mark, marksOf } from "../../view/Strip.ts"
+import type { Mark } from "../../view/Marks.ts"
+import type { Phase } from "../../view/Phases.ts"
+import { densityOf } from "../../view/Strip.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
 
 interface ScrubberProps {
@@ -28,8 +29,8 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   const [isPlaying, setPlaying] = useState(false)
   // While a long run comes in, what is read of all of its events follows when there is time.
   const seen = useDeferredValue(count)
-  const marks = useMemo(() => marksOf(log?.events ?? []), [log, seen])
-  const phases = useMemo(() => phasesOf(log?.events ?? []), [log, seen])
+  const marks = useMemo(() => log?.digest.marks ?? [], [log, seen])
+  const phases = useMemo(() => log?.digest.phases ?? [], [log, seen])
   const phase = phases.findLast(({ index }) => index <= at)
   const bookmarks = page.bookmarks.map(Number).filter((index) => index >= 1 && index <= count)
 
@@ -60,13 +61,13 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
   useEffect(() => {
     if (!isPlaying) return
     const from = at >= count ? 0 : at
-    const here = log?.events[from - 1]
-    const next = log?.events[from]
+    const here = log?.digest.times[from - 1]
+    const next = log?.digest.times[from]
     if (next === undefined) {
       setPlaying(false)
       return
     }
-    const gap = here === undefined ? 0 : Date.parse(next.ts) - Date.parse(here.ts)
+    const gap = here === undefined ? 0 : next - here
     const pause = Math.max(SHORTEST_STEP_MS, Math.min(LONGEST_STEP_MS, gap) / speed)
     const timer = setTimeout(() => {
       if (from + 1 >= latest.current.count) setPlaying(false)
@@ -75,11 +76,9 @@ export default function Scrubber({ count, isLive, log, page, set }: ScrubberProp
     return () => clearTimeout(timer)
   }, [isPlaying, at, count, speed, log])
 
-  const event = log?.events[at - 1]
+  const time = log?.digest.times[at - 1]
   const label =
-    event === undefined
-      ? "before the first event"
-      : `${isNow ? "" : "as of "}event ${whole(at)}, ${clockTime(Date.parse(event.ts))}`
+    time === undefined ? "before the first event" : `${isNow ? "" : "as of "}event ${whole(at)}, ${clockTime(time)}`
   return (
     <footer className="no-print shrink-0 border-t border-line bg-panel px-3 py-1.5">
       <div
@@ -253,8 +252,7 @@ const dotsOf = (marks: ReadonlyArray<Mark>, x: (index: number) => number) => {
  * what differs is the time between them: high bars are busy moments.
  */
 const busyness = (log: RunLog | undefined, bars: number): ReadonlyArray<number> => {
-  const events = log?.events ?? []
-  const times = events.map(({ ts }) => Date.parse(ts))
+  const times = log?.digest.times ?? []
   const perTime = densityOf(times, bars)
   if (times.length === 0) return perTime
   let start = Number.POSITIVE_INFINITY

@@ -29,7 +29,7 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
   // To explain a decision takes longer than to tell what was said: it waits until the place has settled.
   const settled = useSettled(shown, SETTLED_MS)
   const first = shown.events[0]
-  const start = first === undefined ? 0 : Date.parse(first.ts)
+  const start = first === undefined ? 0 : Date.parse(shown.start === 0 ? first.ts : shown.run.createdAt)
   const { current } = shown.state.decision
   const { isWhole } = shown
   const drawn = isWhole ? items.slice(-MOST) : items.slice(0, FIRST)

@@ -39,7 +39,7 @@ export default function TimelineView({ page, set, shown }: TimelineViewProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
   const [hovered, setHovered] = useState<CanonicalEvent>()
-  const until = shown.isNow ? Number.POSITIVE_INFINITY : shown.events.length
+  const until = shown.isNow ? Number.POSITIVE_INFINITY : shown.start + shown.events.length
 
   useEffect(() => {
     const element = canvas.current

@@ -1,20 +1,51 @@
-import { isTerminal, why } from "@runplane/domain"
+import { isTerminal, type Why, why } from "@runplane/domain"
+import { useQuery } from "@tanstack/react-query"
 import { CheckCircle2, CircleDashed, CircleHelp, XCircle } from "lucide-react"
 import { useMemo } from "react"
+import { callFor } from "../../client/Client.ts"
 import { Said } from "../../ui/basics.tsx"
+import { Failure } from "../../ui/States.tsx"
 import { counted, duration } from "../../view/Format.ts"
 import type { Shown } from "./Facts.ts"
 import { useGoverning } from "./useGoverning.ts"
+
+const ASKED_EVERY_MS = 10_000
 
 interface WhyCardProps {
   readonly shown: Shown
   readonly onSelect: (index: number) => void
 }
 
-/** Why the run ended as it did, or what is missing: computed here from the events, by the same code as the service. */
-export default function WhyCard({ onSelect, shown }: WhyCardProps) {
-  const { by, run } = useGoverning(shown.events)
-  const answer = useMemo(() => why(run, by), [run, by])
+/** Why the run ended as it did, or what is missing. */
+export default function WhyCard(props: WhyCardProps) {
+  const { isNow, start } = props.shown
+  if (start === 0) return <Computed {...props} />
+  if (isNow) return <Asked {...props} />
+  return <p className="text-muted">Why it stood so at this place is told of shorter runs only.</p>
+}
+
+/** Computed here from the events, by the same code as the service. */
+const Computed = (props: WhyCardProps) => {
+  const { by, run } = useGoverning(props.shown.events)
+  return <Card {...props} answer={useMemo(() => why(run, by), [run, by])} />
+}
+
+/** Told by the service: not all of its events are here. */
+const Asked = (props: WhyCardProps) => {
+  const { run } = props.shown
+  const { data, error, refetch } = useQuery({
+    queryKey: ["why", run.id, run.status],
+    refetchInterval: isTerminal(run.status) ? false : ASKED_EVERY_MS,
+    queryFn: ({ signal }) => callFor("application/json", (api) => api.decisions.why({ params: { id: run.id } }), signal)
+  })
+  if (error !== null) return <Failure what="The decision is not explained" error={error} retry={() => void refetch()} />
+  return typeof data === "object" ? <Card {...props} answer={data} /> : <div className="skeleton h-24" />
+}
+
+/** What the card shows of it. */
+type Told = Pick<Why, "counterfactuals" | "decidedAt" | "missing" | "notes" | "outcome" | "rules" | "summary">
+
+const Card = ({ answer, onSelect, shown }: WhyCardProps & { readonly answer: Told }) => {
   const indexOf = useMemo(() => new Map(shown.events.map(({ index, seq }) => [seq, index])), [shown.events])
   const { counterfactuals, decidedAt, missing, outcome, rules, summary } = answer
   const look = outcomeLook(outcome?.positive, outcome !== null, isTerminal(shown.state.run.status))

@@ -1,0 +1,25 @@
+import { useQuery } from "@tanstack/react-query"
+import type { RunLog } from "./RunLog.ts"
+
+const KEPT_MS = 60_000
+/** Events of a stretch. */
+const LENGTH = 1_000
+
+/** The stretch of a long run around a place that the browser has dropped; nothing while the place is still here. */
+export const useStretch = (runId: string, log: RunLog | undefined, at: number | undefined) => {
+  const isWanted = log !== undefined && at !== undefined && at <= log.start
+  /** Events before the stretch. */
+  const first = isWanted ? at - 1 - ((at - 1) % LENGTH) : undefined
+  const { data, error, refetch } = useQuery({
+    queryKey: ["stretch", runId, first],
+    enabled: isWanted,
+    gcTime: KEPT_MS,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => {
+      const { readStretch } = await import("./readEvents.ts")
+      const index = first ?? 0
+      return readStretch(runId, { index, seq: log?.digest.seqs[index - 1] ?? 0, length: LENGTH }, signal)
+    }
+  })
+  return { isWanted, log: data, error: isWanted ? error : null, refetch }
+}

@@ -1,0 +1,26 @@
+import type { CanonicalEvent } from "@runplane/domain"
+import { useQuery } from "@tanstack/react-query"
+import { isShortened } from "./EventSize.ts"
+
+/** Whole events are not kept: each may be as large as the runtime lets through. */
+const KEPT_MS = 5_000
+
+/**
+ * The event at a `seq` with everything that was recorded of it. What is `here` of it is shown until then, and for good
+ * when it is whole.
+ */
+export const useWhole = (
+  runId: string,
+  seq: number | undefined,
+  here: CanonicalEvent | undefined
+): { readonly event: CanonicalEvent | undefined; readonly error: Error | null } => {
+  const isWanted = seq !== undefined && (here === undefined || isShortened(here))
+  const { data, error } = useQuery({
+    queryKey: ["event", runId, seq],
+    enabled: isWanted,
+    gcTime: KEPT_MS,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => (await import("./readEvents.ts")).readEvent(runId, seq ?? 0, signal)
+  })
+  return { event: isWanted ? (data ?? here) : here, error: isWanted ? error : null }
+}

@@ -1,7 +1,7 @@
 import { type CanonicalEvent, decodeEvent } from "@runplane/domain"
 import * as Result from "effect/Result"
 
-/** What is kept of an event that is shortened: characters of a text, members of a list or an object, and of them all. */
+/** What is kept of an event that is shortened: characters of a text, members of a list or an object, and in all. */
 const LONGEST_TEXT = 1_000
 const MOST_MEMBERS = 64
 const MOST_IN_ALL = 200

@@ -13,8 +13,8 @@ export const MOST_COMPARED = 5_000
 type ReadPage = (query: { readonly afterSeq: number; readonly limit: number }) => Promise<ReadonlyArray<CanonicalEvent>>
 
 /**
- * Reads events onto the log until it has so many. The answers grow and shrink with what is in them. What does not follow
- * on what is here would come again and again, so it ends the reading.
+ * Reads events onto the log until it has so many. The answers grow and shrink with what is in them. What does not
+ * follow on what is here would come again and again, so it ends the reading.
  */
 const readOn = async (log: RunLog, until: number, read: ReadPage): Promise<void> => {
   let limit = FIRST_PAGE

@@ -46,7 +46,10 @@ export const jsonLines = (
     }
     const isList = Array.isArray(work.value)
     const [open, close] = isList ? ["[", "]"] : ["{", "}"]
-    const entries: ReadonlyArray<readonly [string, unknown]> = Object.entries(work.value)
+    // A typed value may have members that are not there.
+    const entries: ReadonlyArray<readonly [string, unknown]> = Object.entries(work.value).filter(
+      ([, member]) => member !== undefined
+    )
     if (entries.length === 0) {
       lines.push({ ...base, text: `${open}${close}`, kind: "word" })
       continue

@@ -188,6 +188,14 @@ describe("JSON as lines", () => {
     assert.isUndefined(valueAt(value, "/nowhere/else"))
   })
 
+  it("leaves out members that are not there", () => {
+    const lines = jsonLines({ here: 1, absent: undefined }, () => false)
+    assert.deepStrictEqual(
+      lines.map(({ name }) => name),
+      [undefined, "here", undefined]
+    )
+  })
+
   it("writes what is closed on one line", () => {
     const lines = jsonLines(value, (place) => place === "/a")
     assert.strictEqual(lines.find(({ place }) => place === "/a")?.text, "[ 3 items ]")

@@ -3,7 +3,7 @@ import { Suspense, useMemo } from "react"
 import { Avatar, Chip, Said, toneText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
-import { clockTime, compact, dollars, duration, exactTime, percent } from "../../view/Format.ts"
+import { clockTime, compact, dollars, duration, exactTime, percent, whole } from "../../view/Format.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import type { Shown } from "./Facts.ts"
 import { RecordButton } from "./RecordButton.tsx"
@@ -61,7 +61,7 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
           <h2 className="label mb-2">What was said</h2>
           {isWhole && items.length > MOST ? (
             <p className="mb-2 text-muted">
-              The latest {MOST} of {items.length}; the view Events has all.
+              The latest {MOST} of {whole(items.length)}; the view Events has all.
             </p>
           ) : null}
           {drawn.length === 0 && isWhole ? <p className="text-muted">Nobody has said anything yet.</p> : null}

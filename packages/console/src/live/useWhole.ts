@@ -13,14 +13,14 @@ export const useWhole = (
   runId: string,
   seq: number | undefined,
   here: CanonicalEvent | undefined
-): { readonly event: CanonicalEvent | undefined; readonly error: Error | null } => {
+): { readonly event: CanonicalEvent | undefined; readonly error: Error | null; readonly retry: () => void } => {
   const isWanted = seq !== undefined && (here === undefined || isShortened(here))
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ["event", runId, seq],
     enabled: isWanted,
     gcTime: KEPT_MS,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) => (await import("./readEvents.ts")).readEvent(runId, seq ?? 0, signal)
   })
-  return { event: isWanted ? (data ?? here) : here, error: isWanted ? error : null }
+  return { event: isWanted ? (data ?? here) : here, error: isWanted ? error : null, retry: () => void refetch() }
 }

@@ -142,7 +142,11 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
   const unread = place.error ?? selected.error
   const failure =
     unread === null ? null : (
-      <Failure what="Events that this page had dropped cannot be read again" error={unread} retry={place.retry} />
+      <Failure
+        what="Events that this page had dropped cannot be read again"
+        error={unread}
+        retry={place.error === null ? selected.retry : place.retry}
+      />
     )
   if (shown === undefined) return failure ?? <Skeleton rows={10} height={44} />
   return (

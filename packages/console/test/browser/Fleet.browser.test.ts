@@ -98,7 +98,12 @@ describe("a run larger than what a browser holds", () => {
       }
 
       // The beginning was dropped: it is read again, with the state of its own.
+      run.refuse(true)
       await go(page, `/runs/${decided}?view=raw&part=state&at=1500`)
+      const refused = page.getByRole("alert").filter({ hasText: "cannot be read again" })
+      await refused.getByText("run not found").waitFor()
+      run.refuse(false)
+      await refused.getByRole("button", { name: "Try again" }).click()
       await page.getByText("Drawn from events 1,001 to 1,500 of this long run").waitFor()
       await page.getByText("as of event 1,500,").waitFor()
       const state = await page.getByRole("region", { name: "State as JSON" }).evaluate(async (region) => {

@@ -12,9 +12,13 @@ interface Size {
   readonly characters: number
 }
 
+const NOT_FOUND = { statusCode: 404, error: "NotFound", errorCode: "RUN_NOT_FOUND", message: "run not found" }
+
 interface HugeRun {
   /** What the service says of the run after this many events. */
   readonly stateAfter: (count: number) => RunState
+  /** Whether what is asked for once more is refused. */
+  readonly refuse: (isRefused: boolean) => void
   readonly stop: () => void
 }
 
@@ -57,10 +61,16 @@ export const serveHugeRun = async (page: Page, runId: string, size: Size): Promi
     const [after, limit] = [Number(searchParams.get("afterSeq")), Number(searchParams.get("limit"))]
     return route.fulfill({ json: events.slice(after, after + limit).map(grown) })
   })
+  let isRefused = false
   await page.route(`${ofRun}/replay/state?*`, (route) =>
-    route.fulfill({ json: stateAfter(Number(new URL(route.request().url()).searchParams.get("seq"))) })
+    isRefused
+      ? route.fulfill({ status: 404, json: NOT_FOUND })
+      : route.fulfill({ json: stateAfter(Number(new URL(route.request().url()).searchParams.get("seq"))) })
   )
   return {
+    refuse: (next) => {
+      isRefused = next
+    },
     stateAfter,
     stop: () => {
       server.closeAllConnections()

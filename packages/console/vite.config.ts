@@ -16,6 +16,12 @@ export default defineConfig({
     // Inlined files would be data: addresses, which the Content-Security-Policy of scripts and fonts refuses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What every page calls the service with is one file: many small ones compress worse.
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [{ name: "client", test: /\/console\/src\/client\//, minShareCount: 3 }] }
+      }
+    },
     reportCompressedSize: false
   }
 })

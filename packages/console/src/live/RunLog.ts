@@ -30,6 +30,7 @@ export class RunLog {
   #events: Array<CanonicalEvent> = []
   #sizes: Array<number> = []
   #bytes = 0
+  #bytesTaken = 0
   /** Events from the start that are as short as they get. */
   #short = 0
   #isShortened = false
@@ -70,6 +71,11 @@ export class RunLog {
     return this.#isShortened
   }
 
+  /** About the memory that all its events took as they came. */
+  get bytesTaken(): number {
+    return this.#bytesTaken
+  }
+
   append(event: CanonicalEvent): Taken {
     if (event.index <= this.count) return "known"
     if (event.index > this.count + 1) return "gap"
@@ -77,6 +83,7 @@ export class RunLog {
     this.#events.push(event)
     this.#sizes.push(size)
     this.#bytes += size
+    this.#bytesTaken += size
     this.#lastSeq = event.seq
     this.digest.add(event)
     this.#latest = project(this.#latest, event)

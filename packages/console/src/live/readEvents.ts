@@ -1,6 +1,5 @@
 import type { CanonicalEvent } from "@runplane/domain"
 import { call, callRuns } from "../client/Client.ts"
-import { sizeOf } from "./EventSize.ts"
 import { RunLog } from "./RunLog.ts"
 
 /** Events of one answer: first a few, since nobody knows how large they are, then as many as fit. */
@@ -21,14 +20,11 @@ const readOn = async (log: RunLog, until: number, read: ReadPage): Promise<void>
   while (log.count < until) {
     const asked = Math.min(limit, until - log.count)
     const events = await read({ afterSeq: log.lastSeq, limit: asked })
-    const before = log.count
-    let bytes = 1
-    for (const event of events) {
-      log.append(event)
-      bytes += sizeOf(event.recorded)
-    }
-    if (events.length < asked || log.count === before) return
-    const fitting = Math.floor((events.length * BYTES_OF_A_PAGE) / bytes)
+    const before = { bytes: log.bytesTaken, count: log.count }
+    for (const event of events) log.append(event)
+    const taken = log.count - before.count
+    if (events.length < asked || taken === 0) return
+    const fitting = Math.floor((taken * BYTES_OF_A_PAGE) / (log.bytesTaken - before.bytes))
     limit = Math.max(1, Math.min(MOST_OF_A_PAGE, 4 * limit, fitting))
   }
 }

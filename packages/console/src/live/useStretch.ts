@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import type { RunLog } from "./RunLog.ts"
+import { loadReader } from "./useWhole.ts"
 
 const KEPT_MS = 60_000
 /** Events of a stretch. */
@@ -16,7 +17,7 @@ export const useStretch = (runId: string, log: RunLog | undefined, at: number | 
     gcTime: KEPT_MS,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) => {
-      const { readStretch } = await import("./readEvents.ts")
+      const { readStretch } = await loadReader()
       const index = first ?? 0
       return readStretch(runId, { index, seq: log?.digest.seqs[index - 1] ?? 0, length: LENGTH }, signal)
     }

@@ -2,6 +2,9 @@ import type { CanonicalEvent } from "@runplane/domain"
 import { useQuery } from "@tanstack/react-query"
 import { isShortened } from "./EventSize.ts"
 
+/** What reads again is loaded when something is to be read again, which is rare. */
+export const loadReader = () => import("./readEvents.ts")
+
 /** Whole events are not kept: each may be as large as the runtime lets through. */
 const KEPT_MS = 5_000
 
@@ -20,7 +23,7 @@ export const useWhole = (
     enabled: isWanted,
     gcTime: KEPT_MS,
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async ({ signal }) => (await import("./readEvents.ts")).readEvent(runId, seq ?? 0, signal)
+    queryFn: async ({ signal }) => (await loadReader()).readEvent(runId, seq ?? 0, signal)
   })
   return { event: isWanted ? (data ?? here) : here, error: isWanted ? error : null, retry: () => void refetch() }
 }

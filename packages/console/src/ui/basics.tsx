@@ -80,7 +80,8 @@ export const Said = ({ text, className = "" }: { readonly text: string; readonly
 
 /** A time relative to now; the exact instant with its zone on hover. */
 export const Time = ({ at, className = "" }: { readonly at: string; readonly className?: string }) => {
-  const now = useNow(5_000)
+  // What has just happened must not lie ahead of the clock.
+  const now = useNow(1_000)
   const ms = Date.parse(at)
   return (
     <time dateTime={at} title={exactTime(ms)} className={`num whitespace-nowrap ${className}`}>

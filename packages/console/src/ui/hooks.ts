@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react"
 import { useSearch } from "wouter"
 import { navigate } from "wouter/use-browser-location"
+import { clockOf } from "../view/Clock.ts"
 import type { Store } from "../view/Store.ts"
 import { readParams, type ValuesOf, writeParams } from "../view/UrlState.ts"
 
@@ -23,45 +24,6 @@ export const useUrlState = <P extends object>(
     [params]
   )
   return [values, set]
-}
-
-/** One clock for all who want to know the time equally often: a long list has hundreds of them. */
-const clocks = new Map<number, Clock>()
-
-interface Clock {
-  readonly subscribe: (listener: () => void) => () => void
-  readonly get: () => number
-}
-
-const clockOf = (everyMs: number): Clock => {
-  const known = clocks.get(everyMs)
-  if (known !== undefined) return known
-  const listeners = new Set<() => void>()
-  let now = Date.now()
-  let timer: ReturnType<typeof setInterval> | undefined
-  const tick = () => {
-    now = Date.now()
-    for (const listener of listeners) listener()
-  }
-  const clock: Clock = {
-    subscribe: (listener) => {
-      listeners.add(listener)
-      timer ??= setInterval(tick, everyMs)
-      return () => {
-        listeners.delete(listener)
-        if (listeners.size > 0) return
-        clearInterval(timer)
-        timer = undefined
-      }
-    },
-    get: () => {
-      // Nobody has let it tick for a while.
-      if (timer === undefined && Date.now() - now >= everyMs) now = Date.now()
-      return now
-    }
-  }
-  clocks.set(everyMs, clock)
-  return clock
 }
 
 /** The time, told anew every so many milliseconds. */

@@ -126,5 +126,41 @@ describe("a run larger than what a browser holds", () => {
   )
 })
 
+describe("a large event among those of all runs", () => {
+  it(
+    "is shortened in the list, and read whole when it is opened",
+    async () => {
+      const { context, misdeeds, page } = await openPage()
+      const [{ seq }] = (await ask("GET", `${CONTROL_PLANE}/runs/${decided}/events?limit=1`)).body
+      const grow = (event: { readonly seq: number; readonly data: object }) =>
+        event.seq === seq ? { ...event, data: { ...event.data, note: "x".repeat(1_200_000) } } : event
+      // Both lists have it: that of all runs, and that of its own.
+      await page.route(/\/events\?/, async (route) => {
+        const response = await route.fetch()
+        const json = await response.json()
+        return route.fulfill({
+          response,
+          json: Array.isArray(json) ? json.map(grow) : { ...json, data: json.data.map(grow) }
+        })
+      })
+      await go(page, "/events")
+      const row = page.locator(`[data-seq="${seq}"]`)
+      await page.locator("[data-seq]").first().waitFor()
+      await page.evaluate(async (wanted) => {
+        const list = document.querySelector("[data-seq]")?.closest("[tabindex]")
+        for (let tries = 0; tries < 200 && document.querySelector(wanted) === null; tries++) {
+          if (list) list.scrollTop += 200
+          await new Promise(requestAnimationFrame)
+        }
+      }, `[data-seq="${seq}"]`)
+      await row.click()
+      await page.getByRole("button", { name: "all 1,200,000 characters" }).waitFor()
+      assert.deepStrictEqual(misdeeds, { errors: [], foreign: [] })
+      await context.close()
+    },
+    4 * PATIENCE_MS
+  )
+})
+
 /** A UUID of its own for each place. */
 const idOf = (place: number) => `00000000-0000-4000-8000-${String(place).padStart(12, "0")}`

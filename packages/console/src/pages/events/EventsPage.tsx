@@ -2,6 +2,7 @@ import type { CanonicalEvent } from "@runplane/domain"
 import { Pause, Play, X } from "lucide-react"
 import { Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import { useTail } from "../../live/useTail.ts"
+import { useWhole } from "../../live/useWhole.ts"
 import { Id, Said, toneText } from "../../ui/basics.tsx"
 import { useNow, useTitle, useUrlState } from "../../ui/hooks.ts"
 import { JsonTree } from "../../ui/JsonTree.tsx"
@@ -300,25 +301,31 @@ const RateChart = ({ count, events, now, onBrush }: RateChartProps) => {
   )
 }
 
-const Details = ({ event }: { readonly event: CanonicalEvent }) => (
-  <>
-    <Facts
-      facts={[
-        ["Event", <Said key="type" text={event.recorded.type} className="font-mono text-[12px]" />],
-        [
-          "Run",
-          <span key="run" className="flex flex-col gap-1">
-            <Id id={event.runId} edge={10} label="run id" />
-            <To href={runLink(event)}>Open the run at event {event.index}</To>
-          </span>
-        ],
-        ["When", exactTime(Date.parse(event.ts))],
-        ["Place in the log", whole(event.seq)],
-        ["Id", <Id key="id" id={event.id} label="event id" />]
-      ]}
-    />
-    <div className="overflow-auto border-t border-line px-3 py-3">
-      <JsonTree value={event.recorded} />
-    </div>
-  </>
-)
+const Details = ({ event }: { readonly event: CanonicalEvent }) => {
+  const read = useWhole(event.runId, event.seq, event)
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Event", <Said key="type" text={event.recorded.type} className="font-mono text-[12px]" />],
+          [
+            "Run",
+            <span key="run" className="flex flex-col gap-1">
+              <Id id={event.runId} edge={10} label="run id" />
+              <To href={runLink(event)}>Open the run at event {event.index}</To>
+            </span>
+          ],
+          ["When", exactTime(Date.parse(event.ts))],
+          ["Place in the log", whole(event.seq)],
+          ["Id", <Id key="id" id={event.id} label="event id" />]
+        ]}
+      />
+      <div className="overflow-auto border-t border-line px-3 py-3">
+        {read.error === null ? null : (
+          <Failure what="The event is shown in part: the whole cannot be read" error={read.error} retry={read.retry} />
+        )}
+        <JsonTree value={read.event?.recorded} />
+      </div>
+    </>
+  )
+}

@@ -3,6 +3,7 @@ import { ChevronLeft, ChevronRight } from "lucide-react"
 import { useMemo } from "react"
 import { useWhole } from "../../live/useWhole.ts"
 import { JsonLines } from "../../ui/JsonLines.tsx"
+import { Failure } from "../../ui/States.tsx"
 import { readableBytes } from "../../view/Bytes.ts"
 import type { Shown } from "./Facts.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
@@ -22,7 +23,7 @@ const PARTS = [
 /** The JSON itself: of an event as it came and as it is read, of the state at this place, and of the run's record. */
 export default function RawView({ page, set, shown }: RawViewProps) {
   const here = eventOf(page, shown)
-  const { event } = useWhole(shown.run.id, here?.seq, here)
+  const { error, event, retry } = useWhole(shown.run.id, here?.seq, here)
   return (
     <div className="flex h-full flex-col">
       <div
@@ -43,6 +44,9 @@ export default function RawView({ page, set, shown }: RawViewProps) {
         ))}
         {page.part === "event" ? <Stepper page={page} set={set} shown={shown} /> : null}
       </div>
+      {error === null || page.part !== "event" ? null : (
+        <Failure what="The event is shown in part: the whole cannot be read" error={error} retry={retry} />
+      )}
       <div className="min-h-0 flex-1 bg-panel">
         {page.part === "state" ? (
           <JsonLines label="State as JSON" value={shown.state} openLevels={2} />

@@ -149,6 +149,7 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
       />
     )
   if (shown === undefined) return failure ?? <Skeleton rows={10} height={44} />
+  const drawn = late.shown ?? shown
   return (
     <>
       {failure}
@@ -159,7 +160,7 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
           tabIndex={0}
           className="no-print hidden w-[216px] shrink-0 overflow-auto border-r border-line bg-panel xl:block"
         >
-          <Suspense fallback={<Skeleton rows={6} height={44} />}>
+          <Suspense fallback={null}>
             <Participants shown={shown} />
           </Suspense>
         </aside>
@@ -170,10 +171,10 @@ const Loaded = ({ log, run, view }: LoadedProps) => {
             aria-label={VIEWS.find(({ id }) => id === page.view)?.title}
             className="flex min-h-0 flex-1 flex-col"
           >
-            <LeftOut shown={late.shown ?? shown} isShortened={log?.isShortened === true} />
+            <LeftOut shown={drawn} isShortened={place.log?.isShortened === true} />
             <div className="min-h-0 flex-1 overflow-hidden">
               <Suspense fallback={<Skeleton rows={8} height={48} />}>
-                <View page={late.page} set={set} shown={late.shown ?? shown} />
+                <View page={late.page} set={set} shown={drawn} />
               </Suspense>
             </div>
           </div>

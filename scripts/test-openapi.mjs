@@ -220,7 +220,7 @@ const tell = ({ answer, check, operation, says, sent, status, uri }) =>
   [
     `FAILED  ${operation}: ${check}`,
     `        ${uri}${sent === "" ? "" : ` ${sent.slice(0, 400)}`}`,
-    `        ${status} ${answer.slice(0, 300)}`,
+    `        ${status} ${answer.slice(0, 1_200)}`,
     `        ${says.replaceAll("\n", " ").slice(0, 300)}`
   ].join("\n")
 

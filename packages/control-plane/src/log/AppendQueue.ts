@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import type { AppendError, AppendRequest, Changed } from "./AppendRequest.ts"
 import { totalBytes } from "./FrameBytes.ts"
@@ -18,6 +19,13 @@ export const WRITERS = 3
 const LARGE_APPEND_BYTES = 131_072
 /** Of the writers these may have large appends; the others are always there for the small ones. */
 const LARGE_WRITERS = 2
+/**
+ * While a group of small appends is on its way, so many frames and requests to store some must wait to be worth a
+ * transaction of their own: a transaction costs as much as some dozen events, and what waits shares the next one.
+ */
+export const WORTH_ANOTHER = 64
+/** A group that has been on its way for so long is not waited for any more. Milliseconds. */
+export const OVERTAKEN_AFTER_MS = 25
 /** The pause before a locked run is looked at again, doubling up to the longest. Milliseconds. */
 const FIRST_LOCK_PAUSE_MS = 10
 const LONGEST_LOCK_PAUSE_MS = 250
@@ -49,8 +57,10 @@ interface Line {
 
 /**
  * Appends that wait for a writer: a line for each run, so that the writers never meet on a run and the order of its
- * appends is kept whatever becomes of the first of them. Large appends have groups of their own, and never all of the
- * writers. A run that somebody outside has locked is left out for a pause while the others go on; it holds neither a
+ * appends is kept whatever becomes of the first of them. Small appends that come one by one wait for the transaction
+ * under way and share the next, so that few events cost few transactions; many of them, a slow transaction, or what
+ * somebody asked for, has another writer at once. Large appends have groups of their own, and never all of the writers.
+ * A run that somebody outside has locked is left out for a pause while the others go on; it holds neither a
  * writer nor a connection meanwhile (docs/events.md#locked-runs).
  *
  * The lines need no bound of their own: an append waits together with its caller, and frames are bounded by
@@ -76,11 +86,15 @@ export class AppendQueue extends Context.Service<
     Effect.gen(function* () {
       const { groupBytes } = yield* LogSettings
       const scope = yield* Effect.scope
+      const clock = yield* Clock.Clock
       const lines = new Map<string, Line>()
       /** Lines by their first append. */
       const small = new Set<Line>()
       const large = new Set<Line>()
       let largeGroups = 0
+      /** Groups of small appends on their way that the others wait for. */
+      const ahead = new Set<{ readonly since: number }>()
+      const isAhead = yield* Latch.make(false)
       /** Not answered yet, the oldest first. */
       const open = new Map<QueuedAppend, Line>()
       const idle = new Set<() => void>()
@@ -100,7 +114,19 @@ export class AppendQueue extends Context.Service<
         if (line.waiting.length === 0) return void lines.delete(line.runId)
         const ready = isLarge(line.waiting[0]) ? large : small
         ready.add(line)
-        wake()
+        if (ready === large || isSmallDue()) wake()
+      }
+      const isSmallDue = () => small.size > 0 && (ahead.size === 0 || isWorthAnother())
+      const isWorthAnother = () => {
+        let waiting = 0
+        for (const line of small) {
+          for (const { frames, request } of line.waiting) {
+            // Frames can wait; somebody asks for the rest.
+            waiting += request._tag === "Observe" ? 1 + frames.length : WORTH_ANOTHER
+          }
+          if (waiting >= WORTH_ANOTHER) return true
+        }
+        return false
       }
       const wake = () => {
         for (const resume of idle) {
@@ -177,12 +203,31 @@ export class AppendQueue extends Context.Service<
         if (large.size > 0) wake()
       })
 
+      const takeSmall = (): Group => {
+        const place = { since: clock.currentTimeMillisUnsafe() }
+        ahead.add(place)
+        isAhead.openUnsafe()
+        return { appends: fill(small), release: Effect.sync(() => letPass(place)) }
+      }
+      const letPass = (place: { readonly since: number }) => {
+        ahead.delete(place)
+        if (isSmallDue()) wake()
+      }
+      const overtake = Effect.gen(function* () {
+        if (ahead.size === 0) isAhead.closeUnsafe()
+        yield* isAhead.await
+        yield* Effect.sleep(OVERTAKEN_AFTER_MS)
+        const now = clock.currentTimeMillisUnsafe()
+        for (const place of ahead) if (now - place.since >= OVERTAKEN_AFTER_MS) letPass(place)
+      })
+      yield* Effect.forkScoped(Effect.forever(overtake))
+
       const takeGroup: Effect.Effect<Group> = Effect.suspend(() => {
         if (large.size > 0 && largeGroups < LARGE_WRITERS) {
           largeGroups += 1
           return Effect.succeed({ appends: fill(large), release: releaseLarge })
         }
-        if (small.size > 0) return Effect.succeed({ appends: fill(small), release: Effect.void })
+        if (isSmallDue()) return Effect.succeed(takeSmall())
         // What is asked for in the same moment as the append that wakes the writer comes into its group.
         return Effect.andThen(Effect.andThen(wakened, Effect.yieldNow), takeGroup)
       })

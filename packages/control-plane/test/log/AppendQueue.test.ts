@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
-import { AppendQueue, GROUP_REQUESTS } from "../../src/log/AppendQueue.ts"
+import { AppendQueue, GROUP_REQUESTS, OVERTAKEN_AFTER_MS, WORTH_ANOTHER } from "../../src/log/AppendQueue.ts"
 import { AppendRequest, RunNotFound } from "../../src/log/AppendRequest.ts"
 import { observed } from "../../src/log/FrameBytes.ts"
 import { LogSettings } from "../../src/log/LogSettings.ts"
@@ -44,7 +44,10 @@ const ask = Effect.fnUntraced(function* (runId: RunId, ...bytes: ReadonlyArray<n
   return fiber
 })
 
-const takeGroup = AppendQueue.use((queue) => Effect.map(queue.takeGroup, ({ appends }) => appends))
+/** Takes a group that nobody waits for. */
+const takeGroup = AppendQueue.use((queue) =>
+  Effect.flatMap(queue.takeGroup, ({ appends, release }) => Effect.as(release, appends))
+)
 const runsOf = (group: ReadonlyArray<QueuedAppend>) => group.map(({ request }) => request.runId)
 const outcome = (runId: RunId) => Exit.fail(new RunNotFound({ runId }))
 const answerAll = (group: ReadonlyArray<QueuedAppend>) =>
@@ -75,6 +78,69 @@ describe("AppendQueue", () => {
       const append = (runId: RunId) => queue.append(AppendRequest.Observe({ runId, frames: [] }), [])
       yield* Effect.forkChild(Effect.all([append(A), append(A), append(B)], { concurrency: "unbounded" }))
       assert.deepStrictEqual(runsOf(yield* Fiber.join(waiting)), [A, A, B])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("lets a few appends wait for the group under way, and puts them into the next together", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      yield* ask(A)
+      const first = yield* queue.takeGroup
+      const next = yield* Effect.forkChild(queue.takeGroup)
+      yield* ask(B)
+      yield* ask(runOf(3))
+      assert.isUndefined(next.pollUnsafe())
+      yield* first.release
+      assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [B, runOf(3)])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("has another writer take what is worth a transaction, though a group is under way", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      yield* ask(A)
+      yield* queue.takeGroup
+      const next = yield* Effect.forkChild(queue.takeGroup)
+      for (let number = 10; number < 10 + WORTH_ANOTHER; number++) yield* ask(runOf(number))
+      assert.strictEqual((yield* Fiber.join(next)).appends.length, WORTH_ANOTHER)
+      yield* ask(B)
+      const few = yield* Effect.forkChild(queue.takeGroup)
+      yield* Effect.yieldNow
+      assert.isUndefined(few.pollUnsafe())
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("lets nothing wait that somebody asks for", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      yield* ask(A)
+      yield* queue.takeGroup
+      const next = yield* Effect.forkChild(queue.takeGroup)
+      yield* ask(B)
+      yield* Effect.forkChild(queue.append(AppendRequest.Record({ runId: runOf(3), events: [] }), []))
+      assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [B, runOf(3)])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("does not wait for a group that is slow", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      yield* ask(A)
+      const slow = yield* queue.takeGroup
+      const next = yield* Effect.forkChild(queue.takeGroup)
+      yield* ask(B)
+      yield* TestClock.adjust(OVERTAKEN_AFTER_MS)
+      const second = yield* Fiber.join(next)
+      assert.deepStrictEqual(runsOf(second.appends), [B])
+      yield* ask(runOf(3))
+      const third = yield* Effect.forkChild(queue.takeGroup)
+      yield* Effect.yieldNow
+      // The slow one may come back whenever it likes.
+      yield* slow.release
+      yield* Effect.yieldNow
+      assert.isUndefined(third.pollUnsafe())
+      yield* second.release
+      assert.deepStrictEqual(runsOf((yield* Fiber.join(third)).appends), [runOf(3)])
     }).pipe(Effect.provide(layer))
   )
 

@@ -169,7 +169,7 @@ const matches = (pattern, text) => pattern === undefined || new RegExp(pattern).
 
 const accepts = (entry, failure) =>
   (entry.document === undefined || entry.document === failure.document) &&
-  ["check", "phase", "operation", "answer", "says", "sent"].every((key) => matches(entry[key], failure[key]))
+  ["check", "phase", "operation", "uri", "answer", "says", "sent"].every((key) => matches(entry[key], failure[key]))
 
 /** Sends the requests to one service; answers how many they were, and what failed. */
 const runDocument = async (name, url) => {

@@ -101,7 +101,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   CLUSTER_LOOK_INTERVAL_MS: row(ms(50), 500, "How often a process looks which others are on the database."),
 
   STREAM_RESUME_ENABLED: row(flag, true, "Has no effect: a broken stream is always resumed."),
-  STREAM_IDLE_TIMEOUT_MS: row(ms(), 120_000, "Silence of a session after which its stream is opened again; 0: never."),
+  STREAM_IDLE_TIMEOUT_MS: row(
+    ms(),
+    120_000,
+    "Silence of a stream after which the runtime is asked what is missing; 0: never."
+  ),
   STREAM_MAX_RETRIES: row(lenient("attempts"), 5, "Attempts in a row to open a stream before its run fails."),
   STREAM_BACKOFF_BASE_MS: row(ms(1), 250, "First pause before a broken stream is opened again; it doubles."),
   STREAM_BACKOFF_MAX_MS: row(ms(1), 30_000, "Longest pause before a broken stream is opened again."),

@@ -2,6 +2,7 @@ import type { SessionSnapshot } from "@runplane/domain"
 import type { RuntimeError } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import { type Action, log, write } from "./Action.ts"
+import { historyLength, isCounted, received } from "./Counts.ts"
 import type { Moment } from "./Input.ts"
 import { drainNow, isConnected, isHistoryGone, readAgain } from "./SessionStream.ts"
 import { type Bound, type Decision, type Drain, over, type SessionEnd, stay, thenBound } from "./State.ts"
@@ -50,13 +51,6 @@ const silence = (quietMs: number, { at }: Moment) => ({ quietMs, slices: 0, slic
 
 const sliceMs = (quietMs: number): number => Math.max(1, Math.ceil(quietMs / SLICES))
 
-/** Accepted envelopes of a session; its SessionStart is there always, and in nobody's activity. */
-const historyLength = (session: SessionSnapshot): number =>
-  1 + session.participantActivity.reduce((sum, activity) => sum + activity.messageCount, 0)
-
-/** Stored envelopes of participants. */
-const received = (state: Bound): number => state.cursor - state.annotations.size
-
 const endOf = (end: SessionEnd) => write({ _tag: "End", ...end })
 
 const endRun = (end: SessionEnd): Decision => over(endOf(end))
@@ -86,8 +80,7 @@ const lastSilenceMs = (state: Bound, draining: Drain): number | undefined => {
   const { options } = state
   const { end } = draining
   if (isUncommitted(state, draining)) return options.drainTimeoutMs
-  // Without any activity the runtime may be one that does not count.
-  if (end.snapshot.participantActivity.length === 0) return options.endCheckDelayMs
+  if (!isCounted(end.snapshot)) return options.endCheckDelayMs
   // Newer runtimes write a SessionCancel after they have told of the cancellation, which no count includes.
   return end.state === "CANCELLED" ? LAST_WORD_MS : undefined
 }

@@ -5,6 +5,7 @@ import type { RunStanding } from "../ObservedRuns.ts"
 import { isTerminalSession, log, write } from "./Action.ts"
 import { drain } from "./Drain.ts"
 import type { Moment, SessionUpdate, SessionView } from "./Input.ts"
+import { judgeSilence } from "./SessionStream.ts"
 import { type Bound, type Decision, type Look, stay } from "./State.ts"
 
 /**
@@ -107,7 +108,8 @@ export const answered = (
       ? [log("Debug", `cannot ask for the session's state: ${answer.failure.message}`)]
       : []
   if (asked === "ended" && question._tag === "Ended") {
-    return view === undefined ? [seen(state, undefined, now), unanswered] : consider(state, view, now)
+    const judged = judgeSilence(state, answer, now)
+    return view === undefined ? [seen(judged, undefined, now), unanswered] : consider(judged, view, now)
   }
   if (asked === "ended" || question._tag !== "Paused") return stay(state)
   const [next, actions] = settle(state, view ?? question.view, question.standing, now)

@@ -4,6 +4,7 @@ import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
 import { isWrittenByRuntime } from "../RuntimeAnnotations.ts"
 import { type Action, isTerminalSession, write } from "./Action.ts"
+import { historyLength, isCounted, received } from "./Counts.ts"
 import type { Moment } from "./Input.ts"
 import { type Bound, type Decision, type EarlyStream, over, type SessionStream, stay, thenBound } from "./State.ts"
 import * as Place from "./StreamPlace.ts"
@@ -16,6 +17,8 @@ import * as Place from "./StreamPlace.ts"
 
 /** Jitter on top of a pause, at most this share of it. */
 const JITTER = 0.2
+/** Most doublings of the idle time-out. */
+const LONGEST_PATIENCE = 5
 /** Longest pause while the session has ended and only its history is still wanted, milliseconds. */
 const DRAIN_PAUSE_MS = 250
 
@@ -24,6 +27,7 @@ export const newStream: SessionStream = {
   place: Place.streamPlace,
   subscription: 0,
   attempt: 0,
+  silences: 0,
   errors: new Set(),
   connection: { _tag: "Ending", detail: "", forbidden: false }
 }
@@ -58,7 +62,11 @@ export const takeOver = (state: Bound, early: EarlyStream, now: Moment): Decisio
   return early.open ? held : thenBound(held, (next) => (isConnected(next) ? ended(next, undefined, now) : stay(next)))
 }
 
-const opened = ({ options }: Bound, at: number) => ({ _tag: "Open", idleAt: at + options.streamIdleTimeoutMs }) as const
+/** A stream that brings nothing however often it is opened is opened ever more rarely. */
+const opened = ({ options, stream: { silences } }: Bound, at: number) => {
+  const patience = options.streamIdleTimeoutMs * 2 ** Math.min(silences, LONGEST_PATIENCE)
+  return { _tag: "Open", idleAt: at + patience, silence: "none" } as const
+}
 
 export const isConnected = ({ stream }: Bound): boolean => stream.connection._tag === "Open"
 
@@ -89,7 +97,8 @@ export const receive = (state: Bound, arrived: ReadonlyArray<ObservedFrame>, now
   }
   const { attempt } = state.stream
   const good = frames.some(({ frame }) => frame.kind === "stream-envelope")
-  const next = withStream(state, { connection: opened(state, now.at), attempt: good ? 0 : attempt, errors })
+  const heard = withStream(state, { attempt: good ? 0 : attempt, silences: 0, errors })
+  const next = withStream(heard, { connection: opened(heard, now.at) })
   return frames.length === 0 ? stay(next) : [next, [store(state, frames)]]
 }
 
@@ -215,7 +224,7 @@ export const streamDue = (state: Bound, now: Moment): Decision => {
   const { connection } = state.stream
   switch (connection._tag) {
     case "Open":
-      return ended(state, undefined, now)
+      return fallSilent(state, connection.silence, now)
     case "Ending":
       return stay(state)
     case "Pausing":
@@ -229,6 +238,37 @@ export const streamDue = (state: Bound, now: Moment): Decision => {
     case "Gone":
       return stay(checkForEnd(state, connection.poll + 1, now))
   }
+}
+
+/**
+ * Nothing has come for the idle time-out. The runtime is asked for the session; without a word from it that nothing is
+ * missing the stream counts as ended (docs/runtime.md#silence).
+ */
+const fallSilent = (state: Bound, silence: "none" | "asked" | "confirmed", now: Moment): Decision => {
+  const { drain, options, stream } = state
+  if (silence === "asked" || drain !== undefined) {
+    return ended(withStream(state, { silences: stream.silences + 1 }), undefined, now)
+  }
+  const idleAt = now.at + options.streamIdleTimeoutMs
+  return stay(withStream(withCheck(state, now.at), { connection: { _tag: "Open", idleAt, silence: "asked" } }))
+}
+
+/** The runtime's word on a silent stream. An envelope that it counts may be on its way: it is waited for. */
+export const judgeSilence = (
+  state: Bound,
+  answer: Result.Result<SessionSnapshot, RuntimeError>,
+  { at }: Moment
+): Bound => {
+  const { connection } = state.stream
+  if (connection._tag !== "Open" || connection.silence !== "asked") return state
+  if (answer._tag === "Failure" || !isCounted(answer.success)) {
+    return withStream(state, { connection: { ...connection, idleAt: at } })
+  }
+  if (historyLength(answer.success) <= received(state)) {
+    return withStream(state, { connection: { ...connection, silence: "confirmed" } })
+  }
+  const idleAt = Math.min(connection.idleAt, at + state.options.drainTimeoutMs)
+  return withStream(state, { connection: { ...connection, idleAt } })
 }
 
 /** What the runtime says of the session before another subscription; an ended one may still have its history. */

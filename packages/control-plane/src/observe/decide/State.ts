@@ -90,10 +90,17 @@ export interface SessionStream {
   readonly subscription: number
   /** Subscriptions in a row that brought nothing. */
   readonly attempt: number
+  /** How often in a row it was opened again because nothing had come. */
+  readonly silences: number
   /** Inline errors since the log last moved: a repeated one is not stored again. */
   readonly errors: ReadonlySet<string>
   readonly connection:
-    | { readonly _tag: "Open"; readonly idleAt: number }
+    | {
+        readonly _tag: "Open"
+        readonly idleAt: number
+        /** After the idle time-out the runtime is asked, and may confirm that nothing is missing. */
+        readonly silence: "none" | "asked" | "confirmed"
+      }
     /** Ended; the log is asked where it stands. */
     | { readonly _tag: "Ending"; readonly detail: string; readonly forbidden: boolean }
     | { readonly _tag: "Pausing"; readonly until: number; readonly detail: string }

@@ -111,12 +111,74 @@ describe("the stream of a bound run", () => {
     })
   })
 
-  it("is opened again when nothing has come for the idle time-out", () => {
-    const trial = following({}, { streamIdleTimeoutMs: 10_000 })
-    trial.wait(6_000)
-    trial.hear(frames(1, "m1"))
-    assert.notInclude(trial.wait(9_999).join(), "subscribe")
-    assert.deepStrictEqual(trial.wait(251), ["reconnecting: stream ended", "subscribe 2 after 1"])
+  describe("on which nothing has come for the idle time-out", () => {
+    const reopened = (subscription: number) => ["reconnecting: stream ended", `subscribe ${subscription} after 2`]
+
+    /** Two envelopes have come; the runtime is about to be asked whether that is all. */
+    const silent = () => {
+      const times = { streamIdleTimeoutMs: 10_000, drainTimeoutMs: 2_000, streamBackoffMaxMs: 250 }
+      const trial = following({}, { ...times, streamMaxRetries: 99 })
+      trial.wait(6_000)
+      trial.hear(frames(1, "m1", "m2"))
+      assert.notInclude(trial.wait(9_999).join(), "subscribe")
+      trial.hear(unknown)
+      assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+      return trial
+    }
+
+    it("stays open for as long as the runtime counts what the log has", () => {
+      const trial = silent()
+      for (let time = 0; time < 20; time++) {
+        assert.deepStrictEqual(trial.hear(answer("ended", session("OPEN", 1))), [])
+        assert.deepStrictEqual(trial.wait(9_999), [])
+        assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+      }
+    })
+
+    it("is opened again when the runtime counts more, and that does not come either", () => {
+      const trial = silent()
+      trial.hear(answer("ended", session("OPEN", 1)))
+      trial.wait(10_000)
+      assert.deepStrictEqual(trial.hear(answer("ended", session("OPEN", 2))), [])
+      assert.deepStrictEqual(trial.wait(1_999), [])
+      assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+      assert.deepStrictEqual(trial.wait(250), reopened(2))
+    })
+
+    it("stays open when what the runtime counts was on its way", () => {
+      const trial = silent()
+      trial.hear(answer("ended", session("OPEN", 2)))
+      trial.wait(1_999)
+      assert.deepStrictEqual(trial.hear(frames(1, "m3")), ["store m3 after 2"])
+      assert.notInclude(trial.wait(9_999).join(), "subscribe")
+    })
+
+    it("is opened again when the runtime does not answer", () => {
+      const trial = silent()
+      assert.deepStrictEqual(trial.hear(unknown), [])
+      assert.deepStrictEqual(trial.wait(0), ["ask ended"])
+      assert.deepStrictEqual(trial.wait(250), reopened(2))
+    })
+
+    it("is opened ever more rarely when the runtime does not count, until something comes", () => {
+      const trial = silent()
+      const uncounted = answer("ended", session("OPEN"))
+      /** Seconds until the stream is opened again. */
+      const patience = (subscription: number) => {
+        for (let seconds = 1; seconds < 1_000; seconds++) {
+          if (trial.wait(1_000).includes(`subscribe ${subscription} after ${trial.cursor}`)) return seconds
+          trial.hear(uncounted)
+        }
+        return undefined
+      }
+      trial.hear(uncounted)
+      assert.deepStrictEqual(
+        [2, 3, 4, 5, 6, 7, 8].map((subscription) => patience(subscription)),
+        [1, 21, 41, 81, 161, 321, 321]
+      )
+      trial.hear(frames(8, "m3"))
+      assert.strictEqual(patience(9), 11)
+    })
   })
 
   it("is not idle while a batch takes long to be stored", () => {

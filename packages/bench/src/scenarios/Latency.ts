@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { Deliveries, type DeliveryTimes } from "../client/Deliveries.ts"
 import { LOG_STREAM, openEventStream, streamOf } from "../client/EventStream.ts"
 import type { StreamBroken } from "../client/StreamProgress.ts"
 import { type PlainPushed, plainPush } from "../client/tails/PlainPush.ts"
@@ -10,7 +11,6 @@ import type { ChildFailed } from "../process/ChildProcess.ts"
 import { number } from "../Report.ts"
 import { EVENTS_PER_STAMPED_ENVELOPE, readStamp } from "../runtime/History.ts"
 import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
-import { type Spread, spreadOf } from "../Statistics.ts"
 import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
 import { closeFleet, openFleet } from "./Fleet.ts"
 
@@ -20,7 +20,7 @@ export interface LatencyFound {
    * Milliseconds from the moment an envelope is made in the runtime to its event at a subscriber; one for each
    * delivery.
    */
-  readonly millis: Spread
+  readonly times: DeliveryTimes
   readonly bytes: number
   readonly cost: Cost
   /** The same bytes to as many clients from a server that does nothing else; undefined with few clients. */
@@ -38,7 +38,6 @@ const sharedStream = ({ ofLog, runs, subscribers }: LatencyLoad, [runId]: Readon
   return runs === 1 && subscribers >= MANY && runId !== undefined ? streamOf(runId) : undefined
 }
 
-const MICROS_PER_MILLI = 1_000
 const BYTES_PER_MEGABYTE = 1e6
 
 /**
@@ -74,6 +73,7 @@ export const latency = Effect.fn("Latency.measure")(
               frames: events,
               perSecond: load.eventsPerSecond
             },
+            leadOf(load),
             readersOf(load)
           )
     const found: LatencyFound = { load, ...value, cost, plain }
@@ -84,17 +84,17 @@ export const latency = Effect.fn("Latency.measure")(
 
 interface Followed {
   /** Answers when every event has come to every subscriber. */
-  readonly brought: Effect.Effect<Pick<LatencyFound, "millis" | "bytes">, ChildFailed | StreamBroken>
+  readonly brought: Effect.Effect<Pick<LatencyFound, "times" | "bytes">, ChildFailed | StreamBroken>
   /** Of processes of their own. */
   readonly cpuSeconds: Effect.Effect<number | undefined>
 }
 
 /** Clients of the stream of each run, in this process. */
 const followRuns = Effect.fnUntraced(function* (load: LatencyLoad, runIds: ReadonlyArray<string>, events: number) {
-  const millis: Array<number> = []
+  const deliveries = new Deliveries()
   const listener = (frame: Buffer, receivedMicros: number) => {
     const emitted = readStamp(frame)
-    if (emitted !== undefined) millis.push((receivedMicros - emitted) / MICROS_PER_MILLI)
+    if (emitted !== undefined) deliveries.note(emitted, receivedMicros)
   }
   const streams = yield* Effect.forEach(
     runIds.flatMap((runId) => Array.from({ length: load.subscribers }, () => streamOf(runId))),
@@ -103,10 +103,12 @@ const followRuns = Effect.fnUntraced(function* (load: LatencyLoad, runIds: Reado
   )
   const brought = Effect.gen(function* () {
     yield* Effect.forEach(streams, (stream) => stream.brought(events), { discard: true })
-    return { millis: spreadOf(millis), bytes: streams.reduce((sum, stream) => sum + stream.bytes(), 0) }
+    return { times: deliveries.times(leadOf(load)), bytes: streams.reduce((sum, stream) => sum + stream.bytes(), 0) }
   })
   return { brought, cpuSeconds: Effect.succeed(0) }
 })
+
+const leadOf = ({ leadSeconds = 0 }: LatencyLoad) => leadSeconds
 
 const readersOf = ({ subscribers }: LatencyLoad) => ({
   clients: subscribers,
@@ -117,17 +119,19 @@ const readersOf = ({ subscribers }: LatencyLoad) => ({
 const followShared = Effect.fnUntraced(function* (load: LatencyLoad, path: string, events: number) {
   const target = yield* ControlPlaneProcess
   const readers = yield* openTailReaders({ ...readersOf(load), target, path })
-  return { brought: readers.brought(events), cpuSeconds: readers.cpuSeconds }
+  return { brought: readers.brought(events, leadOf(load)), cpuSeconds: readers.cpuSeconds }
 })
 
-export const latencyOutcome = ({ bytes, cost, load, millis, plain }: LatencyFound): Outcome => {
+export const latencyOutcome = ({ bytes, cost, load, plain, times }: LatencyFound): Outcome => {
   const { aim, eventsPerSecond, ofLog, runs, subscribers } = load
+  const { first, settled: millis } = times
   const of = (name: string, value: number): Figure => ({ name, value, unit: "ms", better: "less" })
   const figures: ReadonlyArray<Figure> = [
     of("p50", millis.p50),
     of("p95", millis.p95),
     { ...of("p99", millis.p99), ...(aim !== undefined && { aim }) },
     of("max", millis.max),
+    ...(first === undefined ? [] : [of("p99 of the start", first.p99)]),
     ...(plain === undefined ? [] : [of("p99 of a plain server", plain.millis.p99)]),
     ...costFigures(cost)
   ]
@@ -142,10 +146,12 @@ export const latencyOutcome = ({ bytes, cost, load, millis, plain }: LatencyFoun
       ? ""
       : `; a plain server with the same bytes: p50 ${number(plain.millis.p50)}, p99 ${number(plain.millis.p99)} ms` +
         (plain.cpu === undefined ? "" : `, CPU ${number(plain.cpu)} s`)
+  const startInWords =
+    first === undefined ? "" : ` after ${number(leadOf(load))} s with a p99 of ${number(first.p99)} ms`
   const line =
     `${scenario}: p50 ${number(millis.p50)}, p95 ${number(millis.p95)}, p99 ${number(millis.p99)}, ` +
     `max ${number(millis.max)} ms ` +
-    `over ${number(millis.count)} deliveries in ${number(cost.seconds)} s ` +
+    `over ${number(millis.count)} deliveries${startInWords}, in ${number(cost.seconds)} s ` +
     `(${number(bytes / BYTES_PER_MEGABYTE / cost.seconds)} MB/s), ${costInWords(cost)}${readersInWords}${plainInWords}`
   return { scenario, line, figures }
 }

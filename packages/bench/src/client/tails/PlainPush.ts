@@ -8,7 +8,7 @@ import { openTailReaders, type TailReadersOptions } from "./TailReaders.ts"
 const NAME = "plain server"
 
 export interface PlainPushed {
-  /** From the moment a frame is made to its arrival at a client. */
+  /** From the moment a frame is made to its arrival at a client, after the seconds at the start. */
   readonly millis: Spread
   /** CPU seconds of the server; undefined where the platform does not say. */
   readonly cpu: number | undefined
@@ -19,7 +19,11 @@ export interface PlainPushed {
  * kind: what this machine can do at best.
  */
 export const plainPush = Effect.fn("PlainPush.measure")(
-  function* (load: Omit<PushCommand, "_tag">, readers: Pick<TailReadersOptions, "clients" | "listeners">) {
+  function* (
+    load: Omit<PushCommand, "_tag">,
+    leadSeconds: number,
+    readers: Pick<TailReadersOptions, "clients" | "listeners">
+  ) {
     const child = yield* startChild<PushCommand, PushReply>({
       name: NAME,
       entry: new URL("./plainServer.ts", import.meta.url),
@@ -32,10 +36,10 @@ export const plainPush = Effect.fn("PlainPush.measure")(
     const cpuSeconds = cpuSecondsOfTree(child.pid)
     const before = yield* cpuSeconds
     yield* child.ask({ _tag: "Push", ...load })
-    const { millis } = yield* brought(load.frames)
+    const { times } = yield* brought(load.frames, leadSeconds)
     const after = yield* cpuSeconds
     const pushed: PlainPushed = {
-      millis,
+      millis: times.settled,
       cpu: after === undefined || before === undefined ? undefined : after - before
     }
     return pushed

@@ -10,8 +10,8 @@ export const ReadersCommand = Schema.Union([
     clients: Schema.Int,
     listeners: Schema.Int
   }),
-  /** Answered when each client has had so many events. */
-  Schema.TaggedStruct("Await", { events: Schema.Int })
+  /** Answered when each client has had so many events; what was made in the first seconds is told apart. */
+  Schema.TaggedStruct("Await", { events: Schema.Int, leadSeconds: Schema.Number })
 ])
 export type ReadersCommand = typeof ReadersCommand.Type
 
@@ -27,7 +27,10 @@ const Spread = Schema.Struct({
 export const ReadersReply = Schema.Union([
   Schema.TaggedStruct("Ready", {}),
   Schema.TaggedStruct("Opened", {}),
-  Schema.TaggedStruct("Brought", { millis: Spread, bytes: Schema.Int })
+  Schema.TaggedStruct("Brought", {
+    times: Schema.Struct({ first: Schema.optionalKey(Spread), settled: Spread }),
+    bytes: Schema.Int
+  })
 ])
 export type ReadersReply = typeof ReadersReply.Type
 

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { ChildFailed, startChild } from "../../process/ChildProcess.ts"
 import { cpuSecondsOfTree } from "../../process/CpuTime.ts"
-import type { Spread } from "../../Statistics.ts"
+import type { DeliveryTimes } from "../Deliveries.ts"
 import type { StreamTarget } from "../EventStream.ts"
 import { type ReadersCommand, ReadersReply } from "./Protocol.ts"
 
@@ -9,7 +9,10 @@ export interface TailReaders {
   /** CPU seconds of the process; undefined where the platform does not say. */
   readonly cpuSeconds: Effect.Effect<number | undefined>
   /** Waits until each of the clients has had so many events. */
-  readonly brought: (events: number) => Effect.Effect<{ readonly millis: Spread; readonly bytes: number }, ChildFailed>
+  readonly brought: (
+    events: number,
+    leadSeconds: number
+  ) => Effect.Effect<{ readonly times: DeliveryTimes; readonly bytes: number }, ChildFailed>
 }
 
 const NAME = "readers"
@@ -41,8 +44,8 @@ export const openTailReaders = Effect.fn("TailReaders.open")(function* ({
   })
   const { headers, url } = target
   yield* child.ask({ _tag: "Open", url, headers, path, clients, listeners })
-  const brought = Effect.fnUntraced(function* (events: number) {
-    const reply = yield* child.ask({ _tag: "Await", events })
+  const brought = Effect.fnUntraced(function* (events: number, leadSeconds: number) {
+    const reply = yield* child.ask({ _tag: "Await", events, leadSeconds })
     return reply._tag === "Brought" ? reply : yield* new ChildFailed({ name: NAME, reason: `answered ${reply._tag}` })
   })
   const readers: TailReaders = { brought, cpuSeconds: cpuSecondsOfTree(child.pid) }

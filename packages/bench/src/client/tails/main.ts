@@ -3,24 +3,23 @@ import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import { serveParent } from "../../process/ParentLink.ts"
 import { readStamp } from "../../runtime/History.ts"
-import { spreadOf } from "../../Statistics.ts"
+import { Deliveries } from "../Deliveries.ts"
 import { type EventStream, followEvents } from "../EventStream.ts"
 import type { StreamBroken } from "../StreamProgress.ts"
 import { countEvents } from "./CountEvents.ts"
 import { ReadersCommand, type ReadersReply } from "./Protocol.ts"
 
-const MICROS_PER_MILLI = 1_000
 /** Streams that are opened at a time. */
 const OPENED_AT_ONCE = 8
 
 const program = Effect.gen(function* () {
   const scope = yield* Effect.scope
-  const millis: Array<number> = []
+  const deliveries = new Deliveries()
   const streams: Array<EventStream> = []
 
   const listener = (frame: Buffer, receivedMicros: number) => {
     const emitted = readStamp(frame)
-    if (emitted !== undefined) millis.push((receivedMicros - emitted) / MICROS_PER_MILLI)
+    if (emitted !== undefined) deliveries.note(emitted, receivedMicros)
   }
   const open = Effect.fnUntraced(function* ({ clients, headers, listeners, path, url }: Of<"Open">) {
     const target = { url, headers }
@@ -34,10 +33,10 @@ const program = Effect.gen(function* () {
     streams.push(...opened)
     return { _tag: "Opened" } satisfies ReadersReply
   })
-  const awaited = Effect.fnUntraced(function* ({ events }: Of<"Await">) {
+  const awaited = Effect.fnUntraced(function* ({ events, leadSeconds }: Of<"Await">) {
     yield* Effect.forEach(streams, ({ brought }) => brought(events), { discard: true })
     const bytes = streams.reduce((sum, stream) => sum + stream.bytes(), 0)
-    return { _tag: "Brought", millis: spreadOf(millis), bytes } satisfies ReadersReply
+    return { _tag: "Brought", times: deliveries.times(leadSeconds), bytes } satisfies ReadersReply
   })
   const answer = (command: ReadersCommand): Effect.Effect<ReadersReply, StreamBroken> =>
     command._tag === "Open" ? Effect.provideService(open(command), Scope.Scope, scope) : awaited(command)

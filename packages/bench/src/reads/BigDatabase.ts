@@ -2,14 +2,16 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import { type Pieces, piecesOf, type TemplateRun } from "./Template.ts"
 
-/** Tables of a run, with their columns that hold a place in the log or an id of their own. */
-const TABLES: ReadonlyArray<{
+/** A table of a run, with its columns that hold a place in the log or an id of their own. */
+interface Table {
   readonly name: string
   readonly run: string
   readonly seqs?: ReadonlyArray<string>
   readonly ids?: ReadonlyArray<string>
-}> = [
-  { name: "runs", run: "id" },
+}
+
+const RUNS: Table = { name: "runs", run: "id" }
+const TABLES: ReadonlyArray<Table> = [
   { name: "run_heads", run: "run_id", seqs: ["last_seq"] },
   { name: "sessions", run: "run_id" },
   { name: "canonical_events", run: "run_id", seqs: ["seq"] },
@@ -24,6 +26,8 @@ const TABLES: ReadonlyArray<{
 
 /** Runs that one statement copies. */
 const RUNS_PER_STATEMENT = 2_000
+/** Statements at the same time. */
+const BACKENDS = 2
 const DAY_SECONDS = 86_400
 
 export interface CopyPlan {
@@ -41,7 +45,8 @@ export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (runId: string
   const sql = yield* PgClient.PgClient
   yield* sql.unsafe(FILL).unprepared
   const template = yield* readTemplate(runId)
-  const copied = yield* Effect.forEach(TABLES, (table) => copier(template, table))
+  const copyRuns = yield* copier(template, RUNS)
+  const copyOthers = yield* Effect.forEach(TABLES, (table) => copier(template, table))
   const length = template.lastSeq - template.firstSeq + 1
   const [{ last = 0n } = {}] = yield* sql<{ readonly last: bigint }>`SELECT max(seq) AS last FROM canonical_events`
   yield* sql`DROP TABLE IF EXISTS bench_copies`.unprepared
@@ -54,7 +59,9 @@ export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (runId: string
       SELECT gen_random_uuid()::text, ${last + 1n} + (n - 1) * ${BigInt(length)},
              date_trunc('milliseconds', now() - make_interval(secs => ${days * DAY_SECONDS}::float8 * (1 - n / ${runs + 1}::float8)))
       FROM generate_series(${BigInt(done + 1)}, ${BigInt(done + count)}) AS n`
-    for (const copy of copied) yield* copy
+    // The rows of the others refer to the runs.
+    yield* copyRuns
+    yield* Effect.forEach(copyOthers, (copy) => copy, { concurrency: BACKENDS, discard: true })
   }
   yield* sql`DROP TABLE bench_copies`.unprepared
   yield* sql`SELECT setval('event_seq', (SELECT max(seq) FROM canonical_events))`
@@ -101,7 +108,7 @@ interface Column {
 }
 
 /** Puts the template's rows of a table, cut into pieces, beside it; answers what copies them for all `bench_copies`. */
-const copier = Effect.fnUntraced(function* (template: TemplateRun, table: (typeof TABLES)[number]) {
+const copier = Effect.fnUntraced(function* (template: TemplateRun, table: Table) {
   const sql = yield* PgClient.PgClient
   const columns = yield* sql<Column>`
     SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import type { AppendError, AppendRequest, Changed } from "./AppendRequest.ts"
 import { totalBytes } from "./FrameBytes.ts"
 import { LogSettings } from "./LogSettings.ts"
+import { Pace, WORTH_ANOTHER } from "./Pace.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 
@@ -19,11 +20,6 @@ export const WRITERS = 3
 const LARGE_APPEND_BYTES = 131_072
 /** Of the writers these may have large appends; the others are always there for the small ones. */
 const LARGE_WRITERS = 2
-/**
- * While a group of small appends is on its way, so many frames and requests to store some must wait to be worth a
- * transaction of their own: a transaction costs as much as some dozen events, and what waits shares the next one.
- */
-export const WORTH_ANOTHER = 64
 /** A group that has been on its way for so long is not waited for any more. Milliseconds. */
 export const OVERTAKEN_AFTER_MS = 25
 /** The pause before a locked run is looked at again, doubling up to the longest. Milliseconds. */
@@ -58,10 +54,10 @@ interface Line {
 /**
  * Appends that wait for a writer: a line for each run, so that the writers never meet on a run and the order of its
  * appends is kept whatever becomes of the first of them. Small appends that come one by one wait for the transaction
- * under way and share the next, so that few events cost few transactions; many of them, a slow transaction, or what
- * somebody asked for, has another writer at once. Large appends have groups of their own, and never all of the writers.
- * A run that somebody outside has locked is left out for a pause while the others go on; it holds neither a
- * writer nor a connection meanwhile (docs/events.md#locked-runs).
+ * under way and share the next, so that few events cost few transactions (`Pace` is the other half of that); many of
+ * them, a slow transaction, or what somebody asked for, has another writer at once. Large appends have groups of their
+ * own, and never all of the writers. A run that somebody outside has locked is left out for a pause while the others go
+ * on; it holds neither a writer nor a connection meanwhile (docs/events.md#locked-runs).
  *
  * The lines need no bound of their own: an append waits together with its caller, and frames are bounded by
  * `FrameBudget`.
@@ -85,6 +81,7 @@ export class AppendQueue extends Context.Service<
     AppendQueue,
     Effect.gen(function* () {
       const { groupBytes } = yield* LogSettings
+      const pace = yield* Pace
       const scope = yield* Effect.scope
       const clock = yield* Clock.Clock
       const lines = new Map<string, Line>()
@@ -206,6 +203,7 @@ export class AppendQueue extends Context.Service<
       const takeSmall = (): Group => {
         const place = { since: clock.currentTimeMillisUnsafe() }
         ahead.add(place)
+        pace.begun()
         isAhead.openUnsafe()
         return { appends: fill(small), release: Effect.sync(() => letPass(place)) }
       }

@@ -7,6 +7,7 @@ import { FramePreparation } from "./FramePreparation.ts"
 import { Ids } from "./Ids.ts"
 import { LiveEvents } from "./LiveEvents.ts"
 import { LogRows } from "./LogRows.ts"
+import { Pace } from "./Pace.ts"
 import { ProjectionCache } from "./ProjectionCache.ts"
 import { RunStates } from "./RunStates.ts"
 import { ArtifactRepository } from "./runs/ArtifactRepository.ts"
@@ -43,6 +44,6 @@ export const layer = Layer.mergeAll(EventLog.layer, RunEnds.layer, RunStates.lay
       RunTraces.layer,
       RunUpkeep.layer,
       Watermark.layer
-    )
+    ).pipe(Layer.provideMerge(Pace.layer))
   )
 )

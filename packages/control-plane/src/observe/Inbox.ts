@@ -6,6 +6,7 @@ import * as Random from "effect/Random"
 import type { ObservedFrame } from "../log/AppendRequest.ts"
 import type { BudgetShare } from "../log/FrameBudget.ts"
 import { partsOfBytes, totalBytes } from "../log/FrameBytes.ts"
+import type { Pace } from "../log/Pace.ts"
 import { Permits } from "../log/Permits.ts"
 import type { Happening, Moment } from "./decide/Input.ts"
 
@@ -49,6 +50,7 @@ interface Taken {
 export interface InboxOptions {
   /** The run's share of the budget. */
   readonly budget: BudgetShare
+  readonly pace: Pick<Pace["Service"], "come" | "due">
   /** Most bytes of a batch. */
   readonly appendBytes: number
   /** What is done with frames that are about to wait. */
@@ -58,6 +60,7 @@ export interface InboxOptions {
 export const makeInbox = Effect.fnUntraced(function* ({
   appendBytes,
   budget,
+  pace,
   prepare
 }: InboxOptions): Effect.fn.Return<Inbox> {
   const others = new Permits(OTHERS_WAITING)
@@ -77,7 +80,13 @@ export const makeInbox = Effect.fnUntraced(function* ({
       if (reply !== undefined) return reply
       current = taken.shift()
       if (current !== undefined) return current.happening
-      taken.push(...inBatches(yield* Queue.takeBetween(queue, 1, FRAMES_PER_APPEND), appendBytes))
+      const arrived = yield* Queue.takeBetween(queue, 1, FRAMES_PER_APPEND)
+      if (arrived.some(({ _tag }) => _tag === "Frame")) {
+        yield* pace.due
+        const further = Math.min(Queue.sizeUnsafe(queue), FRAMES_PER_APPEND - arrived.length)
+        if (further > 0) arrived.push(...(yield* Queue.takeN(queue, further)))
+      }
+      taken.push(...inBatches(arrived, appendBytes))
     }
   })
 
@@ -91,6 +100,7 @@ export const makeInbox = Effect.fnUntraced(function* ({
         partsOfBytes(frames, appendBytes),
         (part) =>
           budget.hold(totalBytes(part), () => {
+            pace.come(part.length)
             for (const frame of prepare(part)) Queue.offerUnsafe(queue, { _tag: "Frame", subscription, frame })
           }),
         { discard: true }

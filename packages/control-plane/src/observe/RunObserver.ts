@@ -12,6 +12,7 @@ import type { AppendFailed, RunNotFound } from "../log/AppendRequest.ts"
 import { FrameBudget } from "../log/FrameBudget.ts"
 import { FramePreparation } from "../log/FramePreparation.ts"
 import { LogSettings } from "../log/LogSettings.ts"
+import { Pace } from "../log/Pace.ts"
 import type { Input } from "./decide/Input.ts"
 import { type Adoption, decide, observing, takeUp } from "./decide.ts"
 import { makeInbox } from "./Inbox.ts"
@@ -57,6 +58,7 @@ export class RunObserver extends Context.Service<
       const budget = yield* FrameBudget
       const preparation = yield* FramePreparation
       const { appendBytes } = yield* LogSettings
+      const pace = yield* Pace
 
       /**
        * Where the run stands; makes known that it is observed again. Undefined when there is nothing left to observe.
@@ -92,6 +94,7 @@ export class RunObserver extends Context.Service<
           const inbox = yield* makeInbox({
             budget: yield* budget.share,
             appendBytes,
+            pace,
             prepare: (frames) => preparation.ahead(runId, frames)
           })
           const perform = yield* makePerformer(run, inbox)

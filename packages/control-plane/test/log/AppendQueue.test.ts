@@ -5,16 +5,18 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
-import { AppendQueue, GROUP_REQUESTS, OVERTAKEN_AFTER_MS, WORTH_ANOTHER } from "../../src/log/AppendQueue.ts"
+import { AppendQueue, GROUP_REQUESTS, OVERTAKEN_AFTER_MS } from "../../src/log/AppendQueue.ts"
 import { AppendRequest, RunNotFound } from "../../src/log/AppendRequest.ts"
 import { observed } from "../../src/log/FrameBytes.ts"
 import { LogSettings } from "../../src/log/LogSettings.ts"
+import { Pace, WORTH_ANOTHER } from "../../src/log/Pace.ts"
 import type { QueuedAppend } from "../../src/log/QueuedAppend.ts"
 
 const runOf = (number: number) => RunId.make(`00000000-0000-4000-8000-${String(number).padStart(12, "0")}`)
 const [A, B] = [runOf(1), runOf(2)]
 
 const layer = AppendQueue.layer.pipe(
+  Layer.provide(Pace.layer),
   Layer.provide(
     Layer.succeed(LogSettings, {
       bufferBytes: 10_000,

@@ -10,6 +10,10 @@ export interface EventQuery {
   readonly rest: Query | undefined
 }
 
+/** Whether every event matches that is behind the first place. */
+export const matchesAll = ({ filter: { afterSeq: _, types, ...others }, rest, upToSeq }: EventQuery): boolean =>
+  types.length === 0 && Object.keys(others).length === 0 && rest === undefined && upToSeq === undefined
+
 /** Matches nothing: there is no such type. */
 const NO_TYPE = ""
 

@@ -41,6 +41,11 @@ export class EventSearch extends Context.Service<
   {
     /** At most `limit` matches, and a few MB, in the order of the log, up to its watermark. */
     readonly page: (search: EventQuery, limit: number) => Effect.Effect<FoundEvents, SqlError | SearchTooSlow>
+    /** The same for all events behind a seq, and where the watermark stands; with one exchange. */
+    readonly endOfLog: (
+      afterSeq: number,
+      limit: number
+    ) => Effect.Effect<FoundEvents & { readonly mark: number }, SqlError>
     /** Whether there are events behind a seq, be they below the watermark or not. */
     readonly isBeyond: (seq: number) => Effect.Effect<boolean, SqlError>
   }
@@ -106,13 +111,27 @@ export class EventSearch extends Context.Service<
         if (at === search.filter.afterSeq && at < end) return yield* new SearchTooSlow()
         return { events, upTo: Math.max(at, search.filter.afterSeq), isEnd: at >= end }
       })
+      const endOfLog = Effect.fn("EventSearch.endOfLog")(function* (afterSeq: number, limit: number) {
+        const rows = yield* sql<Row & { readonly mark: bigint }>`
+          SELECT mark, seq, index, event AS json, bytes FROM end_of_log(${BigInt(afterSeq)}, ${limit}, ${BigInt(READ_BYTES)})`
+        const mark = Number(rows[0]?.mark ?? 0)
+        const found = rows.filter(({ seq }) => seq !== null)
+        const last = found.at(-1)
+        const isCut = last !== undefined && (found.length >= limit || Number(last.bytes) >= READ_BYTES)
+        return {
+          events: found.map(({ index, json, seq }) => ({ seq: Number(seq), index, json })),
+          upTo: isCut ? Number(last.seq) : Math.max(mark, afterSeq),
+          isEnd: !isCut,
+          mark
+        }
+      })
       const isBeyond = Effect.fn("EventSearch.isBeyond")((seq: number) =>
         Effect.map(
           sql`SELECT FROM canonical_events WHERE seq > ${BigInt(seq)} ORDER BY seq LIMIT 1`,
           (rows) => rows.length > 0
         )
       )
-      return EventSearch.of({ page, isBeyond })
+      return EventSearch.of({ page, endOfLog, isBeyond })
     })
   )
 }

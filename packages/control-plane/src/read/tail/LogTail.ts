@@ -14,7 +14,7 @@ import { shareReads } from "../../database/SharedRead.ts"
 import type { SearchTooSlow } from "../../database/search/SearchBudget.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
 import { Watermark } from "../../log/Watermark.ts"
-import type { EventQuery } from "../query/EventQuery.ts"
+import { type EventQuery, matchesAll } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
 import { makeRereads } from "../stream/FeedWaits.ts"
 import { streamReadsAt } from "../stream/StreamReads.ts"
@@ -24,7 +24,7 @@ import { framesOf, type TailFrames, TailWindow, WINDOWS_BYTES } from "./TailWind
 /** Events that are read at a time, for all followers of a search or for one that is behind. */
 export const TAIL_PAGE = 500
 /** Between two looks at the log that follow each other: what is committed meanwhile shares a read. Milliseconds. */
-const LOOK_INTERVAL_MS = 15
+const LOOK_INTERVAL_MS = 4
 /** After this time the log is looked at although nobody has told of anything: words may get lost. Milliseconds. */
 const IDLE_MS = 1_000
 /** An append under way holds up what was committed after it, and says nothing when it is rolled back. Milliseconds. */
@@ -89,9 +89,21 @@ export class LogTail extends Context.Service<
 
       const mostBytes = () => Math.floor(WINDOWS_BYTES / Math.max(1, followed.size))
 
+      /** The same for those who follow everything. */
+      const lookAtAll = Effect.fnUntraced(function* (followers: Followers) {
+        const { window } = followers
+        while (true) {
+          const { events, isEnd, mark, upTo } = yield* looks.withPermits(1)(searches.endOfLog(window.end, TAIL_PAGE))
+          window.push(upTo, events, mostBytes())
+          if (events.length > 0) tell(followers)
+          if (isEnd) return committed > mark ? "above" : mark
+        }
+      })
+
       /** Reads what is below the watermark into the window; answers whether the log goes on above it. */
       const look = Effect.fnUntraced(function* (followers: Followers) {
         const { search, window } = followers
+        if (window.start !== undefined && matchesAll(search)) return yield* lookAtAll(followers)
         const mark = yield* watermark.now
         if (window.start === undefined) {
           window.begin(mark)

@@ -1,3 +1,4 @@
+import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -26,7 +27,7 @@ export interface TailOptions {
   readonly heartbeatMs: number
 }
 
-type Frames = readonly [Uint8Array, ...ReadonlyArray<Uint8Array>]
+type Frames = Arr.NonEmptyReadonlyArray<Uint8Array>
 
 const encoder = new TextEncoder()
 
@@ -101,18 +102,19 @@ export const makeTailFeed = Effect.fnUntraced(function* (
     scope
   )
 
-  return Effect.gen(function* () {
-    while (true) {
-      if (isOver) return yield* Cause.done()
-      news.closeUnsafe()
-      const now = clock.currentTimeMillisUnsafe()
-      if (now >= nextBeat) return [heartbeat(now)]
-      const known = window.behind(seq)
-      const frames = known === undefined ? yield* older(now) : known.frames
-      if (known !== undefined) seq = Math.max(seq, known.upTo)
-      const [first, ...rest] = frames ?? []
-      if (first !== undefined) return [first, ...rest]
-      if (known !== undefined && seq >= window.end) yield* news.await
-    }
+  // Run for every client at every commit, so without a generator.
+  const next: Effect.Effect<Frames, Cause.Done> = Effect.suspend(() => {
+    if (isOver) return Cause.done()
+    news.closeUnsafe()
+    const now = clock.currentTimeMillisUnsafe()
+    if (now >= nextBeat) return Effect.succeed([heartbeat(now)])
+    const known = window.behind(seq)
+    if (known === undefined) return Effect.flatMap(older(now), (frames) => given(frames ?? []))
+    seq = Math.max(seq, known.upTo)
+    if (known.frames.length === 0 && seq >= window.end) return Effect.andThen(news.await, next)
+    return given(known.frames)
   })
+  const given = (frames: ReadonlyArray<Uint8Array>) =>
+    Arr.isReadonlyArrayNonEmpty(frames) ? Effect.succeed(frames) : next
+  return next
 })

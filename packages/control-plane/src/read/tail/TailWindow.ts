@@ -1,5 +1,5 @@
 import type { StoredEvent } from "../../log/EventRepository.ts"
-import { canonicalEventFrame } from "../../log/LiveEvents.ts"
+import { canonicalEventFrame } from "../../log/LiveBatch.ts"
 
 /** Bytes of frames that the windows of all searches hold together. */
 export const WINDOWS_BYTES = 32 * 1024 * 1024
@@ -45,6 +45,8 @@ export class TailWindow {
   /** The window knows every match behind this seq; undefined before the first look at the log. */
   #start: number | undefined
   #end = 0
+  /** What was answered last, and where the window ended then. */
+  #last: { readonly seq: number; readonly end: number; readonly frames: TailFrames } | undefined
 
   get start(): number | undefined {
     return this.#start
@@ -86,13 +88,24 @@ export class TailWindow {
       this.#start = oldest.upTo
       gone += 1
     }
-    if (gone > 0) this.#stretches = this.#stretches.slice(gone)
+    if (gone === 0) return
+    this.#stretches = this.#stretches.slice(gone)
+    // Nothing that was let go is held for whoever asks next.
+    this.#last = undefined
   }
 
   /** What comes behind a seq; undefined when the window does not know it any more. */
   behind(seq: number): TailFrames | undefined {
     if (this.#start === undefined) return { upTo: 0, frames: [] }
     if (seq < this.#start) return undefined
+    // Nearly all of its followers stand at the same place.
+    if (this.#last?.seq === seq && this.#last.end === this.#end) return this.#last.frames
+    const frames = this.#framesBehind(seq)
+    this.#last = { seq, end: this.#end, frames }
+    return frames
+  }
+
+  #framesBehind(seq: number): TailFrames {
     let place = this.#stretches.length
     while (place > 0 && (this.#stretches[place - 1]?.upTo ?? 0) > seq) place -= 1
     const frames: Array<Uint8Array> = []

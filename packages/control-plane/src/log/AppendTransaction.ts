@@ -27,7 +27,8 @@ import {
   startRun
 } from "./EventFold.ts"
 import { Ids } from "./Ids.ts"
-import { LiveEvents, makeLiveBatch } from "./LiveEvents.ts"
+import { makeLiveBatch } from "./LiveBatch.ts"
+import { LiveEvents } from "./LiveEvents.ts"
 import { type EventRows, LogRows, noEventRows, noRunRows, type RunRows } from "./LogRows.ts"
 import type { LockedHead } from "./OpeningRows.ts"
 import { type CacheKey, ProjectionCache, participantsOf } from "./ProjectionCache.ts"

@@ -6,7 +6,8 @@ import * as Schedule from "effect/Schedule"
 import { describeSqlError } from "../database/SqlFailures.ts"
 import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
 import { Ids } from "./Ids.ts"
-import { endsRun, LiveEvents } from "./LiveEvents.ts"
+import { endsRun } from "./LiveBatch.ts"
+import { LiveEvents } from "./LiveEvents.ts"
 import { Messages } from "./Messages.ts"
 
 /** PostgreSQL channel on which the instances tell each other which runs have new events. */

@@ -1,86 +1,48 @@
-import type { RunId, RunStatus } from "@runplane/domain"
-import { isTerminal } from "@runplane/domain"
+import type { RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
-import type { CommittedEvent } from "./AppendRequest.ts"
-
-/** What one committed append tells the subscribers of its run. */
-export interface LiveBatch {
-  readonly _tag: "Batch"
-  readonly runId: RunId
-  readonly status: RunStatus
-  /** The change of status this append made, if any. */
-  readonly changed: boolean
-  readonly events: ReadonlyArray<CommittedEvent>
-  readonly lastSeq: number
-  readonly lastIndex: number
-  /** The frames of the events: the same bytes for every subscriber, made once, on first use. */
-  readonly frames: () => Uint8Array
-  /** The frame of the state after these events, made in the same way. */
-  readonly snapshot: () => Uint8Array
-}
-
-/** The subscriber fell behind, or another instance wrote: read the database from the last seq seen. */
-export interface LiveGap {
-  readonly _tag: "Gap"
-}
-
-export interface LiveSubscription {
-  readonly take: Effect.Effect<LiveBatch | LiveGap>
-}
+import { charactersOf, endsRun, type LiveBatch, together } from "./LiveBatch.ts"
+import { LiveMailbox } from "./LiveMailbox.ts"
 
 /** Another process has written events: of this run, or of any, when nobody can say of which. */
 export type Elsewhere = { readonly runId: string; readonly ended: boolean } | "anything"
 
-/** Batches, and characters of their events, held for one slow subscriber before it is sent back to the database. */
-export const SUBSCRIBER_CAPACITY = 64
-export const SUBSCRIBER_CHARACTERS = 1024 * 1024
+/**
+ * What a subscriber costs: a run is told of no sooner than so many milliseconds for each of its subscribers after the
+ * last time, so that those of a popular run are some tenth of a process and never the whole of it. What is committed
+ * meanwhile is told together, once so much has come, or the run ends, at once.
+ */
+const REST_PER_SUBSCRIBER_MS = 0.1
+const LONGEST_REST_MS = 100
+/** A rest that is not worth a timer. */
+const SHORTEST_REST_MS = 5
+const HELD_CHARACTERS = 256 * 1024
 
-interface Subscriber {
-  readonly queue: Queue.Queue<LiveBatch | LiveGap>
-  /** Of the events in the queue. */
-  characters: number
-  lagging: boolean
+/** Those who are told of a run. */
+interface Audience {
+  readonly subscribers: Set<LiveMailbox>
+  /** Committed and not told yet. */
+  held: Array<LiveBatch>
+  heldCharacters: number
+  restUntil: number
 }
 
-const encoder = new TextEncoder()
-
-export const canonicalEventFrame = (event: { readonly seq: number; readonly json: string }): string =>
-  `event: canonical_event\nid: ${event.seq}\ndata: ${event.json}\n\n`
-
-export const snapshotFrame = (snapshot: string): string => `event: snapshot\ndata: ${snapshot}\n\n`
-
-/** A batch; `state` is the JSON text of the projected state after it, asked for at most once. */
-export const makeLiveBatch = ({
-  state,
-  ...batch
-}: Omit<LiveBatch, "_tag" | "frames" | "snapshot"> & { readonly state: () => string }): LiveBatch => ({
-  _tag: "Batch",
-  ...batch,
-  frames: once(() => encoder.encode(batch.events.map(canonicalEventFrame).join(""))),
-  snapshot: once(() => encoder.encode(snapshotFrame(state())))
-})
-
-const once = <A>(make: () => A): (() => A) => {
-  let made: { readonly value: A } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
+/** Milliseconds between two times that they are told. */
+const restOf = ({ subscribers }: Audience): number => {
+  const rest = subscribers.size * REST_PER_SUBSCRIBER_MS
+  return rest < SHORTEST_REST_MS ? 0 : Math.min(rest, LONGEST_REST_MS)
 }
 
-const charactersOf = ({ events }: LiveBatch): number => events.reduce((sum, { json }) => sum + json.length, 0)
-
-export const endsRun = (batch: LiveBatch): boolean => batch.changed && isTerminal(batch.status)
+const noAudience = (): Audience => ({ subscribers: new Set(), held: [], heldCharacters: 0, restUntil: 0 })
 
 /**
  * Tells the subscribers of a run, within this process, what has been committed (docs/events.md#commit-first).
  * Publishing never waits: a subscriber that does not keep up is told to read the database instead, so it loses nothing
- * and holds little.
+ * and holds little. Many subscribers of one run are told less often.
  */
 export class LiveEvents extends Context.Service<
   LiveEvents,
@@ -91,7 +53,7 @@ export class LiveEvents extends Context.Service<
     readonly pokeAll: () => void
     /** Called with every such word from elsewhere; for what must not wait or fail. */
     readonly listenElsewhere: (listener: (word: Elsewhere) => void) => Effect.Effect<void, never, Scope.Scope>
-    readonly subscribe: (runId: RunId) => Effect.Effect<LiveSubscription, never, Scope.Scope>
+    readonly subscribe: (runId: RunId) => Effect.Effect<LiveMailbox, never, Scope.Scope>
     /** Called with every published batch; for counters, never for work that may wait or fail. */
     readonly listen: (listener: (batch: LiveBatch) => void) => Effect.Effect<void, never, Scope.Scope>
   }
@@ -101,26 +63,11 @@ export class LiveEvents extends Context.Service<
     Effect.gen(function* () {
       const sideEffectFailed = yield* SideEffectMeter
       const log = Effect.runForkWith(yield* Effect.context())
-      const byRun = new Map<string, Set<Subscriber>>()
+      const clock = yield* Clock.Clock
+      const scope = yield* Effect.scope
+      const byRun = new Map<string, Audience>()
       const listeners = new Set<(batch: LiveBatch) => void>()
       const elsewhere = new Set<(word: Elsewhere) => void>()
-
-      const offer = (subscriber: Subscriber, item: LiveBatch | LiveGap) => {
-        if (subscriber.lagging) return
-        const held = Queue.sizeUnsafe(subscriber.queue)
-        // One place is kept free for the gap itself, and a batch of any size is taken alone.
-        if (
-          item._tag === "Batch" &&
-          held < SUBSCRIBER_CAPACITY &&
-          (held === 0 || subscriber.characters + charactersOf(item) <= SUBSCRIBER_CHARACTERS)
-        ) {
-          subscriber.characters += charactersOf(item)
-          Queue.offerUnsafe(subscriber.queue, item)
-          return
-        }
-        subscriber.lagging = true
-        Queue.offerUnsafe(subscriber.queue, { _tag: "Gap" })
-      }
 
       const publish = (batches: ReadonlyArray<LiveBatch>) => {
         for (const batch of batches) {
@@ -134,13 +81,38 @@ export class LiveEvents extends Context.Service<
               log(Effect.logError("a listener of committed events failed", fault))
             }
           }
-          const subscribers = byRun.get(batch.runId)
-          if (subscribers !== undefined) for (const subscriber of subscribers) offer(subscriber, batch)
+          const audience = byRun.get(batch.runId)
+          if (audience !== undefined) tell(audience, batch)
         }
       }
 
+      const tell = (audience: Audience, batch: LiveBatch) => {
+        const isFirst = audience.held.length === 0
+        audience.held.push(batch)
+        audience.heldCharacters += charactersOf(batch)
+        if (restOf(audience) === 0) return tellHeld(audience)
+        const isUrgent = endsRun(batch) || audience.heldCharacters >= HELD_CHARACTERS
+        const rest = isUrgent ? 0 : Math.min(audience.restUntil - clock.currentTimeMillisUnsafe(), LONGEST_REST_MS)
+        // Beside the writer, who has others to answer.
+        if (isFirst || isUrgent) log(Effect.forkIn(tellLater(audience, Math.max(0, rest)), scope))
+      }
+      const tellLater = (audience: Audience, millis: number) =>
+        Effect.delay(
+          Effect.sync(() => tellHeld(audience)),
+          millis
+        )
+      const tellHeld = (audience: Audience) => {
+        const [first, ...others] = audience.held
+        if (first === undefined) return
+        const batch = together([first, ...others])
+        audience.held = []
+        audience.heldCharacters = 0
+        audience.restUntil = clock.currentTimeMillisUnsafe() + restOf(audience)
+        for (const mailbox of audience.subscribers) mailbox.put(batch)
+      }
+
       const wake = (runId: string) => {
-        for (const subscriber of byRun.get(runId) ?? []) offer(subscriber, { _tag: "Gap" })
+        for (const mailbox of byRun.get(runId)?.subscribers ?? []) mailbox.put({ _tag: "Gap" })
       }
 
       const poke = (runId: string, ended = false) => {
@@ -154,27 +126,21 @@ export class LiveEvents extends Context.Service<
       }
 
       const subscribe = Effect.fnUntraced(function* (runId: RunId) {
-        const queue = yield* Queue.bounded<LiveBatch | LiveGap>(SUBSCRIBER_CAPACITY + 1)
-        const subscriber: Subscriber = { queue, characters: 0, lagging: false }
+        const mailbox = new LiveMailbox()
         yield* Effect.acquireRelease(
           Effect.sync(() => {
-            const subscribers = byRun.get(runId) ?? new Set()
-            byRun.set(runId, subscribers.add(subscriber))
+            const audience = byRun.get(runId) ?? noAudience()
+            audience.subscribers.add(mailbox)
+            byRun.set(runId, audience)
           }),
           () =>
             Effect.sync(() => {
-              const subscribers = byRun.get(runId)
-              subscribers?.delete(subscriber)
-              if (subscribers?.size === 0) byRun.delete(runId)
+              const audience = byRun.get(runId)
+              audience?.subscribers.delete(mailbox)
+              if (audience?.subscribers.size === 0) byRun.delete(runId)
             })
         )
-        const take = Effect.tap(Queue.take(queue), (item) =>
-          Effect.sync(() => {
-            if (item._tag === "Gap") subscriber.lagging = false
-            else subscriber.characters -= charactersOf(item)
-          })
-        )
-        return { take }
+        return mailbox
       })
 
       return LiveEvents.of({

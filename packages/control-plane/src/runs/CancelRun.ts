@@ -7,7 +7,9 @@ import type * as Schema from "effect/Schema"
 import { type AuditEntry, AuditTrail, type Caller } from "../audit/AuditTrail.ts"
 import type { LockedRun } from "../log/AppendRequest.ts"
 import { EventLog } from "../log/EventLog.ts"
-import { endsRun, LiveEvents, type LiveSubscription } from "../log/LiveEvents.ts"
+import { endsRun } from "../log/LiveBatch.ts"
+import { LiveEvents } from "../log/LiveEvents.ts"
+import type { LiveMailbox } from "../log/LiveMailbox.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import type { StoredRun } from "../log/runs/RunRow.ts"
 import { CallerReasons } from "../observe/CallerReasons.ts"
@@ -49,7 +51,7 @@ export const makeCancelRun = Effect.gen(function* () {
   const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 
   /** Waits for the run's end, for at most `CANCEL_WAIT_MS`; answers the status as it then is. */
-  const awaitEnd = Effect.fnUntraced(function* (run: StoredRun, subscription: LiveSubscription) {
+  const awaitEnd = Effect.fnUntraced(function* (run: StoredRun, subscription: LiveMailbox) {
     const status = Effect.map(runs.status(run.record.id), (found) => found ?? run.record.status)
     const end = Effect.gen(function* () {
       let current: RunStatus = yield* status

@@ -1,10 +1,10 @@
 import { emptyRunState, RunId, type RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import * as Queue from "effect/Queue"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import type { EventRepository, StoredEvent } from "../../src/log/EventRepository.ts"
-import type { LiveBatch, LiveGap } from "../../src/log/LiveEvents.ts"
-import { makeLiveBatch } from "../../src/log/LiveEvents.ts"
+import type { LiveBatch } from "../../src/log/LiveBatch.ts"
+import { makeLiveBatch } from "../../src/log/LiveBatch.ts"
+import { type LiveGap, LiveMailbox } from "../../src/log/LiveMailbox.ts"
 import type { RunStates } from "../../src/log/RunStates.ts"
 import type { FeedSources } from "../../src/read/stream/RunFeed.ts"
 
@@ -83,13 +83,14 @@ export class MemoryLog {
   }
 
   readonly sources = Effect.gen({ self: this }, function* () {
-    const queue = yield* Queue.unbounded<LiveBatch | LiveGap>()
+    const mailbox = new LiveMailbox()
     const sources: FeedSources = {
       events: this.repository,
       states: this.states,
-      subscription: { take: Queue.take(queue) },
-      start: this.snapshot
+      subscription: mailbox,
+      start: this.snapshot,
+      ended: Effect.never
     }
-    return { sources, tell: (item: LiveBatch | LiveGap) => void Queue.offerUnsafe(queue, item) }
+    return { sources, tell: (item: LiveBatch | LiveGap) => mailbox.put(item) }
   })
 }

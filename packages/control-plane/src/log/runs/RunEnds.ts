@@ -4,7 +4,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { endsRun, LiveEvents } from "../LiveEvents.ts"
+import { endsRun } from "../LiveBatch.ts"
+import { LiveEvents } from "../LiveEvents.ts"
 
 /**
  * Word of the ends of runs, for those who wait for them (docs/http.md#wait). However many wait, the database is asked

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type { EventPage, StoredEvent } from "../../log/EventRepository.ts"
-import { canonicalEventFrame } from "../../log/LiveEvents.ts"
+import { canonicalEventFrame } from "../../log/LiveBatch.ts"
 
 export interface ReplayOptions {
   readonly mode: ReplayMode

@@ -1,9 +1,10 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
+import type { LiveBatch } from "../../log/LiveBatch.ts"
+import type { LiveGap, LiveMailbox } from "../../log/LiveMailbox.ts"
 
 /**
  * Pause after a read that failed, doubling up to the longest, with jitter so that the streams do not come back as one.
@@ -31,15 +32,25 @@ export const makeRereads = () => {
 }
 
 /**
- * Waits for the next item for so many milliseconds; undefined when none comes. The waiting fiber outlives the wait, so
- * an item that arrives with the clock is not lost.
+ * Waits for the next item until a time, Unix milliseconds; undefined when none has come, which may be a little before.
+ * The clock of one wait is left to the next: most waits end with an item and have the same end, and a clock for each
+ * would cost more than the item.
  */
-export const makeTakeWithin = <Item>(take: Effect.Effect<Item>, scope: Scope.Scope) => {
-  let pending: Fiber.Fiber<Item> | undefined
-  return Effect.fnUntraced(function* (millis: number) {
-    pending ??= yield* Effect.forkIn(take, scope)
-    const item = yield* Effect.timeoutOption(Fiber.join(pending), millis)
-    if (Option.isSome(item)) pending = undefined
-    return Option.getOrUndefined(item)
+export const makeTakeUntil = (mailbox: LiveMailbox, scope: Scope.Scope) => {
+  let clock: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
+  const ring = Effect.sync(() => {
+    clock = undefined
+    mailbox.wake()
   })
+  const setClock = Effect.fnUntraced(function* (at: number, now: number) {
+    if (clock !== undefined) yield* Fiber.interrupt(clock.fiber)
+    clock = { at, fiber: yield* Effect.forkIn(Effect.delay(ring, Math.max(0, at - now)), scope) }
+  })
+  return (at: number, now: number): Effect.Effect<LiveBatch | LiveGap | undefined> =>
+    Effect.suspend(() => {
+      const item = mailbox.takeNow()
+      if (item !== undefined) return Effect.succeed(item)
+      const taken = Effect.map(mailbox.waken, () => mailbox.takeNow())
+      return clock !== undefined && clock.at <= at ? taken : Effect.andThen(setClock(at, now), taken)
+    })
 }

@@ -5,15 +5,10 @@ import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../database/SqlFailures.ts"
 import type { EventRepository, EventSlice } from "../../log/EventRepository.ts"
-import {
-  canonicalEventFrame,
-  endsRun,
-  type LiveBatch,
-  type LiveSubscription,
-  snapshotFrame
-} from "../../log/LiveEvents.ts"
+import { canonicalEventFrame, endsRun, type LiveBatch, snapshotFrame } from "../../log/LiveBatch.ts"
+import type { LiveMailbox } from "../../log/LiveMailbox.ts"
 import type { CurrentState, RunStates } from "../../log/RunStates.ts"
-import { makeRereads, makeTakeWithin } from "./FeedWaits.ts"
+import { makeRereads, makeTakeUntil } from "./FeedWaits.ts"
 
 /** Events read from the database at a time, and fewer when they are large: what one slow reader holds in memory. */
 export const BACKFILL_PAGE = 500
@@ -37,8 +32,10 @@ export interface FeedReads {
 
 export interface FeedSources extends FeedReads {
   /** Subscribed before `start` was read, so nothing falls between the two. */
-  readonly subscription: LiveSubscription
+  readonly subscription: LiveMailbox
   readonly start: CurrentState
+  /** Ends when the stream has to end. */
+  readonly ended: Effect.Effect<void>
 }
 
 const encoder = new TextEncoder()
@@ -74,7 +71,7 @@ const tickAfter = (now: number, intervalMs: number): number => (Math.floor(now /
  * can. Clients that were cut off would all come back at once, to a service that cannot serve them.
  */
 export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, sources: FeedSources) {
-  const { events, start, states, subscription } = sources
+  const { ended, events, start, states, subscription } = sources
   const scope = yield* Effect.scope
   const wasTerminal = isTerminal(start.status)
   const openedAt = yield* Clock.currentTimeMillis
@@ -96,7 +93,20 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   /** A heartbeat that is due waits until everything up to here has been sent. */
   let beat: { readonly lastSeq: number; readonly lastIndex: number } | undefined
   const rereads = makeRereads()
-  const takeWithin = makeTakeWithin(subscription.take, scope)
+  const takeUntil = makeTakeUntil(subscription, scope)
+  let isOver = false
+  yield* Effect.forkIn(
+    Effect.andThen(
+      ended,
+      Effect.sync(() => {
+        isOver = true
+        subscription.wake()
+      })
+    ),
+    scope
+  )
+  /** What the database has to say, unless the stream has to end before. */
+  const unlessEnded = <A, E>(asked: Effect.Effect<A, E>) => Effect.raceFirst(asked, Effect.as(ended, undefined))
 
   const unreadable = Effect.fnUntraced(function* (error: SqlError) {
     yield* Effect.logDebug(`a stream waits for the database: ${describeSqlError(error)}`)
@@ -221,7 +231,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     const now = yield* Clock.currentTimeMillis
     if (phase === "opening") return open()
     if (beat === undefined && now >= nextBeat) {
-      beat = yield* readHead
+      beat = yield* unlessEnded(readHead)
       if (beat === undefined) phase = "ended"
       else if (beat.lastSeq > seq && phase === "live") read()
     }
@@ -231,19 +241,19 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     if (phase === "reading" || phase === "settling" || isSnapshotDue) {
       if (now < rereads.at()) {
         const until = beat === undefined ? Math.min(rereads.at(), nextBeat) : rereads.at()
-        return yield* Effect.sleep(until - now)
+        return yield* unlessEnded(Effect.as(Effect.sleep(until - now), undefined))
       }
       const reading: Effect.Effect<Uint8Array | string | undefined, SqlError> = isSnapshotDue
         ? snapshot(now)
         : phase === "reading"
           ? readPage()
           : settle(now)
-      return yield* Effect.catch(reading, unreadable)
+      return yield* unlessEnded(Effect.catch(reading, unreadable))
     }
     if (ending) phase = "ended"
     if (phase === "ended") return undefined
     const wakeAt = owed === undefined ? nextBeat : Math.min(nextBeat, nextSnapshot)
-    const item = yield* takeWithin(Math.max(0, wakeAt - now))
+    const item = yield* takeUntil(wakeAt, now)
     if (item === undefined) return undefined
     if (item._tag === "Batch") return deliver(item)
     read()
@@ -251,7 +261,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   })
 
   const next: Effect.Effect<Uint8Array | undefined> = Effect.gen(function* () {
-    while (phase !== "ended") {
+    while (phase !== "ended" && !isOver) {
       const frames = yield* step()
       if (frames !== undefined) return typeof frames === "string" ? encoder.encode(frames) : frames
     }

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { untilShutdown } from "../../edge/RetryHint.ts"
+import { retryHint } from "../../edge/RetryHint.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
 import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
 import { StreamMeter } from "./StreamMeter.ts"
@@ -42,17 +42,24 @@ export class RunStream extends Context.Service<
         const subscription = yield* live.subscribe(runId)
         // The answer has begun, so it is too late to refuse: a database that is away is waited for, as everywhere in a
         // stream.
-        const start = yield* Effect.orDie(Effect.retry(states.current(runId), rereads))
+        const current = Effect.orDie(Effect.retry(states.current(runId), rereads))
+        const start = yield* Effect.raceFirst(current, Effect.as(shutdown.begun, undefined))
         yield* opened
         if (start === undefined) return Stream.empty
-        const next = yield* makeRunFeed(runId, options, { events, states, subscription, start })
+        const next = yield* makeRunFeed(runId, options, {
+          events,
+          states,
+          subscription,
+          start,
+          ended: shutdown.begun
+        })
         return Stream.unfold(undefined, () =>
           Effect.map(next, (bytes) => (bytes === undefined ? undefined : ([bytes, undefined] as const)))
         )
       })
 
       const open = (runId: RunId, options: FeedOptions, opened: Effect.Effect<void> = Effect.void) =>
-        Stream.unwrap(feed(runId, options, opened)).pipe(untilShutdown(shutdown))
+        Stream.concat(Stream.unwrap(feed(runId, options, opened)), retryHint(shutdown))
       return RunStream.of({ open })
     })
   )

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
@@ -92,6 +93,27 @@ describe("the feed of a run", () => {
       const page = framesOf((yield* next) ?? new Uint8Array())
       assert.lengthOf(page, BACKFILL_PAGE)
       assert.strictEqual(log.pagesRead, 1)
+    })
+  )
+
+  it.effect("ends with the service, whatever it waits for", () =>
+    Effect.gen(function* () {
+      for (const isAway of [false, true]) {
+        const log = new MemoryLog()
+        log.commit(3)
+        const { sources, tell } = yield* log.sources
+        const shutdown = yield* Deferred.make<void>()
+        const over = { ...sources, ended: Deferred.await(shutdown) }
+        const next = yield* makeRunFeed(MEMORY_RUN, { ...options, heartbeatMs: 3_600_000 }, over)
+        yield* next
+        log.away = isAway
+        if (isAway) tell({ _tag: "Gap" })
+        const last = yield* Effect.forkChild(next, { startImmediately: true })
+        yield* Effect.yieldNow
+        assert.isUndefined(last.pollUnsafe())
+        yield* Deferred.succeed(shutdown, undefined)
+        assert.isUndefined(yield* Fiber.join(last))
+      }
     })
   )
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { canonicalEventFrame } from "../../../src/log/LiveEvents.ts"
+import { canonicalEventFrame } from "../../../src/log/LiveBatch.ts"
 import { TailWindow } from "../../../src/read/tail/TailWindow.ts"
 
 const event = (seq: number, characters = 10) => ({ seq, index: seq, json: JSON.stringify("x".repeat(characters)) })

@@ -1,0 +1,64 @@
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import { charactersOf, type LiveBatch } from "./LiveBatch.ts"
+
+/** The subscriber fell behind, or another instance wrote: read the database from the last seq seen. */
+export interface LiveGap {
+  readonly _tag: "Gap"
+}
+
+/** Batches, and characters of their events, held for one slow subscriber before it is sent back to the database. */
+export const SUBSCRIBER_CAPACITY = 64
+export const SUBSCRIBER_CHARACTERS = 1024 * 1024
+
+/** What one subscriber of a run has been told and has not taken yet: so much at most, and then a gap. */
+export class LiveMailbox {
+  readonly #held: Array<LiveBatch | LiveGap> = []
+  readonly #news = Latch.makeUnsafe(false)
+  /** Of the events that are held. */
+  #characters = 0
+  #isLagging = false
+
+  put(item: LiveBatch | LiveGap): void {
+    if (this.#isLagging) return
+    // One place is kept free for the gap itself, and a batch of any size is taken alone.
+    if (item._tag === "Batch" && this.#hasRoomFor(item)) {
+      this.#characters += charactersOf(item)
+      this.#held.push(item)
+    } else {
+      this.#isLagging = true
+      this.#held.push({ _tag: "Gap" })
+    }
+    this.#news.openUnsafe()
+  }
+
+  #hasRoomFor(batch: LiveBatch): boolean {
+    const count = this.#held.length
+    if (count >= SUBSCRIBER_CAPACITY) return false
+    return count === 0 || this.#characters + charactersOf(batch) <= SUBSCRIBER_CHARACTERS
+  }
+
+  /** The next item; undefined when there is none. */
+  takeNow(): LiveBatch | LiveGap | undefined {
+    const item = this.#held.shift()
+    if (item?._tag === "Gap") this.#isLagging = false
+    else if (item !== undefined) this.#characters -= charactersOf(item)
+    return item
+  }
+
+  /** Makes whoever waits, or waits next, look again, although nothing may have come. */
+  wake(): void {
+    this.#news.openUnsafe()
+  }
+
+  /** Waits until something comes, or until it is woken, which may have been before; for one at a time. */
+  readonly waken: Effect.Effect<void> = Effect.suspend(() =>
+    this.#held.length > 0 ? Effect.void : Effect.andThen(this.#news.await, this.#news.close)
+  )
+
+  /** Waits for the next item. */
+  readonly take: Effect.Effect<LiveBatch | LiveGap> = Effect.suspend(() => {
+    const item = this.takeNow()
+    return item === undefined ? Effect.andThen(this.waken, this.take) : Effect.succeed(item)
+  })
+}

@@ -11,6 +11,8 @@ export interface LiveBatch {
   readonly events: ReadonlyArray<CommittedEvent>
   readonly lastSeq: number
   readonly lastIndex: number
+  /** Of the texts of the events. */
+  readonly characters: number
   /** The frames of the events: the same bytes for every subscriber, made once, on first use. */
   readonly frames: () => Uint8Array
   /** The frame of the state after these events, made in the same way. */
@@ -28,9 +30,10 @@ export const snapshotFrame = (snapshot: string): string => `event: snapshot\ndat
 export const makeLiveBatch = ({
   state,
   ...batch
-}: Omit<LiveBatch, "_tag" | "frames" | "snapshot"> & { readonly state: () => string }): LiveBatch => ({
+}: Omit<LiveBatch, "_tag" | "characters" | "frames" | "snapshot"> & { readonly state: () => string }): LiveBatch => ({
   _tag: "Batch",
   ...batch,
+  characters: batch.events.reduce((sum, { json }) => sum + json.length, 0),
   frames: once(() => framesOf(batch.events)),
   snapshot: once(() => encoder.encode(snapshotFrame(state())))
 })
@@ -40,7 +43,13 @@ export const together = (batches: readonly [LiveBatch, ...ReadonlyArray<LiveBatc
   const last = batches.at(-1) ?? batches[0]
   if (batches.length === 1) return last
   const events = batches.flatMap((batch) => batch.events)
-  return { ...last, changed: batches.some(({ changed }) => changed), events, frames: once(() => framesOf(events)) }
+  return {
+    ...last,
+    changed: batches.some(({ changed }) => changed),
+    events,
+    characters: batches.reduce((sum, { characters }) => sum + characters, 0),
+    frames: once(() => framesOf(events))
+  }
 }
 
 const framesOf = (events: ReadonlyArray<CommittedEvent>): Uint8Array =>
@@ -55,5 +64,3 @@ const once = <A>(make: () => A): (() => A) => {
 }
 
 export const endsRun = (batch: LiveBatch): boolean => batch.changed && isTerminal(batch.status)
-
-export const charactersOf = ({ events }: LiveBatch): number => events.reduce((sum, { json }) => sum + json.length, 0)

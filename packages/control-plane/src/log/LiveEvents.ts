@@ -5,16 +5,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
-import { charactersOf, endsRun, type LiveBatch, together } from "./LiveBatch.ts"
+import { endsRun, type LiveBatch, together } from "./LiveBatch.ts"
 import { LiveMailbox } from "./LiveMailbox.ts"
 
 /** Another process has written events: of this run, or of any, when nobody can say of which. */
 export type Elsewhere = { readonly runId: string; readonly ended: boolean } | "anything"
 
 /**
- * What a subscriber costs: a run is told of no sooner than so many milliseconds for each of its subscribers after the
- * last time, so that those of a popular run are some tenth of a process and never the whole of it. What is committed
- * meanwhile is told together, once so much has come, or the run ends, at once.
+ * The subscribers of a run are told no sooner than so many milliseconds for each of them after the last time, so that
+ * a popular run does not take all of a process. What is committed meanwhile is told together; at once when the run
+ * ends, or when so much has come.
  */
 const REST_PER_SUBSCRIBER_MS = 0.1
 const LONGEST_REST_MS = 100
@@ -62,7 +62,7 @@ export class LiveEvents extends Context.Service<
     LiveEvents,
     Effect.gen(function* () {
       const sideEffectFailed = yield* SideEffectMeter
-      const log = Effect.runForkWith(yield* Effect.context())
+      const run = Effect.runForkWith(yield* Effect.context())
       const clock = yield* Clock.Clock
       const scope = yield* Effect.scope
       const byRun = new Map<string, Audience>()
@@ -78,7 +78,7 @@ export class LiveEvents extends Context.Service<
               listener(batch)
             } catch (fault) {
               sideEffectFailed("publish")
-              log(Effect.logError("a listener of committed events failed", fault))
+              run(Effect.logError("a listener of committed events failed", fault))
             }
           }
           const audience = byRun.get(batch.runId)
@@ -89,12 +89,12 @@ export class LiveEvents extends Context.Service<
       const tell = (audience: Audience, batch: LiveBatch) => {
         const isFirst = audience.held.length === 0
         audience.held.push(batch)
-        audience.heldCharacters += charactersOf(batch)
+        audience.heldCharacters += batch.characters
         if (restOf(audience) === 0) return tellHeld(audience)
         const isUrgent = endsRun(batch) || audience.heldCharacters >= HELD_CHARACTERS
         const rest = isUrgent ? 0 : Math.min(audience.restUntil - clock.currentTimeMillisUnsafe(), LONGEST_REST_MS)
         // Beside the writer, who has others to answer.
-        if (isFirst || isUrgent) log(Effect.forkIn(tellLater(audience, Math.max(0, rest)), scope))
+        if (isFirst || isUrgent) run(Effect.forkIn(tellLater(audience, Math.max(0, rest)), scope))
       }
       const tellLater = (audience: Audience, millis: number) =>
         Effect.delay(

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import { charactersOf, type LiveBatch } from "./LiveBatch.ts"
+import type { LiveBatch } from "./LiveBatch.ts"
 
 /** The subscriber fell behind, or another instance wrote: read the database from the last seq seen. */
 export interface LiveGap {
@@ -23,7 +23,7 @@ export class LiveMailbox {
     if (this.#isLagging) return
     // One place is kept free for the gap itself, and a batch of any size is taken alone.
     if (item._tag === "Batch" && this.#hasRoomFor(item)) {
-      this.#characters += charactersOf(item)
+      this.#characters += item.characters
       this.#held.push(item)
     } else {
       this.#isLagging = true
@@ -35,14 +35,14 @@ export class LiveMailbox {
   #hasRoomFor(batch: LiveBatch): boolean {
     const count = this.#held.length
     if (count >= SUBSCRIBER_CAPACITY) return false
-    return count === 0 || this.#characters + charactersOf(batch) <= SUBSCRIBER_CHARACTERS
+    return count === 0 || this.#characters + batch.characters <= SUBSCRIBER_CHARACTERS
   }
 
   /** The next item; undefined when there is none. */
   takeNow(): LiveBatch | LiveGap | undefined {
     const item = this.#held.shift()
     if (item?._tag === "Gap") this.#isLagging = false
-    else if (item !== undefined) this.#characters -= charactersOf(item)
+    else if (item !== undefined) this.#characters -= item.characters
     return item
   }
 

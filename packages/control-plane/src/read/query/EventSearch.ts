@@ -112,10 +112,10 @@ export class EventSearch extends Context.Service<
         return { events, upTo: Math.max(at, search.filter.afterSeq), isEnd: at >= end }
       })
       const endOfLog = Effect.fn("EventSearch.endOfLog")(function* (afterSeq: number, limit: number) {
-        const rows = yield* sql<Row & { readonly mark: bigint }>`
+        const rows = yield* sql<{ readonly mark: bigint } & (Row | { readonly seq: null })>`
           SELECT mark, seq, index, event AS json, bytes FROM end_of_log(${BigInt(afterSeq)}, ${limit}, ${BigInt(READ_BYTES)})`
         const mark = Number(rows[0]?.mark ?? 0)
-        const found = rows.filter(({ seq }) => seq !== null)
+        const found = rows.flatMap((row) => (row.seq === null ? [] : [row]))
         const last = found.at(-1)
         const isCut = last !== undefined && (found.length >= limit || Number(last.bytes) >= READ_BYTES)
         return {

@@ -1,14 +1,18 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { ControlPlaneSettings, defaultsOf, readSettings } from "@runplane/server"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import type * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
 import { makeDatabaseClient } from "./DatabaseClient.ts"
 import { checkSchema, migrate, type SchemaMismatch } from "./Migrations.ts"
+import { PipelinedTransactions } from "./PipelinedTransactions.ts"
 import { type PoolCounts, PoolUse, poolCounts } from "./PoolUse.ts"
 import { describeSqlError } from "./SqlFailures.ts"
 import { SearchBudget } from "./search/SearchBudget.ts"
@@ -69,23 +73,32 @@ export const HELD_CONNECTIONS = 3
 const client = (asked: DatabaseOptions, use: PoolCounts) => {
   const options = { ...defaults, ...asked }
   use.max = options.maxConnections + HELD_CONNECTIONS
-  return PgClient.layerFrom(
-    makeDatabaseClient({
-      use,
-      url: Redacted.make(options.url),
-      maxConnections: options.maxConnections + HELD_CONNECTIONS,
-      idleTimeout: options.idleTimeoutMs === 0 ? Duration.infinity : Duration.millis(options.idleTimeoutMs),
-      connectTimeout: Duration.millis(options.connectTimeoutMs),
-      acquireTimeoutMs: options.connectTimeoutMs,
-      applicationName: "runplane-control-plane",
-      // The second net: whatever waits for somebody else, or makes others wait, ends.
-      startupParameters: {
-        lock_timeout: String(options.lockTimeoutMs),
-        statement_timeout: String(options.statementTimeoutMs),
-        idle_in_transaction_session_timeout: String(options.idleInTransactionTimeoutMs)
-      }
-    })
-  )
+  return Layer.effectContext(
+    Effect.map(
+      makeDatabaseClient({
+        use,
+        url: Redacted.make(options.url),
+        maxConnections: options.maxConnections + HELD_CONNECTIONS,
+        idleTimeout: options.idleTimeoutMs === 0 ? Duration.infinity : Duration.millis(options.idleTimeoutMs),
+        connectTimeout: Duration.millis(options.connectTimeoutMs),
+        acquireTimeoutMs: options.connectTimeoutMs,
+        applicationName: "runplane-control-plane",
+        startupParameters: {
+          // The second net: whatever waits for somebody else, or makes others wait, ends.
+          lock_timeout: String(options.lockTimeoutMs),
+          statement_timeout: String(options.statementTimeoutMs),
+          idle_in_transaction_session_timeout: String(options.idleInTransactionTimeoutMs),
+          // By which a pipelined transaction is known, so none may be deferrable by itself.
+          default_transaction_deferrable: "off"
+        }
+      }),
+      ({ client, pipelined }) =>
+        Context.make(PgClient.PgClient, client).pipe(
+          Context.add(SqlClient.SqlClient, client),
+          Context.add(PipelinedTransactions, pipelined)
+        )
+    )
+  ).pipe(Layer.provide(Reactivity.layer))
 }
 
 /**

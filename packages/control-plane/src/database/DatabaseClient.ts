@@ -1,4 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import * as PgPool from "@effect/sql-pg/PgPool"
+import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -6,6 +8,8 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Acquirer, Borrower, Connection } from "effect/sql/SqlConnection"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import { makePipelinedTransactions } from "./PipelinedTransactions.ts"
+import { pooledConnection } from "./PooledConnection.ts"
 import { type PoolCounts, poolCounts } from "./PoolUse.ts"
 import { PoolExhausted, TransactionAborted } from "./SqlFailures.ts"
 
@@ -23,7 +27,8 @@ export interface DatabaseClientOptions extends Omit<PgClient.PgPoolConfig, "keep
 }
 
 /**
- * A PostgreSQL client over a pool, with two properties that the driver's own lacks:
+ * A PostgreSQL client over a pool, and the pipelined transactions on the same pool. The client has two properties that
+ * the driver's own lacks:
  *
  * - a caller that waits longer than `acquireTimeoutMs` for a connection gets a `SqlError` that says so, whether for a
  *   free connection or for a server that does not answer; an exhausted pool blocks no caller for ever;
@@ -31,21 +36,21 @@ export interface DatabaseClientOptions extends Omit<PgClient.PgPoolConfig, "keep
  *   the rollback fails too; but there is nothing left to roll back.
  */
 export const makeDatabaseClient = Effect.fnUntraced(function* (options: DatabaseClientOptions) {
-  const { acquireTimeoutMs, use = poolCounts(), ...pool } = options
-  const base = yield* PgClient.make({ ...pool, keepAlive: Duration.seconds(KEEP_ALIVE_SECONDS) })
+  const { acquireTimeoutMs, use = poolCounts(), ...config } = options
+  // A connection has one user at a time. Who reserves it waits for each answer; a pipelined transaction does not.
+  const pool = yield* PgPool.make({
+    ...config,
+    keepAlive: Duration.seconds(KEEP_ALIVE_SECONDS),
+    multiplex: true,
+    multiplexConcurrency: 1
+  })
 
   const exhausted = new SqlError({
     reason: new ConnectionError({
-      cause: new PoolExhausted({ waitedMs: acquireTimeoutMs, connections: pool.maxConnections }),
+      cause: new PoolExhausted({ waitedMs: acquireTimeoutMs, connections: config.maxConnections }),
       operation: "acquire"
     })
   })
-  // The wait itself can be interrupted even where its caller cannot: otherwise the time-out would wait for it. It is
-  // one for the network, so it goes by the real clock, also where a test moves another.
-  const free: Acquirer = Effect.timeoutOrElse(Effect.interruptible(base.reserve), {
-    duration: Duration.millis(acquireTimeoutMs),
-    orElse: () => Effect.fail(exhausted)
-  }).pipe(Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()))
   const counted = Effect.acquireRelease(
     Effect.sync(() => {
       use.inUse += 1
@@ -55,13 +60,22 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
         use.inUse -= 1
       })
   )
-  const acquirer: Acquirer = Effect.suspend(() => {
-    use.waiting += 1
-    const arrived = Effect.sync(() => {
-      use.waiting -= 1
+  const acquire = (session: typeof pool.get): Acquirer => {
+    // The wait itself can be interrupted even where its caller cannot: otherwise the time-out would wait for it. It is
+    // one for the network, so it goes by the real clock, also where a test moves another.
+    const free = Effect.timeoutOrElse(Effect.interruptible(session), {
+      duration: Duration.millis(acquireTimeoutMs),
+      orElse: () => Effect.fail(exhausted)
+    }).pipe(Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()))
+    return Effect.suspend(() => {
+      use.waiting += 1
+      const arrived = Effect.sync(() => {
+        use.waiting -= 1
+      })
+      return Effect.map(Effect.tap(Effect.ensuring(free, arrived), counted), pooledConnection)
     })
-    return Effect.tap(Effect.ensuring(free, arrived), counted)
-  })
+  }
+  const acquirer = acquire(pool.reserve)
   const borrower: Borrower = (use) => Effect.scoped(Effect.flatMap(acquirer, use))
 
   const client = yield* SqlClient.make({
@@ -79,14 +93,20 @@ export const makeDatabaseClient = Effect.fnUntraced(function* (options: Database
   const withTransaction: typeof transact = (effect) =>
     Effect.catchCause(transact(effect), (cause) => Effect.failCause(withBrokenConnectionAsFailure(cause)))
 
-  return Object.assign(client, {
+  const pipelined = makePipelinedTransactions({
+    acquirer: acquire(pool.get),
+    transactionService: client.transactionService,
+    commit
+  })
+  const pgClient: PgClient.PgClient = Object.assign(client, {
     [PgClient.TypeId]: PgClient.TypeId,
-    config: base.config,
-    json: base.json,
-    listen: base.listen,
+    config,
+    json: (value: unknown) => client`${PgTypes.jsonb(value)}`,
+    listen: (channel: string) => Effect.flatMap(pool.reserve, (session) => session.listen(channel)),
     notify: (channel: string, payload: string) => Effect.asVoid(client`SELECT pg_notify(${channel}, ${payload})`),
     withTransaction
-  }) satisfies PgClient.PgClient
+  })
+  return { client: pgClient, pipelined }
 })
 
 /** PostgreSQL answers the COMMIT of an aborted transaction with ROLLBACK: nothing is stored, so it is a failure. */

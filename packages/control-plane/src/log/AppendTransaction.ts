@@ -6,6 +6,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import type { PipelinedTransaction } from "../database/PipelinedTransactions.ts"
 import {
   type AppendRefusal,
   type Changed,
@@ -56,10 +57,11 @@ export const makeAppendTransaction = Effect.gen(function* () {
    * Locks the runs of the group, stores their messages, takes places for what is to come, and brings their
    * projections to hand. `elsewhere` names those that somebody else has locked; unknown runs are simply missing.
    */
-  const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>) {
+  const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, { begun }: PipelinedTransaction) {
     const asked = [...new Set<string>(group.map(({ request }) => request.runId))]
     const places = group.reduce((sum, append) => sum + placesFor(append), 0)
     const { fresh, heads, seqs } = yield* rows.open({ runIds: asked, messages: messageRows(group), places })
+    yield* begun
     const missing = asked.filter((id) => !heads.has(id))
     const elsewhere = missing.length === 0 ? new Set<string>() : yield* rows.existing(missing)
     const refolded = Effect.fnUntraced(function* ({ lastSeq }: LockedHead, refold: RebuildRequest["refold"]) {
@@ -86,57 +88,64 @@ export const makeAppendTransaction = Effect.gen(function* () {
    * Rows that follow from what was decided: those that callers bring along, then status and metadata of the runs and
    * state of their sessions, which may have come with the former.
    */
-  const writeConsequences = Effect.fnUntraced(function* (decisions: ReadonlyArray<Decision>, at: string) {
+  const writeConsequences = Effect.fnUntraced(function* (
+    decisions: ReadonlyArray<Decision>,
+    at: string,
+    { send }: PipelinedTransaction
+  ) {
     const brought = decisions.flatMap(({ append: { request }, change }) =>
       request._tag === "Observe" || request.also === undefined || change !== "applied" ? [] : [request.also]
     )
     yield* Effect.forEach(brought, (also) => also(at), { concurrency: "unbounded", discard: true })
     const { ended, ends, gaps, sessions, statuses } = consequencesOf(decisions)
-    if (sessions.runId.length > 0) yield* rows.updateSessions(sessions)
-    if (gaps.length > 0) yield* rows.markGaps(gaps)
-    if (statuses.runId.length > 0) yield* rows.updateStatuses(statuses, at)
+    if (sessions.runId.length > 0) yield* send(rows.updateSessions(sessions))
+    if (gaps.length > 0) yield* send(rows.markGaps(gaps))
+    if (statuses.runId.length > 0) yield* send(rows.updateStatuses(statuses, at))
     if (ended.length > 0) {
       const stored = yield* rows.readMetadata(ends.runId)
       const metadata = ended.map(({ error, run }) => enrichedMetadata(stored.get(run.head.run.id), run, error, at))
-      yield* rows.updateEnds(ends, metadata, at)
+      yield* send(rows.updateEnds(ends, metadata, at))
     }
   })
 
-  /**
-   * Sends events to the database while the next ones are folded, one statement at a time. What has been sent is over
-   * before the effect goes on or fails, so nothing of a transaction outlives it, and its first failure is the one told.
-   */
-  const sendingEvents = <A, E>(use: (sending: Sending) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
-    Effect.suspend(() => {
-      let last: Fiber.Fiber<unknown, SqlError> | undefined
-      const sent = Effect.suspend(() => (last === undefined ? Effect.void : Effect.asVoid(Fiber.join(last))))
-      const send = (batch: EventRows) =>
-        Effect.flatMap(sent, () =>
-          Effect.map(Effect.forkChild(rows.writeEvents(batch), { startImmediately: true }), (fiber) => {
+  /** Sends events to the database while the next ones are folded, one statement at a time. */
+  const eventSender = ({ send }: PipelinedTransaction) => {
+    let last: Fiber.Fiber<unknown, SqlError> | undefined
+    return (batch: EventRows) =>
+      Effect.suspend(() => (last === undefined ? Effect.void : Fiber.join(last))).pipe(
+        Effect.andThen(send(rows.writeEvents(batch))),
+        Effect.tap((fiber) =>
+          Effect.sync(() => {
             last = fiber
           })
-        )
-      const over = Effect.suspend(() => (last === undefined ? Effect.void : Fiber.await(last)))
-      return Effect.ensuring(use({ send, sent }), over)
-    })
+        ),
+        Effect.asVoid
+      )
+  }
 
-  /** Writes everything; to be called inside a transaction, whose commit makes it true. */
-  const write = (group: ReadonlyArray<QueuedAppend>) => sendingEvents((sending) => writeSending(group, sending))
-
-  const writeSending = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, sending: Sending) {
+  /**
+   * Writes everything; its statements share the exchanges of the transaction, whose commit makes them true. What is not
+   * known before the transaction has begun is sent with its BEGIN, and the last ones with its COMMIT.
+   */
+  const write = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, transaction: PipelinedTransaction) {
+    const sendEvents = eventSender(transaction)
     const settled: Array<Settled> = []
     const refuse = (append: QueuedAppend, refusal: AppendRefusal) => {
       settled.push({ append, outcome: Exit.fail(refusal) })
     }
     const taken = new Set<QueuedAppend>()
+    const creations = group.flatMap((append) =>
+      append.request._tag === "Create" ? [{ append, insert: append.request.insert }] : []
+    )
+    if (creations.length > 0) yield* transaction.begun
     yield* Effect.forEach(
-      group.flatMap((append) => (append.request._tag === "Create" ? [{ append, insert: append.request.insert }] : [])),
+      creations,
       ({ append, insert }) => Effect.map(insert, (inserted) => (inserted ? undefined : taken.add(append))),
       { concurrency: "unbounded", discard: true }
     )
     for (const append of taken) refuse(append, new RunAlreadyExists({ runId: append.request.runId }))
     const asked = group.filter((append) => !taken.has(append))
-    const { elsewhere, fresh, runs, seqs } = yield* openRuns(group)
+    const { elsewhere, fresh, runs, seqs } = yield* openRuns(group, transaction)
     const rightful = asked.filter(({ request }) => !elsewhere.has(request.runId))
     const locked = asked.filter(({ request }) => elsewhere.has(request.runId))
     const now = yield* Clock.currentTimeMillis
@@ -169,7 +178,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
         events.push(...folded.events)
         texts.push(...folded.committed)
         if (isWorthSending(batch)) {
-          yield* sending.send(batch)
+          yield* sendEvents(batch)
           batch = noEventRows()
         }
       }
@@ -202,9 +211,8 @@ export const makeAppendTransaction = Effect.gen(function* () {
       if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(ends, run, now)
     }
     const reacted = reactions.inTransaction(appends)
-    yield* sending.sent
-    if (dirty.length > 0) yield* rows.write(batch, ends, reacted)
-    yield* writeConsequences(decisions, at)
+    if (dirty.length > 0) yield* transaction.send(rows.write(batch, ends, reacted))
+    yield* writeConsequences(decisions, at, transaction)
     const [witness] = committed.flatMap(({ events }) => events)
     return {
       appends,
@@ -250,14 +258,6 @@ export const makeAppendTransaction = Effect.gen(function* () {
 
   return { write, publish } as const
 })
-
-/** Events on their way to the database. */
-interface Sending {
-  /** Waits for what was sent before, and fails as that did. */
-  readonly send: (batch: EventRows) => Effect.Effect<void, SqlError>
-  /** Waits for all that was sent. */
-  readonly sent: Effect.Effect<void, SqlError>
-}
 
 /** What a transaction has written, and what to say of it once it has committed. */
 export interface Written {

@@ -1,4 +1,3 @@
-import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -8,6 +7,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import { SqlError } from "effect/sql/SqlError"
+import { type PipelinedTransaction, PipelinedTransactions } from "../database/PipelinedTransactions.ts"
 import { describeSqlError, isContention, isOutage, isTimeout } from "../database/SqlFailures.ts"
 import { type AppendError, AppendFailed, AppendRequest, type Changed, type ObserveRequest } from "./AppendRequest.ts"
 import { makeAppendTransaction, type Written } from "./AppendTransaction.ts"
@@ -60,7 +60,7 @@ interface Attempt {
  *   (docs/events.md#refused-frames).
  */
 export const makeGroupCommit = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const transactions = yield* PipelinedTransactions
   const rows = yield* LogRows
   const normaliser = yield* FrameNormaliser
   const transaction = yield* makeAppendTransaction
@@ -70,11 +70,12 @@ export const makeGroupCommit = Effect.gen(function* () {
   const attempt = (group: ReadonlyArray<QueuedAppend>): Effect.Effect<Written, Failed> =>
     Effect.suspend(() => {
       let written: Written | undefined
-      const write = Effect.tap(transaction.write(group), (done) => {
-        written = done
-        return Effect.void
-      })
-      return sql.withTransaction(write).pipe(
+      const write = (line: PipelinedTransaction) =>
+        Effect.tap(transaction.write(group, line), (done) => {
+          written = done
+          return Effect.void
+        })
+      return transactions.within(write).pipe(
         Effect.catchCause((cause) => Effect.fail<Failed>({ cause, written })),
         Effect.tap(tell),
         // Commit and telling belong together: an interruption between them would leave the cache and the subscribers

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { idRows } from "../database/KeptPlans.ts"
+import { isInside } from "../database/PipelinedTransactions.ts"
 import type { LockedRun } from "./AppendRequest.ts"
 import { emptyChain } from "./seal/HashChain.ts"
 
@@ -103,7 +104,8 @@ export const makeOpening = (sql: PgClient.PgClient) => {
    * Begins an append with one statement: locks the runs that nobody else has locked, then stores their messages and
    * takes places in the log for them. The other runs are left out like those that do not exist, because waiting for one
    * would make all of the group wait. Places are taken once all runs are locked, so that the order of a run's events is
-   * the order of its commits. The statements that follow in the transaction find their runs by the index, also where
+   * the order of its commits. Outside of the transaction it does
+   * nothing, so it may be sent with its BEGIN. The statements that follow in the transaction find their runs by the index, also where
    * their plans were made when the tables were empty and reading all of them looked cheapest.
    */
   const open = ({ messages, places, runIds }: Opening): Effect.Effect<Opened, SqlError> => {
@@ -121,7 +123,7 @@ export const makeOpening = (sql: PgClient.PgClient) => {
             SELECT r.id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
                    r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq,
                    h.stream_cursor, h.projection_revision, h.chain_index, h.chain_head, h.sealed_index, h.sealed_head
-            FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = asked.id
+            FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = asked.id AND ${isInside(sql)}
             FOR NO KEY UPDATE OF r, h SKIP LOCKED
           ) AS locked
         )${hasMessages ? sql`, fresh AS (${insertMessages(messages)})` : NOTHING}

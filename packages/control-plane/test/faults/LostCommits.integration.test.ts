@@ -29,17 +29,13 @@ const appends: Readonly<Record<string, Append>> = {
   "a change of status": start
 }
 
-/** Breaks the connection once the COMMIT of the append that writes this text is on its way to the server. */
+/** Breaks the connection once the COMMIT of the append that writes this text, sent along with it, has gone on. */
 const duringCommitOf = (text: string): Judge => {
-  let phase: "waiting" | "writing" | "written" | "done" = "waiting"
+  let done = false
   return (from, piece) => {
-    if (phase === "waiting" && from === "client" && piece.includes(text)) phase = "writing"
-    else if (phase === "writing" && from === "server") phase = "written"
-    else if (phase === "written" && from === "client") {
-      phase = "done"
-      return "cut-after"
-    }
-    return "pass"
+    if (done || from !== "client" || !piece.includes(text)) return "pass"
+    done = true
+    return "cut-after"
   }
 }
 

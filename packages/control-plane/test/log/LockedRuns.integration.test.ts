@@ -4,6 +4,7 @@ import type { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import { PipelinedTransactions } from "../../src/database/PipelinedTransactions.ts"
 import { AppendQueue } from "../../src/log/AppendQueue.ts"
 import { EventLog } from "../../src/log/EventLog.ts"
 import { LogRows } from "../../src/log/LogRows.ts"
@@ -49,13 +50,13 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
 
     it.effect("has no message stored when a group is opened, and takes nothing from the others", () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const { within } = yield* PipelinedTransactions
         const rows = yield* LogRows
         const [locked, free, other] = [yield* createRun(), yield* createRun(), yield* createRun()]
         const unknown = "00000000-0000-4000-8000-000000000000"
         const asked = [free, free, locked, unknown]
         const open = (isAccepted: ReadonlyArray<boolean>) =>
-          sql.withTransaction(
+          within(() =>
             rows.open({
               runIds: [locked, free, other, unknown],
               messages: {

@@ -9,6 +9,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { layerDatabase } from "../../../src/database/Database.ts"
+import { PipelinedTransactions } from "../../../src/database/PipelinedTransactions.ts"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { LogRows, noEventRows } from "../../../src/log/LogRows.ts"
 import { RunUpkeep } from "../../../src/log/runs/RunUpkeep.ts"
@@ -50,7 +51,7 @@ const pageUntil = Effect.fnUntraced(function* (count: number, limit: number, fil
 layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
   it.effect("stop in front of a transaction that has its places and has not committed", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const { within } = yield* PipelinedTransactions
       const rows = yield* LogRows
       const log = yield* EventLog
       const slow = yield* createRun()
@@ -60,7 +61,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
       const release = yield* Deferred.make<void>()
 
       // What an append does, with a pause where it has its places and nobody sees them.
-      const writer = sql.withTransaction(
+      const writer = within(() =>
         Effect.gen(function* () {
           const [seq = 0] = (yield* rows.open({ runIds: [slow], messages: noMessages, places: 1 })).seqs
           yield* Deferred.succeed(held, seq)
@@ -133,6 +134,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
   it.effect("go on when an append that froze with its places is ended by the server", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const { within } = yield* PipelinedTransactions
       const rows = yield* LogRows
       const log = yield* EventLog
       const frozen = yield* createRun()
@@ -140,7 +142,7 @@ layer(layerReads, { excludeTestServices: true })("reads across runs", (it) => {
       const held = yield* Deferred.make<void>()
       const writing = yield* Effect.forkChild(
         Effect.exit(
-          sql.withTransaction(
+          within(() =>
             Effect.gen(function* () {
               yield* sql`SET LOCAL idle_in_transaction_session_timeout = '300ms'`.unprepared
               yield* rows.open({ runIds: [frozen], messages: noMessages, places: 1 })

@@ -1,0 +1,104 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as References from "effect/References"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Acquirer, Connection } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+
+/** DEFERRABLE means nothing to a transaction of this kind: it is what `isInside` knows it by. */
+const BEGIN = "BEGIN DEFERRABLE"
+
+/**
+ * Holds inside of a pipelined transaction and nowhere else (`Database` sees to it that no transaction is deferrable
+ * unless it says so). A statement that is sent along with its BEGIN has this for a condition, so that it does nothing
+ * if that BEGIN fails.
+ */
+export const isInside = (sql: SqlClient): Fragment => sql`current_setting('transaction_deferrable') = 'on'`
+
+/** A transaction whose statements need not wait for the answers to those before them. */
+export interface PipelinedTransaction {
+  /**
+   * Succeeds once the transaction has begun. To be waited for before the first statement that changes anything and is
+   * not guarded by `isInside`.
+   */
+  readonly begun: Effect.Effect<void, SqlError>
+  /**
+   * Sends a statement, and does not wait for its answer: what is sent next, the COMMIT too, shares the exchange with
+   * it. If it fails, the transaction fails with its error, and nothing is stored.
+   */
+  readonly send: <A>(statement: Effect.Effect<A, SqlError>) => Effect.Effect<Fiber.Fiber<A, SqlError>>
+}
+
+export interface PipelinedTransactionsShape {
+  /**
+   * Runs `use` in a transaction of its own; statements of the client take part in it. The BEGIN is on its way when
+   * `use` begins. Transactions inside of it are not possible.
+   */
+  readonly within: <A, E, R>(
+    use: (transaction: PipelinedTransaction) => Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | SqlError, R>
+}
+
+/**
+ * Transactions that save exchanges with the database: a statement with the BEGIN, and the last ones with the COMMIT.
+ * Each statement is still answered and fails by itself, and PostgreSQL makes a COMMIT behind a failed statement a
+ * ROLLBACK.
+ */
+export class PipelinedTransactions extends Context.Service<PipelinedTransactions, PipelinedTransactionsShape>()(
+  "runplane/control-plane/PipelinedTransactions"
+) {}
+
+interface PipelinedOptions {
+  /** Of a connection that nobody else uses, and that sends what it is given without waiting for answers, in order. */
+  readonly acquirer: Acquirer
+  readonly transactionService: SqlClient["transactionService"]
+  readonly commit: (connection: Connection) => Effect.Effect<void, SqlError>
+}
+
+export const makePipelinedTransactions = ({
+  acquirer,
+  commit,
+  transactionService
+}: PipelinedOptions): PipelinedTransactionsShape => ({
+  within: (use) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const connection = yield* restore(acquirer)
+          const sent: Array<Fiber.Fiber<unknown, SqlError>> = []
+          const send: PipelinedTransaction["send"] = (statement) =>
+            Effect.map(inOrder(statement), (fiber) => {
+              sent.push(fiber)
+              return fiber
+            })
+          const begin = yield* send(connection.execute(BEGIN, [], undefined))
+          const used = yield* Effect.exit(
+            restore(use({ begun: Effect.asVoid(Fiber.join(begin)), send })).pipe(
+              Effect.provideService(transactionService, [connection, 0])
+            )
+          )
+          const ended = yield* Effect.exit(Exit.isSuccess(used) ? commit(connection) : rollback(connection))
+          // The first that failed is the cause of whatever failed behind it.
+          for (const fiber of sent) yield* Fiber.join(fiber)
+          if (Exit.isSuccess(used)) yield* ended
+          return yield* used
+        })
+      ).pipe(Effect.withSpan("sql.transaction"))
+    )
+})
+
+/** A connection that is broken has nothing to roll back. */
+const rollback = (connection: Connection) => connection.execute("ROLLBACK", [], undefined)
+
+/**
+ * Statements are sent in the order of these calls. A fiber that starts at once, and does not yield before it has to
+ * wait, has handed its statement to the connection when the call is over.
+ */
+const inOrder = <A>(statement: Effect.Effect<A, SqlError>) =>
+  Effect.forkChild(Effect.provideService(statement, References.PreventSchedulerYield, true), {
+    startImmediately: true,
+    uninterruptible: true
+  })

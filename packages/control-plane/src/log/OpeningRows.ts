@@ -104,9 +104,9 @@ export const makeOpening = (sql: PgClient.PgClient) => {
    * Begins an append with one statement: locks the runs that nobody else has locked, then stores their messages and
    * takes places in the log for them. The other runs are left out like those that do not exist, because waiting for one
    * would make all of the group wait. Places are taken once all runs are locked, so that the order of a run's events is
-   * the order of its commits. Outside of the transaction it does
-   * nothing, so it may be sent with its BEGIN. The statements that follow in the transaction find their runs by the index, also where
-   * their plans were made when the tables were empty and reading all of them looked cheapest.
+   * the order of its commits. Outside of the transaction it does nothing, so it may be sent with its BEGIN. The
+   * statements that follow in the transaction find their runs by the index, also where their plans were made when the
+   * tables were empty and reading all of them looked cheapest.
    */
   const open = ({ messages, places, runIds }: Opening): Effect.Effect<Opened, SqlError> => {
     const hasMessages = messages.runId.length > 0

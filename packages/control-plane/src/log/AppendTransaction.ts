@@ -124,8 +124,9 @@ export const makeAppendTransaction = Effect.gen(function* () {
   }
 
   /**
-   * Writes everything; its statements share the exchanges of the transaction, whose commit makes them true. What is not
-   * known before the transaction has begun is sent with its BEGIN, and the last ones with its COMMIT.
+   * Writes everything; its statements share the exchanges of the transaction, whose commit makes them true. Rows of new
+   * runs and locks do nothing outside of the transaction, so the first of them goes with its BEGIN; the last statements
+   * go with its COMMIT.
    */
   const write = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, transaction: PipelinedTransaction) {
     const sendEvents = eventSender(transaction)
@@ -134,12 +135,8 @@ export const makeAppendTransaction = Effect.gen(function* () {
       settled.push({ append, outcome: Exit.fail(refusal) })
     }
     const taken = new Set<QueuedAppend>()
-    const creations = group.flatMap((append) =>
-      append.request._tag === "Create" ? [{ append, insert: append.request.insert }] : []
-    )
-    if (creations.length > 0) yield* transaction.begun
     yield* Effect.forEach(
-      creations,
+      group.flatMap((append) => (append.request._tag === "Create" ? [{ append, insert: append.request.insert }] : [])),
       ({ append, insert }) => Effect.map(insert, (inserted) => (inserted ? undefined : taken.add(append))),
       { concurrency: "unbounded", discard: true }
     )

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { isInside } from "../../database/PipelinedTransactions.ts"
 import { flattened, nullableTexts, together } from "../../database/Together.ts"
 import type { NewRun } from "./NewRun.ts"
 import { type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
@@ -27,8 +28,8 @@ export class RunRepository extends Context.Service<
   RunRepository,
   {
     /**
-     * Inserts a queued run with its head; false when its id, session or idempotency key is taken. `earlier` has had the
-     * session and given it up: it may stand beside the new one.
+     * Inserts a queued run with its head, inside of a pipelined transaction only; false when its id, session or
+     * idempotency key is taken. `earlier` has had the session and given it up: it may stand beside the new one.
      */
     readonly insert: (run: NewRun, at: string, earlier?: RunId) => Effect.Effect<boolean, SqlError>
     /** Adds keys to the metadata of a run that has ended. */
@@ -91,7 +92,7 @@ export class RunRepository extends Context.Service<
                        WHERE t.owner = a.place ORDER BY t.place),
                      a.metadata, a.search_text, a.at, a.at
               FROM asked a
-              WHERE NOT EXISTS (
+              WHERE ${isInside(sql)} AND NOT EXISTS (
                 SELECT FROM runs other
                 WHERE other.runtime_session_id = a.session_id AND other.id IS DISTINCT FROM a.earlier)
               ORDER BY a.place

@@ -2,7 +2,7 @@
 // third of the time, and beside it what the programs look for in the project's folder.
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { dirname, join, sep } from "node:path"
+import { dirname, join, resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 
@@ -46,8 +46,8 @@ const licences = (modules) => {
 }
 
 /** Writes the programs, as `{ name: source file }`, and what they share into one folder. Answers the modules in it. */
-export const bundle = async (folder, programs = PROGRAMS) => {
-  const input = Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, join(root, file)]))
+const bundle = async (folder, programs) => {
+  const input = Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, resolve(root, file)]))
   const build = await rolldown({
     cwd: root,
     input,
@@ -83,9 +83,9 @@ const javaScriptAgents = (packs) => {
  * Makes a folder that holds all of Runplane but the embedded database: `lib/`, `bin/`, `migrations/`, `packs/` and the
  * console, if it is built. It lies as the checkout does, so that settings and packs mean the same in both.
  */
-export const writePrograms = async (folder) => {
+export const writePrograms = async (folder, programs = PROGRAMS) => {
   rmSync(folder, { recursive: true, force: true })
-  const modules = await bundle(join(folder, "lib"))
+  const modules = await bundle(join(folder, "lib"), programs)
   write(join(folder, "lib/LICENSES.txt"), licences(modules))
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
   const console = join(root, "packages/console/dist")

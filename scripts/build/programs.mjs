@@ -116,6 +116,8 @@ export const addDatabase = (folder) => {
   for (const module of [embedded, binaries]) {
     const from = packageOf(module)
     const name = from.slice(from.lastIndexOf(`node_modules${sep}`) + `node_modules${sep}`.length)
-    cpSync(from, join(folder, "node_modules", name), { recursive: true, verbatimSymlinks: true })
+    // Without what only compilers read.
+    const filter = (path) => !path.endsWith(".a")
+    cpSync(from, join(folder, "node_modules", name), { recursive: true, verbatimSymlinks: true, filter })
   }
 }

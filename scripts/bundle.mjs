@@ -3,7 +3,8 @@
 //   node scripts/run.mjs bundle:all [FOLDER]     (npm run bundle; dist/programs)
 //   FOLDER/lib/control-plane.js, launcher.js, sandbox.js, all-in-one.js, runplane.js
 //
-// --with NAME=FILE bundles one more program of this project with them, --no-database leaves the embedded PostgreSQL out.
+// --with NAME=FILE bundles one more program of this project with them, --no-database leaves the embedded PostgreSQL
+// out.
 import { existsSync, readdirSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"

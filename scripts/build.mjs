@@ -1,12 +1,13 @@
-// Makes the packages that can be installed, each in a folder of dist/: JavaScript, declarations, source maps, and a
-// package.json without anything of the workspace.
+// Makes the packages that can be installed, each in a folder of dist/, with a package.json without anything of the
+// workspace: JavaScript, declarations and source maps, and of `runplane`, which nobody imports, the bundle.
 //
 //   npm run build
 import { spawnSync } from "node:child_process"
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { delimiter, dirname, join, relative, sep } from "node:path"
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { operationsModule } from "./build/operations.mjs"
+import { EMBEDDED, writePrograms } from "./build/programs.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, "dist")
@@ -18,21 +19,6 @@ const catalog = Object.fromEntries(
     ([, name, pinned]) => [name, pinned]
   )
 )
-
-/** The packages whose sources run outside of the checkout. */
-const SOURCES = [
-  "domain",
-  "api",
-  "runtime",
-  "server",
-  "postgres",
-  "agents",
-  "sandbox",
-  "control-plane",
-  "launcher",
-  "cli",
-  "stack"
-]
 
 /** Node of the services and of everything in one; the Promise client runs on older ones. */
 const NODE = ">=22.19"
@@ -57,7 +43,7 @@ const filesOf = (folder) =>
     .map((entry) => join(entry.parentPath, entry.name))
 
 /** Compiles sources to JavaScript and declarations, whose imports end in `.js` as well. */
-const compile = (name, { declaration = true, include, lib, noCheck = false, outDir, rootDir, types }) => {
+const compile = (name, { include, lib, outDir, rootDir, types }) => {
   const config = join(work, `tsconfig.${name}.json`)
   write(
     config,
@@ -66,8 +52,7 @@ const compile = (name, { declaration = true, include, lib, noCheck = false, outD
       compilerOptions: {
         noEmit: false,
         incremental: false,
-        declaration,
-        noCheck,
+        declaration: true,
         sourceMap: true,
         inlineSources: true,
         rewriteRelativeImportExtensions: true,
@@ -122,19 +107,12 @@ const documentOf = (name) => json(join(root, "packages/api/openapi", `${name}.js
 const interfaceOf = { "control-plane": "ControlPlaneOperations", launcher: "LauncherOperations" }
 
 rmSync(dist, { recursive: true, force: true })
-const ofPackages = (names) => ({
-  include: names.map((name) => join(root, "packages", name, "src")),
+const DECLARED = ["domain", "api"]
+compile("declared", {
+  include: DECLARED.map((name) => join(root, "packages", name, "src")),
   outDir: join(work, "packages"),
   rootDir: join(root, "packages"),
   types: ["node"]
-})
-const DECLARED = ["domain", "api"]
-compile("declared", ofPackages(DECLARED))
-// `npm run check` has looked at the types of all of them.
-compile("programs", {
-  ...ofPackages(SOURCES.filter((name) => !DECLARED.includes(name))),
-  declaration: false,
-  noCheck: true
 })
 const compiled = (name) => join(work, "packages", name, "src")
 
@@ -217,63 +195,25 @@ const buildContracts = () => {
   )
 }
 
-/** Everything in one: the command line, the services, the sandbox, the packs. Its folders stand as in the checkout. */
-const buildRunplane = () => {
+/** Everything in one: the command line, the services, the sandbox, the packs. */
+const buildRunplane = async () => {
   const folder = join(dist, "runplane")
-  const names = new Set()
-  for (const name of SOURCES) {
-    const from = compiled(name)
-    for (const file of filesOf(from).filter((path) => /\.js(\.map)?$/.test(path))) {
-      const to = join(folder, "packages", name, "src", relative(from, file))
-      mkdirSync(dirname(to), { recursive: true })
-      if (file.endsWith(".map")) copyFileSync(file, to)
-      else writeFileSync(to, withinPackage(readFileSync(file, "utf8"), to, folder))
-    }
-    for (const dependency of Object.keys(json(join(root, "packages", name, "package.json")).dependencies ?? {})) {
-      if (!dependency.startsWith("@runplane/")) names.add(dependency)
-    }
-  }
-  cpSync(join(root, "packages/api/openapi"), join(folder, "packages/api/openapi"), { recursive: true })
-  const console = join(root, "packages/console/dist")
-  if (existsSync(console)) cpSync(console, join(folder, "packages/console/dist"), { recursive: true })
-  cpSync(join(root, "migrations"), join(folder, "migrations"), { recursive: true })
-  cpSync(join(root, "packs"), join(folder, "packs"), { recursive: true })
-  const manifests = join(folder, "packs/_agents/manifests")
-  for (const file of filesOf(manifests)) {
-    writeFileSync(file, readFileSync(file, "utf8").replace(/("packages\/agents\/src\/[^"]+)\.ts"/g, '$1.js"'))
-  }
-  // Imported late: compiling what it imports is two thirds of a start, and Node keeps what it has compiled.
-  write(
-    join(folder, "bin/runplane.js"),
-    `#!/usr/bin/env node
-import { enableCompileCache } from "node:module"
-enableCompileCache()
-await import("../packages/stack/src/runplane/main.js")
-`
-  )
+  await writePrograms(folder)
   manifest(folder, {
     name: "runplane",
     description: "Run control plane and scenario launch service for multi-agent sessions, with their command line",
     bin: { runplane: "bin/runplane.js" },
-    files: ["bin", "packages", "packs", "migrations"],
+    files: ["bin", "lib", "packages", "packs", "migrations"],
     engines: { node: NODE },
     exports: {},
-    dependencies: pinned([...names].sort())
+    dependencies: pinned([EMBEDDED])
   })
   readme(folder, "runplane", "`npx runplane dev` starts everything on this machine and shows one example run.")
 }
 
-/** JavaScript whose imports of other packages are paths within the installed package. */
-const withinPackage = (text, file, folder) =>
-  text.replace(/((?:from|import) ?\(?")@runplane\/([a-z-]+)(\/[^"]+)?"/g, (_, before, name, part) => {
-    const target = join(folder, "packages", name, part === undefined ? "src/index.js" : part)
-    const path = relative(dirname(file), target).split(sep).join("/")
-    return `${before}${path.startsWith(".") ? path : `./${path}`}"`
-  })
-
 buildDomain()
 buildClient()
 buildContracts()
-buildRunplane()
+await buildRunplane()
 rmSync(work, { recursive: true })
 for (const name of readdirSync(dist).sort()) console.log(`dist/${name}`)

@@ -7,6 +7,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { gzipSync } from "node:zlib"
+import { rolldown } from "rolldown"
+import { testImagePrograms } from "./packages/programs.mjs"
 import { testNodeReceiver, testPython } from "./packages/receivers.mjs"
 import {
   example,
@@ -82,7 +84,7 @@ try {
   if (!/^runplane v\d/.test(run(bin, ["--version"], { cwd: program, env: modern }).stdout))
     throw new Error("no version")
   const { RUNPLANE_DATA_DIR: _, ...elsewhere } = modern
-  const started = await startStack(bin, program, { ...elsewhere, THROTTLE_LIMIT: "10000" })
+  const started = await startStack(bin, ["dev"], program, { ...elsewhere, THROTTLE_LIMIT: "10000" })
   stack = started.stack
   const { ports, told } = started
   if (!told.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${told}`)
@@ -118,7 +120,6 @@ try {
   say(`the same lines on Node ${run("node", ["--version"], { env: plain }).stdout.trim()} print the decision`)
 
   step("bundling the client")
-  const { rolldown } = await import(join(root, "node_modules/.pnpm/node_modules/rolldown/dist/index.mjs"))
   const bundle = await rolldown({ input: join(caller, "index.mjs"), platform: "browser", logLevel: "silent" })
   const { output } = await bundle.generate({ format: "esm", minify: true })
   const bytes = gzipSync(output.map(({ code = "" }) => code).join("")).length
@@ -161,6 +162,7 @@ export const state = emptyRunState
   const env = { ...modern, ...addresses }
   await testNodeReceiver({ bin, env, folder: project("receiver"), port: await freePort(), plain })
   await testPython({ addresses, bin, env, folder: project("python"), port: await freePort(), plain })
+  await testImagePrograms(join(folder, "image"), modern)
 } catch (error) {
   explain(error)
   if (stack !== undefined) console.error(`\nThe stack said last:\n${stack.text().slice(-6000)}`)

@@ -113,33 +113,35 @@ export const background = (command, args, options) => {
         waiting.add(look)
         look()
       }),
+    /** Answers how it ended. */
     stop: async (signal = "SIGINT") => {
-      if (ended !== undefined) return
+      if (ended !== undefined) return ended
       child.kill(signal)
       const hard = setTimeout(() => child.kill("SIGKILL"), 15_000)
       await closed
       clearTimeout(hard)
+      return ended
     }
   }
 }
 
 const PORT_TAKEN = /is already in use|already runs at|EADDRINUSE/
 
-/** `runplane dev`, ready; on other ports when somebody was faster at those that were free a moment ago. */
-export const startStack = async (bin, cwd, environment, attempts = 3) => {
+/** Everything in one, ready; on other ports when somebody was faster at those that were free a moment ago. */
+export const startStack = async (command, args, cwd, environment, attempts = 3) => {
   const ports = {
     LAUNCHER_PORT: await freePort(),
     CONTROL_PLANE_PORT: await freePort(),
     SANDBOX_PORT: await freePort()
   }
   const set = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]))
-  const stack = background(bin, ["dev"], { cwd, env: { ...environment, ...set } })
+  const stack = background(command, args, { cwd, env: { ...environment, ...set } })
   try {
     return { ports, stack, told: await stack.says("Serving;", START_LIMIT) }
   } catch (error) {
     await stack.stop()
     if (attempts <= 1 || !PORT_TAKEN.test(error.message)) throw error
-    return startStack(bin, cwd, environment, attempts - 1)
+    return startStack(command, args, cwd, environment, attempts - 1)
   }
 }
 

@@ -94,6 +94,8 @@ export interface ColdLoad {
 
 /** A service that has nothing to do, for so long. */
 export interface IdleLoad {
+  /** Run from its sources, or as the image and the package `runplane` have it. */
+  readonly form: "source" | "bundle"
   readonly seconds: number
   /** Seconds until it is ready; MiB. */
   readonly aims?: { readonly ready: number; readonly memory: number }
@@ -189,7 +191,10 @@ export const fullPlan: Plan = {
     { runs: 640, atOnce: 32, aims: { p99: 80, perSecond: 400, cpu: 4 } }
   ],
   cold: [{ envelopes: 500, warmUps: 4, aim: 2_000 }],
-  idle: [{ seconds: 20, aims: { ready: 0.8, memory: 130 } }],
+  idle: [
+    { form: "bundle", seconds: 20, aims: { ready: 0.8, memory: 130 } },
+    { form: "source", seconds: 20 }
+  ],
   longRun: [{ envelopes: 100_000, parts: 10, aims: { growth: 1.2, memory: 700 } }],
   large: [{ ...LARGE, envelopes: 400, quietSeconds: 10, aimMemory: 700, aimQuiet: 100 }],
   standstill: [{ ...STANDSTILL, envelopes: 40, standStillSeconds: 60, aimMemory: 700 }],

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs"
 import { resolve, sep } from "node:path"
-import { fileURLToPath } from "node:url"
 import {
+  PROJECT_FOLDER as ROOT,
   readSetting,
   readSettings,
   ServiceSettings,
@@ -38,8 +38,6 @@ export interface StackSettings {
   readonly apiKey: Redacted.Redacted | undefined
   readonly logLevel: LogLevel.LogLevel
 }
-
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url))
 
 /** Whether this is a package that somebody has installed: nobody looks for data among those. */
 const INSTALLED = ROOT.split(sep).includes("node_modules")

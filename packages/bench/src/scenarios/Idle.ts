@@ -6,6 +6,7 @@ import { inFreshSurroundings, withControlPlane } from "../FreshWorld.ts"
 import { within } from "../Measurement.ts"
 import type { IdleLoad } from "../Plan.ts"
 import { number } from "../Report.ts"
+import { bundledService } from "../service/BundledService.ts"
 import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
 
 export interface IdleFound {
@@ -24,17 +25,18 @@ const BYTES_PER_MIB = 1024 * 1024
 const MILLIS_PER_SECOND = 1_000
 const LOOK_EVERY_MS = 5
 
-/** A service, run from its sources, that nobody asks for anything. */
+/** A service that nobody asks for anything. The first of its two starts also fills the cache of compiled code. */
 export const idle = Effect.fn("Idle.measure")(function* (load: IdleLoad) {
+  const { entry, environment } = load.form === "bundle" ? yield* bundledService : { entry: undefined, environment: {} }
   return yield* inFreshSurroundings(
     Effect.gen(function* () {
-      const { ready: firstReady } = yield* Effect.scoped(withControlPlane(readiness))
-      const rest = yield* Effect.scoped(withControlPlane(watched(load)))
+      const { ready: firstReady } = yield* Effect.scoped(withControlPlane(readiness, environment, entry))
+      const rest = yield* Effect.scoped(withControlPlane(watched(load), environment, entry))
       const found: IdleFound = { load, firstReady, ...rest }
       return found
     })
   )
-})
+}, Effect.scoped)
 
 const readiness = Effect.gen(function* () {
   const { headers, startedFor, url } = yield* ControlPlaneProcess
@@ -64,7 +66,7 @@ const watched = Effect.fnUntraced(function* ({ seconds }: IdleLoad) {
 })
 
 export const idleOutcome = ({ cpu, firstReady, load, ready, resident }: IdleFound): Outcome => {
-  const scenario = "idle service from source"
+  const scenario = load.form === "bundle" ? "idle service, bundled" : "idle service from source"
   const { aims } = load
   return {
     scenario,

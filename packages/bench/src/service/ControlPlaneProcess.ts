@@ -29,6 +29,7 @@ const STREAM_LIMIT = 2_000
 const API_KEY = "bench"
 
 const NAME = "control plane"
+const SOURCES = new URL("./main.ts", import.meta.url)
 const NANOS_PER_MILLI = 1e6
 
 /** The control plane under measurement, in a process of its own, on the bench's database and scripted runtime. */
@@ -49,11 +50,11 @@ export class ControlPlaneProcess extends Context.Service<
     readonly profiled: <A, E, R>(file: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ChildFailed, R>
   }
 >()("runplane/bench/ControlPlaneProcess") {
-  static readonly layer = Layer.suspend(() => Layer.effect(ControlPlaneProcess, startControlPlane({})))
+  static readonly layer = Layer.suspend(() => Layer.effect(ControlPlaneProcess, startControlPlane({}, SOURCES)))
 
-  /** With further settings. */
-  static readonly layerWith = (environment: Readonly<Record<string, string>>) =>
-    Layer.effect(ControlPlaneProcess, startControlPlane(environment))
+  /** With further settings, from its sources or from another form of them. */
+  static readonly layerWith = (environment: Readonly<Record<string, string>>, entry: URL = SOURCES) =>
+    Layer.effect(ControlPlaneProcess, startControlPlane(environment, entry))
 }
 
 /** The surroundings that the image gives the service (docs/operations.md#memory). */
@@ -66,13 +67,13 @@ const AS_SHIPPED = {
 }
 
 /** Starts the service; it ends with the scope. */
-const startControlPlane = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
+const startControlPlane = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>, entry: URL) {
   const database = yield* BenchDatabase
   const runtime = yield* RuntimeProcess
   const started = yield* Clock.monotonicTimeNanos
   const child = yield* startChild<ServiceCommand, ServiceReply>({
     name: NAME,
-    entry: new URL("./main.ts", import.meta.url),
+    entry,
     environment: {
       ...AS_SHIPPED,
       LOG_LEVEL: "warn",

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { PROJECT_FOLDER } from "@runplane/server"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
@@ -9,7 +9,7 @@ import * as Migrator from "effect/sql/Migrator"
 /** Any number that no other user of the database locks. */
 const MIGRATION_LOCK = 7_266_421
 
-const FOLDER = fileURLToPath(new URL("../../../../migrations/", import.meta.url))
+const FOLDER = join(PROJECT_FOLDER, "migrations")
 const FILE = /^(\d+)_([^.]+)\.sql$/
 /** Statements of a file are parted by a line of this form: the driver takes one statement at a time. */
 const SEPARATOR = /^-- ;;$/m

@@ -108,6 +108,17 @@ describe("docker", () => {
     )
   })
 
+  it("starts programs that are bundled", () => {
+    const started = all(read("docker/entrypoint"), /node lib\/([a-z-]+)\.js/g)
+    const [services = ""] = all(read("docker/entrypoint"), /^ {2}([a-z| -]+)\) exec node "lib\/\$command\.js"/gm)
+    const bundled = new Set(all(read("scripts/build/programs.mjs"), /^ {2}"?([a-z-]+)"?: "packages\/.+\/main\.ts"/gm))
+    assert.lengthOf(started, 2)
+    assert.deepStrictEqual(
+      [...started, ...services.split(" | ")].filter((program) => !bundled.has(program)),
+      []
+    )
+  })
+
   it("mounts files that are there", () => {
     const mounted = all(compose, /"?\.\/([\w./-]+):\//g)
     assert.isAbove(mounted.length, 4)

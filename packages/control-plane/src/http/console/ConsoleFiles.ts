@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
-import { extname } from "node:path"
-import { fileURLToPath } from "node:url"
+import { extname, join } from "node:path"
+import { PROJECT_FOLDER } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -35,7 +35,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Where the build of the console puts its files. */
-export const BUILT_CONSOLE = fileURLToPath(new URL("../../../../console/dist/", import.meta.url))
+export const BUILT_CONSOLE = join(PROJECT_FOLDER, "packages/console/dist")
 
 /** The page that every deep link gets. */
 export const PAGE = "index.html"

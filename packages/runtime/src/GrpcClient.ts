@@ -53,16 +53,19 @@ export interface GrpcClientOptions {
 export const makeGrpcClient = Effect.fnUntraced(function* (
   options: GrpcClientOptions
 ): Effect.fn.Return<RuntimeClientShape, never, Scope.Scope | RuntimeCredentials> {
+  const maxReceiveBytes = options.maxReceiveBytes ?? MAX_RECEIVE_MESSAGE_BYTES
+  const maxSendBytes = options.maxSendBytes ?? MAX_SEND_MESSAGE_BYTES
   const connections = yield* makeGrpcConnections({
     address: options.address,
     tls: options.tls ?? false,
-    maxReceiveBytes: options.maxReceiveBytes ?? MAX_RECEIVE_MESSAGE_BYTES,
-    maxSendBytes: options.maxSendBytes ?? MAX_SEND_MESSAGE_BYTES,
+    maxReceiveBytes,
+    maxSendBytes,
     streamsPerConnection: options.streamsPerConnection ?? STREAMS_PER_CONNECTION
   })
   const { burst, stream, unary } = yield* makeGrpcCalls(connections, {
+    userAgent: `${CLIENT_NAME}/${CLIENT_VERSION}`,
     timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    streamBufferBytes: options.streamBufferBytes ?? STREAM_BUFFER_BYTES
+    streams: { maxReceiveBytes, maxSendBytes, bufferBytes: options.streamBufferBytes ?? STREAM_BUFFER_BYTES }
   })
   const { method } = MACPRuntimeService
   const listing = { ...defaultListingLimits, ...options.listing }
@@ -94,26 +97,12 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
     streamSession: ({ afterSequence, sessionId }) =>
       stream(
         method.streamSession,
-        (rpc, call) =>
-          rpc.streamSession(
-            heldOpen({ subscribeSessionId: sessionId, afterSequence: BigInt(afterSequence) }, call.signal),
-            call
-          ),
-        streamFrameFromWire,
-        (frame) => (frame._tag === "Envelope" ? frame.envelope.payload.length : frame.error.details.length)
+        { subscribeSessionId: sessionId, afterSequence: BigInt(afterSequence) },
+        streamFrameFromWire
       ),
     // Among the sessions' streams: it keeps their connection in use, so that the next one opens at once.
-    watchSessions: stream(
-      method.watchSessions,
-      (rpc, call) => rpc.watchSessions({}, call),
-      ({ event }) => event && lifecycleFromWire(event)
-    ),
-    watchSignals: burst(
-      method.watchSignals,
-      (rpc, call) => rpc.watchSignals({}, call),
-      ({ envelope }) => envelope && envelopeFromWire(envelope),
-      ({ payload }) => payload.length
-    ),
+    watchSessions: stream(method.watchSessions, {}, ({ event }) => event && lifecycleFromWire(event)),
+    watchSignals: burst(method.watchSignals, {}, ({ envelope }) => envelope && envelopeFromWire(envelope)),
     cancelSession: (control) =>
       unary(method.cancelSession, (rpc, call) => rpc.cancelSession(control, call), ackOf("CancelSession")),
     suspendSession: (control) =>
@@ -181,25 +170,3 @@ const ackOf =
   (method: string) =>
   ({ ack }: { readonly ack?: Ack | undefined }) =>
     ackFromWire(present(ack, method))
-
-/** One frame, then open until the signal: half-closing would end the subscription. */
-const heldOpen = <A>(frame: A, signal: AbortSignal): AsyncIterable<A> => ({
-  [Symbol.asyncIterator]: () => {
-    const done: IteratorResult<A> = { done: true, value: undefined }
-    let sent = false
-    return {
-      next: () => {
-        if (!sent) {
-          sent = true
-          return Promise.resolve({ done: false, value: frame })
-        }
-        return new Promise((resolve) => {
-          if (signal.aborted) resolve(done)
-          else signal.addEventListener("abort", () => resolve(done), { once: true })
-        })
-      },
-      return: () => Promise.resolve(done),
-      throw: () => Promise.resolve(done)
-    }
-  }
-})

@@ -1,7 +1,8 @@
-import { type Client, createClient, type Transport } from "@connectrpc/connect"
+import { type Client, createClient } from "@connectrpc/connect"
 import { createGrpcTransport } from "@connectrpc/connect-node"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type { StreamConnection } from "./GrpcStream.ts"
 import { GuardedSessionManager } from "./GuardedSessionManager.ts"
 import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
 
@@ -29,14 +30,13 @@ export interface GrpcConnections {
   /** For unary calls: a connection of their own, so that no number of streams delays them. */
   readonly unary: RuntimeRpc
   /** For the signals of all sessions, which nobody can read again: a connection of their own, with room for bursts. */
-  readonly burst: RuntimeRpc
-  /** A client for one stream; the place on its connection is given back when the scope closes. */
-  readonly forStream: Effect.Effect<RuntimeRpc, never, Scope.Scope>
+  readonly burst: StreamConnection
+  /** A connection for one stream; its place there is given back when the scope closes. */
+  readonly forStream: Effect.Effect<StreamConnection, never, Scope.Scope>
 }
 
-interface Connection {
+interface Pooled {
   readonly sessions: GuardedSessionManager
-  readonly rpc: RuntimeRpc
   streams: number
 }
 
@@ -44,16 +44,17 @@ interface Connection {
 export const makeGrpcConnections = Effect.fnUntraced(function* (
   options: ConnectionOptions
 ): Effect.fn.Return<GrpcConnections, never, Scope.Scope> {
-  const pool = new Set<Connection>()
-  const unary = open(options)
-  const burst = open(options, BURST_WINDOW_BYTES)
+  const baseUrl = `${options.tls ? "https" : "http"}://${options.address}`
+  const pool = new Set<Pooled>()
+  const unary = new GuardedSessionManager(baseUrl)
+  const burst = new GuardedSessionManager(baseUrl, BURST_WINDOW_BYTES)
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
-      for (const connection of [unary, burst, ...pool]) connection.sessions.abort()
+      for (const sessions of [unary, burst, ...[...pool].map((pooled) => pooled.sessions)]) sessions.abort()
     })
   )
   const acquire = Effect.sync(() => {
-    let connection: Connection | undefined
+    let connection: Pooled | undefined
     for (const candidate of pool) {
       if (candidate.streams < options.streamsPerConnection) {
         connection = candidate
@@ -61,13 +62,13 @@ export const makeGrpcConnections = Effect.fnUntraced(function* (
       }
     }
     if (connection === undefined) {
-      connection = open(options)
+      connection = { sessions: new GuardedSessionManager(baseUrl), streams: 0 }
       pool.add(connection)
     }
     connection.streams += 1
     return connection
   })
-  const release = (connection: Connection) =>
+  const release = (connection: Pooled) =>
     Effect.sync(() => {
       connection.streams -= 1
       // One connection stays warm for the next stream.
@@ -76,23 +77,17 @@ export const makeGrpcConnections = Effect.fnUntraced(function* (
         connection.sessions.abort()
       }
     })
-  return {
-    unary: unary.rpc,
-    burst: burst.rpc,
-    forStream: Effect.map(Effect.acquireRelease(acquire, release), (connection) => connection.rpc)
-  }
-})
-
-const open = (options: ConnectionOptions, windowBytes?: number): Connection => {
-  const baseUrl = `${options.tls ? "https" : "http"}://${options.address}`
-  const sessions = new GuardedSessionManager(baseUrl, windowBytes)
-  const transport: Transport = createGrpcTransport({
+  const transport = createGrpcTransport({
     baseUrl,
-    sessionManager: sessions,
+    sessionManager: unary,
     readMaxBytes: options.maxReceiveBytes,
     writeMaxBytes: options.maxSendBytes,
     acceptCompression: [],
     binaryOptions: { readUnknownFields: false }
   })
-  return { sessions, rpc: createClient(MACPRuntimeService, transport), streams: 0 }
-}
+  return {
+    unary: createClient(MACPRuntimeService, transport),
+    burst,
+    forStream: Effect.map(Effect.acquireRelease(acquire, release), ({ sessions }) => sessions)
+  }
+})

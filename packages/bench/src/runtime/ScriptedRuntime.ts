@@ -5,6 +5,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node"
 import {
   GetSessionResponseSchema,
   InitializeResponseSchema,
+  ListSessionsResponseSchema,
   MACPRuntimeService,
   SessionLifecycleEvent_EventType,
   StreamSessionResponseSchema,
@@ -123,6 +124,15 @@ const route = (router: ConnectRouter, { news, resolved, sessions }: Script) => {
     initialize: () =>
       create(InitializeResponseSchema, { selectedProtocolVersion: "1.0", supportedModes: [SCRIPTED_MODE] }),
     getSession: ({ sessionId }) => create(GetSessionResponseSchema, { metadata: find(sessionId).metadata() }),
+    listSessions: ({ pageSize, pageToken }) => {
+      const from = Number(pageToken)
+      const page = [...sessions.values()].slice(from, from + pageSize)
+      const next = from + page.length
+      return create(ListSessionsResponseSchema, {
+        sessions: page.map((session) => session.metadata()),
+        nextPageToken: next < sessions.size ? String(next) : ""
+      })
+    },
     async *watchSessions(_request, { signal }) {
       signal.addEventListener("abort", news.announce, { once: true })
       for (let sent = resolved.length; !signal.aborted; await news.next()) {

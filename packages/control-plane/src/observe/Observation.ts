@@ -4,6 +4,7 @@ import { CallerReasons } from "./CallerReasons.ts"
 import { LateCancels } from "./LateCancels.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
+import { PatientQuestions } from "./PatientQuestions.ts"
 import { Placement } from "./Placement.ts"
 import { Reconciliation } from "./Reconciliation.ts"
 import { RunObserver } from "./RunObserver.ts"
@@ -28,7 +29,9 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(Reconciliation.layer),
   Layer.provide(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layer),
-  Layer.provide(layerTracedObserver.pipe(Layer.provide(RunObserver.layer), Layer.provide(RunWriter.layer))),
+  Layer.provide(
+    layerTracedObserver.pipe(Layer.provide(RunObserver.layer), Layer.provide([RunWriter.layer, PatientQuestions.layer]))
+  ),
   Layer.provideMerge(Placement.layer),
   Layer.provide(SessionTaps.layer),
   Layer.provideMerge(Layer.merge(SessionUpdates.layer, CallerReasons.layer)),

@@ -14,6 +14,7 @@ import type { Happening } from "./decide/Input.ts"
 import type { Inbox } from "./Inbox.ts"
 import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
+import { PatientQuestions } from "./PatientQuestions.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { SessionTaps } from "./SessionTaps.ts"
 
@@ -26,6 +27,7 @@ export const makePerform = Effect.gen(function* () {
   const runs = yield* ObservedRuns
   const writer = yield* RunWriter
   const taps = yield* SessionTaps
+  const patientQuestions = yield* PatientQuestions
   const { policyReadTimeoutMs } = yield* ObserverSettings
 
   return Effect.fnUntraced(function* (run: ObservedRun, inbox: Inbox) {
@@ -112,9 +114,10 @@ export const makePerform = Effect.gen(function* () {
         case "AskIdentity":
           return ask(Effect.map(Effect.result(runtime.initialize), (answer) => ({ _tag: "Identity", answer })))
         case "AskSession": {
-          const { question } = action
+          const { patient, question } = action
+          const session = patient === true ? patientQuestions.ask(run.sessionId) : runtime.getSession(run.sessionId)
           return ask(
-            Effect.map(Effect.result(runtime.getSession(run.sessionId)), (answer) => ({
+            Effect.map(Effect.result(session), (answer) => ({
               _tag: "Session",
               question,
               answer

@@ -51,7 +51,8 @@ export type Action =
   | { readonly _tag: "ReadAnnotations" }
   | { readonly _tag: "ReadStanding" }
   | { readonly _tag: "AskIdentity" }
-  | { readonly _tag: "AskSession"; readonly question: SessionQuestion }
+  /** A patient question may wait for others, so that one answer of the runtime does for all of them. */
+  | { readonly _tag: "AskSession"; readonly question: SessionQuestion; readonly patient?: boolean }
   /** Reads a policy as the runtime has it now; answered in any case, and within a bounded time. */
   | { readonly _tag: "AskPolicy"; readonly policyId: string }
   /** Cancels the session of a run that was cancelled before it opened: answered by `Cancelled`. */

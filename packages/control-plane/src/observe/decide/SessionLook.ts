@@ -5,7 +5,7 @@ import type { RunStanding } from "../ObservedRuns.ts"
 import { isTerminalSession, log, write } from "./Action.ts"
 import { drain } from "./Drain.ts"
 import type { Moment, SessionUpdate, SessionView } from "./Input.ts"
-import { judgeSilence } from "./SessionStream.ts"
+import { isConnected, judgeSilence } from "./SessionStream.ts"
 import { type Bound, type Decision, type Look, stay } from "./State.ts"
 
 /**
@@ -20,11 +20,14 @@ import { type Bound, type Decision, type Look, stay } from "./State.ts"
  */
 const OVERDUE_CHECK_MS = 1_000
 
+/** When the session is looked at that has given reason to. */
+const AT_ONCE = 0
+
 const withLook = (state: Bound, look: Partial<Look>): Bound => ({ ...state, look: { ...state.look, ...look } })
 
 /** The session was heard of. An end counts at once; anything else waits for what is being found out. */
 export const hear = (state: Bound, update: SessionUpdate, now: Moment): Decision => {
-  if (update._tag === "Check") return stay(withLook(state, { checkAt: now.at }))
+  if (update._tag === "Check") return stay(withLook(state, { checkAt: AT_ONCE }))
   return isTerminalSession(update.state) ? end(state, update, now) : stay(withLook(state, { announced: update }))
 }
 
@@ -51,8 +54,16 @@ export const look = (state: Bound, now: Moment): Decision => {
   const later = endCheckAt !== undefined && endCheckAt > now.at ? endCheckAt : undefined
   return [
     withLook(state, { question: { _tag: "Ended" }, checkAt: undefined, endCheckAt: later }),
-    [{ _tag: "AskSession", question: "ended" }]
+    [{ _tag: "AskSession", question: "ended", patient: isRoutine(state, now) }]
   ]
+}
+
+/** Nothing has happened and nothing is expected: the session is looked at because it was not for a while. */
+const isRoutine = (state: Bound, { at }: Moment): boolean => {
+  const { checkAt, deadline, endCheckAt, suspended } = state.look
+  const overdue = deadline !== undefined && deadline <= at && !suspended
+  const expected = endCheckAt !== undefined && endCheckAt <= at
+  return isConnected(state) && checkAt !== AT_ONCE && !overdue && !expected
 }
 
 /**

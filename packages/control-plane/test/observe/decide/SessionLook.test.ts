@@ -162,6 +162,7 @@ describe("the session of a bound run", () => {
         }
         assert.deepStrictEqual(trial.wait(999), [])
         assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+        assert.isTrue(trial.isPatient)
       }
     })
 
@@ -180,6 +181,7 @@ describe("the session of a bound run", () => {
       trial.hear(answer("ended", open))
       assert.deepStrictEqual(trial.wait(30_499), [])
       assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+      assert.isFalse(trial.isPatient)
       for (const pause of [1_000, 1_500, 3_000, 6_000]) {
         trial.hear(answer("ended", open))
         assert.deepStrictEqual(trial.wait(pause - 1), [])
@@ -231,8 +233,10 @@ describe("the session of a bound run", () => {
     trial.hear(frames(1, "m1", "m2=Commitment"))
     trial.wait(400)
     assert.deepStrictEqual(trial.hear(check), ["ask ended"])
+    assert.isFalse(trial.isPatient)
     trial.hear(answer("ended", session("OPEN")))
     assert.deepStrictEqual(trial.wait(99), [])
     assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+    assert.isFalse(trial.isPatient)
   })
 })

@@ -140,6 +140,8 @@ export class Trial {
   #state: ObserverState
   #at = 0
   readonly #chance: number
+  /** Whether the last question for the session may wait for others. */
+  isPatient = false
   /** What the log has; tests change it to play somebody else. */
   status: RunStatus
   revision = 0
@@ -257,6 +259,7 @@ export class Trial {
       case "AskIdentity":
         return ["ask identity"]
       case "AskSession":
+        this.isPatient = action.patient === true
         return [`ask ${action.question}`]
       case "CancelSession":
         return [`cancel session: ${action.reason}`]

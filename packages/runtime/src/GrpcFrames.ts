@@ -1,0 +1,120 @@
+/** Bytes before each message: a flag, and the length in four bytes. */
+const PREFIX_BYTES = 5
+/** First size of a message that arrives in parts. */
+const FIRST_BYTES = 1_024
+
+/** What arrives is not what gRPC sends, or more than is taken. */
+export class UnreadableFrame extends Error {
+  readonly reason: "INTERNAL" | "RESOURCE_EXHAUSTED"
+
+  constructor(reason: UnreadableFrame["reason"], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** The length of a message and the message, as it is sent. */
+export const framed = (message: Uint8Array): Uint8Array => {
+  const frame = new Uint8Array(PREFIX_BYTES + message.length)
+  new DataView(frame.buffer).setUint32(1, message.length)
+  frame.set(message, PREFIX_BYTES)
+  return frame
+}
+
+/**
+ * Cuts what arrives on a stream into messages. What a message takes grows with what has arrived of it, whatever its
+ * length claims to be, and a message never holds on to what arrived together with it.
+ */
+export class FrameReader {
+  readonly #mostBytes: number
+  #chunk: Uint8Array | undefined
+  #offset = 0
+  /** What has come behind the chunk that is being read. */
+  #later: Array<Uint8Array> | undefined
+  #prefixBytes = 0
+  #length = 0
+  #message: Uint8Array | undefined
+  #filled = 0
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes
+  }
+
+  /** Whether what has been read ends inside of a message. */
+  get isInsideMessage(): boolean {
+    return this.#prefixBytes > 0
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#chunk === undefined) this.#chunk = chunk
+    else if (this.#later === undefined) this.#later = [chunk]
+    else this.#later.push(chunk)
+  }
+
+  /** The next message; undefined when it has not arrived yet. Throws an `UnreadableFrame`. */
+  next(): Uint8Array | undefined {
+    for (let chunk = this.#unread(); chunk !== undefined; chunk = this.#unread()) {
+      if (this.#prefixBytes < PREFIX_BYTES) this.#readPrefix(chunk)
+      const message = this.#prefixBytes < PREFIX_BYTES ? undefined : this.#readMessage(chunk)
+      if (message !== undefined) return message
+    }
+    return undefined
+  }
+
+  /** What is left to be read of the chunk; the next one when nothing is. */
+  #unread(): Uint8Array | undefined {
+    while (this.#chunk !== undefined && this.#offset >= this.#chunk.length) {
+      this.#chunk = this.#later?.shift()
+      this.#offset = 0
+      if (this.#chunk === undefined) this.#later = undefined
+    }
+    return this.#chunk
+  }
+
+  #readPrefix(chunk: Uint8Array): void {
+    while (this.#prefixBytes < PREFIX_BYTES) {
+      const byte = chunk[this.#offset]
+      if (byte === undefined) return
+      this.#offset += 1
+      if (this.#prefixBytes === 0) assertPlain(byte)
+      else this.#length = this.#length * 256 + byte
+      this.#prefixBytes += 1
+    }
+    if (this.#length > this.#mostBytes) {
+      const text = `a message of ${this.#length} bytes is larger than the ${this.#mostBytes} bytes that are taken`
+      throw new UnreadableFrame("RESOURCE_EXHAUSTED", text)
+    }
+  }
+
+  #readMessage(chunk: Uint8Array): Uint8Array | undefined {
+    const length = this.#length
+    const part = chunk.subarray(this.#offset, this.#offset + length - this.#filled)
+    const message = this.#room(this.#filled + part.length)
+    message.set(part, this.#filled)
+    this.#offset += part.length
+    this.#filled += part.length
+    if (this.#filled < length) return undefined
+    this.#message = undefined
+    this.#filled = 0
+    this.#length = 0
+    this.#prefixBytes = 0
+    return message
+  }
+
+  /** A message with room for so many bytes, and never for more than its length. */
+  #room(bytes: number): Uint8Array {
+    const message = this.#message
+    if (message !== undefined && message.length >= bytes) return message
+    const doubled = message === undefined ? FIRST_BYTES : message.length * 2
+    const grown = new Uint8Array(Math.min(this.#length, Math.max(doubled, bytes)))
+    if (message !== undefined) grown.set(message.subarray(0, this.#filled))
+    this.#message = grown
+    return grown
+  }
+}
+
+const assertPlain = (flag: number): void => {
+  if (flag === 0) return
+  const text = flag === 1 ? "a message is compressed, which was not offered" : `a message has the flag ${flag}`
+  throw new UnreadableFrame("INTERNAL", text)
+}

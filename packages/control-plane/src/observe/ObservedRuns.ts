@@ -57,6 +57,8 @@ const toObservedRun = (row: ObservedRow): ObservedRun => ({
 
 class FindCursor extends Request.Class<{ readonly runId: RunId }, number | undefined, SqlError> {}
 
+class FindStanding extends Request.Class<{ readonly runId: RunId }, RunStanding | undefined, SqlError> {}
+
 class FindRun extends Request.Class<{ readonly runId: RunId }, ObservedRun | undefined, SqlError> {}
 
 /** Runs that one query looks for at most. */
@@ -162,19 +164,29 @@ export class ObservedRuns extends Context.Service<
       const cursor = Effect.fn("ObservedRuns.cursor")((runId: RunId) =>
         Effect.request(new FindCursor({ runId }), cursors)
       )
-      const standing = Effect.fn("ObservedRuns.standing")((runId: RunId) =>
-        Effect.map(
-          sql<{
+      // One listing answers the questions for many sessions at a time, and each of their observers asks.
+      const standings = RequestResolver.make<FindStanding>(
+        Effect.fnUntraced(function* (entries) {
+          const rows = yield* sql<{
+            readonly id: string
             readonly status: RunStatus
             readonly revision: number
             readonly cancel_reason: string | null
             readonly cancel_until: Date | null
           }>`
-            SELECT r.status, r.status_revision AS revision, c.reason AS cancel_reason, c.until AS cancel_until
-            FROM runs r LEFT JOIN late_cancels c ON c.run_id = r.id WHERE r.id = ${runId}::uuid`,
-          ([row]): RunStanding | undefined =>
-            row && { status: row.status, revision: row.revision, cancel: lateCancelOf(row) }
-        )
+            SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS asked (id) CROSS JOIN LATERAL (
+              SELECT r.id::text AS id, r.status, r.status_revision AS revision, c.reason AS cancel_reason,
+                     c.until AS cancel_until
+              FROM runs r LEFT JOIN late_cancels c ON c.run_id = r.id WHERE r.id = asked.id LIMIT 1
+            ) AS found`
+          const found = new Map(
+            rows.map((row) => [row.id, { status: row.status, revision: row.revision, cancel: lateCancelOf(row) }])
+          )
+          for (const entry of entries) entry.completeUnsafe(Exit.succeed(found.get(entry.request.runId)))
+        })
+      ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
+      const standing = Effect.fn("ObservedRuns.standing")((runId: RunId) =>
+        Effect.request(new FindStanding({ runId }), standings)
       )
       const ofSessions = Effect.fn("ObservedRuns.ofSessions")(function* (sessionIds: ReadonlyArray<string>) {
         const asked = sessionIds.filter(isObservableSessionId)

@@ -125,9 +125,8 @@ export class PatientQuestions extends Context.Service<
           asked = 0
         }
         asked += 1
-        const alone = waiting === undefined && asked <= FEW
-        if (alone || now < refusedUntil) return yield* runtime.getSession(sessionId)
-        const listed = yield* join(sessionId)
+        if (waiting === undefined && asked <= FEW) return yield* runtime.getSession(sessionId)
+        const listed = now < refusedUntil ? undefined : yield* join(sessionId)
         return listed ?? (yield* places.withPermits(1)(runtime.getSession(sessionId)))
       })
       return PatientQuestions.of({ ask })

@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 import { failed } from "../CliFailure.ts"
 import { output } from "../Output.ts"
 import { isDecided } from "../story/Outcome.ts"
-import { makeEventPrinter, outcomeText } from "../story/Story.ts"
+import { makeEventPrinter, makeStoryBounds, outcomeText } from "../story/Story.ts"
 
 /**
  * Tells a run from its beginning to its end, live or afterwards: the story for people, its events for programs. With
@@ -19,9 +19,9 @@ export const watchRun = Effect.fnUntraced(function* (
 ) {
   const { format, style } = yield* output
   const print = makeEventPrinter(style)
-  let begunAt = ""
+  const bounds = makeStoryBounds()
   const tell = (event: CanonicalEvent) => {
-    begunAt ||= event.ts
+    bounds.note(event)
     return print(event)
   }
   // An unknown run is said before anything is printed.
@@ -40,8 +40,8 @@ export const watchRun = Effect.fnUntraced(function* (
   if (format === "text") {
     const metrics = yield* api.runs.metrics({ params: { id } })
     const answer = isDecided(state) ? yield* api.decisions.why({ params: { id } }) : ""
-    const why = typeof answer === "string" ? undefined : { ...answer, begunAt }
-    yield* Console.log(`\n${outcomeText(state, metrics, style, why)}`)
+    const why = typeof answer === "string" ? undefined : answer
+    yield* Console.log(`\n${outcomeText(state, metrics, style, { ...bounds.get(), why })}`)
   }
   const { status } = state.run
   if (exitStatus && isTerminal(status) && status !== "completed") return yield* failed(`the run is ${status}`)

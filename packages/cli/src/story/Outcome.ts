@@ -1,20 +1,25 @@
 import type { RunMetrics, RunState, Why } from "@runplane/domain"
 import { plainText } from "./PlainText.ts"
 
-/** What the decision record says of the run, and when its story began, ISO-8601. */
-export interface Explained extends Pick<Why, "summary" | "decidedAt"> {
+/** What was told of a run from its first event to its end. */
+export interface Told {
+  /** When its story began, ISO-8601. */
   readonly begunAt: string
+  /** Events until the end, the end included. What agents say after it is in the log, and no part of the story. */
+  readonly events: number
+  /** What the decision record says; undefined when nobody can tell. */
+  readonly why: Pick<Why, "summary" | "decidedAt"> | undefined
 }
 
 /** Whether the run came to a decision. */
 export const isDecided = ({ decision, run }: RunState): boolean =>
   run.status === "completed" && decision.current?.finalized === true
 
-/** How a run ended and why, as pairs of a heading and a text. */
+/** How a run ended and why, as pairs of a heading and a text; of a run that was not told, with all of its events. */
 export const describeOutcome = (
   state: RunState,
   metrics: RunMetrics,
-  why?: Explained
+  told?: Told
 ): ReadonlyArray<readonly [string, string]> => {
   const { decision, llm, policy } = state
   const { current } = decision
@@ -25,21 +30,21 @@ export const describeOutcome = (
       "Votes",
       `${votes(current, "allow")} for, ${votes(current, "deny")} against; quorum ${policy.quorumStatus ?? "pending"}`
     ],
-    ...pair("Why", why?.summary),
-    ...pair("Settled", turningPoint(why)),
+    ...pair("Why", told?.why?.summary),
+    ...pair("Settled", turningPoint(told)),
     [
       "Tokens",
       `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usd(metrics.estimatedCostUsd)}`
     ],
-    ["Events", `${amount(metrics.eventCount)} in ${seconds(metrics.durationMs ?? 0)} s`]
+    ["Events", `${amount(told?.events ?? metrics.eventCount)} in ${seconds(metrics.durationMs ?? 0)} s`]
   ]
 }
 
 /** When nothing stood against the outcome any more: "decided at 2.6 s, 0.9 s before the commitment". */
-const turningPoint = (why: Explained | undefined) => {
-  if (why?.decidedAt === undefined) return undefined
-  const { msBeforeCommitment, ts } = why.decidedAt
-  return `decided at ${seconds(Date.parse(ts) - Date.parse(why.begunAt))} s, ${seconds(msBeforeCommitment)} s before the commitment`
+const turningPoint = (told: Told | undefined) => {
+  if (told?.why?.decidedAt === undefined) return undefined
+  const { msBeforeCommitment, ts } = told.why.decidedAt
+  return `decided at ${seconds(Date.parse(ts) - Date.parse(told.begunAt))} s, ${seconds(msBeforeCommitment)} s before the commitment`
 }
 
 const decided = ({

@@ -2,7 +2,7 @@ import type { CanonicalEvent, RunMetrics, RunState } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { narrate } from "./Narration.ts"
-import { describeOutcome, type Explained, seconds } from "./Outcome.ts"
+import { describeOutcome, seconds, type Told } from "./Outcome.ts"
 
 /** How text is drawn: with colours on a terminal, without them into a file or a pipe. */
 export interface Style {
@@ -43,6 +43,24 @@ export const makeEventPrinter = ({ bold, dim }: Style) => {
     })
 }
 
+/** Notes the events of a story as they are told: when it began, and how many there were until the run had ended. */
+export const makeStoryBounds = () => {
+  let begunAt = ""
+  let events = 0
+  let hasEnded = false
+  return {
+    note: ({ ts, type }: Pick<CanonicalEvent, "ts" | "type">) => {
+      begunAt ||= ts
+      if (hasEnded) return
+      events += 1
+      hasEnded = ENDS.has(type)
+    },
+    get: (): Omit<Told, "why"> => ({ begunAt, events })
+  }
+}
+
+const ENDS: ReadonlySet<CanonicalEvent["type"]> = new Set(["run.completed", "run.failed", "run.cancelled"])
+
 /** How a run ended, and why as far as that is known, under its heading. */
-export const outcomeText = (state: RunState, metrics: RunMetrics, { bold }: Style, why?: Explained): string =>
-  [bold("Outcome"), ...describeOutcome(state, metrics, why).map(([heading, text]) => row(heading, text))].join("\n")
+export const outcomeText = (state: RunState, metrics: RunMetrics, { bold }: Style, told?: Told): string =>
+  [bold("Outcome"), ...describeOutcome(state, metrics, told).map(([heading, text]) => row(heading, text))].join("\n")

@@ -52,9 +52,11 @@ describe("the outcome", () => {
   it("says why, and since when the outcome was settled", () => {
     const summary = "carried by 3 of 4; without c it would still stand"
     const decidedAt = { seq: 9, index: 9, ts: "2026-07-01T10:00:02.640Z", msBeforeCommitment: 940 }
-    const rows = describeOutcome(decided, metrics, { summary, decidedAt, begunAt: "2026-07-01T10:00:00.000Z" })
+    const told = { begunAt: "2026-07-01T10:00:00.000Z", events: 1_230, why: { summary, decidedAt } }
+    const rows = describeOutcome(decided, metrics, told)
     assert.deepInclude(rows, ["Why", summary])
     assert.deepInclude(rows, ["Settled", "decided at 2.6 s, 0.9 s before the commitment"])
+    assert.deepInclude(rows, ["Events", "1,230 in 3.0 s"])
   })
 
   it("says what was decided, by whom, with how many ballots and at what cost", () => {

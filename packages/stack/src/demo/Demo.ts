@@ -1,5 +1,5 @@
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
-import { type Explained, isDecided, oneLine, plainText } from "@runplane/cli"
+import { isDecided, makeStoryBounds, oneLine, plainText, type Told } from "@runplane/cli"
 import { type CanonicalEvent, DEFAULT_POLICY_ID, type RunMetrics, type RunState } from "@runplane/domain"
 import type { PolicyOutcome } from "@runplane/launcher"
 import * as Data from "effect/Data"
@@ -23,8 +23,7 @@ export interface DemoResult {
   readonly runId: string
   readonly state: RunState
   readonly metrics: RunMetrics
-  /** Why it was decided so; undefined when nobody can tell. */
-  readonly why: Explained | undefined
+  readonly told: Told
 }
 
 const SCENARIO = { packSlug: "incident", scenarioSlug: "region-failover", version: "1.0.0" }
@@ -74,9 +73,9 @@ export const runDemo = Effect.fn("Demo.run")(
     )
     const runId = yield* Effect.raceFirst(seen, submitted)
 
-    let begunAt = ""
+    const bounds = makeStoryBounds()
     const tell = (event: CanonicalEvent) => {
-      begunAt ||= event.ts
+      bounds.note(event)
       return onEvent(event)
     }
     const followed = streamRun(runId, { afterSeq: 0 }).pipe(
@@ -90,8 +89,8 @@ export const runDemo = Effect.fn("Demo.run")(
     if (!isDecided(state))
       return yield* new DemoFailed({ reason: `the run ended as ${state.run.status}, without a decision` })
     const answer = yield* api.decisions.why({ params: { id: runId } })
-    const why = typeof answer === "string" ? undefined : { ...answer, begunAt }
-    return { runId, state, metrics, why } satisfies DemoResult
+    const why = typeof answer === "string" ? undefined : answer
+    return { runId, state, metrics, told: { ...bounds.get(), why } } satisfies DemoResult
   },
   Effect.timeoutOrElse({ duration: DEMO_TIMEOUT, orElse: () => new DemoFailed({ reason: tooLong }) }),
   (demo) =>

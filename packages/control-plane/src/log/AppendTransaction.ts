@@ -30,7 +30,7 @@ import {
 import { Ids } from "./Ids.ts"
 import { makeLiveBatch } from "./LiveBatch.ts"
 import { LiveEvents } from "./LiveEvents.ts"
-import { type EventRows, LogRows, noEventRows, noRunRows, type RunRows } from "./LogRows.ts"
+import { LogRows, noEventRows, noRunRows, type RunRows } from "./LogRows.ts"
 import type { LockedHead } from "./OpeningRows.ts"
 import { type CacheKey, ProjectionCache, participantsOf } from "./ProjectionCache.ts"
 import { ProjectionSettings } from "./ProjectionSettings.ts"
@@ -108,28 +108,12 @@ export const makeAppendTransaction = Effect.gen(function* () {
     }
   })
 
-  /** Sends events to the database while the next ones are folded, one statement at a time. */
-  const eventSender = ({ send }: PipelinedTransaction) => {
-    let last: Fiber.Fiber<unknown, SqlError> | undefined
-    return (batch: EventRows) =>
-      Effect.suspend(() => (last === undefined ? Effect.void : Fiber.join(last))).pipe(
-        Effect.andThen(send(rows.writeEvents(batch))),
-        Effect.tap((fiber) =>
-          Effect.sync(() => {
-            last = fiber
-          })
-        ),
-        Effect.asVoid
-      )
-  }
-
   /**
    * Writes everything; its statements share the exchanges of the transaction, whose commit makes them true. Rows of new
    * runs and locks do nothing outside of the transaction, so the first of them goes with its BEGIN; the last statements
    * go with its COMMIT.
    */
   const write = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, transaction: PipelinedTransaction) {
-    const sendEvents = eventSender(transaction)
     const settled: Array<Settled> = []
     const refuse = (append: QueuedAppend, refusal: AppendRefusal) => {
       settled.push({ append, outcome: Exit.fail(refusal) })
@@ -165,6 +149,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const committed: Array<Changed> = []
     const appends: Array<WrittenAppend> = []
     let batch = noEventRows()
+    let sent: Fiber.Fiber<unknown, SqlError> | undefined
     for (const decision of decisions) {
       const { append, change, run } = decision
       const { request } = append
@@ -175,7 +160,9 @@ export const makeAppendTransaction = Effect.gen(function* () {
         events.push(...folded.events)
         texts.push(...folded.committed)
         if (isWorthSending(batch)) {
-          yield* sendEvents(batch)
+          // One at a time is on its way while the next ones are folded.
+          if (sent !== undefined) yield* Fiber.join(sent)
+          sent = yield* transaction.send(rows.writeEvents(batch))
           batch = noEventRows()
         }
       }

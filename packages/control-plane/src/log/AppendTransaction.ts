@@ -110,8 +110,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
 
   /**
    * Writes everything; its statements share the exchanges of the transaction, whose commit makes them true. Rows of new
-   * runs and locks do nothing outside of the transaction, so the first of them goes with its BEGIN; the last statements
-   * go with its COMMIT.
+   * runs and locks do nothing outside of it, so they do not wait for its BEGIN; the last statements go with its COMMIT.
    */
   const write = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, transaction: PipelinedTransaction) {
     const settled: Array<Settled> = []

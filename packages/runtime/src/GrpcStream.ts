@@ -126,6 +126,11 @@ class Call<Frame> {
     stream.on("data", (chunk: Uint8Array) => this.#arrive(stream, chunk))
     stream.on("end", () => this.#finish(stream))
     stream.on("close", () => this.#finish(stream))
+    // Its connection may have gone meanwhile, and with it what the listeners would have heard.
+    if (stream.destroyed) {
+      this.#finish(stream)
+      return
+    }
     const request = framed(this.#options.request)
     if (this.#options.holdOpen) stream.write(request)
     else stream.end(request)

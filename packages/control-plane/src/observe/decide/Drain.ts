@@ -85,7 +85,7 @@ const lastSilenceMs = (state: Bound, draining: Drain): number | undefined => {
   return end.state === "CANCELLED" ? LAST_WORD_MS : undefined
 }
 
-/** Frames have been stored, or the stream is not open: where that leaves the goal. */
+/** Frames have been stored: where that leaves the goal. */
 export const progress = (state: Bound, now: Moment): Decision => {
   if (state.drain === undefined) return stay(state)
   return thenBound(review(breakSilence(state, now), now), (next) => boundWait(next, now))
@@ -114,14 +114,19 @@ const boundWait = (state: Bound, now: Moment): Decision => {
   return draining.goal === "whole" ? giveUp(state, draining, now) : endRun(draining.end)
 }
 
-/** A slice of the silence is over; a stream that is not open is not silent. */
+/**
+ * A slice of the silence is over. It counts when the stream was open for most of it. One that does not count leaves
+ * those before it: a connection that breaks again and again might never stand for as long as the whole silence.
+ */
 export const sliceDue = (state: Bound, now: Moment): Decision => {
   const { drain: draining } = state
   if (draining === undefined) return stay(state)
   if (draining.goal === "late") return over()
-  if (!isConnected(state)) return progress(state, now)
-  const slices = draining.slices + 1
-  const next: Bound = { ...state, drain: { ...draining, slices, sliceAt: now.at + sliceMs(draining.quietMs) } }
+  const slice = sliceMs(draining.quietMs)
+  const wasOpen = isConnected(state) && now.at - state.stream.openedAt >= slice / 2
+  const slices = draining.slices + (wasOpen ? 1 : 0)
+  const next: Bound = { ...state, drain: { ...draining, slices, sliceAt: now.at + slice } }
+  if (!wasOpen) return boundWait(next, now)
   if (slices < SLICES) return stay(next)
   if (draining.goal === "silent") return fallSilent(next, draining, now)
   return thenBound(boundWait(breakSilence(next, now), now), (waited) => listenAgain(waited, now))

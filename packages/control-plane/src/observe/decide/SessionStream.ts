@@ -33,6 +33,7 @@ export const newStream: SessionStream = {
   attempt: 0,
   silences: 0,
   errors: new Set(),
+  openedAt: 0,
   connection: { _tag: "Ending", detail: "", forbidden: false }
 }
 
@@ -46,7 +47,7 @@ export const subscribe = (state: Bound, { at }: Moment): Decision => {
   const place = Place.open(state.stream.place, state.cursor)
   const subscription = state.stream.subscription + 1
   return [
-    withStream(state, { place, subscription, connection: opened(state, at) }),
+    withStream(state, { place, subscription, openedAt: at, connection: opened(state, at) }),
     [{ _tag: "Subscribe", subscription, after: place.after }]
   ]
 }
@@ -61,7 +62,7 @@ export const takeOver = (state: Bound, early: EarlyStream, now: Moment): Decisio
     return subscribe(withStream(state, { subscription }), now)
   }
   const place = Place.open(state.stream.place, state.cursor)
-  const taken = withStream(state, { place, subscription, connection: opened(state, now.at) })
+  const taken = withStream(state, { place, subscription, openedAt: now.at, connection: opened(state, now.at) })
   const held = early.frames.length === 0 ? stay(taken) : receive(taken, early.frames, now)
   return early.open ? held : thenBound(held, (next) => (isConnected(next) ? ended(next, undefined, now) : stay(next)))
 }

@@ -94,6 +94,8 @@ export interface SessionStream {
   readonly silences: number
   /** Inline errors since the log last moved: a repeated one is not stored again. */
   readonly errors: ReadonlySet<string>
+  /** When the last subscription began. */
+  readonly openedAt: number
   readonly connection:
     | {
         readonly _tag: "Open"

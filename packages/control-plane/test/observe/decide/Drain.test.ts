@@ -108,6 +108,19 @@ describe("the end of a session", () => {
     assert.deepStrictEqual(trial.hear(frames(3, "m2=Commitment")).slice(-2), ["end RESOLVED", "finish"])
   })
 
+  it("counts the silence of a stream that breaks again and again before it has been silent for so long", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1", "m3=Commitment"), resolved(2))
+    const told: Array<string> = []
+    for (const subscription of [1, 2]) {
+      told.push(...trial.wait(1_000))
+      trial.hear(ended(subscription, failure("UNAVAILABLE")))
+      told.push(...trial.wait(250))
+    }
+    assert.deepStrictEqual(told, ["subscribe 2 after 2", "subscribe 3 after 0"])
+    assert.deepStrictEqual(trial.hear(frames(3, "m1", "m2", "m3=Commitment")).slice(-2), ["end RESOLVED", "finish"])
+  })
+
   it("gives up a stream that stays away", () => {
     const trial = following()
     trial.hear(frames(1, "m1"), resolved(2))

@@ -1,4 +1,5 @@
 import { isTerminal, type RunId, type RunStatus } from "@runplane/domain"
+import { SharedFrames } from "../edge/SharedFrames.ts"
 import type { CommittedEvent } from "./AppendRequest.ts"
 
 /** What one committed append tells the subscribers of its run. */
@@ -14,7 +15,7 @@ export interface LiveBatch {
   /** Of the texts of the events. */
   readonly characters: number
   /** The frames of the events: the same bytes for every subscriber, made once, on first use. */
-  readonly frames: () => Uint8Array
+  readonly frames: () => SharedFrames
   /** The frame of the state after these events, made in the same way. */
   readonly snapshot: () => Uint8Array
 }
@@ -52,8 +53,8 @@ export const together = (batches: readonly [LiveBatch, ...ReadonlyArray<LiveBatc
   }
 }
 
-const framesOf = (events: ReadonlyArray<CommittedEvent>): Uint8Array =>
-  encoder.encode(events.map(canonicalEventFrame).join(""))
+const framesOf = (events: ReadonlyArray<CommittedEvent>): SharedFrames =>
+  new SharedFrames([events.map(canonicalEventFrame).join("")])
 
 const once = <A>(make: () => A): (() => A) => {
   let made: { readonly value: A } | undefined

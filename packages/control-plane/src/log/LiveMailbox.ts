@@ -7,6 +7,9 @@ export interface LiveGap {
   readonly _tag: "Gap"
 }
 
+/** Does at once what a waiting subscriber would do with a batch; false leaves it to the subscriber. */
+export type HandOn = (batch: LiveBatch) => boolean
+
 /** Batches, and characters of their events, held for one slow subscriber before it is sent back to the database. */
 export const SUBSCRIBER_CAPACITY = 64
 export const SUBSCRIBER_CHARACTERS = 1024 * 1024
@@ -15,12 +18,14 @@ export const SUBSCRIBER_CHARACTERS = 1024 * 1024
 export class LiveMailbox {
   readonly #held: Array<LiveBatch | LiveGap> = []
   readonly #news = Latch.makeUnsafe(false)
+  #handOn: HandOn | undefined
   /** Of the events that are held. */
   #characters = 0
   #isLagging = false
 
   put(item: LiveBatch | LiveGap): void {
     if (this.#isLagging) return
+    if (item._tag === "Batch" && this.#handOn?.(item) === true) return
     // One place is kept free for the gap itself, and a batch of any size is taken alone.
     if (item._tag === "Batch" && this.#hasRoomFor(item)) {
       this.#characters += item.characters
@@ -29,7 +34,7 @@ export class LiveMailbox {
       this.#isLagging = true
       this.#held.push({ _tag: "Gap" })
     }
-    this.#news.openUnsafe()
+    this.wake()
   }
 
   #hasRoomFor(batch: LiveBatch): boolean {
@@ -48,17 +53,25 @@ export class LiveMailbox {
 
   /** Makes whoever waits, or waits next, look again, although nothing may have come. */
   wake(): void {
+    this.#handOn = undefined
     this.#news.openUnsafe()
   }
 
-  /** Waits until something comes, or until it is woken, which may have been before; for one at a time. */
-  readonly waken: Effect.Effect<void> = Effect.suspend(() =>
-    this.#held.length > 0 ? Effect.void : Effect.andThen(this.#news.await, this.#news.close)
-  )
+  /**
+   * Waits until something comes, or until it is woken, which may have been before; for one at a time. Batches that
+   * `handOn` takes meanwhile wake nobody.
+   */
+  waken(handOn?: HandOn): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.#held.length > 0) return Effect.void
+      this.#handOn = handOn
+      return Effect.andThen(this.#news.await, this.#news.close)
+    })
+  }
 
   /** Waits for the next item. */
   readonly take: Effect.Effect<LiveBatch | LiveGap> = Effect.suspend(() => {
     const item = this.takeNow()
-    return item === undefined ? Effect.andThen(this.waken, this.take) : Effect.succeed(item)
+    return item === undefined ? Effect.andThen(this.waken(), this.take) : Effect.succeed(item)
   })
 }

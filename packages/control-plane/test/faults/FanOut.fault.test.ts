@@ -109,7 +109,7 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
         // Batches that follow each other closely are sent together.
         const frames = eventsOf(received[0] ?? [])
         assert.isAtMost(frames.length, batches.length)
-        assert.strictEqual(textOf(frames), textOf(batches.map((batch) => batch.frames())))
+        assert.strictEqual(textOf(frames), textOf(batches.map((batch) => batch.frames().bytes)))
         for (const all of received) {
           const events = eventsOf(all)
           assert.lengthOf(events, frames.length)

@@ -99,7 +99,7 @@ describe("many subscribers of one run", () => {
         [2, 3, 4]
       )
       assert.isTrue(told.changed)
-      assert.strictEqual(text(told.frames()), [2, 3, 4].map((at) => frameOf(at)).join(""))
+      assert.strictEqual(text(told.frames().bytes), [2, 3, 4].map((at) => frameOf(at)).join(""))
       assert.strictEqual(text(told.snapshot()), 'event: snapshot\ndata: {"state":4}\n\n')
       yield* TestClock.adjust(REST_MS)
       live.publish([batchOf(5)])
@@ -115,7 +115,7 @@ describe("many subscribers of one run", () => {
       live.publish([batchOf(2), batchOf(3, { status: "completed", changed: true })])
       const told = yield* take
       assert.isTrue(endsRun(told))
-      assert.strictEqual(text(told.frames()), frameOf(2) + frameOf(3))
+      assert.strictEqual(text(told.frames().bytes), frameOf(2) + frameOf(3))
     }).pipe(Effect.scoped, Effect.provide(LiveEvents.layer))
   )
 

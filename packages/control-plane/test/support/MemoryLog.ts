@@ -7,6 +7,7 @@ import { makeLiveBatch } from "../../src/log/LiveBatch.ts"
 import { type LiveGap, LiveMailbox } from "../../src/log/LiveMailbox.ts"
 import type { RunStates } from "../../src/log/RunStates.ts"
 import type { FeedSources } from "../../src/read/stream/RunFeed.ts"
+import { passiveClient } from "../../src/read/stream/StreamClient.ts"
 
 export const MEMORY_RUN = RunId.make("00000000-0000-4000-8000-000000000001")
 
@@ -89,7 +90,8 @@ export class MemoryLog {
       states: this.states,
       subscription: mailbox,
       start: this.snapshot,
-      ended: Effect.never
+      ended: Effect.never,
+      client: passiveClient
     }
     return { sources, tell: (item: LiveBatch | LiveGap) => mailbox.put(item) }
   })

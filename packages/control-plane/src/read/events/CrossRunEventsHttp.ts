@@ -10,7 +10,8 @@ import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { orSearchRefused } from "../../edge/SearchAnswers.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
-import { flushHeaders, seqOf, sse } from "../stream/StreamHttp.ts"
+import { clientOf } from "../stream/StreamClient.ts"
+import { seqOf, sse } from "../stream/StreamHttp.ts"
 import { StreamSlots } from "../stream/StreamSlots.ts"
 import { LogStream } from "../tail/LogStream.ts"
 import { CrossRunEvents, type CrossRunFilter } from "./CrossRunEvents.ts"
@@ -63,7 +64,7 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
         if (refusal !== undefined) return refusal
         const request = yield* HttpServerRequest
         const afterSeq = query.afterSeq ?? seqOf(headers["last-event-id"])
-        return HttpServerResponse.stream(streams.open(query, afterSeq, flushHeaders(request)), sse)
+        return HttpServerResponse.stream(streams.open(query, afterSeq, clientOf(request)), sse)
       })
     })
   })

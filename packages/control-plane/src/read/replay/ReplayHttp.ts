@@ -7,7 +7,8 @@ import * as Stream from "effect/Stream"
 import { jsonText } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
-import { flushHeaders, sse } from "../stream/StreamHttp.ts"
+import { clientOf } from "../stream/StreamClient.ts"
+import { sse } from "../stream/StreamHttp.ts"
 import { StreamReads } from "../stream/StreamReads.ts"
 import { StreamSlots } from "../stream/StreamSlots.ts"
 import { describeReplay, Replay } from "./Replay.ts"
@@ -36,7 +37,7 @@ export const ReplayHttp = HttpApiBuilder.group(
         if (refusal !== undefined) return refusal
         const runId = (yield* reads.resolve(params.id)) ?? (yield* runNotFound(params.id))
         const request = yield* HttpServerRequest
-        return HttpServerResponse.stream(Stream.onStart(replay.open(runId, query), flushHeaders(request)), sse)
+        return HttpServerResponse.stream(Stream.onStart(replay.open(runId, query), clientOf(request).greet), sse)
       }, orUnavailable),
       state: Effect.fnUntraced(function* ({ params, query }) {
         const state = yield* states.stateAt(yield* resolve(params.id), query.seq)

@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import type { LiveBatch } from "../../log/LiveBatch.ts"
-import type { LiveGap, LiveMailbox } from "../../log/LiveMailbox.ts"
+import type { HandOn, LiveGap, LiveMailbox } from "../../log/LiveMailbox.ts"
 
 /**
  * Pause after a read that failed, doubling up to the longest, with jitter so that the streams do not come back as one.
@@ -34,9 +34,9 @@ export const makeRereads = () => {
 /**
  * Waits for the next item until a time, Unix milliseconds; undefined when none has come, which may be a little before.
  * The clock of one wait is left to the next: most waits end with an item and have the same end, and a clock for each
- * would cost more than the item.
+ * would cost more than the item. What `handOn` takes meanwhile is not an item.
  */
-export const makeTakeUntil = (mailbox: LiveMailbox, scope: Scope.Scope) => {
+export const makeTakeUntil = (mailbox: LiveMailbox, scope: Scope.Scope, handOn: HandOn) => {
   let clock: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
   const ring = Effect.sync(() => {
     clock = undefined
@@ -50,7 +50,7 @@ export const makeTakeUntil = (mailbox: LiveMailbox, scope: Scope.Scope) => {
     Effect.suspend(() => {
       const item = mailbox.takeNow()
       if (item !== undefined) return Effect.succeed(item)
-      const taken = Effect.map(mailbox.waken, () => mailbox.takeNow())
+      const taken = Effect.map(mailbox.waken(handOn), () => mailbox.takeNow())
       return clock !== undefined && clock.at <= at ? taken : Effect.andThen(setClock(at, now), taken)
     })
 }

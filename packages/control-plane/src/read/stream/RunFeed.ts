@@ -9,6 +9,7 @@ import { canonicalEventFrame, endsRun, type LiveBatch, snapshotFrame } from "../
 import type { LiveMailbox } from "../../log/LiveMailbox.ts"
 import type { CurrentState, RunStates } from "../../log/RunStates.ts"
 import { makeRereads, makeTakeUntil } from "./FeedWaits.ts"
+import type { StreamClient } from "./StreamClient.ts"
 
 /** Events read from the database at a time, and fewer when they are large: what one slow reader holds in memory. */
 export const BACKFILL_PAGE = 500
@@ -36,6 +37,7 @@ export interface FeedSources extends FeedReads {
   readonly start: CurrentState
   /** Ends when the stream has to end. */
   readonly ended: Effect.Effect<void>
+  readonly client: StreamClient
 }
 
 const encoder = new TextEncoder()
@@ -64,6 +66,9 @@ const tickAfter = (now: number, intervalMs: number): number => (Math.floor(now /
  * gap, makes the feed read the database from where it stands. That is the whole hand-over: neither gap nor repeat needs
  * any timing.
  *
+ * While the feed waits, what comes is handed on by whoever brings it, to a client that can take it at once
+ * (docs/http.md#one-write): nobody is woken then.
+ *
  * Snapshots wait for their time, and then the last one alone is sent. The times are those of the clock, the same for
  * all clients of a run, which therefore share the text of the same few snapshots.
  *
@@ -71,7 +76,7 @@ const tickAfter = (now: number, intervalMs: number): number => (Math.floor(now /
  * can. Clients that were cut off would all come back at once, to a service that cannot serve them.
  */
 export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, sources: FeedSources) {
-  const { ended, events, start, states, subscription } = sources
+  const { client, ended, events, start, states, subscription } = sources
   const scope = yield* Effect.scope
   const wasTerminal = isTerminal(start.status)
   const openedAt = yield* Clock.currentTimeMillis
@@ -93,7 +98,6 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   /** A heartbeat that is due waits until everything up to here has been sent. */
   let beat: { readonly lastSeq: number; readonly lastIndex: number } | undefined
   const rereads = makeRereads()
-  const takeUntil = makeTakeUntil(subscription, scope)
   let isOver = false
   yield* Effect.forkIn(
     Effect.andThen(
@@ -167,12 +171,28 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     index = batch.lastIndex
     if (options.snapshots === "all") owed = batch
     if (endsRun(batch)) ending = true
-    if (first.index === sent + 1) return batch.frames()
+    if (first.index === sent + 1) return batch.frames().bytes
     return batch.events
       .filter((event) => event.index > sent)
       .map(canonicalEventFrame)
       .join("")
   }
+
+  /** While the feed waits: a batch that is in step goes to a client that takes it, and nobody is woken. */
+  const handOn = (batch: LiveBatch): boolean => {
+    const first = batch.events[0]
+    if (isOver || endsRun(batch) || index === undefined || first?.index !== index + 1) return false
+    if (!client.take(batch.frames())) return false
+    seq = batch.lastSeq
+    index = batch.lastIndex
+    if (options.snapshots === "first") return true
+    const wasOwed = owed !== undefined
+    owed = batch
+    // The feed waits for the heartbeat alone, and has to wait for the time of the snapshot as well.
+    if (!wasOwed) subscription.wake()
+    return true
+  }
+  const takeUntil = makeTakeUntil(subscription, scope, handOn)
 
   /** Goes on from the database; a snapshot of what was sent before is owed no more. */
   const read = () => {

@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import { retryHint } from "../../edge/RetryHint.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
 import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
+import { passiveClient, type StreamClient } from "./StreamClient.ts"
 import { StreamMeter } from "./StreamMeter.ts"
 import { StreamReads } from "./StreamReads.ts"
 
@@ -23,10 +24,11 @@ export class RunStream extends Context.Service<
   RunStream,
   {
     /**
-     * Empty when the run does not exist: callers that owe a 404 look before. `opened` is run once the stream knows
-     * where it starts: whatever is committed from then on, it will send.
+     * Empty when the run does not exist: callers that owe a 404 look before. The client is greeted once the stream
+     * knows where it starts: whatever is committed from then on, it will send. The bytes are those that the client has
+     * not been handed by itself.
      */
-    readonly open: (runId: RunId, options: FeedOptions, opened?: Effect.Effect<void>) => Stream.Stream<Uint8Array>
+    readonly open: (runId: RunId, options: FeedOptions, client?: StreamClient) => Stream.Stream<Uint8Array>
   }
 >()("runplane/control-plane/RunStream") {
   static readonly layer = Layer.effect(
@@ -37,29 +39,30 @@ export class RunStream extends Context.Service<
       const meter = yield* StreamMeter
       const shutdown = yield* Shutdown
 
-      const feed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, opened: Effect.Effect<void>) {
+      const feed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, client: StreamClient) {
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
         const subscription = yield* live.subscribe(runId)
         // The answer has begun, so it is too late to refuse: a database that is away is waited for, as everywhere in a
         // stream.
         const current = Effect.orDie(Effect.retry(states.current(runId), rereads))
         const start = yield* Effect.raceFirst(current, Effect.as(shutdown.begun, undefined))
-        yield* opened
+        yield* client.greet
         if (start === undefined) return Stream.empty
         const next = yield* makeRunFeed(runId, options, {
           events,
           states,
           subscription,
           start,
-          ended: shutdown.begun
+          ended: shutdown.begun,
+          client
         })
         return Stream.unfold(undefined, () =>
           Effect.map(next, (bytes) => (bytes === undefined ? undefined : ([bytes, undefined] as const)))
         )
       })
 
-      const open = (runId: RunId, options: FeedOptions, opened: Effect.Effect<void> = Effect.void) =>
-        Stream.concat(Stream.unwrap(feed(runId, options, opened)), retryHint(shutdown))
+      const open = (runId: RunId, options: FeedOptions, client: StreamClient = passiveClient) =>
+        Stream.concat(Stream.unwrap(feed(runId, options, client)), retryHint(shutdown))
       return RunStream.of({ open })
     })
   )

@@ -1,5 +1,3 @@
-import { OutgoingMessage } from "node:http"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { ControlPlaneApi, CurrentActor, runNotFound } from "@runplane/api"
 import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
@@ -9,6 +7,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { RunStream } from "./RunStream.ts"
+import { clientOf } from "./StreamClient.ts"
 import { StreamReads } from "./StreamReads.ts"
 import { StreamSlots } from "./StreamSlots.ts"
 import { StreamTickets } from "./StreamTickets.ts"
@@ -62,7 +61,7 @@ export const StreamHttp = HttpApiBuilder.group(
           heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs
         }
         // A client that sees the headers knows that it will miss nothing of what happens from then on.
-        return HttpServerResponse.stream(streams.open(runId, options, flushHeaders(request)), sse)
+        return HttpServerResponse.stream(streams.open(runId, options, clientOf(request)), sse)
       }, orUnavailable)
     })
   })
@@ -74,13 +73,3 @@ export const seqOf = (lastEventId: string | undefined): number | undefined => {
   const seq = Number(text)
   return /^\d+$/.test(text) && Number.isSafeInteger(seq) ? seq : undefined
 }
-
-/**
- * Node keeps the headers back until the first byte, which may be a heartbeat away; the client shall see it is
- * connected.
- */
-export const flushHeaders = (request: HttpServerRequest) =>
-  Effect.sync(() => {
-    const response: unknown = NodeHttpServerRequest.toServerResponse(request)
-    if (response instanceof OutgoingMessage) response.flushHeaders()
-  })

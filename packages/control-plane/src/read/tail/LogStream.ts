@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import { retryHint } from "../../edge/RetryHint.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
+import type { StreamClient } from "../stream/StreamClient.ts"
 import { StreamMeter } from "../stream/StreamMeter.ts"
 import { LogTail } from "./LogTail.ts"
 import { makeTailFeed } from "./TailFeed.ts"
@@ -24,12 +25,13 @@ export class LogStream extends Context.Service<
   LogStream,
   {
     /**
-     * `afterSeq` undefined starts with what happens from now on; `opened` is run once the stream knows where it starts.
+     * `afterSeq` undefined starts with what happens from now on. The client is greeted once the stream knows where it
+     * starts; the bytes are those that it has not been handed by itself.
      */
     readonly open: (
       query: LogStreamQuery,
       afterSeq: number | undefined,
-      opened: Effect.Effect<void>
+      client: StreamClient
     ) => Stream.Stream<Uint8Array>
   }
 >()("runplane/control-plane/LogStream") {
@@ -45,7 +47,7 @@ export class LogStream extends Context.Service<
       const feed = Effect.fnUntraced(function* (
         query: LogStreamQuery,
         afterSeq: number | undefined,
-        opened: Effect.Effect<void>
+        client: StreamClient
       ) {
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
         const subscription = yield* tail.subscribe(keyOf(query), searchOf(query))
@@ -53,13 +55,13 @@ export class LogStream extends Context.Service<
         const now = Effect.orDie(Effect.retry(watermark.now, rereads))
         const start = afterSeq ?? (yield* Effect.raceFirst(now, shutdown.begun))
         if (start === undefined) return Stream.empty
-        yield* opened
+        yield* client.greet
         const options = { afterSeq: start, heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs }
-        const next = yield* makeTailFeed(options, { ...subscription, ended: shutdown.begun })
+        const next = yield* makeTailFeed(options, { ...subscription, ended: shutdown.begun, client })
         return Stream.fromPull(Effect.succeed(next))
       })
-      const open = (query: LogStreamQuery, afterSeq: number | undefined, opened: Effect.Effect<void>) =>
-        Stream.concat(Stream.unwrap(feed(query, afterSeq, opened)), retryHint(shutdown))
+      const open = (query: LogStreamQuery, afterSeq: number | undefined, client: StreamClient) =>
+        Stream.concat(Stream.unwrap(feed(query, afterSeq, client)), retryHint(shutdown))
       return LogStream.of({ open })
     })
   )

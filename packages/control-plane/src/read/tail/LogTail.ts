@@ -3,7 +3,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -19,6 +18,7 @@ import { EventSearch } from "../query/EventSearch.ts"
 import { makeRereads } from "../stream/FeedWaits.ts"
 import { streamReadsAt } from "../stream/StreamReads.ts"
 import type { TailSources } from "./TailFeed.ts"
+import { TailNews } from "./TailNews.ts"
 import { framesOf, type TailFrames, TailWindow, WINDOWS_BYTES } from "./TailWindow.ts"
 
 /** Events that are read at a time, for all followers of a search or for one that is behind. */
@@ -37,7 +37,7 @@ export type TailSubscription = Pick<TailSources, "news" | "read" | "window">
 interface Followers {
   readonly search: EventQuery
   readonly window: TailWindow
-  readonly news: Set<Latch.Latch>
+  readonly news: Set<TailNews>
   readonly wake: Queue.Queue<void>
   /** Whether other processes have told of commits since the log was last seen to end at the watermark. */
   isUnsure: boolean
@@ -132,7 +132,7 @@ export class LogTail extends Context.Service<
         Effect.fnUntraced(function* ({ afterSeq, search, window }: OlderPage) {
           const from = { ...search, filter: { ...search.filter, afterSeq }, upToSeq: window.start }
           const { events, upTo } = yield* searches.page(from, TAIL_PAGE)
-          const page: TailFrames = { upTo, frames: events.length === 0 ? [] : [framesOf(events).bytes] }
+          const page: TailFrames = { upTo, frames: events.length === 0 ? [] : [framesOf(events).frames] }
           return page
         }, pages.withPermits(1)),
         ({ afterSeq, key }) => `${afterSeq} ${key}`
@@ -159,7 +159,7 @@ export class LogTail extends Context.Service<
         }
       }, Effect.withTracerEnabled(false))
 
-      const join = Effect.fnUntraced(function* (key: string, search: EventQuery, news: Latch.Latch) {
+      const join = Effect.fnUntraced(function* (key: string, search: EventQuery, news: TailNews) {
         const known = followed.get(key)
         if (known !== undefined) {
           known.news.add(news)
@@ -175,7 +175,7 @@ export class LogTail extends Context.Service<
         return followers
       }, oneByOne.withPermits(1))
 
-      const leave = Effect.fnUntraced(function* (key: string, followers: Followers, news: Latch.Latch) {
+      const leave = Effect.fnUntraced(function* (key: string, followers: Followers, news: TailNews) {
         followers.news.delete(news)
         const reader = readers.get(followers)
         if (followers.news.size > 0 || reader === undefined) return
@@ -185,7 +185,7 @@ export class LogTail extends Context.Service<
       }, oneByOne.withPermits(1))
 
       const subscribe = Effect.fnUntraced(function* (key: string, search: EventQuery) {
-        const news = Latch.makeUnsafe(false)
+        const news = new TailNews()
         const { window } = yield* Effect.acquireRelease(join(key, search, news), (joined) => leave(key, joined, news))
         return { window, news, read: (afterSeq: number) => readOlder({ key, search, window, afterSeq }) }
       })
@@ -202,5 +202,5 @@ interface OlderPage {
 }
 
 const tell = ({ news }: Pick<Followers, "news">) => {
-  for (const latch of news) latch.openUnsafe()
+  for (const one of news) one.tell()
 }

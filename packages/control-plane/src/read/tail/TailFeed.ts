@@ -2,11 +2,13 @@ import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import type { SearchTooSlow } from "../../database/search/SearchBudget.ts"
+import type { SharedFrames } from "../../edge/SharedFrames.ts"
 import { makeRereads } from "../stream/FeedWaits.ts"
+import type { StreamClient } from "../stream/StreamClient.ts"
+import type { TailNews } from "./TailNews.ts"
 import type { TailFrames, TailWindow } from "./TailWindow.ts"
 
 /** What a feed takes its frames from. */
@@ -16,9 +18,10 @@ export interface TailSources {
   /** What is older: the next page of the database behind a seq. */
   readonly read: (afterSeq: number) => Effect.Effect<TailFrames, SqlError | SearchTooSlow>
   /** Opened by whoever has something to tell: the window, the end of the service. */
-  readonly news: Latch.Latch
+  readonly news: TailNews
   /** Ends when the stream has to end. */
   readonly ended: Effect.Effect<void>
+  readonly client: StreamClient
 }
 
 export interface TailOptions {
@@ -39,10 +42,13 @@ const encoder = new TextEncoder()
  * The feed knows the seq up to which its client has had every match. The window says what comes behind it, or that it
  * does not know any more, and then the database is read from there until the window knows. That is the whole
  * hand-over: neither gap nor repeat needs any timing.
+ *
+ * While the feed waits, what comes is handed on by whoever brings it, to a client that can take it at once
+ * (docs/http.md#one-write): nobody is woken then.
  */
 export const makeTailFeed = Effect.fnUntraced(function* (
   { afterSeq, heartbeatMs }: TailOptions,
-  { ended, news, read, window }: TailSources
+  { client, ended, news, read, window }: TailSources
 ): Effect.fn.Return<Effect.Effect<Frames, Cause.Done>, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
@@ -86,7 +92,7 @@ export const makeTailFeed = Effect.fnUntraced(function* (
       while (true) {
         const wait = nextBeat - clock.currentTimeMillisUnsafe()
         yield* Effect.sleep(wait > 0 ? wait : heartbeatMs)
-        news.openUnsafe()
+        news.wake()
       }
     }),
     scope
@@ -96,25 +102,37 @@ export const makeTailFeed = Effect.fnUntraced(function* (
       ended,
       Effect.sync(() => {
         isOver = true
-        news.openUnsafe()
+        news.wake()
       })
     ),
     scope
   )
 
-  // Run for every client at every commit, so without a generator.
+  /** Run for every client at every commit; answers whether the client has all that there is. */
+  const handOn = (): boolean => {
+    const known = isOver ? undefined : window.behind(seq)
+    if (known === undefined || known.frames.length > 1) return false
+    const [frames] = known.frames
+    if (frames !== undefined && !client.take(frames)) return false
+    seq = Math.max(seq, known.upTo)
+    return seq >= window.end
+  }
+
+  // Without a generator: it is run at every commit for a client that is slow.
   const next: Effect.Effect<Frames, Cause.Done> = Effect.suspend(() => {
     if (isOver) return Cause.done()
-    news.closeUnsafe()
+    news.clear()
     const now = clock.currentTimeMillisUnsafe()
     if (now >= nextBeat) return Effect.succeed([heartbeat(now)])
     const known = window.behind(seq)
     if (known === undefined) return Effect.flatMap(older(now), (frames) => given(frames ?? []))
     seq = Math.max(seq, known.upTo)
-    if (known.frames.length === 0 && seq >= window.end) return Effect.andThen(news.await, next)
+    if (known.frames.length === 0 && seq >= window.end) return Effect.andThen(news.wait(handOn), next)
     return given(known.frames)
   })
-  const given = (frames: ReadonlyArray<Uint8Array>) =>
-    Arr.isReadonlyArrayNonEmpty(frames) ? Effect.succeed(frames) : next
+  const given = (frames: ReadonlyArray<SharedFrames>) => {
+    const bytes = frames.map((shared) => shared.bytes)
+    return Arr.isReadonlyArrayNonEmpty(bytes) ? Effect.succeed(bytes) : next
+  }
   return next
 })

@@ -1,3 +1,4 @@
+import { SharedFrames } from "../../edge/SharedFrames.ts"
 import type { StoredEvent } from "../../log/EventRepository.ts"
 import { canonicalEventFrame } from "../../log/LiveBatch.ts"
 
@@ -11,7 +12,7 @@ const HANDED_BYTES = 256 * 1024
 /** Frames, the same bytes for everybody who is sent them, and the seq up to which nothing else matches. */
 export interface TailFrames {
   readonly upTo: number
-  readonly frames: ReadonlyArray<Uint8Array>
+  readonly frames: ReadonlyArray<SharedFrames>
 }
 
 /** A stretch of the log: it begins where the one before it ends. */
@@ -20,18 +21,18 @@ interface Stretch {
   readonly seqs: ReadonlyArray<number>
   /** Where the frame of each event ends in the bytes. */
   readonly ends: ReadonlyArray<number>
-  readonly bytes: Uint8Array
+  readonly frames: SharedFrames
 }
 
 /** The frames of events, and where each ends. */
 export const framesOf = (events: ReadonlyArray<StoredEvent>) => {
-  const frames = events.map((event) => Buffer.from(canonicalEventFrame(event)))
+  const texts = events.map((event) => Buffer.from(canonicalEventFrame(event)))
   let end = 0
-  const ends = frames.map(({ length }) => {
+  const ends = texts.map(({ length }) => {
     end += length
     return end
   })
-  return { ends, bytes: Buffer.concat(frames, end) }
+  return { ends, frames: new SharedFrames(texts) }
 }
 
 /**
@@ -73,7 +74,7 @@ export class TailWindow {
     if (events.length > 0) {
       const stretch = { upTo, seqs: events.map(({ seq }) => seq), ...framesOf(events) }
       this.#stretches.push(stretch)
-      this.#bytes += stretch.bytes.length
+      this.#bytes += bytesOf(stretch)
     }
     this.trim(mostBytes)
   }
@@ -84,7 +85,7 @@ export class TailWindow {
     while (this.#bytes > mostBytes || this.#stretches.length - gone > WINDOW_STRETCHES) {
       const oldest = this.#stretches[gone]
       if (oldest === undefined) break
-      this.#bytes -= oldest.bytes.length
+      this.#bytes -= bytesOf(oldest)
       this.#start = oldest.upTo
       gone += 1
     }
@@ -108,22 +109,24 @@ export class TailWindow {
   #framesBehind(seq: number): TailFrames {
     let place = this.#stretches.length
     while (place > 0 && (this.#stretches[place - 1]?.upTo ?? 0) > seq) place -= 1
-    const frames: Array<Uint8Array> = []
+    const frames: Array<SharedFrames> = []
     let bytes = 0
     for (let stretch = this.#stretches[place]; stretch !== undefined; stretch = this.#stretches[++place]) {
       const rest = restOf(stretch, seq)
-      if (frames.length > 0 && bytes + rest.length > HANDED_BYTES) {
+      if (frames.length > 0 && bytes + rest.bytes.length > HANDED_BYTES) {
         return { upTo: this.#stretches[place - 1]?.upTo ?? seq, frames }
       }
-      if (rest.length > 0) frames.push(rest)
-      bytes += rest.length
+      if (rest.bytes.length > 0) frames.push(rest)
+      bytes += rest.bytes.length
     }
     return { upTo: this.#end, frames }
   }
 }
 
-const restOf = ({ bytes, ends, seqs }: Stretch, seq: number): Uint8Array => {
-  if ((seqs[0] ?? 0) > seq) return bytes
+const bytesOf = ({ frames }: Stretch): number => frames.bytes.length
+
+const restOf = ({ ends, frames, seqs }: Stretch, seq: number): SharedFrames => {
+  if ((seqs[0] ?? 0) > seq) return frames
   const next = seqs.findIndex((known) => known > seq)
-  return next < 0 ? bytes.subarray(bytes.length) : bytes.subarray(ends[next - 1] ?? 0)
+  return new SharedFrames(next < 0 ? [] : [frames.bytes.subarray(ends[next - 1] ?? 0)])
 }

@@ -7,44 +7,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { BACKFILL_PAGE, type FeedOptions, makeRunFeed } from "../../../src/read/stream/RunFeed.ts"
 import { MEMORY_RUN, MemoryLog } from "../../support/MemoryLog.ts"
-
-const options: FeedOptions = {
-  afterSeq: undefined,
-  includeSnapshot: true,
-  snapshots: "all",
-  snapshotIntervalMs: 100,
-  heartbeatMs: 15_000
-}
-
-interface Frame {
-  readonly event: string
-  readonly index: number
-}
-
-const framesOf = (bytes: Uint8Array): ReadonlyArray<Frame> =>
-  new TextDecoder()
-    .decode(bytes)
-    .split("\n\n")
-    .filter((frame) => frame !== "")
-    .map((frame) => {
-      const event = /^event: (.*)$/m.exec(frame)?.[1] ?? ""
-      const data = JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? "null")
-      return { event, index: data.index ?? data.timeline.latestIndex }
-    })
-
-const collect = Effect.fnUntraced(function* (next: Effect.Effect<Uint8Array | undefined, unknown>) {
-  const frames: Array<Frame> = []
-  while (true) {
-    const bytes = yield* Effect.orDie(next)
-    if (bytes === undefined) return frames
-    frames.push(...framesOf(bytes))
-  }
-})
-
-const eventIndexes = (frames: ReadonlyArray<Frame>) =>
-  frames.filter((frame) => frame.event === "canonical_event").map((frame) => frame.index)
-const snapshotIndexes = (frames: ReadonlyArray<Frame>) =>
-  frames.filter((frame) => frame.event === "snapshot").map((frame) => frame.index)
+import { collect, eventIndexes, type Frame, framesOf, options, snapshotIndexes } from "./FeedFrames.ts"
 
 const opened = Effect.fnUntraced(function* (log: MemoryLog, over: Partial<FeedOptions> = {}) {
   const { sources, tell } = yield* log.sources
@@ -61,7 +24,7 @@ describe("the feed of a run", () => {
       yield* next
       const batch = log.commit(2)
       tell(batch)
-      assert.strictEqual(yield* next, batch.frames())
+      assert.strictEqual(yield* next, batch.frames().bytes)
       assert.strictEqual(log.pagesRead, 0)
     })
   )

@@ -1,3 +1,4 @@
+import { connect } from "node:net"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { type RunId, runCancelled } from "@runplane/domain"
@@ -5,6 +6,7 @@ import { Shutdown } from "@runplane/server"
 import { type SseFrame, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as HttpServer from "effect/http/HttpServer"
 import * as Queue from "effect/Queue"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { LiveEvents } from "../../../src/log/LiveEvents.ts"
@@ -225,6 +227,32 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         })
       )
     }
+
+    it.effect("speaks HTTP/1.0 without the coding of HTTP/1.1, also in what it hands on", () =>
+      Effect.gen(function* () {
+        const { address } = yield* HttpServer.HttpServer
+        const runId = yield* createRun()
+        const socket = yield* Effect.acquireRelease(
+          Effect.sync(() => connect({ host: "127.0.0.1", port: "port" in address ? address.port : 0 })),
+          (opened) => Effect.sync(() => opened.destroy())
+        )
+        let text = ""
+        socket.setEncoding("utf8").on("data", (piece) => {
+          text += piece
+        })
+        socket.write(`GET /runs/${runId}/stream?snapshots=first HTTP/1.0\r\n\r\n`)
+        const come = (wanted: RegExp) =>
+          until(
+            Effect.sync(() => text),
+            (all) => wanted.test(all)
+          )
+        yield* come(/\r\n\r\nevent: snapshot\ndata: .*\n\n$/)
+        for (const index of [2, 3, 4]) {
+          yield* appendMessages(runId, 1, 1)
+          yield* come(new RegExp(`\n\nevent: canonical_event\nid: .*\ndata: .*"index":${index},.*\n\n$`))
+        }
+      }).pipe(Effect.scoped)
+    )
 
     it.effect("counts the open streams", () =>
       Effect.gen(function* () {

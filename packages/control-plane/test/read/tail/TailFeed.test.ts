@@ -3,18 +3,32 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Latch from "effect/Latch"
 import * as TestClock from "effect/testing/TestClock"
+import { SharedFrames } from "../../../src/edge/SharedFrames.ts"
+import type { StreamClient } from "../../../src/read/stream/StreamClient.ts"
+import { passiveClient } from "../../../src/read/stream/StreamClient.ts"
 import { makeTailFeed } from "../../../src/read/tail/TailFeed.ts"
+import { TailNews } from "../../../src/read/tail/TailNews.ts"
 import { type TailFrames, TailWindow } from "../../../src/read/tail/TailWindow.ts"
 
 const event = (seq: number) => ({ seq, index: seq, json: `{"seq":${seq}}` })
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 const HEARTBEAT_MS = 1_000
 
-const opened = Effect.fnUntraced(function* (afterSeq: number, pages: ReadonlyArray<TailFrames> = []) {
+const idsIn = (bytes: Uint8Array) =>
+  Buffer.from(bytes)
+    .toString("utf8")
+    .match(/(?<=^id: )\d+/gm)
+    ?.map(Number)
+
+interface Opening {
+  readonly pages?: ReadonlyArray<TailFrames>
+  readonly client?: StreamClient
+}
+
+const opened = Effect.fnUntraced(function* (afterSeq: number, { client = passiveClient, pages = [] }: Opening = {}) {
   const window = new TailWindow()
-  const news = Latch.makeUnsafe(false)
+  const news = new TailNews()
   const over = yield* Deferred.make<void>()
   const asked: Array<number> = []
   const read = (after: number) =>
@@ -24,17 +38,12 @@ const opened = Effect.fnUntraced(function* (afterSeq: number, pages: ReadonlyArr
     })
   const next = yield* makeTailFeed(
     { afterSeq, heartbeatMs: HEARTBEAT_MS },
-    { window, news, read, ended: Deferred.await(over) }
+    { window, news, read, ended: Deferred.await(over), client }
   )
-  const ids = Effect.map(next, (frames) =>
-    Buffer.concat(frames)
-      .toString("utf8")
-      .match(/(?<=^id: )\d+/gm)
-      ?.map(Number)
-  )
+  const ids = Effect.map(next, (frames) => idsIn(Buffer.concat(frames)))
   const push = (upTo: number, ...seqs: ReadonlyArray<number>) => {
     window.push(upTo, seqs.map(event), NO_LIMIT)
-    news.openUnsafe()
+    news.tell()
   }
   return { asked, ids, over, push, window }
 })
@@ -59,8 +68,8 @@ describe("the feed of the log", () => {
 
   it.effect("reads the database only up to where the window begins", () =>
     Effect.gen(function* () {
-      const page = { upTo: 20, frames: [Buffer.from("id: 11\n\n")] }
-      const { asked, ids, push, window } = yield* opened(10, [page])
+      const page = { upTo: 20, frames: [new SharedFrames(["id: 11\n\n"])] }
+      const { asked, ids, push, window } = yield* opened(10, { pages: [page] })
       window.begin(20)
       push(22, 21)
       assert.deepStrictEqual(yield* ids, [10])
@@ -83,6 +92,41 @@ describe("the feed of the log", () => {
         yield* TestClock.adjust(HEARTBEAT_MS)
         assert.deepStrictEqual(yield* Fiber.join(waiting), [place])
       }
+    })
+  )
+
+  it.effect("hands what comes while it waits to a client that takes it, and wakes for one that does not", () =>
+    Effect.gen(function* () {
+      const taken: Array<number> = []
+      let isReady = true
+      const client: StreamClient = {
+        greet: Effect.void,
+        take: ({ bytes }) => {
+          if (isReady) taken.push(...(idsIn(bytes) ?? []))
+          return isReady
+        }
+      }
+      const { ids, push, window } = yield* opened(5, { client })
+      window.begin(5)
+      yield* ids
+      // Nobody waits yet, so it is the feed that has to bring it.
+      push(6, 6)
+      assert.deepStrictEqual(yield* ids, [6])
+      const waiting = yield* Effect.forkChild(ids, { startImmediately: true })
+      push(8, 7, 8)
+      push(12)
+      push(13, 13)
+      yield* Effect.repeat(Effect.yieldNow, { times: 20 })
+      assert.isUndefined(waiting.pollUnsafe())
+      assert.deepStrictEqual(taken, [7, 8, 13])
+      isReady = false
+      push(14, 14)
+      isReady = true
+      // It is awake, and what comes now waits for its turn.
+      push(15, 15)
+      assert.deepStrictEqual(yield* Fiber.join(waiting), [14])
+      assert.deepStrictEqual(yield* ids, [15])
+      assert.deepStrictEqual(taken, [7, 8, 13])
     })
   )
 

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
+import type { SharedFrames } from "../../../src/edge/SharedFrames.ts"
 import { canonicalEventFrame } from "../../../src/log/LiveBatch.ts"
 import { TailWindow } from "../../../src/read/tail/TailWindow.ts"
 
 const event = (seq: number, characters = 10) => ({ seq, index: seq, json: JSON.stringify("x".repeat(characters)) })
-const textOf = (frames: ReadonlyArray<Uint8Array>) => Buffer.concat(frames).toString("utf8")
+const textOf = (frames: ReadonlyArray<SharedFrames>) => Buffer.concat(frames.map(({ bytes }) => bytes)).toString("utf8")
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
 const upTo = (maximum: number) => Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum })))

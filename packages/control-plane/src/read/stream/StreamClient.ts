@@ -1,0 +1,44 @@
+import { ServerResponse } from "node:http"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Effect from "effect/Effect"
+import type { HttpServerRequest } from "effect/http/HttpServerRequest"
+import type { SharedFrames } from "../../edge/SharedFrames.ts"
+
+/** The client of an event stream, as its feed sees it. */
+export interface StreamClient {
+  /**
+   * Sends the headers. Node keeps them back until the first byte, which may be a heartbeat away; the client shall see
+   * that it is connected.
+   */
+  readonly greet: Effect.Effect<void>
+  /**
+   * Hands frames to the client at once, without whoever writes its stream (docs/http.md#one-write). False when it
+   * cannot take them now: then they have to go the way of all bytes, which waits for the client.
+   */
+  readonly take: (frames: SharedFrames) => boolean
+}
+
+/** A client that takes nothing by itself. */
+export const passiveClient: StreamClient = { greet: Effect.void, take: () => false }
+
+/** The client that sent a request. */
+export const clientOf = (request: HttpServerRequest): StreamClient => {
+  const response: unknown = NodeHttpServerRequest.toServerResponse(request)
+  if (!(response instanceof ServerResponse)) return passiveClient
+  return {
+    greet: Effect.sync(() => response.flushHeaders()),
+    take: ({ chunk }) => {
+      if (!isReady(response)) return false
+      response.socket?.write(chunk)
+      return true
+    }
+  }
+}
+
+/** Whether the answer has begun, has not ended, is sent in chunks, and the socket has passed on all that it was given. */
+const isReady = (response: ServerResponse): boolean =>
+  response.headersSent &&
+  response.chunkedEncoding &&
+  response.writableLength === 0 &&
+  !response.writableEnded &&
+  response.socket?.writable === true

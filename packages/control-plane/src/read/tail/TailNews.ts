@@ -1,0 +1,32 @@
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+
+/** What wakes the feed of one follower of the log, or is done in its place while it waits. */
+export class TailNews {
+  readonly #latch = Latch.makeUnsafe(false)
+  #handOn: (() => boolean) | undefined
+
+  /** Something has come. */
+  tell(): void {
+    if (this.#handOn?.() !== true) this.wake()
+  }
+
+  /** Makes whoever waits, or waits next, look again. */
+  wake(): void {
+    this.#handOn = undefined
+    this.#latch.openUnsafe()
+  }
+
+  /** Nothing has come that is not known. */
+  clear(): void {
+    this.#latch.closeUnsafe()
+  }
+
+  /** Waits until it is woken, which may have been before; `handOn` answers whether what has come needs nobody woken. */
+  wait(handOn: () => boolean): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#handOn = handOn
+      return this.#latch.await
+    })
+  }
+}

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { withoutServices } from "../edge/LeanContext.ts"
 import { AppendQueue, WRITERS } from "./AppendQueue.ts"
 import {
   type Appended,
@@ -56,7 +57,8 @@ export class EventLog extends Context.Service<
       const { appendBytes } = yield* LogSettings
       const commit = yield* makeGroupCommit
       const write = Effect.flatMap(queue.takeGroup, ({ appends, release }) => Effect.ensuring(commit(appends), release))
-      for (let writer = 0; writer < WRITERS; writer++) yield* Effect.forkScoped(Effect.forever(write))
+      const writer = withoutServices(Effect.forever(write))
+      for (let number = 0; number < WRITERS; number++) yield* Effect.forkScoped(writer)
 
       /** Frames are prepared on the way into the queue: a transaction that is made again finds them ready. */
       const append = (request: AppendRequest) =>

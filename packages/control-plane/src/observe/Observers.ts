@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../database/SqlFailures.ts"
+import { withoutServices } from "../edge/LeanContext.ts"
 import { endsRun } from "../log/LiveBatch.ts"
 import { LiveEvents } from "../log/LiveEvents.ts"
 import type { Adoption } from "./decide.ts"
@@ -59,7 +60,7 @@ export class Observers extends Context.Service<
       const fibers = yield* FiberMap.make<RunId, void, never>()
       // In the surroundings of the service: an observer lives as long as its run, and must not hold on to the request
       // that made it, with its body, its answer and its connection.
-      const run = yield* FiberMap.runtime(fibers)<never>()
+      const run = yield* withoutServices(FiberMap.runtime(fibers)<never>())
 
       /** The observed runs of each shard. */
       const byShard = new Map<number, Set<RunId>>()

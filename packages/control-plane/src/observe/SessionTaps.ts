@@ -7,6 +7,7 @@ import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import { withoutServices } from "../edge/LeanContext.ts"
 import type { ObservedFrame } from "../log/AppendRequest.ts"
 import { partsOfBytes, totalBytes } from "../log/FrameBytes.ts"
 import { Permits } from "../log/Permits.ts"
@@ -102,7 +103,7 @@ export class SessionTaps extends Context.Service<
         )
         const forget = Effect.sync(() => waiting.get(sessionId) === tap && waiting.delete(sessionId))
         const held = Effect.raceFirst(feed, patience).pipe(Effect.ensuring(forget))
-        yield* FiberMap.run(fibers, number, held)
+        yield* FiberMap.run(fibers, number, withoutServices(held))
       })
 
       return SessionTaps.of({

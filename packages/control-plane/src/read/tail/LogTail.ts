@@ -11,6 +11,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import { shareReads } from "../../database/SharedRead.ts"
 import type { SearchTooSlow } from "../../database/search/SearchBudget.ts"
+import { withoutServices } from "../../edge/LeanContext.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { type EventQuery, matchesAll } from "../query/EventQuery.ts"
@@ -171,7 +172,7 @@ export class LogTail extends Context.Service<
         followed.set(key, followers)
         for (const other of followed.values()) other.window.trim(mostBytes())
         Queue.offerUnsafe(wake, undefined)
-        readers.set(followers, yield* Effect.forkIn(follow(followers), scope))
+        readers.set(followers, yield* Effect.forkIn(withoutServices(follow(followers)), scope))
         return followers
       }, oneByOne.withPermits(1))
 

@@ -6,14 +6,12 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type { AppendFailed, RunNotFound } from "../log/AppendRequest.ts"
 import { FrameBudget } from "../log/FrameBudget.ts"
 import { FramePreparation } from "../log/FramePreparation.ts"
 import { LogSettings } from "../log/LogSettings.ts"
 import { Pace } from "../log/Pace.ts"
-import type { Input } from "./decide/Input.ts"
 import { type Adoption, decide, observing, takeUp } from "./decide.ts"
 import { makeInbox } from "./Inbox.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
@@ -104,11 +102,16 @@ export class RunObserver extends Context.Service<
           inbox.reply({ _tag: "Started" })
           const known = taps.heard(run.sessionId)
           if (known !== undefined) inbox.reply({ _tag: "State", ...known })
-          yield* Stream.fromEffectRepeat(inbox.next).pipe(
-            Stream.map((input): Input => ({ ...input, watched: updates.isWatching() })),
-            Stream.mapAccum(() => observing(run, settings), decide),
-            Stream.runForEachWhile((action) => Effect.as(perform(action), action._tag !== "Finish"))
-          )
+          // A loop, as thousands of these wait while nothing happens: a stream takes several times as much memory.
+          let observation = observing(run, settings)
+          while (true) {
+            const [next, actions] = decide(observation, { ...(yield* inbox.next), watched: updates.isWatching() })
+            observation = next
+            for (const action of actions) {
+              yield* perform(action)
+              if (action._tag === "Finish") return
+            }
+          }
         },
         (effect, runId) => effect.pipe(Effect.scoped, Effect.annotateLogs({ runId }))
       )

@@ -1,4 +1,5 @@
 import type { RuntimeClient, RuntimeError } from "@runplane/runtime"
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -11,16 +12,17 @@ export const observedFrames = (
   subscription: { readonly sessionId: string; readonly afterSequence: number }
 ): Stream.Stream<ReadonlyArray<ObservedFrame>, RuntimeError> =>
   runtime.streamSession(subscription).pipe(
-    Stream.chunks,
-    Stream.mapEffect((chunk) =>
+    Stream.mapArrayEffect((items) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const receivedAt = new Date(now).toISOString()
-        return chunk.map((item) =>
-          observed(
-            item._tag === "Envelope"
-              ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
-              : { kind: "stream-inline-error", error: item.error },
-            receivedAt
+        return Arr.of(
+          items.map((item) =>
+            observed(
+              item._tag === "Envelope"
+                ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
+                : { kind: "stream-inline-error", error: item.error },
+              receivedAt
+            )
           )
         )
       })

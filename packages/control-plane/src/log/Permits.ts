@@ -11,7 +11,8 @@ interface Waiting {
  */
 export class Permits {
   readonly #capacity: number
-  readonly #waiting = new Set<Waiting>()
+  /** Made when somebody has to wait: nobody does for most of those who have permits. */
+  #waiting: Set<Waiting> | undefined
   #held = 0
 
   constructor(capacity: number) {
@@ -22,27 +23,50 @@ export class Permits {
     return this.#held
   }
 
+  /** Takes permits that are there, with nobody waiting for them; false when it would have to wait. */
+  tryTake(asked: number): boolean {
+    const count = Math.min(asked, this.#capacity)
+    if (!this.#isThere(count)) return false
+    this.#held += count
+    return true
+  }
+
   take(asked: number): Effect.Effect<void> {
     return Effect.suspend(() => {
       const count = Math.min(asked, this.#capacity)
       let granted = false
-      return Effect.callback<void>((resume) => {
-        const waiting: Waiting = {
-          count,
-          grant: () => {
-            granted = true
-            this.#held += count
-            resume(Effect.void)
-          }
-        }
-        this.#waiting.add(waiting)
-        this.#serve()
-        return Effect.sync(() => {
-          this.#waiting.delete(waiting)
-          this.#serve()
-        })
-      }).pipe(Effect.onInterrupt(() => Effect.sync(() => (granted ? this.give(count) : undefined))))
+      const grant = () => {
+        granted = true
+        this.#held += count
+      }
+      return this.#whenThere(count, grant).pipe(
+        Effect.onInterrupt(() => Effect.sync(() => (granted ? this.give(count) : undefined)))
+      )
     })
+  }
+
+  #whenThere(count: number, grant: () => void): Effect.Effect<void> {
+    return Effect.callback((resume) => {
+      const waiting: Waiting = {
+        count,
+        grant: () => {
+          grant()
+          resume(Effect.void)
+        }
+      }
+      if (this.#isThere(count)) return waiting.grant()
+      this.#waiting ??= new Set()
+      this.#waiting.add(waiting)
+      return Effect.sync(() => {
+        this.#waiting?.delete(waiting)
+        this.#serve()
+      })
+    })
+  }
+
+  /** Nobody waits, and there are so many. */
+  #isThere(count: number): boolean {
+    return (this.#waiting?.size ?? 0) === 0 && this.#held + count <= this.#capacity
   }
 
   give(given: number): void {
@@ -51,9 +75,9 @@ export class Permits {
   }
 
   #serve(): void {
-    for (const waiting of this.#waiting) {
+    for (const waiting of this.#waiting ?? []) {
       if (this.#held + waiting.count > this.#capacity) return
-      this.#waiting.delete(waiting)
+      this.#waiting?.delete(waiting)
       waiting.grant()
     }
   }

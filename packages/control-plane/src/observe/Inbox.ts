@@ -8,7 +8,7 @@ import type { BudgetShare } from "../log/FrameBudget.ts"
 import { partsOfBytes, totalBytes } from "../log/FrameBytes.ts"
 import type { Pace } from "../log/Pace.ts"
 import { Permits } from "../log/Permits.ts"
-import type { Happening, Moment } from "./decide/Input.ts"
+import type { Happening, Moment, SessionUpdate } from "./decide/Input.ts"
 
 /**
  * Most frames of one append, besides its bound in bytes. Fewer whenever fewer are waiting: the batch is whatever came
@@ -33,6 +33,11 @@ export interface Inbox {
   /** Waits while the inbox is full. */
   readonly put: (happening: Happening) => Effect.Effect<void>
   readonly putFrames: (subscription: number, frames: ReadonlyArray<ObservedFrame>) => Effect.Effect<void>
+  /**
+   * For those who cannot wait. An inbox that is full keeps the newest of them: it is what the session is like now, or
+   * makes the observation ask.
+   */
+  readonly hear: (update: SessionUpdate) => void
   /** For the observation itself, which must not wait for its own inbox. */
   readonly reply: (happening: Happening) => void
   /** What feeds the inbox is broken: the observation fails once it has read the rest. */
@@ -68,12 +73,20 @@ export const makeInbox = Effect.fnUntraced(function* ({
   const replies: Array<Happening> = []
   const taken: Array<Taken> = []
   let current: Taken | undefined
+  /** Heard when there was no room. */
+  let missed: SessionUpdate | undefined
+
+  const hear = (update: SessionUpdate) => {
+    missed = others.tryTake(1) ? undefined : update
+    if (missed === undefined) Queue.offerUnsafe(queue, update)
+  }
 
   const take = Effect.gen(function* () {
     if (current !== undefined) {
       budget.give(current.bytes)
       others.give(current.others)
       current = undefined
+      if (missed !== undefined) hear(missed)
     }
     while (true) {
       const reply = replies.shift()
@@ -105,6 +118,7 @@ export const makeInbox = Effect.fnUntraced(function* ({
           }),
         { discard: true }
       ),
+    hear,
     reply: (happening) => {
       replies.push(happening)
     },

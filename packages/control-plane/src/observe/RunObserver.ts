@@ -4,7 +4,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import type { AppendFailed, RunNotFound } from "../log/AppendRequest.ts"
@@ -96,8 +95,7 @@ export class RunObserver extends Context.Service<
             prepare: (frames) => preparation.ahead(runId, frames)
           })
           const perform = yield* makePerformer(run, inbox)
-          const heard = yield* updates.subscribe(new Set([run.sessionId, runId]))
-          yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(heard), inbox.put)))
+          yield* updates.subscribe(new Set([run.sessionId, runId]), inbox.hear)
 
           inbox.reply({ _tag: "Started" })
           const known = taps.heard(run.sessionId)

@@ -1,12 +1,11 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import type { SessionUpdate } from "./decide/Input.ts"
 
-/** Updates held for an observer that is busy; the oldest give way, because a `Check` brings the newest state anyway. */
-const CAPACITY = 32
+/** Is called with each update, and neither waits nor fails. */
+type Listener = (update: SessionUpdate) => void
 
 /**
  * Hands what one watch learns about all sessions to the observers of each. Nothing is kept for sessions that nobody
@@ -22,42 +21,40 @@ export class SessionUpdates extends Context.Service<
     readonly isWatching: () => boolean
     readonly setWatching: (open: boolean) => void
     /** Updates under any of the names that the observer goes by: its session's id and its run's. */
-    readonly subscribe: (names: ReadonlySet<string>) => Effect.Effect<Queue.Dequeue<SessionUpdate>, never, Scope.Scope>
+    readonly subscribe: (names: ReadonlySet<string>, listener: Listener) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("runplane/control-plane/SessionUpdates") {
   static readonly layer = Layer.sync(SessionUpdates, () => {
-    const subscribers = new Map<string, Set<Queue.Queue<SessionUpdate>>>()
+    /** Nearly every name has one, so arrays. */
+    const listeners = new Map<string, ReadonlyArray<Listener>>()
     let watching = false
 
     const publish = (name: string, update: SessionUpdate) => {
-      for (const queue of subscribers.get(name) ?? []) Queue.offerUnsafe(queue, update)
+      for (const hear of listeners.get(name) ?? []) hear(update)
     }
     const publishAll = (update: SessionUpdate) => {
-      for (const queue of new Set([...subscribers.values()].flatMap((queues) => [...queues]))) {
-        Queue.offerUnsafe(queue, update)
-      }
+      for (const hear of new Set([...listeners.values()].flat())) hear(update)
     }
-    const subscribe = Effect.fnUntraced(function* (names: ReadonlySet<string>) {
-      const queue = yield* Queue.sliding<SessionUpdate>(CAPACITY)
-      yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          for (const name of names) subscribers.set(name, (subscribers.get(name) ?? new Set()).add(queue))
-        }),
-        () =>
+    const subscribe = (names: ReadonlySet<string>, listener: Listener) =>
+      Effect.asVoid(
+        Effect.acquireRelease(
           Effect.sync(() => {
-            for (const name of names) {
-              const queues = subscribers.get(name)
-              queues?.delete(queue)
-              if (queues?.size === 0) subscribers.delete(name)
-            }
-          })
+            for (const name of names) listeners.set(name, [...(listeners.get(name) ?? []), listener])
+          }),
+          () =>
+            Effect.sync(() => {
+              for (const name of names) {
+                const others = (listeners.get(name) ?? []).filter((other) => other !== listener)
+                if (others.length === 0) listeners.delete(name)
+                else listeners.set(name, others)
+              }
+            })
+        )
       )
-      return queue
-    })
     return SessionUpdates.of({
       publish,
       publishAll,
-      isObserved: (name) => subscribers.has(name),
+      isObserved: (name) => listeners.has(name),
       isWatching: () => watching,
       setWatching: (open) => {
         watching = open

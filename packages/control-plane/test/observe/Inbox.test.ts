@@ -3,7 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { observed } from "../../src/log/FrameBytes.ts"
-import { makeInbox } from "../../src/observe/Inbox.ts"
+import { makeInbox, OTHERS_WAITING } from "../../src/observe/Inbox.ts"
 
 const frame = (code: string) =>
   observed(
@@ -51,6 +51,24 @@ describe("Inbox", () => {
       assert.strictEqual((yield* inbox.next)._tag, "Tick")
       inbox.reply({ _tag: "Started" })
       assert.strictEqual((yield* inbox.next)._tag, "Started")
+    })
+  )
+
+  it.effect("hears of what has come at any time, and of the newest alone while it is full", () =>
+    Effect.gen(function* () {
+      const { inbox } = yield* inboxWith
+      const heard = (state: "OPEN" | "SUSPENDED" | "RESOLVED") =>
+        inbox.hear({ _tag: "State", state, snapshot: undefined })
+      const nextState = Effect.map(inbox.next, (happening) => (happening._tag === "State" ? happening.state : "none"))
+      heard("OPEN")
+      for (let waiting = 1; waiting < OTHERS_WAITING; waiting++) yield* inbox.put({ _tag: "Tick" })
+      heard("SUSPENDED")
+      heard("RESOLVED")
+      assert.strictEqual(yield* nextState, "OPEN")
+      for (let waiting = 1; waiting < OTHERS_WAITING; waiting++) assert.strictEqual(yield* nextState, "none")
+      assert.strictEqual(yield* nextState, "RESOLVED")
+      heard("SUSPENDED")
+      assert.strictEqual(yield* nextState, "SUSPENDED")
     })
   )
 

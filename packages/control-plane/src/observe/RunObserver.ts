@@ -79,40 +79,37 @@ export class RunObserver extends Context.Service<
             )
 
       // Without a span of its own: it would live as long as the run's, which is the parent of what happens here.
-      const observe = Effect.fnUntraced(
-        function* (runId: RunId, adoption: Adoption, placed: Effect.Effect<unknown>) {
-          // Tried again here and not as a new life, so that a recovery stays one until it has been announced.
-          const run = yield* counted(adoption, find(runId, adoption)).pipe(
-            Effect.tapError((error) => Effect.logError("the run could not be taken up, trying again", error)),
-            Effect.retry(restarts)
-          )
-          yield* placed
-          if (run === undefined) return
-          const inbox = yield* makeInbox({
-            budget: yield* budget.share,
-            appendBytes,
-            pace,
-            prepare: (frames) => preparation.ahead(runId, frames)
-          })
-          const perform = yield* makePerformer(run, inbox)
-          yield* updates.subscribe(new Set([run.sessionId, runId]), inbox.hear)
+      const observe = Effect.fnUntraced(function* (runId: RunId, adoption: Adoption, placed: Effect.Effect<unknown>) {
+        // Tried again here and not as a new life, so that a recovery stays one until it has been announced.
+        const run = yield* counted(adoption, find(runId, adoption)).pipe(
+          Effect.tapError((error) => Effect.logError("the run could not be taken up, trying again", error)),
+          Effect.retry(restarts)
+        )
+        yield* placed
+        if (run === undefined) return
+        const inbox = yield* makeInbox({
+          budget: yield* budget.share,
+          appendBytes,
+          pace,
+          prepare: (frames) => preparation.ahead(runId, frames)
+        })
+        const perform = yield* makePerformer(run, inbox)
+        yield* updates.subscribe(new Set([run.sessionId, runId]), inbox.hear)
 
-          inbox.reply({ _tag: "Started" })
-          const known = taps.heard(run.sessionId)
-          if (known !== undefined) inbox.reply({ _tag: "State", ...known })
-          // A loop, as thousands of these wait while nothing happens: a stream takes several times as much memory.
-          let observation = observing(run, settings)
-          while (true) {
-            const [next, actions] = decide(observation, { ...(yield* inbox.next), watched: updates.isWatching() })
-            observation = next
-            for (const action of actions) {
-              yield* perform(action)
-              if (action._tag === "Finish") return
-            }
+        inbox.reply({ _tag: "Started" })
+        const known = taps.heard(run.sessionId)
+        if (known !== undefined) inbox.reply({ _tag: "State", ...known })
+        // A loop, as thousands of these wait while nothing happens: a stream takes several times as much memory.
+        let observation = observing(run, settings)
+        while (true) {
+          const [next, actions] = decide(observation, { ...(yield* inbox.next), watched: updates.isWatching() })
+          observation = next
+          for (const action of actions) {
+            yield* perform(action)
+            if (action._tag === "Finish") return
           }
-        },
-        (effect, runId) => effect.pipe(Effect.scoped, Effect.annotateLogs({ runId }))
-      )
+        }
+      }, Effect.scoped)
       return RunObserver.of({ observe })
     })
   )

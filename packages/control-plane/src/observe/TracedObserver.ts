@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
+import type * as Tracer from "effect/Tracer"
 import { parentSpan, type RunTrace, RunTraces } from "../log/runs/RunTraces.ts"
 import type { Adoption } from "./decide.ts"
 import { RunObserver } from "./RunObserver.ts"
@@ -32,14 +33,15 @@ export const layerTracedObserver = Layer.effect(
         const observation = observer.observe(runId, adoption, placed)
         if (trace === undefined) return yield* observation
         const { sessionId, traceId } = trace
+        const parent = parentSpan(trace, sampled)
         yield* observation.pipe(
-          recorded(trace, adoption, sampled),
+          recorded(trace, adoption, parent),
           Effect.tapCause((cause) =>
             Cause.hasInterruptsOnly(cause)
               ? Effect.void
               : Effect.logError("the observer failed and will be restarted", cause)
           ),
-          Effect.withParentSpan(parentSpan(trace, sampled)),
+          Effect.withParentSpan(parent),
           Effect.annotateLogs({ runId, sessionId, traceId })
         )
       })
@@ -54,11 +56,11 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>): "ended" | "failed" | "int
 
 /** Records the time in which this process observed the run, beside what happens in it and not around it. */
 const recorded =
-  (trace: RunTrace, adoption: Adoption, sampled: boolean) =>
+  (trace: RunTrace, adoption: Adoption, parent: Tracer.AnySpan) =>
   <A, E, R>(observation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(function* () {
       const span = yield* Effect.makeSpan("run.observation", {
-        parent: parentSpan(trace, sampled),
+        parent,
         attributes: { run_id: trace.runId, session_id: trace.sessionId, "run.adoption": adoption }
       })
       return yield* Effect.onExit(observation, (exit) =>

@@ -3,8 +3,9 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberHandle from "effect/FiberHandle"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
@@ -32,8 +33,8 @@ export const makePerform = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (run: ObservedRun, inbox: Inbox) {
     const scope = yield* Effect.scope
-    const subscription = yield* FiberHandle.make()
-    const timer = yield* FiberHandle.make()
+    const subscription = placeIn(scope)
+    const timer = placeIn(scope)
     let step: Tracer.Span | undefined
 
     const leaveStep = (exit: Exit.Exit<unknown, unknown>) =>
@@ -74,7 +75,7 @@ export const makePerform = Effect.gen(function* () {
           onFailure: (error) => inbox.put({ _tag: "StreamEnded", subscription: number, error })
         }),
         Effect.catchDefect(inbox.die),
-        (frames) => FiberHandle.run(subscription, frames)
+        subscription.run
       )
 
     /** Appends of a run that wait at the same time share a transaction, in their order. */
@@ -145,10 +146,10 @@ export const makePerform = Effect.gen(function* () {
         case "Subscribe":
           return subscribe(action)
         case "Unsubscribe":
-          return FiberHandle.clear(subscription)
+          return subscription.clear
         case "WakeAt":
           return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            FiberHandle.run(timer, Effect.delay(inbox.put({ _tag: "Tick" }), Math.max(0, action.at - now)))
+            timer.run(Effect.delay(inbox.put({ _tag: "Tick" }), Math.max(0, action.at - now)))
           )
         case "EnterStep": {
           const about = { run_id: run.id, runtime_kind: run.runtimeKind }
@@ -168,5 +169,16 @@ export const makePerform = Effect.gen(function* () {
     }
   })
 })
+
+/** Holds one fiber at a time, beside the observation until the scope ends: another takes its place. */
+const placeIn = (scope: Scope.Scope) => {
+  let held: Fiber.Fiber<unknown> | undefined
+  const run = Effect.fnUntraced(function* (effect: Effect.Effect<unknown>) {
+    held?.interruptUnsafe()
+    held = yield* Effect.forkIn(effect, scope, { startImmediately: true })
+  })
+  const clear = Effect.suspend(() => (held === undefined ? Effect.void : Fiber.interrupt(held)))
+  return { run, clear }
+}
 
 type ActionOf<Tag extends Action["_tag"]> = Extract<Action, { readonly _tag: Tag }>

@@ -24,8 +24,11 @@ import { framesOf, type TailFrames, TailWindow, WINDOWS_BYTES } from "./TailWind
 
 /** Events that are read at a time, for all followers of a search or for one that is behind. */
 export const TAIL_PAGE = 500
-/** Between two looks at the log that follow each other: what is committed meanwhile shares a read. Milliseconds. */
-const LOOK_INTERVAL_MS = 4
+/**
+ * Between two looks at the log that follow each other: what is committed meanwhile shares a read, and a write to each
+ * follower. Milliseconds, at least, for each follower, and at most.
+ */
+const REST_MS = { least: 4, perFollower: 0.1, most: 100 }
 /** After this time the log is looked at although nobody has told of anything: words may get lost. Milliseconds. */
 const IDLE_MS = 1_000
 /** An append under way holds up what was committed after it, and says nothing when it is rolled back. Milliseconds. */
@@ -156,7 +159,7 @@ export class LogTail extends Context.Service<
             Effect.tap(Effect.sync(rereads.succeeded)),
             Effect.catch(failed)
           )
-          yield* Effect.sleep(LOOK_INTERVAL_MS)
+          yield* Effect.sleep(restOf(followers))
         }
       }, Effect.withTracerEnabled(false))
 
@@ -201,6 +204,9 @@ interface OlderPage {
   readonly window: TailWindow
   readonly afterSeq: number
 }
+
+const restOf = ({ news }: Pick<Followers, "news">): number =>
+  Math.min(Math.max(REST_MS.least, news.size * REST_MS.perFollower), REST_MS.most)
 
 const tell = ({ news }: Pick<Followers, "news">) => {
   for (const one of news) one.tell()

@@ -24,8 +24,9 @@ import { longRun, longRunOutcome } from "./scenarios/LongRun.ts"
 import { posts, postsOutcome } from "./scenarios/Posts.ts"
 import { throughput, throughputOutcome } from "./scenarios/Throughput.ts"
 import { ControlPlaneProcess } from "./service/ControlPlaneProcess.ts"
+import type { ServiceForm } from "./service/ServiceForm.ts"
 
-/** Everything that is measured, and what measures it, on whatever database is given. */
+/** Everything that is measured, and what measures it, on whatever database and in whatever form is given. */
 export const layerBench = RunsClient.layer.pipe(
   Layer.provideMerge(ControlPlaneProcess.layer),
   Layer.provideMerge(layerSurroundings)
@@ -34,7 +35,7 @@ export const layerBench = RunsClient.layer.pipe(
 type Scenario = Effect.Effect<
   Outcome,
   ChildFailed | NeverHappened | RunRefused | SqlError | StreamBroken | WrongAnswer,
-  BenchDatabase | ControlPlaneProcess | PgClient.PgClient | RunsClient | RuntimeProcess
+  BenchDatabase | ControlPlaneProcess | PgClient.PgClient | RunsClient | RuntimeProcess | ServiceForm
 >
 
 /** All scenarios of a plan, one after the other; each answers its outcome. */

@@ -26,10 +26,9 @@ export const inFreshSurroundings = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 /** A control plane that lives as long as the effect runs, in the surroundings at hand. */
 export const withControlPlane = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  environment: Readonly<Record<string, string>> = {},
-  entry?: URL
+  environment: Readonly<Record<string, string>> = {}
 ) =>
   Effect.provide(
     effect,
-    Layer.fresh(RunsClient.layer.pipe(Layer.provideMerge(ControlPlaneProcess.layerWith(environment, entry))))
+    Layer.fresh(RunsClient.layer.pipe(Layer.provideMerge(ControlPlaneProcess.layerWith(environment))))
   )

@@ -11,6 +11,7 @@ import { BenchDatabase } from "./BenchDatabase.ts"
 import { type BenchOptions, benchCommand } from "./CommandLine.ts"
 import { fullPlan, only, sized, warmUpPlan } from "./Plan.ts"
 import { number, renderTable, summarise } from "./Report.ts"
+import { ServiceForm } from "./service/ServiceForm.ts"
 
 const program = Effect.fnUntraced(function* ({ json, profiles, repetitions, scenarios, size }: BenchOptions) {
   const say = json ? Console.error : Console.log
@@ -31,7 +32,7 @@ const program = Effect.fnUntraced(function* ({ json, profiles, repetitions, scen
       profiles,
       tell: ({ line }, repetition) => say(`${repetition}/${repetitions} ${line}`)
     })
-  }).pipe(Effect.provide(layerBench.pipe(Layer.provideMerge(BenchDatabase.layer))))
+  }).pipe(Effect.provide(layerBench.pipe(Layer.provideMerge([BenchDatabase.layer, ServiceForm.layerBundle]))))
 
   const summaries = summarise(outcomes)
   yield* say(`\n${renderTable(summaries)}`)

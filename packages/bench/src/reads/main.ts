@@ -15,6 +15,7 @@ import { number } from "../Report.ts"
 import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
 import { awaitEnvelopes, closeFleet, openFleet } from "../scenarios/Fleet.ts"
 import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
+import { ServiceForm } from "../service/ServiceForm.ts"
 import { copyRun } from "./BigDatabase.ts"
 import { load } from "./HttpLoad.ts"
 import { MEASURES, type Measure } from "./Measures.ts"
@@ -100,7 +101,10 @@ const command = Command.make(
     profile: Flag.String("profile").pipe(Flag.withDescription("Folder of CPU profiles"), Flag.withDefault(""))
   },
   (options: Options) =>
-    program(options).pipe(Effect.scoped, Effect.provide(layerBench.pipe(Layer.provideMerge(BenchDatabase.layer))))
+    program(options).pipe(
+      Effect.scoped,
+      Effect.provide(layerBench.pipe(Layer.provideMerge([BenchDatabase.layer, ServiceForm.layerBundle])))
+    )
 ).pipe(
   Command.withDescription(
     "Measures reads on a database of so many runs, copies of one that the service has written. " +

@@ -1,13 +1,14 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { Outcome } from "../Figures.ts"
 import { inFreshSurroundings, withControlPlane } from "../FreshWorld.ts"
 import { within } from "../Measurement.ts"
 import type { IdleLoad } from "../Plan.ts"
 import { number } from "../Report.ts"
-import { bundledService } from "../service/BundledService.ts"
 import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
+import { ServiceForm } from "../service/ServiceForm.ts"
 
 export interface IdleFound {
   readonly load: IdleLoad
@@ -27,16 +28,16 @@ const LOOK_EVERY_MS = 5
 
 /** A service that nobody asks for anything. The first of its two starts also fills the cache of compiled code. */
 export const idle = Effect.fn("Idle.measure")(function* (load: IdleLoad) {
-  const { entry, environment } = load.form === "bundle" ? yield* bundledService : { entry: undefined, environment: {} }
+  const form = load.form === "bundle" ? ServiceForm.layerBundle : ServiceForm.layerSource
   return yield* inFreshSurroundings(
     Effect.gen(function* () {
-      const { ready: firstReady } = yield* Effect.scoped(withControlPlane(readiness, environment, entry))
-      const rest = yield* Effect.scoped(withControlPlane(watched(load), environment, entry))
+      const { ready: firstReady } = yield* Effect.scoped(withControlPlane(readiness))
+      const rest = yield* Effect.scoped(withControlPlane(watched(load)))
       const found: IdleFound = { load, firstReady, ...rest }
       return found
     })
-  )
-}, Effect.scoped)
+  ).pipe(Effect.provide(Layer.fresh(form)))
+})
 
 const readiness = Effect.gen(function* () {
   const { headers, startedFor, url } = yield* ControlPlaneProcess

@@ -8,7 +8,6 @@ import { within } from "../Measurement.ts"
 import type { IdleSessionsLoad } from "../Plan.ts"
 import { number } from "../Report.ts"
 import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
-import { bundledService } from "../service/BundledService.ts"
 import { ControlPlaneProcess } from "../service/ControlPlaneProcess.ts"
 import { awaitEnvelopes, closeFleet, type Fleet, openFleet } from "./Fleet.ts"
 
@@ -42,22 +41,21 @@ const AFTERMATH = Duration.seconds(30)
 
 /**
  * Opens sessions in which nothing happens, looks at the process that follows them, lets another one take them up, and
- * ends them all at once. Memory is what is left after a full collection. The processes run the bundle, as shipped.
+ * ends them all at once. Memory is what is left after a full collection.
  */
 export const idleSessions = Effect.fn("IdleSessions.measure")(function* (load: IdleSessionsLoad) {
-  const { entry, environment } = yield* bundledService
   return yield* inFreshSurroundings(
     Effect.gen(function* () {
-      const first = yield* Effect.scoped(withControlPlane(opened(load), environment, entry))
+      const first = yield* Effect.scoped(withControlPlane(opened(load)))
       const runtime = yield* RuntimeProcess
       yield* runtime.run({ _tag: "ForgetSubscribers", sessions: first.fleet.sessions })
-      const second = yield* Effect.scoped(withControlPlane(takenUp(first.fleet), environment, entry))
+      const second = yield* Effect.scoped(withControlPlane(takenUp(first.fleet)))
       const { fleet: _, ...seen } = first
       const found: IdleSessionsFound = { load, ...seen, ...second }
       return found
     })
   )
-}, Effect.scoped)
+})
 
 const opened = Effect.fnUntraced(function* (load: IdleSessionsLoad) {
   const { memory, usage } = yield* ControlPlaneProcess
@@ -127,7 +125,7 @@ const connections = Effect.gen(function* () {
 export const idleSessionsOutcome = (found: IdleSessionsFound): Outcome => {
   const { after, before, connections, cpu, heapAfter, heapBefore, heapOpen, listening, load, open, takenUp } = found
   const { aims } = load
-  const scenario = `${number(load.sessions)} idle sessions, bundled`
+  const scenario = `${number(load.sessions)} idle sessions`
   const each = ((open - before) / load.sessions) * 1_024
   return {
     scenario,

@@ -6,6 +6,7 @@ import { BenchDatabase } from "../BenchDatabase.ts"
 import { ChildFailed, startChild } from "../process/ChildProcess.ts"
 import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
 import { type ServiceCommand, ServiceReply } from "./Protocol.ts"
+import { ServiceForm } from "./ServiceForm.ts"
 
 export interface Usage {
   /** User and system time of the whole process since it started. */
@@ -29,7 +30,6 @@ const STREAM_LIMIT = 2_000
 const API_KEY = "bench"
 
 const NAME = "control plane"
-const SOURCES = new URL("./main.ts", import.meta.url)
 const NANOS_PER_MILLI = 1e6
 
 /** The control plane under measurement, in a process of its own, on the bench's database and scripted runtime. */
@@ -50,11 +50,11 @@ export class ControlPlaneProcess extends Context.Service<
     readonly profiled: <A, E, R>(file: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ChildFailed, R>
   }
 >()("runplane/bench/ControlPlaneProcess") {
-  static readonly layer = Layer.suspend(() => Layer.effect(ControlPlaneProcess, startControlPlane({}, SOURCES)))
+  static readonly layer = Layer.suspend(() => ControlPlaneProcess.layerWith({}))
 
-  /** With further settings, from its sources or from another form of them. */
-  static readonly layerWith = (environment: Readonly<Record<string, string>>, entry: URL = SOURCES) =>
-    Layer.effect(ControlPlaneProcess, startControlPlane(environment, entry))
+  /** With further settings. */
+  static readonly layerWith = (environment: Readonly<Record<string, string>>) =>
+    Layer.effect(ControlPlaneProcess, startControlPlane(environment))
 }
 
 /** The surroundings that the image gives the service (docs/operations.md#memory). */
@@ -67,13 +67,14 @@ const AS_SHIPPED = {
 }
 
 /** Starts the service; it ends with the scope. */
-const startControlPlane = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>, entry: URL) {
+const startControlPlane = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
+  const form = yield* ServiceForm
   const database = yield* BenchDatabase
   const runtime = yield* RuntimeProcess
   const started = yield* Clock.monotonicTimeNanos
   const child = yield* startChild<ServiceCommand, ServiceReply>({
     name: NAME,
-    entry,
+    entry: form.entry,
     environment: {
       ...AS_SHIPPED,
       LOG_LEVEL: "warn",
@@ -85,6 +86,7 @@ const startControlPlane = Effect.fnUntraced(function* (environment: Readonly<Rec
       AUTH_API_KEYS: API_KEY,
       THROTTLE_LIMIT: String(REQUEST_LIMIT),
       STREAM_MAX_PER_KEY: String(STREAM_LIMIT),
+      ...form.environment,
       ...environment
     },
     reply: ServiceReply

@@ -28,7 +28,7 @@ export const TAIL_PAGE = 500
  * Between two looks at the log that follow each other: what is committed meanwhile shares a read, and a write to each
  * follower. Milliseconds, at least, for each follower, and at most.
  */
-const REST_MS = { least: 4, perFollower: 0.1, most: 100 }
+const REST_MS = { least: 4, perFollower: 0.05, most: 100 }
 /** After this time the log is looked at although nobody has told of anything: words may get lost. Milliseconds. */
 const IDLE_MS = 1_000
 /** An append under way holds up what was committed after it, and says nothing when it is rolled back. Milliseconds. */

@@ -35,7 +35,7 @@ export const clientOf = (request: HttpServerRequest): StreamClient => {
   }
 }
 
-/** Whether the answer has begun, has not ended, is sent in chunks, and the socket has passed on all that it was given. */
+/** Whether the answer has begun and not ended, is sent in chunks, and all that was written is on its way. */
 const isReady = (response: ServerResponse): boolean =>
   response.headersSent &&
   response.chunkedEncoding &&

@@ -65,9 +65,14 @@ export class LiveMailbox {
     return Effect.suspend(() => {
       if (this.#held.length > 0) return Effect.void
       this.#handOn = handOn
-      return Effect.andThen(this.#news.await, this.#news.close)
+      // Whoever does not wait any more brings what comes by itself, in its order.
+      return Effect.andThen(Effect.ensuring(this.#news.await, this.#forgetHandOn), this.#news.close)
     })
   }
+
+  readonly #forgetHandOn = Effect.sync(() => {
+    this.#handOn = undefined
+  })
 
   /** Waits for the next item. */
   readonly take: Effect.Effect<LiveBatch | LiveGap> = Effect.suspend(() => {

@@ -17,7 +17,7 @@ export interface TailSources {
   readonly window: Pick<TailWindow, "behind" | "end">
   /** What is older: the next page of the database behind a seq. */
   readonly read: (afterSeq: number) => Effect.Effect<TailFrames, SqlError | SearchTooSlow>
-  /** Opened by whoever has something to tell: the window, the end of the service. */
+  /** Told by whoever has something to tell: the window, the end of the service. */
   readonly news: TailNews
   /** Ends when the stream has to end. */
   readonly ended: Effect.Effect<void>

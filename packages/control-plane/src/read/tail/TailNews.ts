@@ -26,7 +26,12 @@ export class TailNews {
   wait(handOn: () => boolean): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.#handOn = handOn
-      return this.#latch.await
+      // Whoever does not wait any more brings what comes by itself, in its order.
+      return Effect.ensuring(this.#latch.await, this.#forgetHandOn)
     })
   }
+
+  readonly #forgetHandOn = Effect.sync(() => {
+    this.#handOn = undefined
+  })
 }

@@ -5,11 +5,20 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
+import type { CommittedEvent } from "./AppendRequest.ts"
 import { endsRun, type LiveBatch, together } from "./LiveBatch.ts"
 import { LiveMailbox } from "./LiveMailbox.ts"
 
 /** Another process has written events: of this run, or of any, when nobody can say of which. */
 export type Elsewhere = { readonly runId: string; readonly ended: boolean } | "anything"
+
+/** What a transaction has committed. */
+export interface Commit {
+  /** All the places of the log that it took, ascending; a few may have stayed without an event. */
+  readonly places: ReadonlyArray<number>
+  /** Ascending. */
+  readonly events: ReadonlyArray<CommittedEvent>
+}
 
 /**
  * The subscribers of a run are told no sooner than so many milliseconds for each of them after the last time, so that
@@ -47,7 +56,8 @@ const noAudience = (): Audience => ({ subscribers: new Set(), held: [], heldChar
 export class LiveEvents extends Context.Service<
   LiveEvents,
   {
-    readonly publish: (batches: ReadonlyArray<LiveBatch>) => void
+    /** The batches of one transaction, and the places of the log that it took. */
+    readonly publish: (batches: ReadonlyArray<LiveBatch>, places?: ReadonlyArray<number>) => void
     /** Committed elsewhere: subscribers of the run read the database. */
     readonly poke: (runId: string, ended?: boolean) => void
     readonly pokeAll: () => void
@@ -56,6 +66,8 @@ export class LiveEvents extends Context.Service<
     readonly subscribe: (runId: RunId) => Effect.Effect<LiveMailbox, never, Scope.Scope>
     /** Called with every published batch; for counters, never for work that may wait or fail. */
     readonly listen: (listener: (batch: LiveBatch) => void) => Effect.Effect<void, never, Scope.Scope>
+    /** The same by transactions, also of those whose places have stayed empty. */
+    readonly listenToCommits: (listener: (commit: Commit) => void) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("runplane/control-plane/LiveEvents") {
   static readonly layer = Layer.effect(
@@ -67,20 +79,28 @@ export class LiveEvents extends Context.Service<
       const scope = yield* Effect.scope
       const byRun = new Map<string, Audience>()
       const listeners = new Set<(batch: LiveBatch) => void>()
+      const commitListeners = new Set<(commit: Commit) => void>()
       const elsewhere = new Set<(word: Elsewhere) => void>()
 
-      const publish = (batches: ReadonlyArray<LiveBatch>) => {
-        for (const batch of batches) {
-          for (const listener of listeners) {
-            // The batch is committed: whatever becomes of a listener, its writers and subscribers must not hear
-            // otherwise.
-            try {
-              listener(batch)
-            } catch (fault) {
-              sideEffectFailed("publish")
-              run(Effect.logError("a listener of committed events failed", fault))
-            }
+      const tellAll = <A>(all: ReadonlySet<(word: A) => void>, word: A) => {
+        for (const listener of all) {
+          // It is committed: whatever becomes of a listener, writers and subscribers must not hear otherwise.
+          try {
+            listener(word)
+          } catch (fault) {
+            sideEffectFailed("publish")
+            run(Effect.logError("a listener of committed events failed", fault))
           }
+        }
+      }
+
+      const publish = (batches: ReadonlyArray<LiveBatch>, places: ReadonlyArray<number> = []) => {
+        if (commitListeners.size > 0 && places.length > 0) {
+          const events = batches.flatMap((batch) => batch.events).sort((left, right) => left.seq - right.seq)
+          tellAll(commitListeners, { places, events })
+        }
+        for (const batch of batches) {
+          tellAll(listeners, batch)
           const audience = byRun.get(batch.runId)
           if (audience !== undefined) tell(audience, batch)
         }
@@ -149,6 +169,7 @@ export class LiveEvents extends Context.Service<
         pokeAll,
         subscribe,
         listen: (listener) => during(listeners, listener),
+        listenToCommits: (listener) => during(commitListeners, listener),
         listenElsewhere: (listener) => during(elsewhere, listener)
       })
     })

@@ -10,9 +10,14 @@ export interface EventQuery {
   readonly rest: Query | undefined
 }
 
-/** Whether every event matches that is behind the first place. */
-export const matchesAll = ({ filter: { afterSeq: _, types, ...others }, rest, upToSeq }: EventQuery): boolean =>
-  types.length === 0 && Object.keys(others).length === 0 && rest === undefined && upToSeq === undefined
+/**
+ * The types of the events that match behind the first place, an empty list for all; undefined when more is asked of an
+ * event than its type.
+ */
+export const typesOf = ({ filter, rest, upToSeq }: EventQuery): ReadonlyArray<string> | undefined => {
+  const { afterSeq: _, types, ...others } = filter
+  return Object.keys(others).length === 0 && rest === undefined && upToSeq === undefined ? types : undefined
+}
 
 /** Matches nothing: there is no such type. */
 const NO_TYPE = ""

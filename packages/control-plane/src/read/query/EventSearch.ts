@@ -41,11 +41,8 @@ export class EventSearch extends Context.Service<
   {
     /** At most `limit` matches, and a few MB, in the order of the log, up to its watermark. */
     readonly page: (search: EventQuery, limit: number) => Effect.Effect<FoundEvents, SqlError | SearchTooSlow>
-    /** The same for all events behind a seq, and where the watermark stands; with one exchange. */
-    readonly endOfLog: (
-      afterSeq: number,
-      limit: number
-    ) => Effect.Effect<FoundEvents & { readonly mark: number }, SqlError>
+    /** The same for all events behind a seq; with one exchange. */
+    readonly endOfLog: (afterSeq: number, limit: number) => Effect.Effect<FoundEvents, SqlError>
     /** Whether there are events behind a seq, be they below the watermark or not. */
     readonly isBeyond: (seq: number) => Effect.Effect<boolean, SqlError>
   }
@@ -121,8 +118,7 @@ export class EventSearch extends Context.Service<
         return {
           events: found.map(({ index, json, seq }) => ({ seq: Number(seq), index, json })),
           upTo: isCut ? Number(last.seq) : Math.max(mark, afterSeq),
-          isEnd: !isCut,
-          mark
+          isEnd: !isCut
         }
       })
       const isBeyond = Effect.fn("EventSearch.isBeyond")((seq: number) =>

@@ -14,10 +14,11 @@ import type { SearchTooSlow } from "../../database/search/SearchBudget.ts"
 import { withoutServices } from "../../edge/LeanContext.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
 import { Watermark } from "../../log/Watermark.ts"
-import { type EventQuery, matchesAll } from "../query/EventQuery.ts"
+import { type EventQuery, typesOf } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
 import { makeRereads } from "../stream/FeedWaits.ts"
 import { streamReadsAt } from "../stream/StreamReads.ts"
+import { OwnCommits, piecesOf } from "./OwnCommits.ts"
 import type { TailSources } from "./TailFeed.ts"
 import { TailNews } from "./TailNews.ts"
 import { framesOf, type TailFrames, TailWindow, WINDOWS_BYTES } from "./TailWindow.ts"
@@ -43,6 +44,8 @@ interface Followers {
   readonly window: TailWindow
   readonly news: Set<TailNews>
   readonly wake: Queue.Queue<void>
+  /** The types that are asked for, and what of them is known without the database; undefined where it has to judge. */
+  readonly own: { readonly types: ReadonlyArray<string>; readonly commits: OwnCommits } | undefined
   /** Whether other processes have told of commits since the log was last seen to end at the watermark. */
   isUnsure: boolean
 }
@@ -50,8 +53,9 @@ interface Followers {
 /**
  * The end of the log, for all who follow it (docs/http.md#log-stream). For each different search one fiber reads what
  * has come, up to the watermark, into a window that all who asked for it are sent the same bytes from; however many
- * follow, the database is read once. What the log tells of commits is only a wake-up: the rows are the truth, so
- * nothing is lost or told twice, whoever appends.
+ * follow, the database is read once. What this process has committed itself is taken as it is where nobody else can
+ * have a place before it; else what the log tells of commits is only a wake-up, and the rows are the truth. So nothing
+ * is lost or told twice, whoever appends.
  */
 export class LogTail extends Context.Service<
   LogTail,
@@ -80,9 +84,14 @@ export class LogTail extends Context.Service<
       /** The last seq of what this process has committed. */
       let committed = 0
 
-      yield* live.listen(({ lastSeq }) => {
-        committed = Math.max(committed, lastSeq)
-        for (const { wake } of followed.values()) Queue.offerUnsafe(wake, undefined)
+      yield* live.listenToCommits((commit) => {
+        committed = Math.max(committed, commit.events.at(-1)?.seq ?? 0)
+        if (followed.size === 0) return
+        const pieces = piecesOf(commit)
+        for (const { own, wake } of followed.values()) {
+          own?.commits.add(pieces)
+          Queue.offerUnsafe(wake, undefined)
+        }
       })
       yield* live.listenElsewhere(() => {
         for (const followers of followed.values()) {
@@ -93,21 +102,44 @@ export class LogTail extends Context.Service<
 
       const mostBytes = () => Math.floor(WINDOWS_BYTES / Math.max(1, followed.size))
 
-      /** The same for those who follow everything. */
-      const lookAtAll = Effect.fnUntraced(function* (followers: Followers) {
+      /** What this process has committed needs no read; answers whether there was any. */
+      const takeOwn = (followers: Followers): boolean => {
+        const { own, window } = followers
+        let isAny = false
+        let next = own?.commits.takeBehind(window.end)
+        while (own !== undefined && next !== undefined) {
+          const { events, upTo } = next
+          const matches = own.types.length === 0 ? events : events.filter(({ type }) => own.types.includes(type))
+          window.push(upTo, matches, mostBytes())
+          if (matches.length > 0) tell(followers)
+          isAny = true
+          next = own.commits.takeBehind(window.end)
+        }
+        return isAny
+      }
+
+      const endOf = (followers: Followers) => {
+        // What has been read may be what stood before.
+        takeOwn(followers)
+        return committed > followers.window.end ? "above" : followers.window.end
+      }
+
+      /** Reads for those who follow everything. */
+      const readAll = Effect.fnUntraced(function* (followers: Followers) {
         const { window } = followers
         while (true) {
-          const { events, isEnd, mark, upTo } = yield* looks.withPermits(1)(searches.endOfLog(window.end, TAIL_PAGE))
+          const { events, isEnd, upTo } = yield* looks.withPermits(1)(searches.endOfLog(window.end, TAIL_PAGE))
           window.push(upTo, events, mostBytes())
           if (events.length > 0) tell(followers)
-          if (isEnd) return committed > mark ? "above" : mark
+          if (isEnd) return endOf(followers)
         }
       })
 
-      /** Reads what is below the watermark into the window; answers whether the log goes on above it. */
+      /** Brings what is below the watermark into the window; answers where the log has been seen to end, or goes on. */
       const look = Effect.fnUntraced(function* (followers: Followers) {
-        const { search, window } = followers
-        if (window.start !== undefined && matchesAll(search)) return yield* lookAtAll(followers)
+        const { isUnsure, own, search, window } = followers
+        if (window.start !== undefined && takeOwn(followers) && !isUnsure) return endOf(followers)
+        if (window.start !== undefined && own?.types.length === 0) return yield* readAll(followers)
         const mark = yield* watermark.now
         if (window.start === undefined) {
           window.begin(mark)
@@ -119,7 +151,7 @@ export class LogTail extends Context.Service<
           window.push(upTo, events, mostBytes())
           if (events.length > 0) tell(followers)
         }
-        return committed > mark ? "above" : mark
+        return endOf(followers)
       })
 
       /** Whether events are held up that the window is waiting for. */
@@ -171,7 +203,9 @@ export class LogTail extends Context.Service<
         }
         const wake = yield* Queue.sliding<void>(1)
         const window = new TailWindow()
-        const followers: Followers = { search, window, news: new Set([news]), wake, isUnsure: true }
+        const types = typesOf(search)
+        const own = types && { types, commits: new OwnCommits() }
+        const followers: Followers = { search, window, news: new Set([news]), wake, own, isUnsure: true }
         followed.set(key, followers)
         for (const other of followed.values()) other.window.trim(mostBytes())
         Queue.offerUnsafe(wake, undefined)

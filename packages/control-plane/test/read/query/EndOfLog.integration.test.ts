@@ -21,15 +21,14 @@ layer(layerTestService(), { excludeTestServices: true })("the end of the log", (
         first.events,
         events.slice(0, 2).map(({ index, json, seq }) => ({ seq, index, json }))
       )
-      assert.deepStrictEqual([first.upTo, first.isEnd, first.mark], [events[1]?.seq, false, lastSeq])
+      assert.deepStrictEqual([first.upTo, first.isEnd], [events[1]?.seq, false])
       const second = yield* search.endOfLog(first.upTo, 2)
       assert.lengthOf(second.events, 1)
-      assert.deepInclude(second, { upTo: lastSeq, isEnd: true, mark: lastSeq })
+      assert.deepInclude(second, { upTo: lastSeq, isEnd: true })
       assert.deepStrictEqual(yield* search.endOfLog(lastSeq, 2), {
         events: [],
         upTo: lastSeq,
-        isEnd: true,
-        mark: lastSeq
+        isEnd: true
       })
     })
   )
@@ -44,10 +43,10 @@ layer(layerTestService(), { excludeTestServices: true })("the end of the log", (
       const first = yield* search.endOfLog(before, 500)
       assert.lengthOf(first.events, 2)
       assert.deepStrictEqual([first.upTo, first.isEnd], [first.events[1]?.seq, false])
-      const { events, isEnd, mark } = yield* search.endOfLog(first.upTo, 500)
+      const { events, isEnd, upTo } = yield* search.endOfLog(first.upTo, 500)
       assert.lengthOf(events, 1)
       assert.isTrue(isEnd)
-      assert.strictEqual((yield* search.endOfLog(mark + 1_000, 500)).upTo, mark + 1_000)
+      assert.strictEqual((yield* search.endOfLog(upTo + 1_000, 500)).upTo, upTo + 1_000)
     })
   )
 })

@@ -104,10 +104,13 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         const { config } = yield* PgClient.PgClient
         const start = (yield* listed("")).at(-1) ?? 0
         const types: ReadonlyArray<CanonicalEventType> = ["message.received", "signal.emitted"]
-        // Each with a log of its own, half of them with a pool of their own; each append is held open for a while.
+        const served = yield* EventLog
+        // Two with the log of the service, the others with one of their own, half of all with a pool of their own; each
+        // append is held open for a while.
         const writer = Effect.fnUntraced(function* (number: number) {
           const sql = yield* PgClient.PgClient
-          const log = Context.get(yield* Layer.build(Layer.fresh(layerTestLog)), EventLog)
+          const own = Context.get(yield* Layer.build(Layer.fresh(layerTestLog)), EventLog)
+          const log = number < 2 ? served : own
           const runId = yield* Effect.provideService(createRun(), EventLog, log)
           for (let append = 0; append < 20; append++) {
             const pause = ((number * 7 + append * 3) % 10) / 1000

@@ -25,7 +25,7 @@ export interface Commit {
  * a popular run does not take all of a process. What is committed meanwhile is told together; at once when the run
  * ends, or when so much has come.
  */
-const REST_PER_SUBSCRIBER_MS = 0.1
+const REST_PER_SUBSCRIBER_MS = 0.06
 const LONGEST_REST_MS = 100
 /** A rest that is not worth a timer. */
 const SHORTEST_REST_MS = 5
@@ -146,21 +146,21 @@ export class LiveEvents extends Context.Service<
       }
 
       const subscribe = Effect.fnUntraced(function* (runId: RunId) {
-        const mailbox = new LiveMailbox()
-        yield* Effect.acquireRelease(
+        return yield* Effect.acquireRelease(
           Effect.sync(() => {
             const audience = byRun.get(runId) ?? noAudience()
+            const mailbox = new LiveMailbox(audience.subscribers)
             audience.subscribers.add(mailbox)
             byRun.set(runId, audience)
+            return mailbox
           }),
-          () =>
+          (mailbox) =>
             Effect.sync(() => {
               const audience = byRun.get(runId)
               audience?.subscribers.delete(mailbox)
               if (audience?.subscribers.size === 0) byRun.delete(runId)
             })
         )
-        return mailbox
       })
 
       return LiveEvents.of({

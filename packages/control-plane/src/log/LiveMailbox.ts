@@ -23,6 +23,21 @@ export class LiveMailbox {
   #characters = 0
   #isLagging = false
 
+  readonly #audience: { readonly size: number }
+  /** Which of the audience it is, counted when it came. */
+  readonly place: number
+
+  /** `audience` are all who are told of the run, this one not yet. */
+  constructor(audience: { readonly size: number } = { size: 1 }) {
+    this.#audience = audience
+    this.place = audience.size
+  }
+
+  /** How many are told of the run. */
+  get audience(): number {
+    return this.#audience.size
+  }
+
   put(item: LiveBatch | LiveGap): void {
     if (this.#isLagging) return
     if (item._tag === "Batch" && this.#handOn?.(item) === true) return

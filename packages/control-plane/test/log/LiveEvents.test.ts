@@ -56,7 +56,7 @@ describe("a subscriber that does not keep up", () => {
 
 describe("many subscribers of one run", () => {
   const MANY = 500
-  const REST_MS = 50
+  const REST_MS = 30
   const frameOf = (at: number) => `event: canonical_event\nid: ${at}\ndata: {"at":${at}}\n\n`
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
   const batchOf = (index: number, more: { readonly status?: "completed"; readonly changed?: boolean } = {}) =>

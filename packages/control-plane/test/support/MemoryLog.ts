@@ -20,6 +20,8 @@ export class MemoryLog {
   status: RunStatus = "running"
   /** Nothing can be read for as long as this is so. */
   away = false
+  /** All who are told of the run. */
+  audience = { size: 1 }
   /** Reads that came, for tests of what is not read. */
   pagesRead = 0
   /** What happens right after a page was read. */
@@ -84,7 +86,7 @@ export class MemoryLog {
   }
 
   readonly sources = Effect.gen({ self: this }, function* () {
-    const mailbox = new LiveMailbox()
+    const mailbox = new LiveMailbox(this.audience)
     const sources: FeedSources = {
       events: this.repository,
       states: this.states,

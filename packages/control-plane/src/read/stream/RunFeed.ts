@@ -9,6 +9,7 @@ import { canonicalEventFrame, endsRun, type LiveBatch, snapshotFrame } from "../
 import type { LiveMailbox } from "../../log/LiveMailbox.ts"
 import type { CurrentState, RunStates } from "../../log/RunStates.ts"
 import { makeRereads, makeTakeUntil } from "./FeedWaits.ts"
+import { snapshotTimeAfter } from "./SnapshotTimes.ts"
 import type { StreamClient } from "./StreamClient.ts"
 
 /** Events read from the database at a time, and fewer when they are large: what one slow reader holds in memory. */
@@ -53,9 +54,6 @@ const framesOf = (page: EventSlice): Uint8Array => {
   return frames
 }
 
-/** The next of the times at which snapshots may be sent. */
-const tickAfter = (now: number, intervalMs: number): number => (Math.floor(now / intervalMs) + 1) * intervalMs
-
 /**
  * What one client of `GET /runs/:id/stream` is sent next (docs/http.md#stream): an effect that answers the next bytes,
  * or undefined at the end. It is asked only when the bytes before have been taken, so a slow client holds one page, and
@@ -70,7 +68,7 @@ const tickAfter = (now: number, intervalMs: number): number => (Math.floor(now /
  * (docs/http.md#one-write): nobody is woken then.
  *
  * Snapshots wait for their time, and then the last one alone is sent. The times are those of the clock, the same for
- * all clients of a run, which therefore share the text of the same few snapshots.
+ * all clients of a run, or of many for all whose turn it is, which therefore share the text of the same few snapshots.
  *
  * A database that is away does not end a stream: it goes on with heartbeats of what the client has, and reads when it
  * can. Clients that were cut off would all come back at once, to a service that cannot serve them.
@@ -91,7 +89,9 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   let snapshotSeq = start.lastSeq
   /** What a snapshot is owed of: of the batch that was sent last, or of what is stored. */
   let owed: LiveBatch | "stored" | undefined
-  let nextSnapshot = options.includeSnapshot ? tickAfter(openedAt, options.snapshotIntervalMs) : openedAt
+  let nextSnapshot = options.includeSnapshot
+    ? snapshotTimeAfter(openedAt, options.snapshotIntervalMs, subscription)
+    : openedAt
   /** A state that includes events which have not been sent yet; it goes out right after them. */
   let ahead: CurrentState | undefined
   let nextBeat = openedAt + options.heartbeatMs
@@ -225,7 +225,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   const sent = <Frame>(lastSeq: number, frame: Frame, now: number): Frame => {
     owed = undefined
     snapshotSeq = lastSeq
-    nextSnapshot = tickAfter(now, options.snapshotIntervalMs)
+    nextSnapshot = snapshotTimeAfter(now, options.snapshotIntervalMs, subscription)
     return frame
   }
 

@@ -230,6 +230,29 @@ describe("the feed of a run", () => {
     })
   )
 
+  it.effect("sends fewer of them to each of many clients, and the last one to all", () =>
+    Effect.gen(function* () {
+      const log = new MemoryLog()
+      log.audience = { size: 500 }
+      const { next, tell } = yield* opened(log)
+      yield* next
+      const frames: Array<Frame> = []
+      yield* Effect.forkChild(
+        Effect.forever(Effect.map(next, (bytes) => void frames.push(...framesOf(bytes ?? new Uint8Array()))))
+      )
+      for (let batch = 0; batch < 150; batch++) {
+        tell(log.commit(1))
+        yield* TestClock.adjust(10)
+      }
+      yield* TestClock.adjust(500)
+      const snapshots = snapshotIndexes(frames)
+      assert.lengthOf(eventIndexes(frames), 150)
+      // After 500, 1,000 and 1,500 ms.
+      assert.lengthOf(snapshots, 3)
+      assert.strictEqual(snapshots.at(-1), 150)
+    })
+  )
+
   it.effect("sends no snapshot after the first to a client that wants none, also at the end", () =>
     Effect.gen(function* () {
       const log = new MemoryLog()

@@ -198,7 +198,7 @@ export const fullPlan: Plan = {
   longRun: [{ envelopes: 100_000, parts: 10, aims: { growth: 1.2, memory: 700 } }],
   large: [{ ...LARGE, envelopes: 400, quietSeconds: 10, aimMemory: 700, aimQuiet: 100 }],
   standstill: [{ ...STANDSTILL, envelopes: 40, standStillSeconds: 60, aimMemory: 700 }],
-  idleSessions: [{ sessions: 10_000, seconds: 30, aims: { memory: 600, cpu: 5, connections: 20, restart: 30 } }],
+  idleSessions: [{ sessions: 10_000, seconds: 120, aims: { memory: 600, cpu: 5, connections: 20, restart: 30 } }],
   fullLog: [
     {
       events: 10_000_000,

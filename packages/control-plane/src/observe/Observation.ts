@@ -6,10 +6,12 @@ import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
 import { PatientQuestions } from "./PatientQuestions.ts"
 import { Placement } from "./Placement.ts"
+import { QuietSessions } from "./QuietSessions.ts"
 import { Reconciliation } from "./Reconciliation.ts"
 import { RunObserver } from "./RunObserver.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { SessionDiscovery } from "./SessionDiscovery.ts"
+import { SessionListings } from "./SessionListings.ts"
 import { SessionTaps } from "./SessionTaps.ts"
 import { SessionUpdates } from "./SessionUpdates.ts"
 import { SessionWatch } from "./SessionWatch.ts"
@@ -30,7 +32,11 @@ export const layer = Layer.mergeAll(
   Layer.provide(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
   Layer.provideMerge(Observers.layer),
   Layer.provide(
-    layerTracedObserver.pipe(Layer.provide(RunObserver.layer), Layer.provide([RunWriter.layer, PatientQuestions.layer]))
+    layerTracedObserver.pipe(
+      Layer.provide(RunObserver.layer),
+      Layer.provide([RunWriter.layer, PatientQuestions.layer, QuietSessions.layer]),
+      Layer.provide(SessionListings.layer)
+    )
   ),
   Layer.provideMerge(Placement.layer),
   Layer.provide(SessionTaps.layer),

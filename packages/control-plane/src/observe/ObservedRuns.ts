@@ -101,6 +101,8 @@ export class ObservedRuns extends Context.Service<
     readonly cursor: (runId: RunId) => Effect.Effect<number | undefined, SqlError>
     /** The run's status as it is, with its revision. */
     readonly standing: (runId: RunId) => Effect.Effect<RunStanding | undefined, SqlError>
+    /** The statuses of the runs, in one query. */
+    readonly statuses: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlyMap<string, RunStatus>, SqlError>
     /** The runs of these sessions, in one query; a run that waited in vain only where there is no other. */
     readonly ofSessions: (
       sessionIds: ReadonlyArray<string>
@@ -187,6 +189,15 @@ export class ObservedRuns extends Context.Service<
       ).pipe(RequestResolver.batchN(RUNS_PER_QUERY))
       const standing = Effect.fn("ObservedRuns.standing")((runId: RunId) =>
         Effect.request(new FindStanding({ runId }), standings)
+      )
+      const statuses = Effect.fn("ObservedRuns.statuses")((runIds: ReadonlyArray<RunId>) =>
+        Effect.map(
+          sql<{ readonly id: string; readonly status: RunStatus }>`
+            SELECT found.id::text AS id, found.status FROM ${idRows(sql, runIds)} AS asked (id) CROSS JOIN LATERAL (
+              SELECT r.id, r.status FROM runs r WHERE r.id = asked.id LIMIT 1
+            ) AS found`,
+          (rows) => new Map(rows.map(({ id, status }) => [id, status]))
+        )
       )
       const ofSessions = Effect.fn("ObservedRuns.ofSessions")(function* (sessionIds: ReadonlyArray<string>) {
         const asked = sessionIds.filter(isObservableSessionId)
@@ -297,6 +308,7 @@ export class ObservedRuns extends Context.Service<
         find,
         cursor,
         standing,
+        statuses,
         ofSessions,
         deletedSessions,
         unfinished,

@@ -2,6 +2,7 @@ import { isTerminal } from "@runplane/domain"
 import { type Action, log, type Write } from "./decide/Action.ts"
 import { follow, followSession } from "./decide/Bound.ts"
 import type { Input } from "./decide/Input.ts"
+import { quietUntil } from "./decide/Quiet.ts"
 import { lookDeadline } from "./decide/SessionLook.ts"
 import { streamDeadline } from "./decide/SessionStream.ts"
 import { type Decision, over, type Phase, stay } from "./decide/State.ts"
@@ -14,12 +15,15 @@ export interface ObserverState {
   readonly phase: Phase
   /** The earliest `WakeAt` that has not been answered by a `Tick`. */
   readonly wakeAt: number | undefined
+  /** Whether that one may never be answered. */
+  readonly isResting: boolean
 }
 
 /** An observation of a run that is not over, before its first input, `Started`. */
 export const observing = (run: ObservedRun, options: ObserverOptions): ObserverState => ({
   phase: unbound(run, options),
-  wakeAt: undefined
+  wakeAt: undefined,
+  isResting: false
 })
 
 /**
@@ -29,11 +33,15 @@ export const observing = (run: ObservedRun, options: ObserverOptions): ObserverS
  */
 export const decide = (state: ObserverState, input: Input): readonly [ObserverState, ReadonlyArray<Action>] => {
   const [phase, actions] = decidePhase(state.phase, input)
-  const armed = input._tag === "Tick" ? undefined : state.wakeAt
+  const armed = input._tag === "Tick" || state.isResting ? undefined : state.wakeAt
   const next = deadlineOf(phase)
+  const unless = next !== undefined && phase._tag === "Bound" ? quietUntil(phase, next) : undefined
   // A tick that comes too early is harmless: the next one is asked for then.
-  if (next === undefined || (armed !== undefined && armed <= next)) return [{ phase, wakeAt: armed }, actions]
-  return [{ phase, wakeAt: next }, [...actions, { _tag: "WakeAt", at: next }]]
+  if (next === undefined || (unless === undefined && armed !== undefined && armed <= next)) {
+    return [{ phase, wakeAt: armed, isResting: false }, actions]
+  }
+  const wake: Action = { _tag: "WakeAt", at: next, ...(unless !== undefined && { unless }) }
+  return [{ phase, wakeAt: next, isResting: unless !== undefined }, [...actions, wake]]
 }
 
 const decidePhase = (phase: Phase, input: Input): Decision => {

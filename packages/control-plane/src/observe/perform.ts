@@ -12,10 +12,12 @@ import type * as Tracer from "effect/Tracer"
 import type { AppendFailed, RunNotFound, StreamCursorMoved } from "../log/AppendRequest.ts"
 import type { Action } from "./decide/Action.ts"
 import type { Happening } from "./decide/Input.ts"
+import type { Quiet } from "./decide/Quiet.ts"
 import type { Inbox } from "./Inbox.ts"
 import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { PatientQuestions } from "./PatientQuestions.ts"
+import { QuietSessions } from "./QuietSessions.ts"
 import { RunWriter } from "./RunWriter.ts"
 import { SessionTaps } from "./SessionTaps.ts"
 
@@ -29,6 +31,7 @@ export const makePerform = Effect.gen(function* () {
   const writer = yield* RunWriter
   const taps = yield* SessionTaps
   const patientQuestions = yield* PatientQuestions
+  const quietSessions = yield* QuietSessions
   const { policyReadTimeoutMs } = yield* ObserverSettings
 
   return Effect.fnUntraced(function* (run: ObservedRun, inbox: Inbox) {
@@ -43,7 +46,31 @@ export const makePerform = Effect.gen(function* () {
         step = undefined
       })
     yield* Effect.addFinalizer(leaveStep)
-    yield* Effect.addFinalizer(() => Effect.sync(() => taps.leave(run.sessionId)))
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        taps.leave(run.sessionId)
+        quietSessions.leave(run.sessionId, run.id)
+      })
+    )
+    /** When the alarm rings, and whether it was set for one who could have rested. */
+    let alarm: { readonly at: number; readonly isOfRest: boolean } | undefined
+    const ring = Effect.suspend(() => {
+      alarm = undefined
+      return inbox.put({ _tag: "Tick" })
+    })
+    const setAlarm = Effect.fnUntraced(function* (at: number, isOfRest: boolean) {
+      alarm = { at, isOfRest }
+      const now = yield* Clock.currentTimeMillis
+      yield* timer.run(Effect.delay(ring, Math.max(0, at - now)))
+    })
+    const setAlarmOfRest = (at: number) => setAlarm(at, true)
+    const rest = Effect.fnUntraced(function* (at: number, quiet: Quiet) {
+      // It comes again with all that happens, and an alarm that rings too early is harmless.
+      if (alarm?.isOfRest === true && alarm.at <= at) return
+      alarm = undefined
+      yield* timer.clear
+      yield* quietSessions.rest({ runId: run.id, sessionId: run.sessionId, at, quiet, setAlarm: setAlarmOfRest })
+    })
 
     /** Answers an append or a read; in two ways the log says that the observation is over. */
     const replied = (
@@ -148,9 +175,9 @@ export const makePerform = Effect.gen(function* () {
         case "Unsubscribe":
           return subscription.clear
         case "WakeAt":
-          return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            timer.run(Effect.delay(inbox.put({ _tag: "Tick" }), Math.max(0, action.at - now)))
-          )
+          if (action.unless !== undefined) return rest(action.at, action.unless)
+          quietSessions.leave(run.sessionId, run.id)
+          return setAlarm(action.at, false)
         case "EnterStep": {
           const about = { run_id: run.id, runtime_kind: run.runtimeKind }
           const detail =
@@ -177,7 +204,11 @@ const placeIn = (scope: Scope.Scope) => {
     held?.interruptUnsafe()
     held = yield* Effect.forkIn(effect, scope, { startImmediately: true })
   })
-  const clear = Effect.suspend(() => (held === undefined ? Effect.void : Fiber.interrupt(held)))
+  const clear = Effect.suspend(() => {
+    const fiber = held
+    held = undefined
+    return fiber === undefined ? Effect.void : Fiber.interrupt(fiber)
+  })
   return { run, clear }
 }
 

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { PatientQuestions } from "../../src/observe/PatientQuestions.ts"
+import { SessionListings } from "../../src/observe/SessionListings.ts"
 
 const idOf = (number: number) => `session-${String(number).padStart(5, "0")}`
 const MANY = Array.from({ length: 1_000 }, (_, number) => idOf(number))
@@ -49,7 +50,13 @@ const counted = () => {
 
 const test = (name: string, effect: Effect.Effect<void, unknown, PatientQuestions | RuntimeFake>) =>
   it.effect(name, () =>
-    Effect.provide(effect, PatientQuestions.layer.pipe(Layer.provideMerge(Layer.fresh(RuntimeFake.layer))))
+    Effect.provide(
+      effect,
+      PatientQuestions.layer.pipe(
+        Layer.provide(SessionListings.layer),
+        Layer.provideMerge(Layer.fresh(RuntimeFake.layer))
+      )
+    )
   )
 
 describe("questions that may wait", () => {

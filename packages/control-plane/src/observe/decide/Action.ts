@@ -1,5 +1,6 @@
 import type { DescribedPolicy, RuntimeSessionState, SessionSnapshot } from "@runplane/domain"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import type { Quiet } from "./Quiet.ts"
 
 export type TerminalSessionState = Extract<RuntimeSessionState, "RESOLVED" | "EXPIRED" | "CANCELLED">
 
@@ -60,7 +61,8 @@ export type Action =
   /** Opens a subscription after that ordinal, in place of the one before. */
   | { readonly _tag: "Subscribe"; readonly subscription: number; readonly after: number }
   | { readonly _tag: "Unsubscribe" }
-  | { readonly _tag: "WakeAt"; readonly at: number }
+  /** With `unless` there may be no `Tick` at all, for as long as the runtime says just that. */
+  | { readonly _tag: "WakeAt"; readonly at: number; readonly unless?: Quiet }
   /** The steps before a run is bound are spans of its trace. */
   | { readonly _tag: "EnterStep"; readonly step: "runtime.initialize" | "runtime.await_session_open" }
   | { readonly _tag: "LeaveStep"; readonly error: string | undefined }

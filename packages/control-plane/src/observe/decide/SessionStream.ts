@@ -22,10 +22,6 @@ const LONGEST_PATIENCE = 5
 /** Longest pause while the session has ended and only its history is still wanted, milliseconds. */
 const DRAIN_PAUSE_MS = 250
 
-/** How far the questions for silent streams are apart that are asked together, and which share of the time-out. */
-const LONGEST_SPREAD_MS = 800
-const SPREAD_SHARE = 100
-
 /** A stream before its first subscription. */
 export const newStream: SessionStream = {
   place: Place.streamPlace,
@@ -258,22 +254,11 @@ const fallSilent = (state: Bound, silence: "none" | "asked" | "confirmed", now: 
   return stay(withStream(withCheck(state, now.at), { connection: { _tag: "Open", idleAt, silence: "asked" } }))
 }
 
-/**
- * When a stream that is known to be silent is asked for again: at the last multiple of the idle time-out before its own
- * time, so that all silent streams are asked for together, and a little apart, so that the process can do other things
- * between them.
- */
-const sharedTime = (own: number, timeoutMs: number, at: number, chance: number): number => {
-  const apart = Math.floor((Math.min(timeoutMs, LONGEST_SPREAD_MS * SPREAD_SHARE) / SPREAD_SHARE) * chance)
-  const shared = Math.floor(own / timeoutMs) * timeoutMs + apart
-  return shared > at ? shared : shared + timeoutMs
-}
-
 /** The runtime's word on a silent stream. An envelope that it counts may be on its way: it is waited for. */
 export const judgeSilence = (
   state: Bound,
   answer: Result.Result<SessionSnapshot, RuntimeError>,
-  { at, chance }: Moment
+  { at }: Moment
 ): Bound => {
   const { connection } = state.stream
   if (connection._tag !== "Open" || connection.silence !== "asked") return state
@@ -281,8 +266,7 @@ export const judgeSilence = (
     return withStream(state, { connection: { ...connection, idleAt: at } })
   }
   if (historyLength(answer.success) <= received(state)) {
-    const idleAt = sharedTime(connection.idleAt, state.options.streamIdleTimeoutMs, at, chance)
-    return withStream(state, { connection: { ...connection, idleAt, silence: "confirmed" } })
+    return withStream(state, { connection: { ...connection, silence: "confirmed" } })
   }
   const idleAt = Math.min(connection.idleAt, at + state.options.drainTimeoutMs)
   return withStream(state, { connection: { ...connection, idleAt } })

@@ -11,6 +11,7 @@ import type { ObservedFrame } from "../../../../src/log/AppendRequest.ts"
 import { observed } from "../../../../src/log/FrameBytes.ts"
 import type { Action, SessionQuestion, Write } from "../../../../src/observe/decide/Action.ts"
 import type { Happening, Moment } from "../../../../src/observe/decide/Input.ts"
+import type { Quiet } from "../../../../src/observe/decide/Quiet.ts"
 import { decide, type ObserverState, observing } from "../../../../src/observe/decide.ts"
 import type { LateCancel } from "../../../../src/observe/LateCancels.ts"
 import type { ObservedRun } from "../../../../src/observe/ObservedRuns.ts"
@@ -142,6 +143,8 @@ export class Trial {
   readonly #chance: number
   /** Whether the last question for the session may wait for others. */
   isPatient = false
+  /** What makes the last alarm needless, if anything does. */
+  unless: Quiet | undefined
   /** What the log has; tests change it to play somebody else. */
   status: RunStatus
   revision = 0
@@ -268,8 +271,10 @@ export class Trial {
         return [`subscribe ${action.subscription} after ${action.after}`]
       case "Finish":
         return ["finish"]
-      case "Unsubscribe":
       case "WakeAt":
+        this.unless = action.unless
+        return []
+      case "Unsubscribe":
       case "EnterStep":
       case "LeaveStep":
       case "Log":

@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import { answer, check, ended, failure, following, frames, session, state } from "./support/Trial.ts"
+
+const TIMEOUT_MS = 120_000
+/** Sessions that go on for longer than anybody waits here. */
+const long = { expiresAtUnixMs: 1e12 }
+const open = (messages: number) => answer("ended", session("OPEN", messages, long))
+
+/** A run that follows its open session, of which two envelopes have come. */
+const quiet = () => {
+  const trial = following()
+  trial.hear(state(session("OPEN", 0, long)))
+  trial.hear(check)
+  trial.hear(open(0))
+  trial.wait(1_000)
+  trial.hear(frames(1, "m1", "m2"))
+  return trial
+}
+
+// docs/runtime.md#quiet
+describe("an observation that has only its silence to wait for", () => {
+  it("does not need to be woken while the runtime counts what the log has", () => {
+    const trial = quiet()
+    assert.deepStrictEqual(trial.unless, { received: 2, suspended: false })
+    trial.wait(10_000)
+    trial.hear(frames(1, "m3"))
+    assert.deepStrictEqual(trial.unless, { received: 3, suspended: false })
+  })
+
+  it("rests on after it was woken and has found nothing", () => {
+    const trial = quiet()
+    assert.deepStrictEqual(trial.wait(TIMEOUT_MS), ["ask ended"])
+    // For its state first, then for its silence.
+    assert.deepStrictEqual(trial.hear(open(1)), ["ask ended"])
+    assert.deepStrictEqual(trial.hear(open(1)), [])
+    assert.deepStrictEqual(trial.unless, { received: 2, suspended: false })
+  })
+
+  it("sets a new alarm with all that happens, because the last one may never ring", () => {
+    const trial = quiet()
+    // It was spared all that time.
+    const rested = trial.wakeAt ?? assert.fail("it has no alarm")
+    trial.unless = undefined
+    trial.hear(frames(1, "m3"))
+    assert.deepStrictEqual(trial.unless, { received: 3, suspended: false })
+    assert.isAtLeast(trial.wakeAt ?? 0, rested)
+  })
+
+  it("rests while its session is suspended, too, once that is settled", () => {
+    const trial = quiet()
+    trial.unless = undefined
+    trial.hear(state(session("SUSPENDED", 1, long)))
+    assert.isUndefined(trial.unless)
+    assert.deepStrictEqual(trial.hear(answer("paused", session("SUSPENDED", 1, long))), ["suspend"])
+    assert.deepStrictEqual(trial.unless, { received: 2, suspended: true })
+  })
+
+  const cases = [
+    ["the session may end", frames(1, "m3=Commitment")],
+    ["the session may have ended", check],
+    ["the stream has ended", ended(1)],
+    ["the stream has broken", ended(1, failure("UNAVAILABLE"))]
+  ] as const
+  for (const [why, happening] of cases) {
+    it(`is woken in any case when ${why}`, () => {
+      const trial = quiet()
+      trial.hear(happening)
+      trial.unless = undefined
+      trial.wait(5)
+      trial.hear(frames(9, "of-no-subscription"))
+      assert.isUndefined(trial.unless)
+      assert.isTrue(trial.isAsking || trial.wakeAt !== undefined)
+    })
+  }
+
+  it("is woken in any case while its question has no answer, and when the runtime counts more", () => {
+    const trial = quiet()
+    trial.wait(TIMEOUT_MS)
+    assert.isUndefined(trial.unless)
+    trial.hear(open(5))
+    assert.isUndefined(trial.unless)
+  })
+
+  it("is woken in any case when the time of the session is over before", () => {
+    const trial = following()
+    trial.hear(frames(1, "m1"))
+    assert.deepStrictEqual(trial.unless, { received: 1, suspended: false })
+    trial.hear(check)
+    trial.hear(answer("ended", session("OPEN", 0, { expiresAtUnixMs: 30_000 })))
+    assert.isUndefined(trial.unless)
+  })
+})

@@ -83,9 +83,12 @@ export class QuietSessions extends Context.Service<
             )
           )
 
-      /** Those that nothing has happened to, and nothing is going to before that time. */
-      const quietOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Held>, until: number) {
-        const open = new Map(asked.map((one) => [one.sessionId, one]))
+      /**
+       * Those that nothing has happened to, and nothing is going to before that time. All are compared, also those that
+       * would ask later: so one listing does for all of them, and for a whole idle time-out.
+       */
+      const quietOf = Effect.fnUntraced(function* (until: number) {
+        const open = new Map(held)
         const listed: Array<Held> = []
         yield* listings.read((page) => {
           for (const session of page) {
@@ -112,7 +115,7 @@ export class QuietSessions extends Context.Service<
         nextComparison = nextAfter(now)
         const asked = [...held.values()].filter(({ at }) => at < nextComparison)
         const isWorthwhile = yield* listings.isWorthwhile(asked.length)
-        const quiet = isWorthwhile ? yield* quietOf(asked, now + period) : new Set<Held>()
+        const quiet = isWorthwhile ? yield* quietOf(now + period) : new Set<Held>()
         for (const one of quiet) if (isHeld(one)) one.at = now + period
         const others = asked.filter((one) => !quiet.has(one))
         for (let first = 0; first < others.length; first += WOKEN_AT_ONCE) {

@@ -106,6 +106,22 @@ describe("quiet sessions", () => {
   )
 
   test(
+    "need one listing for all, whenever each became quiet",
+    Effect.gen(function* () {
+      const { alarms, listings, open, rest } = yield* resting(100)
+      for (let number = 100; number < 200; number++) {
+        yield* TestClock.adjust("1 second")
+        yield* open(number)
+        yield* rest(number)
+      }
+      yield* TestClock.adjust("1 hour")
+      // At 2 minutes, and then every other.
+      assert.strictEqual(yield* listings, 30)
+      assert.deepStrictEqual(alarms, [])
+    })
+  )
+
+  test(
     "that are not quiet any more wake their observations when these wanted to be, and nobody else",
     Effect.gen(function* () {
       const { alarms, fake, open, rest } = yield* resting(100)

@@ -20,6 +20,13 @@ export const WRITERS = 3
 const LARGE_APPEND_BYTES = 131_072
 /** Of the writers these may have large appends; the others are always there for the small ones. */
 const LARGE_WRITERS = 2
+/**
+ * While small appends come, one writer has large ones, and it rests between two of them for as long as the last one
+ * took, and so long at most: what agents say in other runs does not wait behind every one of them. Milliseconds.
+ */
+const LONGEST_LARGE_REST_MS = 500
+/** Small appends come for as long after the last one. Milliseconds. */
+const SMALL_COME_MS = 200
 /** A group that has been on its way for so long is not waited for any more. Milliseconds. */
 export const OVERTAKEN_AFTER_MS = 25
 /** The pause before a locked run is looked at again, doubling up to the longest. Milliseconds. */
@@ -89,6 +96,7 @@ export class AppendQueue extends Context.Service<
       const small = new Set<Line>()
       const large = new Set<Line>()
       let largeGroups = 0
+      let lastSmallAt = Number.NEGATIVE_INFINITY
       /** Groups of small appends on their way that the others wait for. */
       const ahead = new Set<{ readonly since: number }>()
       const isAhead = yield* Latch.make(false)
@@ -195,13 +203,25 @@ export class AppendQueue extends Context.Service<
         return group
       }
 
-      const releaseLarge = Effect.sync(() => {
-        largeGroups -= 1
-        if (large.size > 0) wake()
-      })
+      const largeWriters = () => (clock.currentTimeMillisUnsafe() - lastSmallAt > SMALL_COME_MS ? LARGE_WRITERS : 1)
+      const takeLarge = (): Group => {
+        const since = clock.currentTimeMillisUnsafe()
+        largeGroups += 1
+        const letPass = Effect.sync(() => {
+          largeGroups -= 1
+          if (large.size > 0) wake()
+        })
+        const release = Effect.suspend(() => {
+          if (largeWriters() > 1) return letPass
+          const rest = Math.min(clock.currentTimeMillisUnsafe() - since, LONGEST_LARGE_REST_MS)
+          return Effect.asVoid(Effect.forkIn(Effect.delay(letPass, rest), scope))
+        })
+        return { appends: fill(large), release }
+      }
 
       const takeSmall = (): Group => {
         const place = { since: clock.currentTimeMillisUnsafe() }
+        lastSmallAt = place.since
         ahead.add(place)
         pace.begun()
         isAhead.openUnsafe()
@@ -221,10 +241,7 @@ export class AppendQueue extends Context.Service<
       yield* Effect.forkScoped(Effect.forever(overtake))
 
       const takeGroup: Effect.Effect<Group> = Effect.suspend(() => {
-        if (large.size > 0 && largeGroups < LARGE_WRITERS) {
-          largeGroups += 1
-          return Effect.succeed({ appends: fill(large), release: releaseLarge })
-        }
+        if (large.size > 0 && largeGroups < largeWriters()) return Effect.succeed(takeLarge())
         if (isSmallDue()) return Effect.succeed(takeSmall())
         // What is asked for in the same moment as the append that wakes the writer comes into its group.
         return Effect.andThen(Effect.andThen(wakened, Effect.yieldNow), takeGroup)

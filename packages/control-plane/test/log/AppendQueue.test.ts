@@ -174,7 +174,28 @@ describe("AppendQueue", () => {
       const next = yield* Effect.forkChild(queue.takeGroup)
       yield* Effect.yieldNow
       assert.isUndefined(next.pollUnsafe())
+      yield* TestClock.adjust("1 second")
       yield* first.release
+      assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [runOf(3)])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("has one writer for large appends while small ones come, which rests for as long as it has written", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      for (const number of [1, 2, 3]) yield* ask(runOf(number), 1_000_000)
+      const [first, second] = [yield* queue.takeGroup, yield* queue.takeGroup]
+      yield* ask(runOf(4), 1)
+      yield* (yield* queue.takeGroup).release
+      const next = yield* Effect.forkChild(queue.takeGroup)
+      yield* TestClock.adjust("70 millis")
+      yield* first.release
+      yield* TestClock.adjust("70 millis")
+      assert.isUndefined(next.pollUnsafe())
+      yield* second.release
+      yield* TestClock.adjust("139 millis")
+      assert.isUndefined(next.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
       assert.deepStrictEqual(runsOf((yield* Fiber.join(next)).appends), [runOf(3)])
     }).pipe(Effect.provide(layer))
   )

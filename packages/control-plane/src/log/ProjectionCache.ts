@@ -1,9 +1,11 @@
 import { emptyRunMetrics, emptyRunState, measure, project, type RunId, type RunState } from "@runplane/domain"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
+import { withoutServices } from "../edge/LeanContext.ts"
 import { makeByteCache } from "./ByteCache.ts"
 import { type Checkpoint, NO_CHECKPOINT, readMetrics, readState } from "./Checkpoint.ts"
 import { EventRepository } from "./EventRepository.ts"
@@ -16,6 +18,12 @@ import { ProjectionSettings } from "./ProjectionSettings.ts"
 /** A parsed state takes about so many times the bytes of its text, and an entry a little more. */
 const BYTES_PER_TEXT_BYTE = 3
 const ENTRY_BYTES = 2_000
+
+/** Beyond this share of the bytes, runs that nobody has written for so long are forgotten. Milliseconds. */
+const SPARE_SHARE = 4
+const REMEMBERED_MS = 30_000
+/** How often is looked for them. Milliseconds. */
+const LOOK_MS = 5_000
 
 const NOBODY: ReadonlySet<string> = new Set()
 
@@ -40,10 +48,16 @@ export interface RememberedRun {
   readonly participants: ReadonlySet<string>
 }
 
+interface Remembered {
+  readonly at: CacheKey
+  readonly run: RememberedRun
+  readonly putAt: number
+}
+
 /**
- * The projections of the runs that were written last, within a number of bytes. An entry is used only when it stands at
- * the very seq and revision that the head of the run names, so another instance's append, or a rebuild, makes it stale
- * without anyone telling.
+ * The projections of the runs that were written last, within a number of bytes, of which quiet runs have a quarter. An
+ * entry is used only when it stands at the very seq and revision that the head of the run names, so another instance's
+ * append, or a rebuild, makes it stale without anyone telling.
  */
 export class ProjectionCache extends Context.Service<
   ProjectionCache,
@@ -67,7 +81,8 @@ export class ProjectionCache extends Context.Service<
       const events = yield* EventRepository
       const rows = yield* LogRows
       const { cacheBytes } = yield* ProjectionSettings
-      const entries = makeByteCache<RunId, { readonly at: CacheKey; readonly run: RememberedRun }>(cacheBytes)
+      const clock = yield* Clock.Clock
+      const entries = makeByteCache<RunId, Remembered>(cacheBytes)
 
       const get = ({ lastSeq, revision, runId }: CacheKey) => {
         const entry = entries.get(runId)
@@ -75,7 +90,23 @@ export class ProjectionCache extends Context.Service<
       }
       const participants = (runId: RunId) => entries.get(runId)?.run.participants ?? NOBODY
       const put = (at: CacheKey, run: RememberedRun) =>
-        entries.put(at.runId, { at, run }, run.stateBytes * BYTES_PER_TEXT_BYTE + ENTRY_BYTES)
+        entries.put(
+          at.runId,
+          { at, run, putAt: clock.currentTimeMillisUnsafe() },
+          run.stateBytes * BYTES_PER_TEXT_BYTE + ENTRY_BYTES
+        )
+
+      /** What was put first comes first. */
+      const forgetQuiet = () => {
+        const before = clock.currentTimeMillisUnsafe() - REMEMBERED_MS
+        for (const { at, putAt } of entries.values()) {
+          if (putAt > before || entries.bytes() <= cacheBytes / SPARE_SHARE) return
+          entries.forget(at.runId)
+        }
+      }
+      yield* Effect.forkScoped(
+        withoutServices(Effect.forever(Effect.andThen(Effect.sleep(LOOK_MS), Effect.sync(forgetQuiet))))
+      )
 
       const fold = Effect.fnUntraced(function* (
         { lastSeq, run: { id } }: LockedHead,

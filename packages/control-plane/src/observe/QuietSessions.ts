@@ -115,7 +115,12 @@ export class QuietSessions extends Context.Service<
         nextComparison = nextAfter(now)
         const asked = [...held.values()].filter(({ at }) => at < nextComparison)
         const isWorthwhile = yield* listings.isWorthwhile(asked.length)
-        const quiet = isWorthwhile ? yield* quietOf(now + period) : new Set<Held>()
+        // Whatever goes wrong, nobody rests for ever.
+        const quiet = isWorthwhile
+          ? yield* Effect.catchDefect(quietOf(now + period), (defect) =>
+              Effect.as(Effect.logError("quiet sessions could not be compared", defect), new Set<Held>())
+            )
+          : new Set<Held>()
         for (const one of quiet) if (isHeld(one)) one.at = now + period
         const others = asked.filter((one) => !quiet.has(one))
         for (let first = 0; first < others.length; first += WOKEN_AT_ONCE) {

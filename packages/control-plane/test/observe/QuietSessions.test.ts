@@ -18,19 +18,22 @@ const NEVER = 1e15
 const idOf = (number: number) => `session-${String(number).padStart(5, "0")}`
 const runOf = (number: number) => RunId.make(`00000000-0000-4000-8000-${String(number).padStart(12, "0")}`)
 
-/** The log: runs that are suspended, and whether it can be asked. */
-class Runs extends Context.Service<Runs, { readonly suspended: Set<string>; away: boolean }>()("test/Runs") {
-  static readonly layer = Layer.sync(Runs, () => ({ suspended: new Set<string>(), away: false }))
+/** The log: runs that are suspended, and what asking for them comes to. */
+class Runs extends Context.Service<Runs, { readonly suspended: Set<string>; asking: "well" | "fails" | "dies" }>()(
+  "test/Runs"
+) {
+  static readonly layer = Layer.sync(Runs, () => ({ suspended: new Set<string>(), asking: "well" as const }))
 }
 const layerRuns = Layer.unwrap(
   Effect.map(Runs, (runs) =>
     Layer.mock(ObservedRuns, {
       statuses: (runIds) =>
-        Effect.suspend(() =>
-          runs.away
+        Effect.suspend(() => {
+          if (runs.asking === "dies") return Effect.die(new Error("broken"))
+          return runs.asking === "fails"
             ? Effect.fail(new SqlError({ reason: new ConnectionError({ cause: new Error("away") }) }))
             : Effect.succeed(new Map(runIds.map((id) => [id, runs.suspended.has(id) ? "suspended" : "running"])))
-        )
+        })
     })
   )
 )
@@ -179,16 +182,22 @@ describe("quiet sessions", () => {
     )
   }
 
-  test(
-    "whose runs cannot be looked for wake their observations",
-    Effect.gen(function* () {
-      const { alarms } = yield* resting(100)
-      const runs = yield* Runs
-      runs.away = true
-      yield* TestClock.adjust("2 minutes")
-      assert.lengthOf(alarms, 100)
-    })
-  )
+  for (const asking of ["fails", "dies"] as const) {
+    test(
+      `wake their observations when asking for their runs ${asking}, and rest again`,
+      Effect.gen(function* () {
+        const { alarms, rest } = yield* resting(100)
+        const runs = yield* Runs
+        runs.asking = asking
+        yield* TestClock.adjust("2 minutes")
+        assert.lengthOf(alarms, 100)
+        runs.asking = "well"
+        for (let number = 0; number < 100; number++) yield* rest(number)
+        yield* TestClock.adjust("10 minutes")
+        assert.lengthOf(alarms, 100)
+      })
+    )
+  }
 
   test(
     "are what their observations have said last, and nothing after they have left",

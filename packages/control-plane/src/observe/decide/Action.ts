@@ -1,6 +1,5 @@
 import type { DescribedPolicy, RuntimeSessionState, SessionSnapshot } from "@runplane/domain"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
-import type { Quiet } from "./Quiet.ts"
 
 export type TerminalSessionState = Extract<RuntimeSessionState, "RESOLVED" | "EXPIRED" | "CANCELLED">
 
@@ -37,6 +36,14 @@ export type Write =
 
 /** Why the runtime is asked for the session: the answer counts only while it is waited for. */
 export type SessionQuestion = "opened" | "ended" | "paused" | "reconnect" | "counted"
+
+/** What an observation does not need to be woken for, while the runtime says the same. */
+export interface Quiet {
+  /** Messages of the session's participants that the log has. */
+  readonly received: number
+  /** Whether the session is suspended, and so is the run. */
+  readonly suspended: boolean
+}
 
 /**
  * What an observation does. Appends and reads of the log are awaited, and answered before anything else is decided, so

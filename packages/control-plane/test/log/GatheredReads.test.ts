@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Scheduler from "effect/Scheduler"
 import { gatherReads } from "../../src/log/GatheredReads.ts"
 
 const MOST = 4
@@ -87,6 +88,27 @@ describe("gathered reads", () => {
       yield* answer(3)
       assert.strictEqual(yield* Fiber.join(after), "D: 0")
     })
+  )
+
+  it.effect("lose nobody who asks in the moment in which all of them end", () =>
+    Effect.gen(function* () {
+      for (let turns = 0; turns < 30; turns++) {
+        const together = yield* Deferred.make<void>()
+        const gathered = yield* gatherReads(
+          (keys) => Effect.as(Deferred.await(together), new Map(keys.map((key) => [key, key]))),
+          1
+        )
+        const early = yield* Effect.forEach(["A", "B"], (key) =>
+          Effect.forkChild(gathered(key), { startImmediately: true })
+        )
+        for (let turn = 0; turn < 30; turn++) yield* Effect.yieldNow
+        yield* Deferred.succeed(together, undefined)
+        for (let turn = 0; turn < turns; turn++) yield* Effect.yieldNow
+        assert.strictEqual(yield* gathered("C"), "C")
+        assert.deepStrictEqual(yield* Effect.forEach(early, Fiber.join), ["A", "B"])
+      }
+      // A fiber that has had its few operations lets the others run, so the reads end in many small steps.
+    }).pipe(Effect.provideService(Scheduler.MaxOpsBeforeYield, 3))
   )
 
   it.effect("go on when a caller goes away", () =>

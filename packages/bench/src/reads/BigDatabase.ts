@@ -43,7 +43,6 @@ export interface CopyPlan {
  */
 export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (runId: string, { days, runs }: CopyPlan) {
   const sql = yield* PgClient.PgClient
-  yield* sql.unsafe(FILL).unprepared
   const template = yield* readTemplate(runId)
   const copyRuns = yield* copier(template, RUNS)
   const copyOthers = yield* Effect.forEach(TABLES, (table) => copier(template, table))
@@ -65,26 +64,15 @@ export const copyRun = Effect.fn("BigDatabase.copyRun")(function* (runId: string
   }
   yield* sql`DROP TABLE bench_copies`.unprepared
   yield* sql`SELECT setval('event_seq', (SELECT max(seq) FROM canonical_events))`
-  yield* sql`SELECT count_event_blocks(event_watermark())::text`
+  // The service counts blocks too, one of them at a time.
+  yield* sql.withTransaction(
+    Effect.andThen(sql`SELECT pg_advisory_xact_lock(7266422)`, sql`SELECT count_event_blocks(event_watermark())::text`)
+  )
   const fold = sql<{ readonly done: boolean }>`SELECT fold_tallies(20000) AS done`
   yield* Effect.repeat(fold, { until: ([row]) => row?.done === true })
   yield* sql`VACUUM ANALYZE`.unprepared
   return { events: (runs + 1) * length, eventsOfRun: length }
 })
-
-const FILL = `
-  CREATE OR REPLACE FUNCTION bench_fill(pieces text[], run text, first bigint, start timestamptz) RETURNS text
-  LANGUAGE sql VOLATILE STRICT AS $$
-    SELECT CASE WHEN cardinality(pieces) = 1 THEN pieces[1] ELSE (
-      SELECT string_agg(
-        CASE WHEN place % 2 = 1 THEN piece
-             WHEN piece = 'R' THEN run
-             WHEN piece = 'U' THEN gen_random_uuid()::text
-             WHEN piece LIKE 'S%' THEN (first + substr(piece, 2)::bigint)::text
-             ELSE to_char((start + substr(piece, 2)::float8 * interval '1 ms') AT TIME ZONE 'UTC',
-                          'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') END, '' ORDER BY place)
-      FROM unnest(pieces) WITH ORDINALITY AS t (piece, place)) END
-  $$`
 
 const readTemplate = Effect.fnUntraced(function* (runId: string) {
   const sql = yield* PgClient.PgClient
@@ -107,43 +95,51 @@ interface Column {
   readonly type: string
 }
 
-/** Puts the template's rows of a table, cut into pieces, beside it; answers what copies them for all `bench_copies`. */
+/** Reads the template's rows of a table; answers what copies them for all `bench_copies`. */
 const copier = Effect.fnUntraced(function* (template: TemplateRun, table: Table) {
   const sql = yield* PgClient.PgClient
   const columns = yield* sql<Column>`
     SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
     WHERE attrelid = ${table.name}::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = '' AND attgenerated = ''`
   const texts = columns.map(({ name, type }) =>
-    type === "timestamp with time zone"
-      ? `to_char(${name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${name}`
-      : `${name}::text AS ${name}`
+    type === "timestamp with time zone" ? `${isoText(name)} AS ${name}` : `${name}::text AS ${name}`
   )
   const rows = yield* sql.unsafe<Record<string, string | null>>(
     `SELECT ${texts.join(", ")} FROM ${table.name} WHERE ${table.run} = '${template.runId}'`
   ).unprepared
-  const pieces = ({ name }: Column, text: string | null): Pieces | null => {
-    if (text === null) return null
+  const pieces = ({ name }: Column, text: string): Pieces => {
     if (table.ids?.includes(name)) return ["", "U", ""]
     if (table.seqs?.includes(name)) return ["", `S${Number(text) - template.firstSeq}`, ""]
     return piecesOf(template, text)
   }
-  const held = `bench_${table.name}`
-  yield* sql.unsafe(`DROP TABLE IF EXISTS ${held}`).unprepared
-  const definitions = columns.map(({ name }) => `${name} jsonb`)
-  yield* sql.unsafe(`CREATE UNLOGGED TABLE ${held} (${definitions.join(", ")})`).unprepared
-  for (const row of rows) {
-    const values = columns.map((column) => JSON.stringify(pieces(column, row[column.name] ?? null)))
-    const places = values.map((_, place) => `$${place + 1}::text::jsonb`)
-    yield* sql.unsafe(`INSERT INTO ${held} VALUES (${places.join(", ")})`, values).unprepared
-  }
+  const value = (column: Column, text: string | null): string =>
+    text === null ? `NULL::${column.type}` : `${expressionOf(pieces(column, text))}::${column.type}`
   const names = columns.map(({ name }) => name).join(", ")
-  const cut = columns.map(
-    ({ name }) =>
-      `CASE WHEN jsonb_typeof(${name}) = 'array' THEN ARRAY(SELECT jsonb_array_elements_text(${name})) END AS ${name}`
-  )
-  const filled = columns.map(({ name, type }) => `bench_fill(t.${name}, c.run, c.first, c.start)::${type}`)
+  const values = rows.map((row) => `(${columns.map((column) => value(column, row[column.name] ?? null)).join(", ")})`)
+  if (values.length === 0) return Effect.void
   return sql.unsafe(
-    `WITH t AS MATERIALIZED (SELECT ${cut.join(", ")} FROM ${held})
-     INSERT INTO ${table.name} (${names}) SELECT ${filled.join(", ")} FROM bench_copies c CROSS JOIN t`
+    `INSERT INTO ${table.name} (${names})
+     SELECT t.* FROM bench_copies c CROSS JOIN LATERAL (VALUES ${values.join(", ")}) AS t`
   ).unprepared
 })
+
+const isoText = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** SQL for a text of the copy `c`. The pieces are its own, so the server only joins them. */
+const expressionOf = (pieces: Pieces): string => {
+  const parts = pieces.map((piece, place) => {
+    if (place % 2 === 0) return `'${piece.replaceAll("'", "''")}'`
+    const number = Number(piece.slice(1))
+    switch (piece[0]) {
+      case "R":
+        return "c.run"
+      case "U":
+        return "gen_random_uuid()::text"
+      case "S":
+        return `(c.first + ${number})::text`
+      default:
+        return isoText(`(c.start + ${number} * interval '1 ms')`)
+    }
+  })
+  return `array_to_string(ARRAY[${parts.filter((part) => part !== "''").join(", ")}]::text[], '')`
+}

@@ -32,8 +32,8 @@ export interface FullLogFound {
   readonly reads: ReadonlyArray<ReadFound>
 }
 
-/** The log that the reads of the full one are compared with. Runs. */
-const SMALL_RUNS = 200
+/** The log that the reads of the full one are compared with: as many runs as `Measures` are meant for. */
+const SMALL_RUNS = 2_000
 /** Runs that are asked for by their ids. */
 const ASKED_RUNS = 2_000
 const WARM_UP_SECONDS = 1

@@ -13,6 +13,13 @@ import { type RetentionOptions, retentionSettings } from "./RetentionSettings.ts
 /** From the start of the service to its first sweep. Milliseconds. */
 export const FIRST_SWEEP_DELAY_MS = 10_000
 
+/**
+ * A sweep rests after each batch for so many times as long as the batch took, and for so long at most: what is written
+ * meanwhile shares the database with it.
+ */
+const RESTS = 2
+const LONGEST_REST_MS = 10_000
+
 const MS_PER_HOUR = 3_600_000
 const MS_PER_DAY = 24 * MS_PER_HOUR
 
@@ -26,7 +33,8 @@ export interface Swept {
 
 /**
  * Deletes what is older than the time to live (docs/http.md#retention): terminal runs with everything that belongs to
- * them, audit entries and webhook deliveries. One process sweeps, in batches, until nothing is left.
+ * them, audit entries and webhook deliveries. One process sweeps, in batches with rests between them, until nothing is
+ * left.
  */
 export class Retention extends Context.Service<
   Retention,
@@ -42,12 +50,20 @@ export class Retention extends Context.Service<
         const rows = yield* ExpiredRows
         const metrics = yield* Metrics
 
+        const inRests = Effect.fnUntraced(function* <A, E>(batch: Effect.Effect<A, E>) {
+          const started = yield* Clock.currentTimeMillis
+          const removed = yield* batch
+          const rest = Math.min(((yield* Clock.currentTimeMillis) - started) * RESTS, LONGEST_REST_MS)
+          if (rest > 0) yield* Effect.sleep(rest)
+          return removed
+        })
+
         const removeRuns = Effect.fnUntraced(function* (cutoff: string) {
           let runs = 0
           let events = 0
           let place: ExpiredPlace | undefined
           while (true) {
-            const removed = yield* rows.removeRuns(cutoff, options.batchSize, place)
+            const removed = yield* inRests(rows.removeRuns(cutoff, options.batchSize, place))
             place = removed.place
             if (place === undefined) return { runs, events }
             metrics.retentionRemoved("run", removed.runs)
@@ -63,7 +79,7 @@ export class Retention extends Context.Service<
         ) {
           let total = 0
           while (true) {
-            const removed = yield* removeBatch
+            const removed = yield* inRests(removeBatch)
             if (removed === 0) return total
             metrics.retentionRemoved(kind, removed)
             total += removed

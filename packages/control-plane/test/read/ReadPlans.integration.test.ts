@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import type { RunListQuery } from "@runplane/api"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
@@ -8,6 +9,7 @@ import type { SearchTooSlow } from "../../src/database/search/SearchBudget.ts"
 import type { UnknownCursor } from "../../src/database/search/UnknownCursor.ts"
 import { RunList } from "../../src/log/runs/RunList.ts"
 import { DashboardRepository } from "../../src/read/dashboard/DashboardRepository.ts"
+import { windowOf } from "../../src/read/dashboard/DashboardWindow.ts"
 import { CrossRunEventBlocks } from "../../src/read/events/CrossRunEventBlocks.ts"
 import { CrossRunEvents } from "../../src/read/events/CrossRunEvents.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
@@ -74,8 +76,9 @@ layer(layerReads, { excludeTestServices: true })("documented-fast reads", (it) =
   const overview = (days: number, bucket: "hour" | "day") =>
     Effect.gen(function* () {
       const dashboard = yield* DashboardRepository
-      const from = new Date(Date.now() - days * 86_400_000).toISOString()
-      yield* dashboard.overview({ from, to: undefined, bucket }, {})
+      const now = yield* Clock.currentTimeMillis
+      const from = new Date(now - days * 86_400_000).toISOString()
+      yield* dashboard.overview(windowOf({ from, to: undefined }, bucket, now), {})
     })
 
   type Reads = CrossRunEvents | DashboardRepository | RunList

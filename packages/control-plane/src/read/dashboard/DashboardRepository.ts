@@ -6,7 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { type DashboardWindow, wholeBuckets } from "./DashboardWindow.ts"
+import { dashboardSql, type RunFilter } from "./DashboardSql.ts"
+import type { DashboardWindow } from "./DashboardWindow.ts"
+import { type Latency, RunDurations } from "./RunDurations.ts"
 
 /** Runs and scenarios that an overview lists. */
 export const RECENT_RUNS = 10
@@ -14,11 +16,6 @@ export const TOP_ERRORS = 10
 export const TOP_SCENARIOS = 10
 /** Participants in one answer, those of most runs. */
 export const MAX_AGENTS = 10_000
-
-export interface RunFilter {
-  readonly scenarioRef?: string
-  readonly environment?: string
-}
 
 /** The runs created within one bucket, as they are now. */
 export interface CreatedRuns {
@@ -38,14 +35,6 @@ export interface CreatedRuns {
   /** Milliseconds of all completed runs that have both times, and how many those are. */
   readonly duration: number
   readonly timed: number
-}
-
-/** Milliseconds from start to end of the completed runs that ended within one bucket; `at` is null for all of them. */
-export interface Latency {
-  readonly at: Date | null
-  readonly mean: number
-  /** 50th, 95th and 99th percentile, interpolated. */
-  readonly percentiles: ReadonlyArray<number>
 }
 
 export interface CountAt {
@@ -83,7 +72,7 @@ interface RunPart extends CreatedRuns {
 /**
  * The figures of an overview (docs/http.md#dashboard-figures), aggregated by the database from sums by time
  * (docs/events.md#tallies): what they read is bounded by the number of buckets and of scenarios, and by the runs of the
- * buckets that the window cuts. Only percentiles look at every run, in an index. The log itself is never read.
+ * buckets that the window cuts; the durations of runs are `RunDurations`. The log itself is never read.
  */
 export class DashboardRepository extends Context.Service<
   DashboardRepository,
@@ -97,57 +86,12 @@ export class DashboardRepository extends Context.Service<
     DashboardRepository,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const durations = yield* RunDurations
 
-      /** Of the columns of `r`. */
-      const chosen = ({ environment, scenarioRef }: RunFilter) =>
-        sql.and([
-          ...(scenarioRef === undefined
-            ? []
-            : [sql`(r.source_ref = ${scenarioRef} OR lower(r.scenario_ref) = lower(${scenarioRef}))`]),
-          ...(environment === undefined ? [] : [sql`r.environment = ${environment}`])
-        ])
-      const times = {
-        created: sql`r.created_at`,
-        ended: sql`r.ended_at`,
-        marked: sql`m.ts`
-      } as const
-      type Axis = keyof typeof times
-      const between = (axis: Axis, from: string, to: string | undefined) =>
-        sql.and([
-          sql`${times[axis]} >= ${from}::timestamptz`,
-          ...(to === undefined ? [] : [sql`${times[axis]} < ${to}::timestamptz`])
-        ])
-      const within = (axis: Axis, { from, to }: DashboardWindow) => between(axis, from, to)
-      /** The parts of the window that are in no whole bucket. */
-      const atEdges = (axis: Axis, window: DashboardWindow) => {
-        const { from, to } = wholeBuckets(window)
-        const first = between(axis, window.from, from)
-        return window.to === undefined || to === undefined
-          ? sql`(${first} AND ${within(axis, window)})`
-          : sql`((${first} OR ${between(axis, to, window.to)}) AND ${within(axis, window)})`
-      }
-      const bucket = (axis: Axis, window: DashboardWindow) =>
-        sql`date_trunc(${window.bucket}::text, ${times[axis]}, 'UTC')`
-      /** The buckets of a table of sums `r` that are wholly in the window. */
-      const inside = (window: DashboardWindow) => {
-        const { from, to } = wholeBuckets(window)
-        return sql.and([
-          sql`r.unit = ${window.bucket}`,
-          sql`r.at >= ${from}::timestamptz`,
-          ...(to === undefined ? [] : [sql`r.at < ${to}::timestamptz`])
-        ])
-      }
-
-      /** Runs that have changed since they were added up: what the sums say of them does not count. */
-      const pending = sql`pending AS MATERIALIZED (SELECT DISTINCT run_id FROM tally_changes)`
-      const isPending = sql`r.run_id IN (SELECT run_id FROM pending)`
-      /** The runs that are not in the sums as they are now. */
-      const live = sql`
-        (SELECT c.* FROM pending JOIN run_contributions c USING (run_id) WHERE c.status IN ('completed', 'failed', 'cancelled')
-         UNION ALL SELECT * FROM run_contributions WHERE status IN ('queued', 'starting', 'binding_session', 'running', 'suspended'))`
+      const { atEdges, bucket, bucketOfSums, chosen, inside, isPending, live, pending, within } = dashboardSql(sql)
 
       /** Of one run, `sign` times, with the columns of the sums. */
-      const ofRun = (axis: Axis, window: DashboardWindow, sign: "1" | "-1") => sql`
+      const ofRun = (axis: "created" | "ended", window: DashboardWindow, sign: "1" | "-1") => sql`
         ${bucket(axis, window)}, r.source_ref, r.scenario_ref, r.error_code, ${sql.literal(sign)},
         CASE WHEN r.status IN ('queued', 'starting', 'binding_session') THEN ${sql.literal(sign)} ELSE 0 END,
         CASE WHEN r.status = 'running' THEN ${sql.literal(sign)} ELSE 0 END,
@@ -162,7 +106,7 @@ export class DashboardRepository extends Context.Service<
       const parts = (axis: "created" | "ended", window: DashboardWindow, filter: RunFilter) => sql`
         parts (at, source_ref, scenario_ref, error_code, runs, waiting, running, suspended, completed, failed, cancelled,
                declined, tokens, cost, took, timed) AS MATERIALIZED (
-          SELECT r.at, r.source_ref, r.scenario_ref, r.error_code, r.runs, 0, 0, 0, r.completed, r.failed, r.cancelled,
+          SELECT ${bucketOfSums(window)}, r.source_ref, r.scenario_ref, r.error_code, r.runs, 0, 0, 0, r.completed, r.failed, r.cancelled,
                  r.declined, r.tokens, r.cost, r.took, r.timed
           FROM run_tallies r WHERE r.axis = ${axis} AND ${inside(window)} AND ${chosen(filter)}
           UNION ALL
@@ -196,19 +140,6 @@ export class DashboardRepository extends Context.Service<
         WITH ${pending}, ${parts("ended", window, filter)}
         SELECT at, sum(completed)::int AS count FROM parts GROUP BY at HAVING sum(runs) > 0 ORDER BY at`
 
-      const latencies = (window: DashboardWindow, filter: RunFilter) => sql<Latency>`
-        WITH ${pending}, timed AS (
-          SELECT r.ended_at, r.took FROM tallied_runs r
-          WHERE ${within("created", window)} AND r.took IS NOT NULL AND ${chosen(filter)} AND NOT ${isPending}
-          UNION ALL
-          SELECT r.ended_at, r.took FROM pending JOIN run_contributions r USING (run_id)
-          WHERE ${within("created", window)} AND r.took IS NOT NULL AND ${chosen(filter)}
-        )
-        SELECT ${bucket("ended", window)} AS at, avg(r.took)::float8 / 1000 AS mean,
-               percentile_cont(ARRAY[0.5, 0.95, 0.99]::float8[])
-                 WITHIN GROUP (ORDER BY r.took::float8 / 1000) AS percentiles
-        FROM timed r GROUP BY GROUPING SETS ((1), ()) HAVING count(*) > 0 ORDER BY 1`
-
       const isFiltered = (filter: RunFilter) => filter.scenarioRef !== undefined || filter.environment !== undefined
 
       const counted = sql`
@@ -222,7 +153,7 @@ export class DashboardRepository extends Context.Service<
         FROM event_marks m JOIN runs r ON r.id = m.run_id AND ${chosen(filter)}
         WHERE ${isMark} AND ${within("marked", window)} GROUP BY 1`
       const marksOfAll = (window: DashboardWindow) => sql`
-        SELECT r.at, r.signals, r.decisions, r.positive, r.negative FROM mark_tallies r WHERE ${inside(window)}
+        SELECT ${bucketOfSums(window)} AS at, r.signals, r.decisions, r.positive, r.negative FROM mark_tallies r WHERE ${inside(window)}
         UNION ALL
         SELECT ${bucket("marked", window)}, ${counted} FROM event_marks m
         WHERE m.seq <= (SELECT seq FROM tallied_marks) AND ${isMark} AND ${atEdges("marked", window)} GROUP BY 1
@@ -257,7 +188,7 @@ export class DashboardRepository extends Context.Service<
         const marked = yield* marks(window, filter)
         const rows: OverviewRows = {
           created: runs.filter(({ chart }) => chart === "created"),
-          latencies: yield* latencies(window, filter),
+          latencies: yield* durations.latencies(window, filter),
           throughput: yield* throughput(window, filter),
           signals: marked.flatMap(({ at, signals }) => (signals > 0 ? [{ at, count: signals }] : [])),
           decisions: marked.flatMap(({ at, decisions, outcome }) => (decisions > 0 ? [{ at, count: outcome }] : [])),
@@ -285,7 +216,7 @@ export class DashboardRepository extends Context.Service<
       )
       return DashboardRepository.of({ overview, agents })
     })
-  )
+  ).pipe(Layer.provide(RunDurations.layer))
 }
 
 interface MarksAt {

@@ -1,5 +1,6 @@
 import type { Chart, DashboardCharts, DashboardKpis, DashboardTrends, ScenarioFigures } from "@runplane/api"
-import type { CountAt, CountOf, CreatedRuns, Latency, OverviewRows } from "./DashboardRepository.ts"
+import type { CountAt, CountOf, CreatedRuns, OverviewRows } from "./DashboardRepository.ts"
+import type { Latency } from "./RunDurations.ts"
 
 const sumOf = <A>(rows: ReadonlyArray<A>, value: (row: A) => number): number =>
   rows.reduce((sum, row) => sum + value(row), 0)

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { DashboardQuery } from "@runplane/api"
-import { type DashboardWindow, dashboardWindow, wholeBuckets } from "../../../src/read/dashboard/DashboardWindow.ts"
+import { type DashboardWindow, dashboardWindow, windowOf } from "../../../src/read/dashboard/DashboardWindow.ts"
 
 const now = Date.parse("2026-07-31T12:30:00.000Z")
 const day = "2026-07-30T12:30:00.000Z"
 
 // docs/http.md#dashboard-window
-const rows: ReadonlyArray<readonly [DashboardQuery, DashboardWindow | undefined]> = [
+const rows: ReadonlyArray<readonly [DashboardQuery, Omit<DashboardWindow, "parts"> | undefined]> = [
   [{}, { from: day, to: undefined, bucket: "hour" }],
   [{ window: "1h" }, { from: "2026-07-31T11:30:00.000Z", to: undefined, bucket: "minute" }],
   [{ window: "6h" }, { from: "2026-07-31T06:30:00.000Z", to: undefined, bucket: "minute" }],
@@ -46,25 +46,7 @@ const rows: ReadonlyArray<readonly [DashboardQuery, DashboardWindow | undefined]
 describe("the window of an overview", () => {
   for (const [query, expected] of rows) {
     it(`of ${JSON.stringify(query)} is ${expected === undefined ? "none" : `by ${expected.bucket}`}`, () => {
-      assert.deepStrictEqual(dashboardWindow(query, now), expected)
-    })
-  }
-})
-
-describe("the whole buckets of a window", () => {
-  const rows: ReadonlyArray<
-    readonly [from: string, to: string | undefined, whole: readonly [string, string | undefined]]
-  > = [
-    ["2026-07-30T12:30:00.000Z", undefined, ["2026-07-30T13:00:00.000Z", undefined]],
-    ["2026-07-30T12:30:00.000Z", "2026-07-30T15:30:00.000Z", ["2026-07-30T13:00:00.000Z", "2026-07-30T15:00:00.000Z"]],
-    ["2026-07-30T12:30:00.000Z", "2026-07-30T12:40:00.000Z", ["2026-07-30T12:40:00.000Z", "2026-07-30T12:40:00.000Z"]],
-    ["9999-12-31T23:00:00.000Z", undefined, ["9999-12-31T23:00:00.000Z", undefined]],
-    ["9999-12-31T23:59:59.999Z", undefined, ["infinity", undefined]],
-    ["9999-12-31T23:10:00.000Z", "9999-12-31T23:59:59.999Z", ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"]]
-  ]
-  for (const [from, to, whole] of rows) {
-    it(`from ${from} to ${to ?? "now"} are from ${whole[0]} to ${whole[1] ?? "now"}`, () => {
-      assert.deepStrictEqual(wholeBuckets({ from, to, bucket: "hour" }), { from: whole[0], to: whole[1] })
+      assert.deepStrictEqual(dashboardWindow(query, now), expected && windowOf(expected, expected.bucket, now))
     })
   }
 })

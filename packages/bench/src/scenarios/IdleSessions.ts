@@ -2,6 +2,8 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import { ask } from "../client/Ask.ts"
 import type { Outcome } from "../Figures.ts"
 import { inFreshSurroundings, withControlPlane } from "../FreshWorld.ts"
 import { within } from "../Measurement.ts"
@@ -28,6 +30,8 @@ export interface IdleSessionsFound {
   /** Seconds from the start of a process until its port was open, and until it followed every session. */
   readonly listening: number
   readonly takenUp: number
+  /** Milliseconds of the slowest answer of `/livez` meanwhile. */
+  readonly slowest: number
 }
 
 /** Runs that are opened at the same time. */
@@ -38,6 +42,7 @@ const NANOS_PER_SECOND = 1e9
 const PATIENCE = Duration.minutes(10)
 /** How long is waited for what follows from the end of a run, checkpoints and tallies, and for V8's own work. */
 const AFTERMATH = Duration.seconds(30)
+const PROBE_EVERY = Duration.millis(100)
 
 /**
  * Opens sessions in which nothing happens, looks at the process that follows them, lets another one take them up, and
@@ -100,7 +105,8 @@ const takenUp = Effect.fnUntraced(function* (fleet: Fleet) {
   const runtime = yield* RuntimeProcess
   const started = yield* Clock.monotonicTimeNanos
   const followed = runtime.run({ _tag: "AwaitSubscribed", sessions: fleet.sessions })
-  yield* within("all sessions followed again", followed, PATIENCE)
+  const slowest = yield* Ref.make(0)
+  yield* Effect.raceFirst(within("all sessions followed again", followed, PATIENCE), probing(slowest))
   const seconds = Number((yield* Clock.monotonicTimeNanos) - started) / NANOS_PER_SECOND
   yield* closeFleet(fleet, PATIENCE)
   yield* Effect.sleep(AFTERMATH)
@@ -109,10 +115,19 @@ const takenUp = Effect.fnUntraced(function* (fleet: Fleet) {
   return {
     listening,
     takenUp: listening + seconds,
+    slowest: yield* Ref.get(slowest),
     after: after.residentBytes / BYTES_PER_MIB,
     heapAfter: after.heapBytes / BYTES_PER_MIB
   }
 })
+
+/** Asks whether the process lives, again and again, as whoever restarts a dead one does. */
+const probing = (slowest: Ref.Ref<number>) =>
+  ask("/livez").pipe(
+    Effect.flatMap(({ millis }) => Ref.update(slowest, (most) => Math.max(most, millis))),
+    Effect.andThen(Effect.sleep(PROBE_EVERY)),
+    Effect.forever
+  )
 
 const connections = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -123,7 +138,8 @@ const connections = Effect.gen(function* () {
 })
 
 export const idleSessionsOutcome = (found: IdleSessionsFound): Outcome => {
-  const { after, before, connections, cpu, heapAfter, heapBefore, heapOpen, listening, load, open, takenUp } = found
+  const { after, before, connections, cpu, heapAfter, heapBefore, heapOpen, listening, load, open, slowest, takenUp } =
+    found
   const { aims } = load
   const scenario = `${number(load.sessions)} idle sessions`
   const each = ((open - before) / load.sessions) * 1_024
@@ -133,7 +149,8 @@ export const idleSessionsOutcome = (found: IdleSessionsFound): Outcome => {
       `${scenario}: ${number(open)} MiB (heap ${number(heapOpen)}) after ${number(before)} (${number(heapBefore)}) ` +
       `without one, ${number(each)} KiB each; ${number(after)} MiB (${number(heapAfter)}) after all have ended; ` +
       `${number(cpu * 100)} % of a core over ${load.seconds} s; ${connections} connections; ` +
-      `restart: listening after ${number(listening)} s, all followed after ${number(takenUp)} s`,
+      `restart: listening after ${number(listening)} s, all followed after ${number(takenUp)} s, ` +
+      `/livez answered within ${number(slowest)} ms`,
     figures: [
       { name: "memory", value: open, unit: "MiB", better: "less", ...(aims && { aim: aims.memory }) },
       { name: "of a session", value: each, unit: "KiB", better: "less" },
@@ -146,7 +163,8 @@ export const idleSessionsOutcome = (found: IdleSessionsFound): Outcome => {
         better: "less",
         ...(aims && { aim: aims.connections })
       },
-      { name: "restart", value: takenUp, unit: "s", better: "less", ...(aims && { aim: aims.restart }) }
+      { name: "restart", value: takenUp, unit: "s", better: "less", ...(aims && { aim: aims.restart }) },
+      { name: "slowest probe of a restart", value: slowest, unit: "ms", better: "less" }
     ]
   }
 }

@@ -30,8 +30,9 @@ export interface IdleSessionsFound {
   /** Seconds from the start of a process until its port was open, and until it followed every session. */
   readonly listening: number
   readonly takenUp: number
-  /** Milliseconds of the slowest answer of `/livez` meanwhile. */
+  /** Milliseconds of the slowest answer of `/livez` meanwhile, and MiB of the largest resident set. */
   readonly slowest: number
+  readonly peak: number
 }
 
 /** Runs that are opened at the same time. */
@@ -101,13 +102,14 @@ const openStarted = Effect.fnUntraced(function* (count: number) {
 })
 
 const takenUp = Effect.fnUntraced(function* (fleet: Fleet) {
-  const { listeningAfter, memory } = yield* ControlPlaneProcess
+  const { listeningAfter, memory, usage } = yield* ControlPlaneProcess
   const runtime = yield* RuntimeProcess
   const started = yield* Clock.monotonicTimeNanos
   const followed = runtime.run({ _tag: "AwaitSubscribed", sessions: fleet.sessions })
   const slowest = yield* Ref.make(0)
   yield* Effect.raceFirst(within("all sessions followed again", followed, PATIENCE), probing(slowest))
   const seconds = Number((yield* Clock.monotonicTimeNanos) - started) / NANOS_PER_SECOND
+  const { peakBytes } = yield* usage
   yield* closeFleet(fleet, PATIENCE)
   yield* Effect.sleep(AFTERMATH)
   const after = yield* memory
@@ -116,6 +118,7 @@ const takenUp = Effect.fnUntraced(function* (fleet: Fleet) {
     listening,
     takenUp: listening + seconds,
     slowest: yield* Ref.get(slowest),
+    peak: peakBytes / BYTES_PER_MIB,
     after: after.residentBytes / BYTES_PER_MIB,
     heapAfter: after.heapBytes / BYTES_PER_MIB
   }
@@ -138,8 +141,21 @@ const connections = Effect.gen(function* () {
 })
 
 export const idleSessionsOutcome = (found: IdleSessionsFound): Outcome => {
-  const { after, before, connections, cpu, heapAfter, heapBefore, heapOpen, listening, load, open, slowest, takenUp } =
-    found
+  const {
+    after,
+    before,
+    connections,
+    cpu,
+    heapAfter,
+    heapBefore,
+    heapOpen,
+    listening,
+    load,
+    open,
+    peak,
+    slowest,
+    takenUp
+  } = found
   const { aims } = load
   const scenario = `${number(load.sessions)} idle sessions`
   const each = ((open - before) / load.sessions) * 1_024
@@ -150,7 +166,7 @@ export const idleSessionsOutcome = (found: IdleSessionsFound): Outcome => {
       `without one, ${number(each)} KiB each; ${number(after)} MiB (${number(heapAfter)}) after all have ended; ` +
       `${number(cpu * 100)} % of a core over ${load.seconds} s; ${connections} connections; ` +
       `restart: listening after ${number(listening)} s, all followed after ${number(takenUp)} s, ` +
-      `/livez answered within ${number(slowest)} ms`,
+      `${number(peak)} MiB at most and /livez answered within ${number(slowest)} ms meanwhile`,
     figures: [
       { name: "memory", value: open, unit: "MiB", better: "less", ...(aims && { aim: aims.memory }) },
       { name: "of a session", value: each, unit: "KiB", better: "less" },
@@ -164,6 +180,7 @@ export const idleSessionsOutcome = (found: IdleSessionsFound): Outcome => {
         ...(aims && { aim: aims.connections })
       },
       { name: "restart", value: takenUp, unit: "s", better: "less", ...(aims && { aim: aims.restart }) },
+      { name: "most memory of a restart", value: peak, unit: "MiB", better: "less" },
       { name: "slowest probe of a restart", value: slowest, unit: "ms", better: "less" }
     ]
   }

@@ -1,6 +1,7 @@
 import * as Layer from "effect/Layer"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import { CallerReasons } from "./CallerReasons.ts"
+import { HeapRoom } from "./HeapRoom.ts"
 import { LateCancels } from "./LateCancels.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
@@ -30,7 +31,7 @@ export const layer = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge(Reconciliation.layer),
   Layer.provide(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
-  Layer.provideMerge(Observers.layer),
+  Layer.provideMerge(Observers.layer.pipe(Layer.provide(HeapRoom.layer))),
   Layer.provide(
     layerTracedObserver.pipe(
       Layer.provide(RunObserver.layer),

@@ -11,6 +11,7 @@ import { withoutServices } from "../edge/LeanContext.ts"
 import { endsRun } from "../log/LiveBatch.ts"
 import { LiveEvents } from "../log/LiveEvents.ts"
 import type { Adoption } from "./decide.ts"
+import { HeapRoom } from "./HeapRoom.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { Placement } from "./Placement.ts"
@@ -19,11 +20,15 @@ import { SessionUpdates } from "./SessionUpdates.ts"
 
 /** Runs that others have written and that are to be looked at; a run more is found by the next look at all. */
 const NAMED_RUNS = 10_000
+/** Between two looks for room in the heap. */
+const ROOM_PAUSE = "1 second"
 
 export interface TakingUp {
   readonly done: number
   /** Undefined until they have been counted. */
   readonly of: number | undefined
+  /** Whether the rest waits for memory. */
+  readonly isHeld: boolean
 }
 
 /**
@@ -57,6 +62,7 @@ export class Observers extends Context.Service<
       const updates = yield* SessionUpdates
       const live = yield* LiveEvents
       const placement = yield* Placement
+      const room = yield* HeapRoom
       const fibers = yield* FiberMap.make<RunId, void, never>()
       // In the surroundings of the service: an observer lives as long as its run, and must not hold on to the request
       // that made it, with its body, its answer and its connection.
@@ -91,8 +97,16 @@ export class Observers extends Context.Service<
           run(runId, supervise(runId, adoption, placed), { onlyIfMissing: true })
         })
 
-      /** Observes the run if it is this process's; else the one whose it is hears of it. */
-      const adopt = (runId: RunId) => (isOurs(runId) ? start(runId, "created", Effect.void) : Effect.void)
+      const wake = yield* Queue.sliding<void>(1)
+      /**
+       * Observes the run if it is this process's; else the one whose it is hears of it. Without room in the heap the
+       * run is one of those to be taken up.
+       */
+      const adopt = Effect.fnUntraced(function* (runId: RunId) {
+        if (!isOurs(runId)) return
+        if (settings.recoveryEnabled && (yield* room.isFull)) Queue.offerUnsafe(wake, undefined)
+        else yield* start(runId, "created", Effect.void)
+      })
 
       /** Starts the run's observer and waits until it has found its place, but not for ever. */
       const recover = Effect.fnUntraced(function* (runId: RunId) {
@@ -101,7 +115,9 @@ export class Observers extends Context.Service<
         yield* Effect.timeoutOption(Deferred.await(placed), settings.takeUpPatienceMs)
       })
 
-      let progress: TakingUp | undefined = settings.recoveryEnabled ? { done: 0, of: undefined } : undefined
+      let progress: TakingUp | undefined = settings.recoveryEnabled
+        ? { done: 0, of: undefined, isHeld: false }
+        : undefined
 
       /**
        * Takes up every unfinished run of this process that is not observed: at the start, when shards come, and again
@@ -109,20 +125,37 @@ export class Observers extends Context.Service<
        */
       const takeUp = Effect.gen(function* () {
         const waiting = (yield* runs.unfinished).filter((runId) => !FiberMap.hasUnsafe(fibers, runId) && isOurs(runId))
-        const taking = { done: 0, of: waiting.length }
+        const taking = { done: 0, of: waiting.length, isHeld: false }
         if (taking.of > 0) progress = taking
+        let isTold = false
+        const awaitRoom = Effect.gen(function* () {
+          while (yield* room.isFull) {
+            taking.isHeld = true
+            if (!isTold) {
+              isTold = true
+              yield* Effect.logWarning(
+                `the heap has no room for more runs: ${taking.of - taking.done} wait until others have ended ` +
+                  "(docs/operations.md#memory)"
+              )
+            }
+            yield* Effect.sleep(ROOM_PAUSE)
+          }
+          taking.isHeld = false
+        })
         yield* Effect.forEach(
           waiting,
           (runId) =>
             Effect.ensuring(
-              Effect.suspend(() => (isOurs(runId) ? recover(runId) : Effect.void)),
+              Effect.andThen(
+                awaitRoom,
+                Effect.suspend(() => (isOurs(runId) ? recover(runId) : Effect.void))
+              ),
               Effect.sync(() => (taking.done += 1))
             ),
           { concurrency: settings.takeUpConcurrency, discard: true }
         )
       }).pipe(Effect.ensuring(Effect.sync(() => (progress = undefined))))
 
-      const wake = yield* Queue.sliding<void>(1)
       placement.follow({
         gained: () => Queue.offerUnsafe(wake, undefined),
         leave: (shards) =>

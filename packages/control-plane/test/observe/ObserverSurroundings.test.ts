@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { LiveEvents } from "../../src/log/LiveEvents.ts"
+import { HeapRoom } from "../../src/observe/HeapRoom.ts"
 import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../src/observe/Observers.ts"
@@ -30,6 +31,7 @@ it.effect("an observer holds nothing of the request that made its run", () =>
             )
         }),
         Layer.mock(ObservedRuns, {}),
+        HeapRoom.layer,
         SessionUpdates.layer,
         LiveEvents.layer,
         Layer.mock(Placement, { seat: 1, shards: () => 64, shardOf: () => 1, has: () => true, follow: () => {} }),

@@ -5,6 +5,7 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import { HeapRoom } from "../../src/observe/HeapRoom.ts"
 import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../src/observe/Observers.ts"
@@ -21,12 +22,13 @@ const MANY = 20_000
 const HOUR_MS = 3_600_000
 
 /** Observers that find their place when the latch is opened, and then observe for ever. */
-const layerObservers = (latch: Latch.Latch, observed: Set<RunId>) =>
+const layerObservers = (latch: Latch.Latch, observed: Set<RunId>, isFull: () => boolean = () => false) =>
   Layer.fresh(Observers.layer).pipe(
     Layer.provide([
       ObservedRuns.layer,
       Placement.layer,
       SessionUpdates.layer,
+      Layer.succeed(HeapRoom, { isFull: Effect.sync(isFull) }),
       Layer.succeed(RunObserver, {
         observe: (runId, _, placed) =>
           latch.await.pipe(
@@ -57,13 +59,39 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
       )
       yield* locked.await
       const observers = yield* Effect.provide(Observers, yield* Layer.build(layerObservers(latch, observed)))
-      assert.deepStrictEqual(yield* observers.takingUp, { done: 0, of: undefined })
+      assert.deepStrictEqual(yield* observers.takingUp, { done: 0, of: undefined, isHeld: false })
       yield* readable.open
       yield* until(observers.takingUp, (progress) => progress?.of === runIds.length)
-      assert.deepStrictEqual(yield* observers.takingUp, { done: 0, of: runIds.length })
+      assert.deepStrictEqual(yield* observers.takingUp, { done: 0, of: runIds.length, isHeld: false })
       yield* latch.open
       yield* until(observers.takingUp, (progress) => progress === undefined)
       assert.deepStrictEqual([...observed].sort(), [...runIds].sort())
+    })
+  )
+
+  it.effect("takes up no more runs than the heap has room for, nor new ones, until it has room again", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* sql`UPDATE runs SET status = 'completed'`
+      const [first, ...others] = yield* Effect.forEach([1, 2, 3, 4, 5], () => createRun())
+      assert.isDefined(first)
+      const observed = new Set<RunId>()
+      let room = 2
+      const layer = layerObservers(yield* Latch.make(true), observed, () => observed.size >= room)
+      const observers = yield* Effect.provide(Observers, yield* Layer.build(layer))
+      yield* until(observers.takingUp, (progress) => progress?.isHeld === true)
+      const fresh = yield* createRun()
+      yield* observers.adopt(fresh)
+      const { size } = observed
+      assert.isBelow(size, 4, "those that had begun before it was full are at most as many as begin together")
+      assert.isFalse(observed.has(fresh))
+      room = Number.POSITIVE_INFINITY
+      yield* until(
+        Effect.sync(() => observed.size),
+        (size) => size === 6
+      )
+      assert.deepStrictEqual([...observed].sort(), [first, ...others, fresh].sort())
+      yield* until(observers.takingUp, (progress) => progress === undefined)
     })
   )
 

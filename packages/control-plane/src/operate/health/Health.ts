@@ -111,5 +111,7 @@ const toReadiness = ({ takingUp, ...found }: Found): Readiness => {
   return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
 }
 
-const inWords = ({ done, of }: TakingUp) =>
-  of === undefined ? "looking for unfinished runs" : `taking up ${done} of ${of}`
+const inWords = ({ done, isHeld, of }: TakingUp) => {
+  if (of === undefined) return "looking for unfinished runs"
+  return `taking up ${done} of ${of}${isHeld ? ", waiting for memory" : ""}`
+}

@@ -29,6 +29,7 @@ const READ_AT_ONCE = 100_000
 const CACHE_BYTES = 16 * 1024 * 1024
 const BYTES_PER_DURATION = 8
 const ARRAY_BYTES = 250
+const BYTES_PER_CHARACTER = 2
 
 /** The durations of the runs of one filter that were created in one bucket of the sums. Microseconds. */
 interface Bucket {
@@ -141,7 +142,7 @@ export class RunDurations extends Context.Service<
               const found = bucketOf(row.version, read.get(index + 1) ?? [])
               const key = keyOf(row)
               buckets.push(found)
-              remembered.put(key, found, bytesOf(found) + key.length)
+              remembered.put(key, found, bytesOf(found) + BYTES_PER_CHARACTER * key.length)
             }
           }
           return buckets

@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import {
   ask,
@@ -18,13 +18,20 @@ import {
 } from "./Stage.ts"
 import { followed, ticketFor } from "./Tickets.ts"
 
+const AGREE_MS = 10_000
+
 let decided = ""
 
 beforeAll(startStack)
 afterAll(tearDown)
 
-const lightSays = (page: Page, words: string) =>
-  page.locator("[data-light]").getByText(words).locator("visible=true").first().waitFor()
+/** Late signals may still follow the end of a run, so both are looked at until they agree. */
+const lightCountsAll = (page: Page, runId: string) =>
+  vi.waitFor(async () => {
+    const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${runId}`)).body
+    const counted = page.locator("[data-light]").getByText(`Complete · ${lastEventIndex} events`)
+    assert.isAbove(await counted.locator("visible=true").count(), 0)
+  }, AGREE_MS)
 
 const stateOf = async (id: string) => (await ask("GET", `${CONTROL_PLANE}/runs/${id}/state`)).body
 
@@ -84,8 +91,7 @@ describe("the console in a browser", () => {
     await page.locator("[data-index]").first().waitFor()
     decided = await launched
     await light(page, "complete")
-    const { lastEventIndex } = (await ask("GET", `${CONTROL_PLANE}/runs/${decided}`)).body
-    await lightSays(page, `Complete · ${lastEventIndex} events`)
+    await lightCountsAll(page, decided)
     const { decision, llm, participants } = await stateOf(decided)
     await page.getByText(decision.current.reasons[0]).first().waitFor()
     await page.getByText(decision.current.prompt).first().waitFor()

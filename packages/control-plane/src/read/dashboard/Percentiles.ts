@@ -54,7 +54,8 @@ const together = ({ added, removed }: Parts): Float64Array => {
   })
 }
 
-const joined = (parts: ReadonlyArray<Sorted>): Float64Array => {
+/** All of them in one array, one part behind the other. */
+export const joined = (parts: ReadonlyArray<Sorted>): Float64Array => {
   const all = new Float64Array(lengthOf(parts))
   let place = 0
   for (const { values } of parts) {

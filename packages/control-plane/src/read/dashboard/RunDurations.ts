@@ -6,7 +6,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { makeByteCache } from "../../log/ByteCache.ts"
 import { dashboardSql, type RunFilter } from "./DashboardSql.ts"
 import type { DashboardWindow } from "./DashboardWindow.ts"
-import { countOf, meanOf, type Parts, percentilesOf, type Sorted, sorted } from "./Percentiles.ts"
+import { countOf, joined, meanOf, type Parts, percentilesOf, type Sorted, sorted } from "./Percentiles.ts"
 import { BUCKET_MS, type Bucket as BucketUnit } from "./WindowParts.ts"
 
 /** Milliseconds from start to end of the completed runs that ended within one bucket; `at` is null for all of them. */
@@ -201,13 +201,7 @@ const bucketOf = (version: string, rows: ReadonlyArray<{ readonly ended: Date; r
   const byEnd = new Map(rows.map(({ ended, took }) => [ended.getTime(), sorted(numbersOf(took))]))
   const [only] = byEnd.values()
   if (byEnd.size === 1 && only !== undefined) return { version, all: only, byEnd }
-  const all = new Float64Array([...byEnd.values()].reduce((sum, { values }) => sum + values.length, 0))
-  let place = 0
-  for (const { values } of byEnd.values()) {
-    all.set(values, place)
-    place += values.length
-  }
-  return { version, all: sorted(all.sort()), byEnd }
+  return { version, all: sorted(joined([...byEnd.values()]).sort()), byEnd }
 }
 
 const bytesOf = ({ all, byEnd }: Bucket): number =>

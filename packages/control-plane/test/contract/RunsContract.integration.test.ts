@@ -85,6 +85,12 @@ contract("Runs, creation", [
     400,
     refusedFor("session.metadata.scenarioRef must be shorter than or equal to 512 characters")
   ),
+  create(
+    "takes a policy version of any length",
+    descriptor({ session: { policyVersion: Array.from({ length: 2_000 }, (_, place) => Math.sin(place)).join(" ") } }),
+    202,
+    ACCEPTED
+  ),
   {
     says: "POST /runs/validate checks without creating a run",
     method: "POST",

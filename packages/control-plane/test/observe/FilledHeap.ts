@@ -1,0 +1,24 @@
+import * as Effect from "effect/Effect"
+import { HeapRoom } from "../../src/observe/HeapRoom.ts"
+
+/** Fills its heap, with what lives and with garbage, and says what it hears of the room in it. For HeapRoom.test. */
+const held: Array<ReadonlyArray<number>> = []
+const megabyte = () => Array.from({ length: 131_072 }, (_, place) => place + 0.5)
+const collect = () => globalThis.gc?.()
+
+const program = Effect.gen(function* () {
+  const { isFull } = yield* HeapRoom
+  const say = (when: string) => Effect.map(isFull, (full) => console.log(`${when}: ${full ? "full" : "room"}`))
+  // What is told of a collection is told in a turn of its own.
+  const collected = Effect.andThen(Effect.sync(collect), Effect.sleep("100 millis"))
+  yield* say("at first")
+  while (held.length < 160) held.push(megabyte())
+  yield* collected
+  yield* say("with much that lives")
+  held.length = 0
+  yield* say("with much garbage")
+  yield* collected
+  yield* say("when it is collected")
+}).pipe(Effect.provide(HeapRoom.layer), Effect.scoped)
+
+Effect.runFork(program)

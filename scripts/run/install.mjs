@@ -14,6 +14,7 @@ import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { fail, runToEnd, say, windows } from "./processes.mjs"
+import { causeOf, packageManagerSettings, registryOf } from "./registry.mjs"
 
 const PNPM = "12.21.0"
 
@@ -67,7 +68,16 @@ export const ensureWritable = (purpose) => {
   }
 }
 
-const run = (command, args, cwd) => runToEnd(command, args, { cwd, env: { ...process.env, ...home(), CI: "true" } })
+/** A fetch that takes long or fails names the registry, since the command itself is silent until it ends. */
+const run = (command, args, cwd) => {
+  const registry = registryOf(process.env)
+  return runToEnd(command, args, {
+    cwd,
+    env: { ...packageManagerSettings(process.env), ...home(), CI: "true" },
+    waiting: `fetching from ${registry}`,
+    explain: (output) => causeOf(output, registry)
+  })
+}
 
 const ensurePnpm = async () => {
   if (existsSync(pnpm)) return
@@ -77,7 +87,9 @@ const ensurePnpm = async () => {
     join(tools, "package.json"),
     JSON.stringify({ private: true, allowScripts: { [`pnpm@${PNPM}`]: true } })
   )
-  await run("npm", ["install", "--prefix", tools, "--no-save", "--no-audit", "--no-fund", `pnpm@${PNPM}`], root)
+  // An outer `npm start --silent` would silence the errors of this npm as well.
+  const quiet = ["--no-save", "--no-audit", "--no-fund", "--loglevel=error"]
+  await run("npm", ["install", "--prefix", tools, ...quiet, `pnpm@${PNPM}`], root)
 }
 
 /** Installs a selection of the locked dependencies in this checkout, or in a copy of its manifests. */

@@ -25,8 +25,14 @@ export const guarded = (command, args, options) => {
   return child
 }
 
-/** Runs a program to its end; its output is shown when it fails, and that ends us. */
-export const runToEnd = (command, args, options) =>
+/** A program that runs longer says so, and again after each such period. Milliseconds. */
+const WAITING_PERIOD = 10_000
+
+/**
+ * Runs a program to its end. Its output is shown when it fails, and the failure ends this process, with the line that
+ * `explain` makes of the output, if it returns one. `waiting` names what a long run is doing.
+ */
+export const runToEnd = (command, args, { explain = () => undefined, waiting, ...options }) =>
   new Promise((resolve) => {
     let output = ""
     const child = guarded(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })
@@ -35,10 +41,19 @@ export const runToEnd = (command, args, options) =>
         output += text
       })
     }
+    const started = performance.now()
+    const timer =
+      waiting === undefined
+        ? undefined
+        : setInterval(
+            () => say(`still ${waiting} (${Math.round((performance.now() - started) / 1000)} s)`),
+            WAITING_PERIOD
+          )
     child.on("error", (error) => fail(`cannot run ${command}: ${error.message}`))
     child.on("close", (code, signal) => {
+      clearInterval(timer)
       if (code === 0) return resolve()
       process.stderr.write(output)
-      fail(`${command} ${args.join(" ")} ended with ${signal ?? `exit code ${code}`}`)
+      fail(explain(output) ?? `${command} ${args.join(" ")} ended with ${signal ?? `exit code ${code}`}`)
     })
   })

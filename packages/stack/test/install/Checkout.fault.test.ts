@@ -1,12 +1,20 @@
-import { existsSync, readFileSync } from "node:fs"
-import { assert, layer } from "@effect/vitest"
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { assert, layer, it as test } from "@effect/vitest"
+import { temporaryFolder } from "@runplane/postgres"
 import { until } from "@runplane/testing"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { copyOfCheckout, foreignPrograms, megabytes, npmStart, portSettings } from "../support/CheckoutCopy.ts"
 import { descendants, isRunning } from "../support/Processes.ts"
+import { refusingRegistry } from "../support/RefusingRegistry.ts"
 import { untilGone } from "../support/StackRuns.ts"
+
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url))
+/** The folder of the package manager in `.tools/`, which the run of these tests has brought. */
+const PNPM = readdirSync(join(ROOT, ".tools")).find((name) => name.startsWith("pnpm-")) ?? "pnpm"
 
 /** All that `npm start` puts into a checkout, the checkout included, without the data. MB. */
 const LIMIT_MB = 350
@@ -81,3 +89,37 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("npm start in
     })
   )
 })
+
+/** Caches of npm and pnpm that hold nothing, as on a new machine. */
+const emptyCaches = Effect.map(temporaryFolder, (folder) => ({ npm_config_cache: folder, XDG_DATA_HOME: folder }))
+
+test.live("a start without its registry ends soon, with one line that names the registry and the cause", () =>
+  Effect.gen(function* () {
+    const folder = yield* copyOfCheckout
+    const npm = yield* npmStart(folder, {
+      ...(yield* emptyCaches),
+      npm_config_registry: "http://user:secret@127.0.0.1:9/"
+    })
+    assert.strictEqual(yield* npm.code, 1)
+    const lines = npm.told.stderr.trim().split("\n")
+    assert.match(
+      lines.at(-1) ?? "",
+      /^runplane: the npm registry http:\/\/127\.0\.0\.1:9\/ cannot be used: the connection was refused\. .*npm_config_registry$/
+    )
+  }).pipe(Effect.scoped, Effect.timeout("40 seconds"))
+)
+
+test.live("npm and pnpm both fetch from the registry that npm_config_registry names", () =>
+  Effect.gen(function* () {
+    const registry = yield* refusingRegistry
+    const settings = { ...(yield* emptyCaches), npm_config_registry: registry.url }
+    const withoutPnpm = yield* npmStart(yield* copyOfCheckout, settings)
+    assert.strictEqual(yield* withoutPnpm.code, 1)
+    assert.include(registry.requested.splice(0).join("\n"), "/pnpm")
+    const folder = yield* copyOfCheckout
+    cpSync(join(ROOT, ".tools", PNPM), join(folder, ".tools", PNPM), { recursive: true, verbatimSymlinks: true })
+    const withPnpm = yield* npmStart(folder, settings)
+    assert.strictEqual(yield* withPnpm.code, 1)
+    assert.match(registry.requested.join("\n"), /\/-\/\S+\.tgz/)
+  }).pipe(Effect.scoped)
+)

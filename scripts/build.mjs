@@ -7,7 +7,7 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { operationsModule } from "./build/operations.mjs"
-import { EMBEDDED, writePrograms } from "./build/programs.mjs"
+import { EMBEDDED, NODE as SERVICES_NODE, writePrograms } from "./build/programs.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, "dist")
@@ -21,7 +21,7 @@ const catalog = Object.fromEntries(
 )
 
 /** Node of the services and of everything in one; the Promise client runs on older ones. */
-const NODE = ">=22.19"
+const NODE = `>=${SERVICES_NODE.major}.${SERVICES_NODE.minor}`
 const CLIENT_NODE = ">=20"
 
 const run = (command, args) => {
@@ -91,7 +91,17 @@ const manifest = (folder, fields) => {
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
 }
 
-const readme = (folder, title, text) => write(join(folder, "README.md"), `# ${title}\n\n${text}\n`)
+/** The page of a package on npm, from `build/readme/`. `{{example}}` stands for the lines of docs/clients.md. */
+const readme = (folder, name) => {
+  const text = readFileSync(join(root, "scripts/build/readme", `${name}.md`), "utf8")
+  const [, example] = /```ts\n(import \{ createControlPlane[^`]*)```/.exec(
+    readFileSync(join(root, "docs/clients.md"), "utf8")
+  ) ?? [undefined, ""]
+  write(
+    join(folder, "README.md"),
+    text.replace("{{example}}", () => example)
+  )
+}
 
 /** The pinned version of each dependency that a package's sources name. */
 const pinned = (names) =>
@@ -129,11 +139,7 @@ const buildDomain = () => {
     exports: { ".": { types: "./lib/index.d.ts", default: "./lib/index.js" } },
     dependencies: pinned(["effect"])
   })
-  readme(
-    folder,
-    "@runplane/domain",
-    "Events, state, metrics and policies of Runplane as pure functions over Effect Schema."
-  )
+  readme(folder, "domain")
 }
 
 /** The Promise client, made for the OpenAPI documents, and the client for users of Effect. */
@@ -167,11 +173,7 @@ const buildClient = () => {
     peerDependencies: { "@runplane/domain": version, ...pinned(["effect"]) },
     peerDependenciesMeta: { "@runplane/domain": { optional: true }, effect: { optional: true } }
   })
-  readme(
-    folder,
-    "@runplane/client",
-    "`@runplane/client` uses `fetch` and nothing else. `@runplane/client/effect` is the client for programs with Effect; it needs\n`effect`, `@runplane/domain` and Node 22.19 or later."
-  )
+  readme(folder, "client")
 }
 
 /** The contracts for other languages: OpenAPI documents and protobuf files. */
@@ -188,11 +190,7 @@ const buildContracts = () => {
     files: ["openapi", "proto"],
     exports: { "./openapi/*.json": "./openapi/*.json", "./proto/*": "./proto/*" }
   })
-  readme(
-    folder,
-    "@runplane/contracts",
-    "OpenAPI 3.1 documents of both services, and the protobuf files of the runtime protocol."
-  )
+  readme(folder, "contracts")
 }
 
 /** Everything in one: the command line, the services, the sandbox, the packs. */
@@ -208,7 +206,7 @@ const buildRunplane = async () => {
     exports: {},
     dependencies: pinned([EMBEDDED])
   })
-  readme(folder, "runplane", "`npx runplane dev` starts everything on this machine and shows one example run.")
+  readme(folder, "runplane")
 }
 
 buildDomain()

@@ -4,14 +4,14 @@
 //   FOLDER/lib/control-plane.js, launcher.js, sandbox.js, all-in-one.js, runplane.js
 //
 // --with NAME=FILE bundles one more program of this project with them, --no-database leaves the embedded PostgreSQL
-// out.
+// out, --no-console the web console.
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { addDatabase, PROGRAMS, writePrograms } from "./build/programs.mjs"
 
-const USAGE = "usage: npm run bundle -- [FOLDER] [--with NAME=FILE] [--no-database]"
+const USAGE = "usage: npm run bundle -- [FOLDER] [--with NAME=FILE] [--no-database] [--no-console]"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -26,6 +26,7 @@ const read = () => {
       allowPositionals: true,
       options: {
         with: { type: "string", multiple: true, default: [] },
+        "no-console": { type: "boolean", default: false },
         "no-database": { type: "boolean", default: false }
       }
     })
@@ -51,6 +52,6 @@ if (existsSync(folder)) {
   if (readdirSync(folder).length > 0 && !existsSync(join(folder, "lib/LICENSES.txt")))
     refuse(`${folder} holds something else; name a new folder, or one that was made so before`)
 }
-await writePrograms(folder, { ...PROGRAMS, ...further })
+await writePrograms(folder, { programs: { ...PROGRAMS, ...further }, withConsole: !values["no-console"] })
 if (!values["no-database"]) addDatabase(folder)
 console.log(folder)

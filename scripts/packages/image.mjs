@@ -1,8 +1,8 @@
 // What the build stage of docker/Dockerfile does, in a folder of this machine: the files that .dockerignore lets
 // through, and the stage's commands with other places in them.
-import { cpSync, mkdirSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { root, run } from "./support.mjs"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { copyFiles, root, run, trackedFiles } from "./support.mjs"
 
 /** The tracked files and folders that .dockerignore names after `!`, without what it names after that. */
 const context = () => {
@@ -11,11 +11,7 @@ const context = () => {
   const refused = lines.filter((line) => line.startsWith("**/")).map((line) => line.slice(3))
   const isRefused = (part) =>
     refused.some((name) => (name.startsWith("*") ? part.endsWith(name.slice(1)) : part === name))
-  // What is new and not committed yet belongs to it as well.
-  const tracked = run("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root }).stdout
-  return tracked
-    .trim()
-    .split("\n")
+  return trackedFiles()
     .filter((file) => wanted.some((name) => file === name || file.startsWith(`${name}/`)))
     .filter((file) => !file.split("/").some(isRefused))
 }
@@ -23,10 +19,7 @@ const context = () => {
 /** Makes the image's /app at `app`, as the build stage does, with the Node and npm of the path. */
 export const buildApp = (folder, app, env) => {
   const source = join(folder, "source")
-  for (const file of context()) {
-    mkdirSync(dirname(join(source, file)), { recursive: true })
-    cpSync(join(root, file), join(source, file))
-  }
+  copyFiles(context(), source)
   const dockerfile = readFileSync(join(root, "docker/Dockerfile"), "utf8")
   const [, version] = /^ARG PNPM_VERSION=(\S+)/m.exec(dockerfile)
   const [stage] = dockerfile.split(/^FROM .*BASE_IMAGE/m)

@@ -5,7 +5,7 @@ import { createServer } from "node:http"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { buildApp } from "./image.mjs"
-import { background, freePort, run, say, startStack, step } from "./support.mjs"
+import { background, freePort, root, run, say, startStack, step } from "./support.mjs"
 
 /** A start on a busy machine. Milliseconds. */
 const LIMIT = 60_000
@@ -25,6 +25,12 @@ const textOf = async (url) => {
   const text = await answer.text()
   if (answer.status !== 200) throw new Error(`${url}: ${answer.status} ${text}`)
   return text
+}
+
+/** A folder as a compressed archive, in MB. */
+const compressedSize = (folder) => {
+  const { stdout } = run("sh", ["-c", 'tar -C "$1" -cf - . | gzip | wc -c', "sh", folder])
+  return Number(stdout) / 1_000_000
 }
 
 const endsWell = async (name, program) => {
@@ -127,6 +133,12 @@ export const testImagePrograms = async (folder, env) => {
   step("building the image's folder as the Dockerfile does")
   buildApp(folder, app, env)
   say("the Dockerfile's build stage makes /app from what .dockerignore lets through")
+  const size = compressedSize(app)
+  const documented = Number(/([\d.]+) MB compressed/.exec(readFileSync(join(root, "docker/README.md"), "utf8"))?.[1])
+  if (!(Math.abs(size / documented - 1) < 0.1)) {
+    throw new Error(`docker/README.md says ${documented} MB compressed, and it is ${size.toFixed(1)} MB`)
+  }
+  say(`it has ${size.toFixed(1)} MB compressed; docker/README.md says ${documented}`)
 
   const { DATABASE_URL: _, RUNTIME_ADDRESS: __, AUTH_API_KEYS: ___, ...inherited } = env
   const own = { ...inherited, HOST: "127.0.0.1", NODE_ENV: "production" }

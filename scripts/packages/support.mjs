@@ -1,6 +1,6 @@
 // What the test of the packages does again and again: runs programs with a limit, installs, and starts a stack.
 import { spawn, spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { freemem, loadavg, totalmem } from "node:os"
 import { delimiter, dirname, join } from "node:path"
@@ -47,6 +47,20 @@ export const run = (command, args, { expected = 0, ...options } = {}) => {
   throw new Error(
     `${command} ${args.join(" ")} ended with ${how}\n${lastLines(result.stdout)}\n${lastLines(result.stderr)}`
   )
+}
+
+/** The files that a clone of this checkout would hold, and those that are not committed yet. */
+export const trackedFiles = () =>
+  run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root })
+    .stdout.split("\0")
+    .filter((file) => file !== "" && existsSync(join(root, file)))
+
+/** Copies files of this checkout into a folder, under the same names. */
+export const copyFiles = (files, folder) => {
+  for (const file of files) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    cpSync(join(root, file), join(folder, file), { verbatimSymlinks: true })
+  }
 }
 
 /** A registry that does not answer once is asked again, by npm and once more by us. */

@@ -11,7 +11,7 @@ const SOURCES = ["packages/console", "packages/api", "packages/domain"]
 const NOT_SOURCES = new Set(["node_modules", "dist", "test", "openapi", "screenshots"])
 /** Whether a script serves the console; of the command line, two commands do. */
 const servesConsole = (script, [command]) =>
-  ["start:app", "bundle:all", "console:all"].includes(script) ||
+  ["start:app", "build:all", "bundle:all", "console:all"].includes(script) ||
   (script === "runplane:app" && ["dev", "serve"].includes(command))
 const DIST = join("packages", "console", "dist")
 

@@ -20,7 +20,7 @@ const bundled = Effect.gen(function* () {
     (made) => Effect.promise(() => rm(made, { recursive: true, force: true }))
   )
   const programs = join(folder, "programs")
-  const args = [BUNDLER, programs, "--no-database", "--with", `${NAME}=${fileURLToPath(SOURCES)}`]
+  const args = [BUNDLER, programs, "--no-console", "--no-database", "--with", `${NAME}=${fileURLToPath(SOURCES)}`]
   yield* Effect.promise(() => promisify(execFile)(process.execPath, args))
   return {
     entry: pathToFileURL(join(programs, "lib", `${NAME}.js`)),

@@ -88,14 +88,16 @@ const NOTHING = Statement.fragment([])
 /** The statement with which the transaction of a group of appends begins. */
 export const makeOpening = (sql: PgClient.PgClient) => {
   /**
-   * Stores the messages of the locked runs that the log does not have yet. A rejected message leaves its id free, so
-   * its later acceptance is new and takes its place.
+   * Stores the messages of the locked runs that the log does not have yet, in the order of the rows, which their
+   * ordinals keep. A rejected message leaves its id free, so its later acceptance is new and takes its place.
    */
   const insertMessages = (rows: MessageRows) => sql`
     INSERT INTO outbound_messages (run_id, message_id, accepted, message)
-    SELECT m.* FROM unnest(${rows.runId}::text[]::uuid[], ${rows.messageId}::text[], ${rows.accepted}::bool[],
-                           ${rows.json}::text[]::json[]) AS m (run_id, message_id, accepted, message)
+    SELECT m.run_id, m.message_id, m.accepted, m.message
+    FROM unnest(${rows.runId}::text[]::uuid[], ${rows.messageId}::text[], ${rows.accepted}::bool[],
+                ${rows.json}::text[]::json[]) WITH ORDINALITY AS m (run_id, message_id, accepted, message, place)
     JOIN head ON head.id = m.run_id
+    ORDER BY m.place
     ON CONFLICT (run_id, message_id) DO UPDATE SET accepted = true, message = excluded.message
     WHERE excluded.accepted AND NOT outbound_messages.accepted
     RETURNING run_id, message_id, accepted`

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { draftEvent, type EventDraft, type KnownEvent } from "./events/CanonicalEvent.ts"
 
 export const OutboundMessageCategory = Schema.Literals(["kickoff", "signal", "context_update", "message"])
 export type OutboundMessageCategory = typeof OutboundMessageCategory.Type
@@ -40,3 +41,41 @@ export const outboundCategoryOf = (messageType: string): OutboundMessageCategory
       return "message"
   }
 }
+
+/** What an event does to the messages that a run lists: one more, or one in the position of a refused one. */
+export interface OutboundChange {
+  readonly status: "accepted" | "rejected"
+  readonly replacesRejected: boolean
+}
+
+/**
+ * The one rule of what counts as an outbound message (docs/events.md#repeated-messages): each message id once, an
+ * acceptance over a refusal. Undefined for an event that lists nothing: it names no message, acknowledges one, or
+ * refuses one that is listed already.
+ */
+export const outboundChangeOf = (event: KnownEvent): OutboundChange | undefined => {
+  switch (event.type) {
+    case "message.received": {
+      const { messageId, repeated = false } = event.data
+      return messageId === "" ? undefined : { status: "accepted", replacesRejected: repeated }
+    }
+    case "message.sent":
+      return event.data.ok ? undefined : refusalOf(event.data)
+    case "message.send_failed":
+      return refusalOf(event.data)
+    default:
+      return undefined
+  }
+}
+
+const refusalOf = (data: {
+  readonly messageId: string | undefined
+  readonly repeated: boolean | undefined
+}): OutboundChange | undefined =>
+  data.repeated === true || (data.messageId ?? "") === "" ? undefined : { status: "rejected", replacesRejected: false }
+
+/** The draft with the mark that another frame of the run brings its message; drafts of other types stay as they are. */
+export const repeatedMessage = (draft: EventDraft): EventDraft =>
+  draft.type === "message.received" || draft.type === "message.sent" || draft.type === "message.send_failed"
+    ? draftEvent(draft.type, draft, { ...draft.recorded.data, repeated: true })
+    : draft

@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
@@ -47,12 +48,25 @@ export const listPage = <Key, Row, E>(
 
 /**
  * An answer that may be long. Its first piece is read by the caller, so that failures still become proper answers; what
- * follows is read as the client takes it, so that the length of the answer costs no memory.
+ * follows is read as the client takes it, so that the length of the answer costs no memory. A later failure cuts the
+ * connection.
  */
 export const jsonPages = <E>(first: TextPage<E>): HttpServerResponse.HttpServerResponse => {
   if (first.next === undefined) return jsonText(first.text)
   const rest = Stream.paginate(first.next, (read) =>
     Effect.map(read, (page) => [[page.text], Option.fromUndefinedOr(page.next)] as const)
   )
-  return HttpServerResponse.stream(Stream.encodeText(Stream.concat(Stream.succeed(first.text), rest)), { contentType })
+  const text = Stream.concat(Stream.succeed(first.text), rest)
+  return HttpServerResponse.stream(Stream.encodeText(cutOnFailure("an answer")(text)), { contentType })
 }
+
+/**
+ * The content of an answer that is made as the client takes it. What fails on the way cuts the connection, so that a
+ * part cannot be taken for the whole, and is logged: `what` names the answer.
+ */
+export const cutOnFailure =
+  (what: string) =>
+  <A, E, R>(content: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
+    Stream.tapCause(content, (cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning(`${what} was cut`, cause)
+    )

@@ -140,7 +140,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
       else decisions.push(decided)
     }
     // What nobody has used belongs to refused appends: kept, it would make the rightful append look like a repetition.
-    if (fresh.size > 0) yield* rows.forgetMessages([...fresh.keys()])
+    if (fresh.size > 0) yield* rows.forgetMessages(fresh)
     const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
     const further = count > seqs.length ? yield* rows.allocate(count - seqs.length) : []
     const places = { seqs: [...seqs, ...further], ids: yield* ids.uuids(count), next: 0 }

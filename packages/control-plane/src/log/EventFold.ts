@@ -6,7 +6,8 @@ import {
   type KnownEvent,
   type OutboundMessageDraft,
   placeEvent,
-  type RunStatus
+  type RunStatus,
+  repeatedMessage
 } from "@runplane/domain"
 import {
   type AppendRefusal,
@@ -18,7 +19,7 @@ import {
 import { type Checkpoint, NO_CHECKPOINT } from "./Checkpoint.ts"
 import { emptyProjected, projectAndMeasure } from "./LogFold.ts"
 import type { EventRows } from "./LogRows.ts"
-import type { LockedHead, MessageRows } from "./OpeningRows.ts"
+import type { LockedHead, MessageRows, StoredAs } from "./OpeningRows.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"
 import type { Projected } from "./Projected.ts"
 import { participantsOf, type RememberedRun } from "./ProjectionCache.ts"
@@ -114,10 +115,10 @@ export const messageRows = (appends: ReadonlyArray<QueuedAppend>): MessageRows =
 }
 
 /**
- * Messages that the database did not have, and whether it has stored them as accepted now. A key is used up by the
- * first frame that says the same of its message.
+ * Messages that the database did not have as they are now. A key is used up by the first frame that says the same of
+ * its message.
  */
-export type FreshMessages = Map<string, boolean>
+export type FreshMessages = Map<string, StoredAs>
 
 /**
  * Decides, under the run's lock, what an append adds: duplicates dropped, the cursor compared, the change of status
@@ -167,15 +168,22 @@ const firstSights = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>): Rea
     return isFirst
   })
 
+const asRepeated = (frame: PreparedFrame): PreparedFrame => ({ ...frame, drafts: frame.drafts.map(repeatedMessage) })
+
 const takeFrames = ({ frames, request }: QueuedAppend, run: RunInProgress, fresh: FreshMessages) => {
-  const taken = frames.filter((frame) => {
+  const taken = frames.flatMap((frame) => {
     const key = runMessageKey(request.runId, frame)
-    if (key === undefined) return true
-    if (frame.ordinal || frame.ambient) return fresh.delete(key)
-    // What the runtime says of a message that it has refused is not a message of its own, and leaves the message new
-    // for the frame that brings it later.
-    if (fresh.get(key) === false) fresh.delete(key)
-    return true
+    if (key === undefined) return [frame]
+    const stored = fresh.get(key)
+    if (frame.ordinal || frame.ambient) {
+      fresh.delete(key)
+      if (stored === undefined) return []
+      return [stored === "accepted instead" ? asRepeated(frame) : frame]
+    }
+    // What the runtime says of a message that it has refused leaves the message new for the frame that brings it later.
+    if (stored !== "rejected") return [asRepeated(frame)]
+    fresh.delete(key)
+    return [frame]
   })
   // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
   run.cursor += taken.filter(({ ordinal }) => ordinal).length

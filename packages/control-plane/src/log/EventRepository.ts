@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { RunId } from "@runplane/domain"
+import { RunId } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -38,24 +38,35 @@ export interface EventSlice {
   readonly isLast: boolean
 }
 
+/** Events of several runs. */
+export interface EventPageOfRuns extends EventPage {
+  /** The runs of the events, each once. */
+  readonly runIds: ReadonlyArray<RunId>
+}
+
 interface Row {
   readonly seq: bigint
   readonly index: number
+  readonly run_id: string
   readonly json: string
 }
 
 const toStored = (row: Row): StoredEvent => ({ seq: Number(row.seq), index: row.index, json: row.json })
 
-const toPage = ({ isCut, rows }: BoundedRows<Row>): EventPage => ({ events: rows.map(toStored), isCut })
+const toPage = ({ isCut, rows }: BoundedRows<Row>): EventPageOfRuns => ({
+  events: rows.map(toStored),
+  isCut,
+  runIds: [...new Set(rows.map((row) => row.run_id))].map((id) => RunId.make(id))
+})
 
 /** The page of the events whose seqs a statement selects, in their order. */
-export const readEvents = (sql: PgClient.PgClient, seqs: Fragment): Effect.Effect<EventPage, SqlError> =>
+export const readEvents = (sql: PgClient.PgClient, seqs: Fragment): Effect.Effect<EventPageOfRuns, SqlError> =>
   Effect.map(
     readBounded<Row>(sql, {
       keys: sql`ARRAY(${seqs})`,
       from: sql`canonical_events AS event`,
       isOf: (seq) => sql`event.seq = ${seq}`,
-      columns: sql`event.seq, event.index, event.event::text AS json`,
+      columns: sql`event.seq, event.index, event.run_id::text AS run_id, event.event::text AS json`,
       large: ["event.event"]
     }),
     toPage
@@ -65,7 +76,7 @@ export const readEvents = (sql: PgClient.PgClient, seqs: Fragment): Effect.Effec
 export class EventRepository extends Context.Service<
   EventRepository,
   {
-    readonly page: (runId: RunId, filter: EventFilter, limit: number) => Effect.Effect<EventPage, SqlError>
+    readonly page: (runId: RunId, filter: EventFilter, limit: number) => Effect.Effect<EventPageOfRuns, SqlError>
     /**
      * The next events of a run, bounded in number and in bytes, whatever their size: a reader of the whole log holds
      * one slice at a time.

@@ -8,7 +8,7 @@ import { isBadArgument } from "../database/SqlFailures.ts"
 import type { CommittedEvent } from "./AppendRequest.ts"
 import { MAX_CHECKPOINT_BYTES } from "./Checkpoint.ts"
 import type { SessionRows, StatusRows } from "./ConsequenceRows.ts"
-import { makeOpening } from "./OpeningRows.ts"
+import { makeOpening, type StoredAs } from "./OpeningRows.ts"
 
 /** Events and frames to be written, column by column: each array is one parameter of one `unnest`. */
 export interface EventRows {
@@ -116,13 +116,24 @@ const make = Effect.gen(function* () {
       FROM run_heads h LEFT JOIN projections p USING (run_id) LEFT JOIN run_metrics m USING (run_id)
       WHERE h.run_id = ANY(${runIds}::text[]::uuid[])`
 
-  /** Takes back messages that were stored for nothing; the keys are those that `open` answers. */
-  const forgetMessages = (keys: ReadonlyArray<string>) => {
-    const parts = keys.map((key) => [key.slice(0, UUID_LENGTH), key.slice(UUID_LENGTH + 1)] as const)
+  /**
+   * Takes back messages that were stored for nothing; the keys are those that `open` answers. The row of a rejection
+   * stays, and leaves its id free again.
+   */
+  const forgetMessages = (fresh: ReadonlyMap<string, StoredAs>) => {
+    const keys = [...fresh.keys()]
     return sql`
-      DELETE FROM outbound_messages m
-      USING unnest(${parts.map(([runId]) => runId)}::text[]::uuid[], ${parts.map(([, id]) => id)}::text[]) AS k (run_id, message_id)
-      WHERE m.run_id = k.run_id AND m.message_id = k.message_id`
+      WITH taken_back AS (
+        SELECT * FROM unnest(${keys.map((key) => key.slice(0, UUID_LENGTH))}::text[]::uuid[],
+                             ${keys.map((key) => key.slice(UUID_LENGTH + 1))}::text[],
+                             ${[...fresh.values()].map((stored) => stored === "accepted instead")}::bool[])
+                      AS k (run_id, message_id, was_rejected)
+      ), rejected_again AS (
+        UPDATE outbound_messages m SET accepted = false FROM taken_back k
+        WHERE k.was_rejected AND m.run_id = k.run_id AND m.message_id = k.message_id
+      )
+      DELETE FROM outbound_messages m USING taken_back k
+      WHERE NOT k.was_rejected AND m.run_id = k.run_id AND m.message_id = k.message_id`
   }
 
   /**

@@ -43,8 +43,8 @@ export interface Opening {
 export interface Opened {
   /** Of the runs that are locked now. */
   readonly heads: ReadonlyMap<string, LockedHead>
-  /** Messages that were new, as `runId messageId`, and whether they are stored as accepted. */
-  readonly fresh: Map<string, boolean>
+  /** Messages that were new, as `runId messageId`. */
+  readonly fresh: Map<string, StoredAs>
   /** The places, ascending; none when no run could be locked. */
   readonly seqs: ReadonlyArray<number>
 }
@@ -79,26 +79,31 @@ interface LockRow {
   readonly status_revision: number
 }
 
+/** How a message was stored: new, or accepted in the row of its rejection. */
+export type StoredAs = "accepted" | "rejected" | "accepted instead"
+
 /** Marks of new messages. */
-const ACCEPTED = "+"
-const REJECTED = "-"
+const MARKS: Readonly<Record<string, StoredAs>> = { "+": "accepted", "-": "rejected", "!": "accepted instead" }
 
 const NOTHING = Statement.fragment([])
 
 /** The statement with which the transaction of a group of appends begins. */
 export const makeOpening = (sql: PgClient.PgClient) => {
   /**
-   * Stores the messages of the locked runs that the log does not have yet. A rejected message leaves its id free, so
-   * its later acceptance is new and takes its place.
+   * Stores the messages of the locked runs that the log does not have yet, in the order of the rows, which their
+   * ordinals keep. A rejected message leaves its id free, so its later acceptance is new and takes its row; `xmax` is
+   * zero in an inserted row only.
    */
   const insertMessages = (rows: MessageRows) => sql`
     INSERT INTO outbound_messages (run_id, message_id, accepted, message)
-    SELECT m.* FROM unnest(${rows.runId}::text[]::uuid[], ${rows.messageId}::text[], ${rows.accepted}::bool[],
-                           ${rows.json}::text[]::json[]) AS m (run_id, message_id, accepted, message)
+    SELECT m.run_id, m.message_id, m.accepted, m.message
+    FROM unnest(${rows.runId}::text[]::uuid[], ${rows.messageId}::text[], ${rows.accepted}::bool[],
+                ${rows.json}::text[]::json[]) WITH ORDINALITY AS m (run_id, message_id, accepted, message, place)
     JOIN head ON head.id = m.run_id
+    ORDER BY m.place
     ON CONFLICT (run_id, message_id) DO UPDATE SET accepted = true, message = excluded.message
     WHERE excluded.accepted AND NOT outbound_messages.accepted
-    RETURNING run_id, message_id, accepted`
+    RETURNING run_id, message_id, CASE WHEN xmax <> 0 THEN '!' WHEN accepted THEN '+' ELSE '-' END AS mark`
 
   /**
    * Begins an append with one statement: locks the runs that nobody else has locked, then stores their messages and
@@ -114,8 +119,7 @@ export const makeOpening = (sql: PgClient.PgClient) => {
       CASE WHEN row_number() OVER () = 1
            THEN (SELECT allocate_event_seqs(${places}) FROM (SELECT count(*) FROM head) AS locked) END`
     const fresh = sql`
-      ARRAY(SELECT CASE WHEN accepted THEN ${sql.literal(`'${ACCEPTED}'`)} ELSE ${sql.literal(`'${REJECTED}'`)} END || message_id
-            FROM fresh WHERE fresh.run_id = head.id)`
+      ARRAY(SELECT mark || message_id FROM fresh WHERE fresh.run_id = head.id)`
     return Effect.map(
       sql<OpenedRow>`
         WITH head AS MATERIALIZED (
@@ -139,7 +143,7 @@ export const makeOpening = (sql: PgClient.PgClient) => {
         heads: new Map(rows.map((row) => [row.id, toLockedHead(row)])),
         fresh: new Map(
           rows.flatMap(({ fresh: keys, id }) =>
-            keys.map((key): [string, boolean] => [`${id} ${key.slice(1)}`, key.startsWith(ACCEPTED)])
+            keys.map((key): [string, StoredAs] => [`${id} ${key.slice(1)}`, MARKS[key.charAt(0)] ?? "accepted"])
           )
         ),
         seqs: rows.flatMap(({ seqs }) => seqs ?? []).map(Number)

@@ -209,7 +209,7 @@ export class ObservedRuns extends Context.Service<
           readonly timed_out: boolean
         }>`
           SELECT runtime_session_id AS session_id, id::text AS id, status, ${timedOut} AS timed_out
-          FROM runs WHERE runtime_session_id = ANY(${asked}::text[]) ORDER BY timed_out DESC, created_at`
+          FROM runs WHERE runtime_session_id = ANY(${asked}::text[]) ORDER BY timed_out DESC, created_at, runs.id`
         return new Map(
           rows.map(({ id, session_id, status, timed_out }): [string, RunOfSession] => [
             session_id,
@@ -298,7 +298,9 @@ export class ObservedRuns extends Context.Service<
           FROM unnest(${asked.map(({ artifactId }) => artifactId)}::text[]::uuid[],
                       ${asked.map(({ run }) => run.id)}::text[]::uuid[],
                       ${asked.map(({ run }) => JSON.stringify({ traceId: run.traceId }))}::text[]::json[],
-                      ${asked.map(({ at }) => at)}::text[]::timestamptz[]) AS a (id, run_id, inline, at)`,
+                      ${asked.map(({ at }) => at)}::text[]::timestamptz[])
+               WITH ORDINALITY AS a (id, run_id, inline, at, place)
+          ORDER BY place`,
           () => asked.map(() => true)
         )
       )

@@ -9,6 +9,7 @@ import { orUnavailable } from "../edge/OutageAnswers.ts"
 import { RunStates } from "../log/RunStates.ts"
 import { ARTIFACTS_PER_READ, type ArtifactPlace, ArtifactRepository } from "../log/runs/ArtifactRepository.ts"
 import { RunDocuments } from "../log/runs/RunDocuments.ts"
+import { endOfReading, type RunGone } from "../log/runs/RunGone.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import { Runs } from "./Runs.ts"
 
@@ -32,21 +33,25 @@ export const RunsHttp = HttpApiBuilder.group(
       )
     const resolve = (reference: string) => found(reference, repository.resolve(reference))
 
-    const messages = (runId: RunId, after: number): Effect.Effect<TextPage<SqlError>, SqlError> =>
+    type Page = TextPage<SqlError | RunGone>
+    /** Reads on; a run that is gone by the last of the pages is not listed in part. */
+    const readOn = <E>(runId: RunId, page: Effect.Effect<Page, E>): Effect.Effect<Page, E | SqlError | RunGone> =>
+      Effect.tap(page, ({ next }) => (next === undefined ? endOfReading(runId, repository.status(runId)) : Effect.void))
+
+    const messages = (runId: RunId, after: number): Effect.Effect<Page, SqlError> =>
       Effect.map(documents.messages(runId, after, MESSAGES_PER_READ), ({ isCut, rows }) => {
         const last = rows.at(-1)
         const isEnd = last === undefined || (!isCut && rows.length < MESSAGES_PER_READ)
-        return { text: listed(rows, after === 0, isEnd), ...(!isEnd && { next: messages(runId, last.ordinal) }) }
+        const text = listed(rows, after === 0, isEnd)
+        return isEnd ? { text } : { text, next: readOn(runId, messages(runId, last.ordinal)) }
       })
 
-    const listArtifacts = (
-      runId: RunId,
-      after: ArtifactPlace | undefined
-    ): Effect.Effect<TextPage<SqlError>, SqlError> =>
+    const listArtifacts = (runId: RunId, after: ArtifactPlace | undefined): Effect.Effect<Page, SqlError> =>
       Effect.map(artifacts.page(runId, after, ARTIFACTS_PER_READ), ({ isCut, rows }) => {
         const last = rows.at(-1)
         const isEnd = last === undefined || (!isCut && rows.length < ARTIFACTS_PER_READ)
-        return { text: listed(rows, after === undefined, isEnd), ...(!isEnd && { next: listArtifacts(runId, last) }) }
+        const text = listed(rows, after === undefined, isEnd)
+        return isEnd ? { text } : { text, next: readOn(runId, listArtifacts(runId, last)) }
       })
 
     return handlers.handleAll({

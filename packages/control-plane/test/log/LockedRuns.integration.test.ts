@@ -74,8 +74,8 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         assert.deepStrictEqual(
           first.fresh,
           new Map([
-            [`${free} m1`, true],
-            [`${free} m2`, false]
+            [`${free} m1`, "accepted"],
+            [`${free} m2`, "rejected"]
           ])
         )
         assert.strictEqual(new Set(first.seqs).size, 3)
@@ -90,8 +90,8 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
         assert.deepStrictEqual(
           second.fresh,
           new Map([
-            [`${free} m2`, true],
-            [`${locked} m1`, false]
+            [`${free} m2`, "accepted instead"],
+            [`${locked} m1`, "rejected"]
           ])
         )
       }).pipe(Effect.provide(LogRows.layer))

@@ -181,6 +181,22 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
     })
   )
 
+  it.effect("lists artifacts of the same millisecond as they were stored", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun()
+      const sql = yield* PgClient.PgClient
+      const count = ARTIFACTS_PER_READ + 5
+      yield* sql`
+        INSERT INTO artifacts (id, run_id, kind, label, created_at)
+        SELECT gen_random_uuid(), ${runId}::uuid, 'log', n, '2026-07-01T10:00:00Z' FROM generate_series(1, ${count}) AS n`
+      const { body } = yield* call("GET", `/runs/${runId}/artifacts`)
+      assert.deepStrictEqual(
+        body.map((artifact: { label: string }) => artifact.label),
+        Array.from({ length: count }, (_, place) => `${place + 1}`)
+      )
+    })
+  )
+
   it.effect("lists more messages than one read holds, in the order in which they were seen", () =>
     Effect.gen(function* () {
       const runId = yield* createRun()

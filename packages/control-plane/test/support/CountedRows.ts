@@ -18,8 +18,8 @@ export class CountedRows {
   }
 
   /** The same of pages of events. */
-  readonly countEvents = <Args extends ReadonlyArray<unknown>, E>(
-    source: (...args: Args) => Effect.Effect<EventPage, E>
+  readonly countEvents = <Args extends ReadonlyArray<unknown>, Page extends EventPage, E>(
+    source: (...args: Args) => Effect.Effect<Page, E>
   ) => {
     return (...args: Args) =>
       Effect.tap(source(...args), ({ events }) =>
@@ -35,6 +35,7 @@ export class CountedRows {
       Array.from({ length: Math.max(0, Math.min(limit, total - afterSeq)) }, (_, offset) => afterSeq + offset + 1)
     return {
       artifacts: () => Effect.succeed({ rows: [], taken: 0, isCut: false }),
+      status: () => Effect.succeed("completed"),
       canonicalEvents: this.count((_runId, afterSeq: number, limit: number) =>
         Effect.succeed(
           page(afterSeq, limit).map((seq) => ({

@@ -20,6 +20,8 @@ export class MemoryLog {
   status: RunStatus = "running"
   /** Nothing can be read for as long as this is so. */
   away = false
+  /** The run is deleted, with all of its events. */
+  deleted = false
   /** All who are told of the run. */
   audience = { size: 1 }
   /** Reads that came, for tests of what is not read. */
@@ -63,7 +65,7 @@ export class MemoryLog {
     slice: (_runId, { afterSeq, upToSeq = Number.MAX_SAFE_INTEGER }, limit) =>
       this.#read(() => {
         this.pagesRead += 1
-        const all = this.events.filter((event) => event.seq > afterSeq && event.seq <= upToSeq)
+        const all = this.deleted ? [] : this.events.filter(({ seq }) => seq > afterSeq && seq <= upToSeq)
         const events = all.slice(0, limit)
         this.afterPage()
         return { events, isLast: events.length === all.length }
@@ -81,8 +83,8 @@ export class MemoryLog {
   }
 
   readonly states: RunStates["Service"] = {
-    head: () => this.#read(() => this.head),
-    current: () => this.#read(() => this.snapshot)
+    head: () => this.#read(() => (this.deleted ? undefined : this.head)),
+    current: () => this.#read(() => (this.deleted ? undefined : this.snapshot))
   }
 
   readonly sources = Effect.gen({ self: this }, function* () {

@@ -7,6 +7,12 @@ import { messageHeader, ofTypes } from "./MessageHeader.ts"
 /** What became of messages. The subject is the message. */
 
 /**
+ * Set when another frame of the run brings the message with this id: a refusal is then not a message of its own, and an
+ * acceptance takes the position of the refusal before it (docs/events.md#repeated-messages).
+ */
+const repeated = inData.flag()
+
+/**
  * The runtime acknowledged a message: accepted (`ok`), a repetition, or refused with an error. From a send-ack frame.
  */
 export const MessageSent = eventType("message.sent", {
@@ -18,7 +24,8 @@ export const MessageSent = eventType("message.sent", {
   /** Unix milliseconds. */
   acceptedAtUnixMs: inData.number(),
   errorCode: inData.text(),
-  errorMessage: inData.text()
+  errorMessage: inData.text(),
+  repeated
 })
 
 /** What the message that opens a session says of it. */
@@ -34,6 +41,7 @@ const sessionStart = membersOf({
  */
 export const MessageReceived = eventType("message.received", {
   ...messageHeader,
+  repeated,
   /** Participants that the event itself names as recipients: one, or several. */
   to: member(Schema.Array(Schema.String), ({ data }) => {
     const one = textAt(data, "to")
@@ -48,5 +56,6 @@ export const MessageSendFailed = eventType("message.send_failed", {
   errorCode: inData.text(),
   errorMessage: inData.text(),
   sessionId: inData.text(),
-  messageId: inData.text()
+  messageId: inData.text(),
+  repeated
 })

@@ -1,4 +1,5 @@
 import type { EventData, EventOf, KnownEvent, UnknownEvent } from "../events/CanonicalEvent.ts"
+import { outboundChangeOf } from "../OutboundMessage.ts"
 import {
   type LlmCall,
   MAX_LINKED_ARTIFACTS,
@@ -103,32 +104,21 @@ export const foldTrace = (section: RunState["trace"], event: KnownEvent): RunSta
   }
 }
 
-/**
- * Folds `outboundMessages`, the counts of the captured messages: every envelope with an id, every acknowledgement and
- * every failure.
- */
+/** Folds `outboundMessages`: the counts of what `GET /runs/:id/messages` lists. */
 export const foldOutbound = (
   section: RunState["outboundMessages"],
   event: KnownEvent
 ): RunState["outboundMessages"] => {
-  switch (event.type) {
-    case "message.received":
-      return event.data.messageId === "" ? section : counted(section, true)
-    case "message.sent":
-      return counted(section, event.data.ok)
-    case "message.send_failed":
-      return counted(section, false)
-    default:
-      return section
+  const change = outboundChangeOf(event)
+  if (change === undefined) return section
+  const { replacesRejected, status } = change
+  return {
+    total: section.total + (replacesRejected ? 0 : 1),
+    queued: section.queued,
+    accepted: section.accepted + (status === "accepted" ? 1 : 0),
+    rejected: section.rejected + (status === "rejected" ? 1 : 0) - (replacesRejected ? 1 : 0)
   }
 }
-
-const counted = (section: RunState["outboundMessages"], isAccepted: boolean): RunState["outboundMessages"] => ({
-  total: section.total + 1,
-  queued: section.queued,
-  accepted: section.accepted + (isAccepted ? 1 : 0),
-  rejected: section.rejected + (isAccepted ? 0 : 1)
-})
 
 /** Folds `llm`: the last calls, and totals over all of them. */
 export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["llm"] => {

@@ -66,13 +66,19 @@ describe("telemetry sections", () => {
     assert.deepStrictEqual(state.trace, { traceId: "t3", spanCount: 2, lastSpanId: "s2", linkedArtifacts: ["a1"] })
   })
 
-  it("counts captured messages", () => {
+  it("counts each message id once, an acceptance over a refusal, and no refusal without an id", () => {
     const state = given().when(
       received("Vote", "a"),
       draft("message.received", { messageType: "Signal", messageId: "", sender: "a" }),
-      draft("message.sent", { ok: true }),
-      draft("message.sent", { ok: false }),
-      draft("message.send_failed", {})
+      draft("message.sent", { messageId: "m1", ok: true }),
+      draft("message.sent", { messageId: "m2", ok: false }),
+      draft("message.sent", { messageId: "m2", ok: false, repeated: true }),
+      draft("message.send_failed", {}),
+      draft("message.send_failed", { messageId: "" }),
+      draft("message.send_failed", { messageId: "m3" }),
+      draft("message.send_failed", { messageId: "m4" }),
+      draft("message.received", { messageType: "Vote", messageId: "m4", sender: "a", repeated: true }),
+      draft("message.send_failed", { messageId: "m4", repeated: true })
     )
     assert.deepStrictEqual(state.outboundMessages, { total: 4, queued: 0, accepted: 2, rejected: 2 })
   })

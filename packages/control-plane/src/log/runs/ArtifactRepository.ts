@@ -10,10 +10,10 @@ import { type BoundedRows, readBounded } from "../../database/BoundedRows.ts"
 /** Artifacts read from the database at a time; fewer when they are large. */
 export const ARTIFACTS_PER_READ = 200
 
-/** A place among the artifacts of a run, which are ordered by time and id. */
+/** A place among the artifacts of a run, which are ordered by time and, within a millisecond, as they were stored. */
 export interface ArtifactPlace {
   readonly createdAt: string
-  readonly id: string
+  readonly ordinal: bigint
 }
 
 /** A stored artifact as JSON text, with its place. */
@@ -26,7 +26,7 @@ export class ArtifactRepository extends Context.Service<
   ArtifactRepository,
   {
     readonly insert: (artifact: Artifact) => Effect.Effect<void, SqlError>
-    /** The next ones behind a place, or the first ones, by createdAt; as many as may be held at a time. */
+    /** The next ones behind a place, or the first ones, by createdAt, then as stored; as many as may be held. */
     readonly page: (
       runId: RunId,
       after: ArtifactPlace | undefined,
@@ -51,13 +51,14 @@ export class ArtifactRepository extends Context.Service<
           const behind =
             after === undefined
               ? sql`true`
-              : sql`(created_at, id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`
+              : sql`(created_at, ordinal) > (${after.createdAt}::timestamptz, ${after.ordinal})`
           const read = readBounded<ArtifactRow>(sql, {
             keys: sql`ARRAY(
-              SELECT id FROM artifacts WHERE run_id = ${runId}::uuid AND ${behind} ORDER BY created_at, id LIMIT ${limit})`,
+              SELECT id FROM artifacts WHERE run_id = ${runId}::uuid AND ${behind}
+              ORDER BY created_at, ordinal LIMIT ${limit})`,
             from: sql`artifacts`,
             isOf: (id) => sql`id = ${id}`,
-            columns: sql`id::text AS id, kind, label, uri, inline::text AS inline, created_at`,
+            columns: sql`id::text AS id, kind, label, uri, inline::text AS inline, created_at, ordinal`,
             large: ["label", "uri", "inline"]
           })
           return Effect.map(read, (page) => ({ ...page, rows: page.rows.map((row) => toText(runId, row)) }))
@@ -75,11 +76,12 @@ interface ArtifactRow {
   readonly uri: string | null
   readonly inline: string | null
   readonly created_at: Date
+  readonly ordinal: bigint
 }
 
-const toText = (runId: RunId, { created_at, id, inline, kind, label, uri }: ArtifactRow): ArtifactText => {
+const toText = (runId: RunId, { created_at, id, inline, kind, label, ordinal, uri }: ArtifactRow): ArtifactText => {
   const createdAt = created_at.toISOString()
   const head = JSON.stringify({ id, runId, kind, label, ...(uri !== null && { uri }) }).slice(0, -1)
   const content = inline === null ? "" : `,"inline":${inline}`
-  return { id, createdAt, json: `${head}${content},"createdAt":"${createdAt}"}` }
+  return { createdAt, ordinal, json: `${head}${content},"createdAt":"${createdAt}"}` }
 }

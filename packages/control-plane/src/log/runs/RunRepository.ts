@@ -153,7 +153,7 @@ export class RunRepository extends Context.Service<
         isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`
 
       // A run that gave its session up stands behind the one that got it.
-      const latest = sql`ORDER BY (r.error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), r.created_at DESC LIMIT 1`
+      const latest = sql`ORDER BY (r.error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), r.created_at DESC, r.id DESC LIMIT 1`
 
       const findOne = (condition: ReturnType<typeof named>) =>
         Effect.map(

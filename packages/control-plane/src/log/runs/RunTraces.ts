@@ -80,7 +80,7 @@ export class RunTraces extends Context.Service<
           Effect.map(
             read(sql`
               runs AS run WHERE runtime_session_id = ${sessionId}
-              ORDER BY (error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), created_at DESC LIMIT 1`),
+              ORDER BY (error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), created_at DESC, run.id DESC LIMIT 1`),
             ([trace]) => trace
           )
       })

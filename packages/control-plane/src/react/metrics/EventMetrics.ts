@@ -1,4 +1,4 @@
-import { isTerminal, type KnownEvent, outboundCategoryOf, type RunState } from "@runplane/domain"
+import { isTerminal, type KnownEvent, outboundCategoryOf, outboundChangeOf, type RunState } from "@runplane/domain"
 import type { Reactor, WrittenAppend } from "../../log/Reactors.ts"
 import type { Metrics } from "./Metrics.ts"
 
@@ -18,14 +18,16 @@ const countAppend = (metrics: Metrics["Service"], { askedAt, change, events, fra
 }
 
 const countEvent = (metrics: Metrics["Service"], event: KnownEvent) => {
+  const outbound = outboundChangeOf(event)
+  if (outbound !== undefined) {
+    const messageType = event.type === "message.received" ? event.data.messageType : ""
+    metrics.outboundMessage(outboundCategoryOf(messageType), outbound.status)
+  }
   switch (event.type) {
     case "run.created":
       return metrics.runTransition("queued")
     case "message.received":
-      metrics.inboundMessage(event.data.modeName, event.data.messageType)
-      return metrics.outboundMessage(outboundCategoryOf(event.data.messageType), "accepted")
-    case "message.send_failed":
-      return metrics.outboundMessage("message", "rejected")
+      return metrics.inboundMessage(event.data.modeName, event.data.messageType)
     case "signal.emitted":
       return metrics.signal(event.data.signalType ?? "")
     case "session.stream.opened":

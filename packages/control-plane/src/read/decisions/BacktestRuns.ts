@@ -44,6 +44,8 @@ export class BacktestRuns extends Context.Service<
       runIds: ReadonlyArray<RunId>,
       after: BacktestPlace | undefined
     ) => Effect.Effect<BacktestSlice, SqlError>
+    /** Those of the runs that are there. */
+    readonly existing: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlySet<string>, SqlError>
   }
 >()("runplane/control-plane/BacktestRuns") {
   static readonly layer = Layer.effect(
@@ -96,7 +98,13 @@ export class BacktestRuns extends Context.Service<
         const isFull = last !== undefined && (rows.length === EVENTS_PER_READ || Number(last.bytes) >= READ_BYTES)
         return { events, next: isFull ? { runId: last.run_id, seq: Number(last.seq) } : undefined }
       })
-      return BacktestRuns.of({ inScope, slice })
+      const existing = Effect.fn("BacktestRuns.existing")((runIds: ReadonlyArray<RunId>) =>
+        Effect.map(
+          sql<{ readonly id: string }>`SELECT id::text AS id FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`,
+          (rows) => new Set(rows.map(({ id }) => id))
+        )
+      )
+      return BacktestRuns.of({ inScope, slice, existing })
     })
   )
 }

@@ -58,10 +58,11 @@ export class Backtests extends Context.Service<
 
       /** Judges a group of runs; of each, only its own events are held. */
       const judged = Effect.fnUntraced(function* (group: ReadonlyArray<RunId>, judge: ReturnType<typeof backtestOf>) {
-        const found: Array<Backtested> = []
+        const read: Array<{ readonly runId: string; readonly judged: Backtested }> = []
         let current = { runId: "", reader: deliberationReader() }
         const judgeCurrent = () => {
-          if (current.runId !== "") found.push(judge({ ...current.reader.read(), runId: current.runId }))
+          const { reader, runId } = current
+          if (runId !== "") read.push({ runId, judged: judge({ ...reader.read(), runId }) })
         }
         let after: BacktestPlace | undefined
         do {
@@ -76,7 +77,9 @@ export class Backtests extends Context.Service<
           after = next
         } while (after !== undefined)
         judgeCurrent()
-        // Runs that were deleted meanwhile have nothing to be judged by.
+        // Runs that were deleted meanwhile have nothing to be judged by: of some only a part was read.
+        const existing = yield* runs.existing(group)
+        const found = read.flatMap(({ judged, runId }) => (existing.has(runId) ? [judged] : []))
         const gone = group.length - found.length
         return [...found, ...Array.from({ length: gone }, () => NOTHING_ON_RECORD)]
       }, reader.inTurn)

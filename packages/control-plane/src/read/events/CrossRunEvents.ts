@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { type EventFilter, type EventPage, readEvents, type StoredEvent } from "../../log/EventRepository.ts"
+import { type EventFilter, type EventPageOfRuns, readEvents, type StoredEvent } from "../../log/EventRepository.ts"
 import { partOf } from "../../log/runs/RunSearch.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { CrossRunEventBlocks, type SeqRange } from "./CrossRunEventBlocks.ts"
@@ -30,8 +30,10 @@ export interface CrossRunFilter extends EventFilter {
 export class CrossRunEvents extends Context.Service<
   CrossRunEvents,
   {
-    readonly page: (filter: CrossRunFilter, limit: number) => Effect.Effect<EventPage, SqlError>
+    readonly page: (filter: CrossRunFilter, limit: number) => Effect.Effect<EventPageOfRuns, SqlError>
     readonly count: (filter: CrossRunFilter) => Effect.Effect<number, SqlError>
+    /** One of these runs that is not there any more. */
+    readonly gone: (runIds: ReadonlyArray<RunId>) => Effect.Effect<RunId | undefined, SqlError>
   }
 >()("runplane/control-plane/CrossRunEvents") {
   static readonly layer = Layer.effect(
@@ -67,15 +69,17 @@ export class CrossRunEvents extends Context.Service<
       const readLog = Effect.fnUntraced(function* (filter: CrossRunFilter, upTo: number, limit: number) {
         const whole = { after: filter.afterSeq, upTo }
         const events: Array<StoredEvent> = []
+        const runIds: Array<RunId> = []
         for (const range of inTime(filter).length === 0 ? [whole] : yield* blocks.ranges(filter)) {
           const part = { after: Math.max(range.after, filter.afterSeq), upTo: Math.min(range.upTo, upTo) }
           if (part.after >= part.upTo) continue
           const page = yield* readEvents(sql, stretch(filter, part, BigInt(limit - events.length)))
           events.push(...page.events)
-          if (page.isCut) return { events, isCut: true }
+          runIds.push(...page.runIds)
+          if (page.isCut) return { events, isCut: true, runIds }
           if (events.length === limit) break
         }
-        return { events, isCut: false }
+        return { events, isCut: false, runIds }
       })
 
       const theRuns = (filter: CrossRunFilter) => ofRuns(sql, filter)
@@ -137,21 +141,35 @@ export class CrossRunEvents extends Context.Service<
         // The events of one run commit in the order of their seqs, because each append holds the run's lock.
         if (filter.runId !== undefined) return yield* readRuns(filter, LAST_SEQ, limit)
         const known = yield* watermark.known
-        const first = filter.afterSeq < known ? yield* readUpTo(filter, known, limit) : { events: [], isCut: false }
+        const first = filter.afterSeq < known ? yield* readUpTo(filter, known, limit) : NO_EVENTS
         if (first.isCut || first.events.length === limit) return first
         const now = yield* watermark.now
         const afterSeq = Math.max(filter.afterSeq, known)
         if (now <= afterSeq) return first
         const rest = yield* readUpTo({ ...filter, afterSeq }, now, limit - first.events.length)
-        return { events: [...first.events, ...rest.events], isCut: rest.isCut }
+        return {
+          events: [...first.events, ...rest.events],
+          isCut: rest.isCut,
+          runIds: [...first.runIds, ...rest.runIds]
+        }
       })
       const count = Effect.fn("CrossRunEvents.count")((filter: CrossRunFilter) =>
         isOfRuns(filter) ? countRuns(filter) : blocks.count(filter)
       )
-      return CrossRunEvents.of({ page, count })
+      const gone = Effect.fn("CrossRunEvents.gone")((runIds: ReadonlyArray<RunId>) =>
+        Effect.map(
+          sql<{ readonly id: RunId }>`
+            SELECT sent.id::text AS id FROM unnest(${runIds}::text[]::uuid[]) AS sent (id)
+            WHERE NOT EXISTS (SELECT FROM runs r WHERE r.id = sent.id) LIMIT 1`,
+          ([row]) => row?.id
+        )
+      )
+      return CrossRunEvents.of({ page, count, gone })
     })
   )
 }
+
+const NO_EVENTS: EventPageOfRuns = { events: [], isCut: false, runIds: [] }
 
 /** The condition on a row of `runs` with the name `r`. */
 export const ofRuns = (sql: PgClient.PgClient, { runId, scenarioRef }: CrossRunFilter) =>

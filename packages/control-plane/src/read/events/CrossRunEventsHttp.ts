@@ -4,10 +4,12 @@ import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
+import type { SqlError } from "effect/sql/SqlError"
 import { shareReads } from "../../database/SharedRead.ts"
-import { jsonPages, jsonText } from "../../edge/JsonAnswer.ts"
+import { jsonPages, jsonText, type TextPage } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { orSearchRefused } from "../../edge/SearchAnswers.ts"
+import { RunGone } from "../../log/runs/RunGone.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
 import { clientOf } from "../stream/StreamClient.ts"
@@ -30,13 +32,26 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
     const streams = yield* LogStream
     const slots = yield* StreamSlots
 
-    const read = Effect.fnUntraced(function* ({ filter, limit }: Filtered) {
+    const read = Effect.fnUntraced(function* ({
+      filter,
+      limit
+    }: Filtered): Effect.fn.Return<TextPage<SqlError | RunGone>, SqlError> {
       const wanted = Math.min(limit, EVENTS_PER_READ)
       const first = yield* events.page(filter, wanted)
       // A page that is not full holds all that there is to be read.
       const isAll = !first.isCut && first.events.length < wanted
       const total = isAll ? first.events.length : yield* events.count(filter)
-      return eventAnswer(eventEnvelope(total, limit), filter, limit, first, events.page)
+      // A run was deleted between the two reads.
+      if (total < first.events.length) return yield* read({ filter, limit })
+      const whole = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>, count: number) {
+        const gone = yield* events.gone(runIds)
+        if (gone !== undefined) return yield* new RunGone({ runId: gone })
+        // What is above the watermark is counted and not read, so fewer events prove nothing; a smaller total does.
+        if (count < Math.min(total, limit) && (yield* events.count(filter)) < total) {
+          return yield* new RunGone({ runId: undefined })
+        }
+      })
+      return eventAnswer(eventEnvelope(total, limit), filter, limit, first, events.page, whole)
     })
     const shared = yield* shareReads(read, JSON.stringify)
     const filtered = (filter: CrossRunFilter, limit: number) => Effect.map(shared({ filter, limit }), jsonPages)

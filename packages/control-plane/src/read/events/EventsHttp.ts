@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { jsonPages, type TextPage } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
-import { type EventFilter, type EventPage, EventRepository, type StoredEvent } from "../../log/EventRepository.ts"
+import { type EventFilter, type EventPageOfRuns, EventRepository, type StoredEvent } from "../../log/EventRepository.ts"
+import { endOfReading } from "../../log/runs/RunGone.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 
 /** Events read from the database at a time, fewer when they are large; an answer of more is sent piece by piece. */
@@ -31,8 +32,12 @@ export const EventsHttp = HttpApiBuilder.group(
       if (first.events.length === 0 && (yield* events.head(runId)) === undefined) {
         return yield* runNotFound(reference)
       }
-      const frame = isFiltered(query) ? eventEnvelope(yield* events.count(runId, filter), query.limit) : bareArray
-      return jsonPages(eventAnswer(frame, filter, query.limit, first, read))
+      const whole = () => endOfReading(runId, runs.status(runId))
+      if (!isFiltered(query)) return jsonPages(eventAnswer(bareArray, filter, query.limit, first, read, whole))
+      const total = yield* events.count(runId, filter)
+      // Deleted between the two reads.
+      if (total < first.events.length) return yield* runNotFound(reference)
+      return jsonPages(eventAnswer(eventEnvelope(total, query.limit), filter, query.limit, first, read, whole))
     })
 
     return handlers.handle("list", ({ params, query }) => orUnavailable(list(params.id, query)))
@@ -66,23 +71,39 @@ export const eventEnvelope = (total: number, limit: number): Frame => ({
   }
 })
 
-/** An answer of up to `limit` events: the first page is at hand, the others are read as they are wanted. */
+/**
+ * An answer of up to `limit` events: the first page is at hand, the others are read as they are wanted. After the last
+ * of several pages `whole` checks the runs of these events and their number; it fails when a run was deleted meanwhile
+ * (docs/http.md#deleted-while-read).
+ */
 export const eventAnswer = <Filter extends EventFilter, E>(
   frame: Frame,
   filter: Filter,
   limit: number,
-  first: EventPage,
-  read: (filter: Filter, limit: number) => Effect.Effect<EventPage, E>
+  first: EventPageOfRuns,
+  read: (filter: Filter, limit: number) => Effect.Effect<EventPageOfRuns, E>,
+  whole: (runIds: ReadonlyArray<RunId>, count: number) => Effect.Effect<void, E>
 ): TextPage<E> => {
-  const piece = ({ events, isCut }: EventPage, before: number, lastBefore: StoredEvent | undefined): TextPage<E> => {
+  type Sent = ReadonlyArray<ReadonlyArray<RunId>>
+  const more = (before: number, sent: Sent, last: StoredEvent): Effect.Effect<TextPage<E>, E> =>
+    Effect.flatMap(read({ ...filter, afterSeq: last.seq }, Math.min(limit - before, EVENTS_PER_READ)), (page) => {
+      const next = piece(page, before, sent, last)
+      if (next.next !== undefined) return Effect.succeed(next)
+      return Effect.as(whole([...sent, page.runIds].flat(), before + page.events.length), next)
+    })
+  const piece = (
+    { events, isCut, runIds }: EventPageOfRuns,
+    before: number,
+    sent: Sent,
+    lastBefore: StoredEvent | undefined
+  ): TextPage<E> => {
     const opening = before === 0 ? frame.before : events.length === 0 ? "" : ","
     const text = opening + events.map((event) => event.json).join(",")
     const count = before + events.length
     const last = events.at(-1) ?? lastBefore
     const isEnd = !isCut && events.length < Math.min(limit - before, EVENTS_PER_READ)
     if (isEnd || count === limit || last === undefined) return { text: text + frame.after(count, last) }
-    const more = read({ ...filter, afterSeq: last.seq }, Math.min(limit - count, EVENTS_PER_READ))
-    return { text, next: Effect.map(more, (next) => piece(next, count, last)) }
+    return { text, next: more(count, [...sent, runIds], last) }
   }
-  return piece(first, 0, undefined)
+  return piece(first, 0, [], undefined)
 }

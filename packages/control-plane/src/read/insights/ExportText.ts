@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto"
 import { JSON_LINES_CONTENT_TYPE } from "@runplane/api"
-import { exportEnds, exportedLine, makeExportDigest, type RunId, type Signer } from "@runplane/domain"
-import * as Data from "effect/Data"
+import { exportEnds, exportedLine, makeExportDigest, type RunId, type RunStatus, type Signer } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
@@ -10,6 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { BoundedRows } from "../../database/BoundedRows.ts"
 import type { StoredEvent } from "../../log/EventRepository.ts"
 import { ARTIFACTS_PER_READ, type ArtifactPlace, type ArtifactText } from "../../log/runs/ArtifactRepository.ts"
+import { endOfReading, RunGone } from "../../log/runs/RunGone.ts"
 import { publicRun } from "../../log/runs/RunRow.ts"
 import { emptyChain, extendChain } from "../../log/seal/HashChain.ts"
 import type { ExportHead, RawEventText } from "./ExportRepository.ts"
@@ -17,15 +17,8 @@ import type { ExportHead, RawEventText } from "./ExportRepository.ts"
 /** Events read from the database at a time, fewer when they are large: what an export of any length holds in memory. */
 export const EVENTS_PER_EXPORT_READ = 500
 
-/** The run was deleted while it was exported: what has been sent is not all of it, and nothing more will come. */
-export class ExportCut extends Data.TaggedError("ExportCut")<{ readonly runId: string }> {
-  override get message(): string {
-    return `run ${this.runId} was deleted while it was exported`
-  }
-}
-
 /** Text that is made as it is taken. */
-export type ExportText = Stream.Stream<string, SqlError | ExportCut>
+export type ExportText = Stream.Stream<string, SqlError | RunGone>
 
 /** Where the rows of an export come from; every read is one page, which is empty only when there are no more. */
 export interface ExportRows {
@@ -44,6 +37,8 @@ export interface ExportRows {
     afterSeq: number,
     limit: number
   ) => Effect.Effect<ReadonlyArray<RawEventText>, SqlError>
+  /** The run's status; undefined when it is deleted. */
+  readonly status: (runId: RunId) => Effect.Effect<RunStatus | undefined, SqlError>
 }
 
 export interface ExportOptions {
@@ -87,7 +82,7 @@ export const linesText = (rows: ExportRows, exported: RunExport): ExportText =>
     )
   })
 
-type Pages<E> = Stream.Stream<ReadonlyArray<StoredEvent>, E>
+type Pages<A, E> = Stream.Stream<ReadonlyArray<A>, E>
 
 /**
  * Ends a text with what proves it (docs/seal.md#exports): the seal with the heads of the chain, which grows with the
@@ -96,14 +91,14 @@ type Pages<E> = Stream.Stream<ReadonlyArray<StoredEvent>, E>
 const proven = (
   format: keyof typeof exportEnds,
   { head: { run, seal }, signer }: RunExport,
-  bodyOf: (chained: <E>(pages: Pages<E>) => Pages<E>) => ExportText
+  bodyOf: (chained: <E>(pages: Pages<StoredEvent, E>) => Pages<StoredEvent, E>) => ExportText
 ): ExportText =>
   Stream.suspend(() => {
     const ends = exportEnds[format]
     const hash = createHash("sha256")
     const heads: Array<string> = []
     let chain = emptyChain(run.record.id)
-    const chained = <E>(pages: Pages<E>): Pages<E> =>
+    const chained = <E>(pages: Pages<StoredEvent, E>): Pages<StoredEvent, E> =>
       Stream.map(pages, (page) => {
         for (const { json } of page) {
           chain = extendChain(chain, json)
@@ -161,12 +156,16 @@ const listed = <E>(pages: Stream.Stream<ReadonlyArray<Row>, E>): Stream.Stream<s
     return number === 0 ? text : `,${text}`
   })
 
-const artifacts = (rows: ExportRows, { run }: ExportHead): Stream.Stream<ReadonlyArray<ArtifactText>, SqlError> =>
-  Stream.paginate<ArtifactPlace | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
-    Effect.map(rows.artifacts(run.record.id, after, ARTIFACTS_PER_READ), ({ isCut, rows: page }) => [
-      page.length === 0 ? [] : [page],
-      !isCut && page.length < ARTIFACTS_PER_READ ? Option.none() : Option.fromUndefinedOr(page.at(-1))
-    ])
+/** How many there are is not known before: the run has to be there after the last of them. */
+const artifacts = (rows: ExportRows, { run: { record } }: ExportHead): Pages<ArtifactText, SqlError | RunGone> =>
+  Stream.concat(
+    Stream.paginate<ArtifactPlace | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
+      Effect.map(rows.artifacts(record.id, after, ARTIFACTS_PER_READ), ({ isCut, rows: page }) => [
+        page.length === 0 ? [] : [page],
+        !isCut && page.length < ARTIFACTS_PER_READ ? Option.none() : Option.fromUndefinedOr(page.at(-1))
+      ])
+    ),
+    Stream.drain(Stream.fromEffect(endOfReading(record.id, rows.status(record.id))))
   )
 
 const canonicalEvents = (rows: ExportRows, { canonicalEvents, run }: ExportHead, options: ExportOptions) =>
@@ -188,13 +187,13 @@ const counted = <A extends { readonly seq: number }>(
   runId: RunId,
   count: number,
   read: (runId: RunId, afterSeq: number, limit: number) => Effect.Effect<ReadonlyArray<A>, SqlError>
-): Stream.Stream<ReadonlyArray<A>, SqlError | ExportCut> => {
+): Stream.Stream<ReadonlyArray<A>, SqlError | RunGone> => {
   if (count === 0) return Stream.empty
   return Stream.paginate({ afterSeq: 0, left: count }, ({ afterSeq, left }) => {
     const wanted = Math.min(left, EVENTS_PER_EXPORT_READ)
     return Effect.flatMap(read(runId, afterSeq, wanted), (page) => {
       const last = page.at(-1)
-      if (last === undefined) return Effect.fail(new ExportCut({ runId }))
+      if (last === undefined) return Effect.fail(new RunGone({ runId }))
       const next = left > page.length ? Option.some({ afterSeq: last.seq, left: left - page.length }) : Option.none()
       return Effect.succeed([[page], next] as const)
     })

@@ -7,17 +7,11 @@ import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { ArtifactRepository } from "../../log/runs/ArtifactRepository.ts"
+import { RunGone } from "../../log/runs/RunGone.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { RunSeals } from "../../log/seal/RunSeals.ts"
 import { ExportRepository } from "./ExportRepository.ts"
-import {
-  bundleText,
-  ExportCut,
-  type ExportOptions,
-  type ExportRows,
-  type ExportText,
-  exportTexts
-} from "./ExportText.ts"
+import { bundleText, type ExportOptions, type ExportRows, type ExportText, exportTexts } from "./ExportText.ts"
 
 /** What a batch export takes of each run (docs/http.md#batch). */
 export const BATCH_EXPORT: ExportOptions = { includeCanonical: true, includeRaw: false, eventLimit: 10_000 }
@@ -52,7 +46,8 @@ export class RunExports extends Context.Service<
         artifacts: artifacts.page,
         canonicalEvents: (runId, afterSeq, limit) =>
           Effect.map(events.page(runId, { afterSeq, types: [] }, limit), (page) => page.events),
-        rawEvents: repository.rawEvents
+        rawEvents: repository.rawEvents,
+        status: runs.status
       }
 
       const open = Effect.fnUntraced(function* (reference: string, options: ExportOptions) {
@@ -77,7 +72,7 @@ export class RunExports extends Context.Service<
         Stream.unwrap(
           Effect.flatMap(open(reference, BATCH_EXPORT), (opened) =>
             opened === undefined
-              ? Effect.fail(new ExportCut({ runId: reference }))
+              ? Effect.fail(new RunGone({ runId: reference }))
               : Effect.succeed(bundleText(rows, opened))
           )
         )

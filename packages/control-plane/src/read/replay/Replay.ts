@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { untilShutdown } from "../../edge/RetryHint.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
+import { RunGone } from "../../log/runs/RunGone.ts"
 import { StreamMeter } from "../stream/StreamMeter.ts"
 import { StreamReads } from "../stream/StreamReads.ts"
 import { replayFrames } from "./ReplayFrames.ts"
@@ -19,8 +20,8 @@ import { replayFrames } from "./ReplayFrames.ts"
 export class Replay extends Context.Service<
   Replay,
   {
-    /** Empty when the run does not exist: callers that owe a 404 look before. */
-    readonly open: (runId: RunId, query: ReplayStreamQuery) => Stream.Stream<Uint8Array, SqlError>
+    /** Callers that owe a 404 look before: fails when the run is gone by now, or before the replay ends. */
+    readonly open: (runId: RunId, query: ReplayStreamQuery) => Stream.Stream<Uint8Array, SqlError | RunGone>
   }
 >()("runplane/control-plane/Replay") {
   static readonly layer = Layer.effect(
@@ -38,13 +39,15 @@ export class Replay extends Context.Service<
       const frames = Effect.fnUntraced(function* (runId: RunId, query: ReplayStreamQuery) {
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
         const head = yield* inTurn(events.head(runId))
+        if (head === undefined) return yield* new RunGone({ runId })
         return replayFrames(
           (afterSeq, limit) => inTurn(events.page(runId, { afterSeq, types: [] }, limit)),
           {
+            runId,
             mode: query.mode,
             speed: query.speed,
             fromSeq: query.fromSeq ?? 1,
-            toSeq: Math.min(query.toSeq ?? Number.MAX_SAFE_INTEGER, head?.lastSeq ?? 0)
+            toSeq: Math.min(query.toSeq ?? Number.MAX_SAFE_INTEGER, head.lastSeq)
           },
           limits
         )

@@ -1,4 +1,5 @@
 import type { ReplayMode } from "@runplane/api"
+import type { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -6,12 +7,14 @@ import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import type { EventPage, StoredEvent } from "../../log/EventRepository.ts"
 import { canonicalEventFrame } from "../../log/LiveBatch.ts"
+import { RunGone } from "../../log/runs/RunGone.ts"
 
 export interface ReplayOptions {
   readonly mode: ReplayMode
   /** What the pauses of a timed replay are divided by. */
   readonly speed: number
-  /** Both inclusive. */
+  readonly runId: RunId
+  /** Both inclusive; the log has an event at `toSeq` or behind it. */
   readonly fromSeq: number
   readonly toSeq: number
 }
@@ -23,6 +26,8 @@ export interface ReplayLimits {
   readonly maxDelayMs: number
 }
 
+const NO_EVENTS: Effect.Effect<Pick<EventPage, "events">> = Effect.succeed({ events: [] })
+
 type ReadPage = (afterSeq: number, limit: number) => Effect.Effect<EventPage, SqlError>
 
 /**
@@ -33,13 +38,15 @@ export const replayFrames = (
   read: ReadPage,
   options: ReplayOptions,
   limits: ReplayLimits
-): Stream.Stream<string, SqlError> => {
-  const pages = Stream.paginate(options.fromSeq - 1, (afterSeq) =>
-    Effect.map(read(afterSeq, limits.batchSize), ({ events, isCut }) => {
-      const wanted = events.filter((event) => event.seq <= options.toSeq)
-      const isEnd = wanted.length < events.length || (!isCut && events.length < limits.batchSize)
-      const last = isEnd ? undefined : wanted.at(-1)
-      return [[wanted], Option.fromUndefinedOr(last?.seq)] as const
+): Stream.Stream<string, SqlError | RunGone> => {
+  const { fromSeq, runId, toSeq } = options
+  const pages = Stream.paginate(fromSeq - 1, (afterSeq) =>
+    Effect.flatMap(afterSeq < toSeq ? read(afterSeq, limits.batchSize) : NO_EVENTS, ({ events }) => {
+      const last = events.at(-1)?.seq ?? afterSeq
+      // A log that ends before its end is the log of a run that is gone.
+      if (last < toSeq && last === afterSeq) return Effect.fail(new RunGone({ runId }))
+      const wanted = events.filter((event) => event.seq <= toSeq)
+      return Effect.succeed([[wanted], last < toSeq ? Option.some(last) : Option.none<number>()] as const)
     })
   )
   if (options.mode !== "timed") {
@@ -52,17 +59,19 @@ export const replayFrames = (
 }
 
 /** Each event after the pause that lay between it and the one before, divided by the speed. */
-const paced = (speed: number, maxDelayMs: number) => (events: Stream.Stream<StoredEvent, SqlError>) =>
-  Stream.suspend(() => {
-    let before: number | undefined
-    return Stream.mapEffect(events, (event) => {
-      const at = millisOf(event)
-      const pause = before === undefined ? 0 : Math.min(Math.max(at - before, 0) / speed, maxDelayMs)
-      before = at
-      const frame = canonicalEventFrame(event)
-      return pause > 0 ? Effect.as(Effect.sleep(pause), frame) : Effect.succeed(frame)
+const paced =
+  (speed: number, maxDelayMs: number) =>
+  <E>(events: Stream.Stream<StoredEvent, E>) =>
+    Stream.suspend(() => {
+      let before: number | undefined
+      return Stream.mapEffect(events, (event) => {
+        const at = millisOf(event)
+        const pause = before === undefined ? 0 : Math.min(Math.max(at - before, 0) / speed, maxDelayMs)
+        before = at
+        const frame = canonicalEventFrame(event)
+        return pause > 0 ? Effect.as(Effect.sleep(pause), frame) : Effect.succeed(frame)
+      })
     })
-  })
 
 const decodeTime = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ ts: Schema.String })))
 

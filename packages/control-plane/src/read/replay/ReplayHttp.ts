@@ -4,7 +4,7 @@ import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Stream from "effect/Stream"
-import { jsonText } from "../../edge/JsonAnswer.ts"
+import { cutOnFailure, jsonText } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { clientOf } from "../stream/StreamClient.ts"
@@ -37,7 +37,8 @@ export const ReplayHttp = HttpApiBuilder.group(
         if (refusal !== undefined) return refusal
         const runId = (yield* reads.resolve(params.id)) ?? (yield* runNotFound(params.id))
         const request = yield* HttpServerRequest
-        return HttpServerResponse.stream(Stream.onStart(replay.open(runId, query), clientOf(request).greet), sse)
+        const frames = Stream.onStart(replay.open(runId, query), clientOf(request).greet)
+        return HttpServerResponse.stream(cutOnFailure("a replay")(frames), sse)
       }, orUnavailable),
       state: Effect.fnUntraced(function* ({ params, query }) {
         const state = yield* states.stateAt(yield* resolve(params.id), query.seq)

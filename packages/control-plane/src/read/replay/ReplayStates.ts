@@ -73,15 +73,23 @@ export class ReplayStates extends Context.Service<
         }
       })
 
+      const endsOf = (runId: RunId) =>
+        Effect.map(
+          sql<{ readonly first_seq: bigint | null; readonly last_seq: bigint }>`
+            SELECT (SELECT e.seq FROM canonical_events e WHERE e.run_id = h.run_id ORDER BY e.seq LIMIT 1) AS first_seq,
+                   h.last_seq
+            FROM run_heads h
+            WHERE h.run_id = ${runId}::uuid`,
+          ([row]) => row
+        )
+
       const stateAt = Effect.fn("ReplayStates.stateAt")(function* (runId: RunId, seq: number | undefined) {
-        const [row] = yield* sql<{ readonly first_seq: bigint | null; readonly last_seq: bigint }>`
-          SELECT (SELECT e.seq FROM canonical_events e WHERE e.run_id = h.run_id ORDER BY e.seq LIMIT 1) AS first_seq,
-                 h.last_seq
-          FROM run_heads h
-          WHERE h.run_id = ${runId}::uuid`
+        const row = yield* endsOf(runId)
         if (row === undefined) return undefined
         if (seq === undefined || seq >= Number(row.last_seq)) return (yield* states.current(runId))?.state
-        return yield* fold(runId, Number(row.first_seq ?? 0n), seq)
+        const state = yield* fold(runId, Number(row.first_seq ?? 0n), seq)
+        // Of a run that is deleted while it is folded, no part is answered as its state.
+        return (yield* endsOf(runId))?.first_seq === row.first_seq ? state : undefined
       })
       return ReplayStates.of({ stateAt })
     })

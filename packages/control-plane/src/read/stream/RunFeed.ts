@@ -8,6 +8,7 @@ import type { EventRepository, EventSlice } from "../../log/EventRepository.ts"
 import { canonicalEventFrame, endsRun, type LiveBatch, snapshotFrame } from "../../log/LiveBatch.ts"
 import type { LiveMailbox } from "../../log/LiveMailbox.ts"
 import type { CurrentState, RunStates } from "../../log/RunStates.ts"
+import { RunGone } from "../../log/runs/RunGone.ts"
 import { makeRereads, makeTakeUntil } from "./FeedWaits.ts"
 import { snapshotTimeAfter } from "./SnapshotTimes.ts"
 import type { StreamClient } from "./StreamClient.ts"
@@ -56,8 +57,8 @@ const framesOf = (page: EventSlice): Uint8Array => {
 
 /**
  * What one client of `GET /runs/:id/stream` is sent next (docs/http.md#stream): an effect that answers the next bytes,
- * or undefined at the end. It is asked only when the bytes before have been taken, so a slow client holds one page, and
- * the rest waits in the database.
+ * or undefined at the end; it fails when the run is deleted before its end is sent. It is asked only when the bytes
+ * before have been taken, so a slow client holds one page, and the rest waits in the database.
  *
  * The feed knows the `index` of the last event it sent. Indexes have no gaps, so a live batch that begins with the next
  * one is exactly in step and goes out unchanged; one that is already sent is skipped; and anything else, or word of a
@@ -120,6 +121,13 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     return undefined
   })
 
+  /** The deletion of the run: the end for a client that has all of an ended run, else a failure. */
+  const gone = Effect.suspend(() => {
+    if (!wasTerminal || seq < start.lastSeq) return Effect.fail(new RunGone({ runId }))
+    phase = "ended"
+    return Effect.undefined
+  })
+
   const open = () => {
     phase = options.afterSeq === undefined ? "live" : "reading"
     return options.includeSnapshot ? snapshotFrame(start.state) : undefined
@@ -143,10 +151,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     ahead = undefined
     const head = yield* states.head(runId)
     rereads.succeeded()
-    if (head === undefined) {
-      phase = "ended"
-      return undefined
-    }
+    if (head === undefined) return yield* gone
     ending = isTerminal(head.status) && !wasTerminal
     if (head.lastSeq > seq) {
       // A running run will tell of the rest itself; an ended one will not.
@@ -204,10 +209,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   const snapshot = Effect.fnUntraced(function* (now: number) {
     const state = yield* states.current(runId)
     rereads.succeeded()
-    if (state === undefined) {
-      phase = "ended"
-      return undefined
-    }
+    if (state === undefined) return yield* gone
     if (state.lastSeq <= seq) return sendStored(state, now)
     ahead = state
     read()
@@ -236,7 +238,8 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
         lastSeq: seq,
         lastIndex: index ?? 0
       })
-    )
+    ),
+    Effect.flatMap((head) => (head === undefined ? gone : Effect.succeed(head)))
   )
 
   const heartbeat = (now: number, head: { readonly lastSeq: number; readonly lastIndex: number }) => {
@@ -263,12 +266,12 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
         const until = beat === undefined ? Math.min(rereads.at(), nextBeat) : rereads.at()
         return yield* unlessEnded(Effect.as(Effect.sleep(until - now), undefined))
       }
-      const reading: Effect.Effect<Uint8Array | string | undefined, SqlError> = isSnapshotDue
+      const reading: Effect.Effect<Uint8Array | string | undefined, SqlError | RunGone> = isSnapshotDue
         ? snapshot(now)
         : phase === "reading"
           ? readPage()
           : settle(now)
-      return yield* unlessEnded(Effect.catch(reading, unreadable))
+      return yield* unlessEnded(Effect.catchTag(reading, "SqlError", unreadable))
     }
     if (ending) phase = "ended"
     if (phase === "ended") return undefined
@@ -280,7 +283,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     return undefined
   })
 
-  const next: Effect.Effect<Uint8Array | undefined> = Effect.gen(function* () {
+  const next: Effect.Effect<Uint8Array | undefined, RunGone> = Effect.gen(function* () {
     while (phase !== "ended" && !isOver) {
       const frames = yield* step()
       if (frames !== undefined) return typeof frames === "string" ? encoder.encode(frames) : frames
@@ -292,4 +295,4 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
   runId: RunId,
   options: FeedOptions,
   sources: FeedSources
-) => Effect.Effect<Effect.Effect<Uint8Array | undefined>, never, Scope.Scope>
+) => Effect.Effect<Effect.Effect<Uint8Array | undefined, RunGone>, never, Scope.Scope>

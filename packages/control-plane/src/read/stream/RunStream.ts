@@ -7,6 +7,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { retryHint } from "../../edge/RetryHint.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
+import { RunGone } from "../../log/runs/RunGone.ts"
 import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
 import { passiveClient, type StreamClient } from "./StreamClient.ts"
 import { StreamMeter } from "./StreamMeter.ts"
@@ -24,11 +25,11 @@ export class RunStream extends Context.Service<
   RunStream,
   {
     /**
-     * Empty when the run does not exist: callers that owe a 404 look before. The client is greeted once the stream
-     * knows where it starts: whatever is committed from then on, it will send. The bytes are those that the client has
-     * not been handed by itself.
+     * Callers that owe a 404 look before: fails when the run is gone by now, or is deleted before its end is sent. The
+     * client is greeted once the stream knows where it starts: whatever is committed from then on, it will send. The
+     * bytes are those that the client has not been handed by itself.
      */
-    readonly open: (runId: RunId, options: FeedOptions, client?: StreamClient) => Stream.Stream<Uint8Array>
+    readonly open: (runId: RunId, options: FeedOptions, client?: StreamClient) => Stream.Stream<Uint8Array, RunGone>
   }
 >()("runplane/control-plane/RunStream") {
   static readonly layer = Layer.effect(
@@ -44,7 +45,9 @@ export class RunStream extends Context.Service<
         const subscription = yield* live.subscribe(runId)
         // The answer has begun, so it is too late to refuse: a database that is away is waited for, as everywhere in a
         // stream.
-        const current = Effect.orDie(Effect.retry(states.current(runId), rereads))
+        const current = Effect.flatMap(Effect.orDie(Effect.retry(states.current(runId), rereads)), (state) =>
+          state === undefined ? Effect.fail(new RunGone({ runId })) : Effect.succeed(state)
+        )
         const start = yield* Effect.raceFirst(current, Effect.as(shutdown.begun, undefined))
         yield* client.greet
         if (start === undefined) return Stream.empty

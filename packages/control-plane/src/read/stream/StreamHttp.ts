@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
+import { cutOnFailure } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { RunStream } from "./RunStream.ts"
@@ -61,7 +62,8 @@ export const StreamHttp = HttpApiBuilder.group(
           heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs
         }
         // A client that sees the headers knows that it will miss nothing of what happens from then on.
-        return HttpServerResponse.stream(streams.open(runId, options, clientOf(request)), sse)
+        const frames = streams.open(runId, options, clientOf(request))
+        return HttpServerResponse.stream(cutOnFailure("a stream")(frames), sse)
       }, orUnavailable)
     })
   })

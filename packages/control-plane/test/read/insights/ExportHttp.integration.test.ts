@@ -13,11 +13,12 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { EventRepository } from "../../../src/log/EventRepository.ts"
 import { ArtifactRepository } from "../../../src/log/runs/ArtifactRepository.ts"
+import { RunGone } from "../../../src/log/runs/RunGone.ts"
 import { RunRepository } from "../../../src/log/runs/RunRepository.ts"
 import { sha256 } from "../../../src/log/seal/HashChain.ts"
 import { exportAnswer } from "../../../src/read/insights/ExportAnswer.ts"
 import { ExportRepository } from "../../../src/read/insights/ExportRepository.ts"
-import { EVENTS_PER_EXPORT_READ, ExportCut } from "../../../src/read/insights/ExportText.ts"
+import { EVENTS_PER_EXPORT_READ } from "../../../src/read/insights/ExportText.ts"
 import { RunExports } from "../../../src/read/insights/RunExports.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { CountedRows } from "../../support/CountedRows.ts"
@@ -367,7 +368,7 @@ describe("the answer of an export", () => {
 
   it.effect("cuts the connection when it fails on the way", () =>
     Effect.gen(function* () {
-      const failing = Stream.concat(Stream.make("first\n"), Stream.fail(new ExportCut({ runId: "x" })))
+      const failing = Stream.concat(Stream.make("first\n"), Stream.fail(new RunGone({ runId: "x" })))
       const url = yield* serve(failing)
       const whole = yield* Effect.exit(Effect.tryPromise(async () => (await fetch(url)).text()))
       assert.strictEqual(whole._tag, "Failure")

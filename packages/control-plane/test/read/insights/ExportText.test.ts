@@ -3,7 +3,12 @@ import { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ExportHead } from "../../../src/read/insights/ExportRepository.ts"
-import { bundleText, EVENTS_PER_EXPORT_READ, linesText } from "../../../src/read/insights/ExportText.ts"
+import {
+  bundleText,
+  EVENTS_PER_EXPORT_READ,
+  type ExportRows,
+  linesText
+} from "../../../src/read/insights/ExportText.ts"
 import { CountedRows } from "../../support/CountedRows.ts"
 
 const RUN = RunId.make("00000000-0000-4000-8000-000000000001")
@@ -90,7 +95,14 @@ describe("the text of an export", () => {
       Effect.gen(function* () {
         const rows = new CountedRows()
         const failure = yield* Effect.flip(Stream.runDrain(textOf(rows.madeUp(700), exported(1_000))))
-        assert.strictEqual(failure._tag, "ExportCut")
+        assert.strictEqual(failure._tag, "RunGone")
+      })
+    )
+
+    it.effect(`fails when the run is gone after its artifacts, also without events (${format})`, () =>
+      Effect.gen(function* () {
+        const rows: ExportRows = { ...new CountedRows().madeUp(0), status: () => Effect.undefined }
+        assert.strictEqual((yield* Effect.flip(Stream.runDrain(textOf(rows, exported(0)))))._tag, "RunGone")
       })
     )
   }

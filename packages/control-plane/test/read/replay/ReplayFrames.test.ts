@@ -5,6 +5,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import type { StoredEvent } from "../../../src/log/EventRepository.ts"
 import { type ReplayOptions, replayFrames } from "../../../src/read/replay/ReplayFrames.ts"
+import { MEMORY_RUN } from "../../support/MemoryLog.ts"
 
 const epoch = Date.parse("2026-07-01T10:00:00.000Z")
 
@@ -16,7 +17,7 @@ const logOf = (...times: ReadonlyArray<number>): ReadonlyArray<StoredEvent> =>
   })
 
 const limits = { batchSize: 2, maxDelayMs: 2_000 }
-const whole: ReplayOptions = { mode: "timed", speed: 1, fromSeq: 1, toSeq: 1_000_000 }
+const whole: ReplayOptions = { runId: MEMORY_RUN, mode: "timed", speed: 1, fromSeq: 1, toSeq: 1_000_000 }
 
 /** Replays a log and notes what was sent when, in milliseconds of the test clock, and how many pages were read. */
 const replay = (log: ReadonlyArray<StoredEvent>, options: Partial<ReplayOptions>) => {
@@ -27,7 +28,8 @@ const replay = (log: ReadonlyArray<StoredEvent>, options: Partial<ReplayOptions>
       reads.push(afterSeq)
       return { events: log.filter((event) => event.seq > afterSeq).slice(0, limit), isCut: false }
     })
-  const run = replayFrames(read, { ...whole, ...options }, limits).pipe(
+  const toSeq = Math.min(options.toSeq ?? whole.toSeq, log.at(-1)?.seq ?? 0)
+  const run = replayFrames(read, { ...whole, ...options, toSeq }, limits).pipe(
     Stream.runForEach((text) =>
       TestClock.testClockWith((clock) =>
         Effect.sync(() => {
@@ -126,6 +128,19 @@ for (const [fromSeq, toSeq, expected] of [
           [...expected]
         )
       }
+    })
+  )
+}
+
+for (const mode of ["instant", "timed"] as const) {
+  it.effect(`fails when the log ends before its end, because the run is deleted (${mode})`, () =>
+    Effect.gen(function* () {
+      const log = [...logOf(0, 0, 0, 0, 0)]
+      const { run, sent } = replay(log, { mode })
+      log.splice(4)
+      const failure = yield* Effect.flip(run)
+      assert.strictEqual(failure._tag, "RunGone")
+      assert.lengthOf(sent, 4)
     })
   )
 }

@@ -1,6 +1,7 @@
 import { distinct, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 import type { ScenarioTemplate, ScenarioVersion } from "./Catalog.ts"
 import { SCENARIO_KEYS, TEMPLATE_KEYS, unknownKeys } from "./KnownKeys.ts"
+import { isLinear, patternsIn } from "./LinearPattern.ts"
 import type { LaunchBlock } from "./PackDocuments.ts"
 import type { PackFault } from "./PackFault.ts"
 
@@ -25,6 +26,7 @@ export const scenarioFaults = (
 ): ReadonlyArray<PackFault> => [
   ...unknownKeys(document, SCENARIO_KEYS),
   ...nameFaults(names, document["metadata"]),
+  ...patternFaults(version),
   ...defaultFaults(version),
   ...participantFaults(version.base.launch, ["spec", "launch"])
 ]
@@ -51,6 +53,18 @@ const nameFaults = (names: ScenarioNames, metadata: Json | undefined): ReadonlyA
     return [{ level: "warning", at: ["metadata", key], message }]
   })
 }
+
+/** Patterns that a short input can keep busy until the time for a validation is over (docs/launch.md#inputs). */
+const patternFaults = ({ formSchema }: Version): ReadonlyArray<PackFault> =>
+  patternsIn(formSchema)
+    .filter(({ pattern }) => !isLinear(pattern))
+    .map(({ at, pattern }) => ({
+      level: "warning",
+      at: ["spec", "inputs", "schema", ...at],
+      message:
+        `the pattern "${pattern}" cannot run in linear time: an input may make it exceed the time limit; ` +
+        "write it without lookarounds, back-references and counts above 1000"
+    }))
 
 /** Where a validator's complaint is about a default itself, not about what a user has still to fill in. */
 const OF_A_DEFAULT = /^#\/(properties|definitions|\$defs)\//

@@ -55,6 +55,13 @@ const cases: Readonly<Record<string, Case>> = {
     scenario: { schema: "{ type: object, propertys: {} }" },
     says: [`error ${FILE}: invalid spec.inputs.schema in ${FILE}: strict mode: unknown keyword: "propertys"`]
   },
+  "warns of patterns that cannot run in linear time": {
+    scenario: { schema: '{ properties: { a: { pattern: "^(?=a)" }, b: { pattern: "^([a-z]+)*@" } } }' },
+    says: [
+      `warning ${FILE}: the pattern "^(?=a)" cannot run in linear time: an input may make it exceed the time limit; ` +
+        "write it without lookarounds, back-references and counts above 1000"
+    ]
+  },
   "names a placeholder that nothing gives a value": {
     scenario: { launch: 'contextTemplate: { text: "{{ inputs.amount }} {{ inputs.reason }}" }' },
     says: [

@@ -31,6 +31,8 @@ export interface LaunchWatch {
   readonly add: (binding: Binding, agent: AttachedAgent) => Effect.Effect<void>
   /** Waits until the launch cannot work any more because agents have ended. */
   readonly broken: Effect.Effect<void>
+  /** Those that have been attached so far. */
+  readonly agents: Effect.Effect<ReadonlyArray<LaunchedAgent>>
   /** Every agent that has ended in vain so far. */
   readonly dead: Effect.Effect<ReadonlyArray<FailedParticipant>>
   /**
@@ -41,9 +43,12 @@ export interface LaunchWatch {
   readonly fail: (reason: string) => Effect.Effect<void>
 }
 
-interface Watched {
+export interface LaunchedAgent {
   readonly binding: Binding
   readonly agent: AttachedAgent
+}
+
+interface Watched extends LaunchedAgent {
   /** Undefined while it lives. */
   end?: EndedAgent
   isJudged: boolean
@@ -119,10 +124,18 @@ export const makeLaunchWatch = Effect.fnUntraced(function* (
     )
   }
 
+  const isWaiting = (runId: string) =>
+    fate.phase(runId).pipe(
+      Effect.map((phase) => phase === "waiting"),
+      Effect.catchTag("NotTold", ({ message }) =>
+        Effect.as(Effect.logWarning(`the control plane does not tell how run ${runId} is: ${message}`), false)
+      )
+    )
+
   const overdue = Effect.gen(function* () {
     yield* Effect.sleep(openTimeoutMs)
     const accepted = yield* run
-    if (isOpen || isTold || Option.isNone(accepted) || !(yield* fate.isWaiting(accepted.value.runId))) return
+    if (isOpen || isTold || Option.isNone(accepted) || !(yield* isWaiting(accepted.value.runId))) return
     const quoted = yield* Effect.forEach(agents, ({ agent, binding }) =>
       Effect.map(agent.lastLines, (lines) =>
         lines.length === 0 ? [] : [`agent ${binding.participantId} (${binding.agentRef}) said: ${lines.join(" | ")}`]
@@ -152,6 +165,7 @@ export const makeLaunchWatch = Effect.fnUntraced(function* (
 
   return {
     add,
+    agents: Effect.sync(() => [...agents]),
     broken: Deferred.await(broken),
     dead,
     settle,

@@ -121,7 +121,8 @@ describe("an agent that ends", () => {
     ["is open", false]
   ] as const)("not at all, while the session %s", ([, waiting]) =>
     Effect.gen(function* () {
-      const { log, service } = stage({ ...withRun, waiting, settings: { sessionOpenTimeoutMs: 5_000 } })
+      const phase = () => (waiting ? ("waiting" as const) : ("open" as const))
+      const { log, service } = stage({ ...withRun, phase, settings: { sessionOpenTimeoutMs: 5_000 } })
       yield* Effect.gen(function* () {
         yield* (yield* ExampleRuns).run({ scenarioRef: "demo/one@1.0.0", inputs: {} })
         yield* TestClock.adjust("6 seconds")

@@ -78,6 +78,9 @@ export const failedParticipantsOf = ({ metadata }: LauncherError): ReadonlyArray
 /** Failures of looking something up in the catalog, and of compiling it. */
 export type CompileFailure = Exclude<LauncherError, { readonly _tag: "AgentStartFailed" | "LaunchesFull" }>
 
+/** A pack file on disk cannot be read at all; the message names it. */
+export class UnreadableFile extends Data.TaggedError("UnreadableFile")<{ readonly message: string }> {}
+
 /** A pack file on disk is malformed. `file` is relative to the packs directory, never a path of this machine. */
 export class InvalidPackData extends Data.TaggedError("InvalidPackData")<{
   readonly file: string

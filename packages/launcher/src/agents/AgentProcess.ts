@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import type { Readable } from "node:stream"
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process"
+import type { Readable, Writable } from "node:stream"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -59,8 +59,15 @@ export const spawnAgent = (command: ProcessCommand) =>
 const start = ({ command, args, cwd, env, mark }: ProcessCommand) =>
   Effect.callback<StartedProcess, SpawnFailed>((resume) => {
     const exit = Deferred.makeUnsafe<ProcessExit>()
-    const child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
-    child.once("error", (error) => resume(Effect.fail(new SpawnFailed({ message: `spawn error: ${error.message}` }))))
+    const fail = (message: string) => resume(Effect.fail(new SpawnFailed({ message: `spawn error: ${message}` })))
+    let child: PipedChild
+    try {
+      child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
+    } catch (cause) {
+      // A NUL in an argument or in the environment, say.
+      return fail(cause instanceof Error ? cause.message : String(cause))
+    }
+    child.once("error", ({ message }) => fail(message))
     const helpers: Array<SeenProcess> = []
     child.once("exit", (code, signal) => {
       // However it ended, what it started itself and left running must not go on.
@@ -73,15 +80,12 @@ const start = ({ command, args, cwd, env, mark }: ProcessCommand) =>
       // Without listeners a failed write or kill would be an uncaught exception of the whole service.
       child.on("error", () => undefined)
       child.stdin.on("error", () => undefined)
-      resume(
-        child.pid === undefined
-          ? Effect.fail(new SpawnFailed({ message: "spawn error: no process id" }))
-          : Effect.succeed({ child, pid: child.pid, exit, helpers })
-      )
+      if (child.pid === undefined) fail("no process id")
+      else resume(Effect.succeed({ child, pid: child.pid, exit, helpers }))
     })
   })
 
-type PipedChild = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable }
+type PipedChild = ChildProcessByStdio<Writable, Readable, Readable>
 
 interface StartedProcess {
   readonly child: PipedChild

@@ -24,10 +24,12 @@ import { type CancelCallback, CancelCallbacks, publishedCallback } from "../agen
 import { distinct } from "../common/Json.ts"
 import {
   agentAttachFailed,
+  compilationFailed,
   type FailedParticipant,
   failedParticipantsOf,
   processNotFound
 } from "../common/LaunchErrors.ts"
+import { undecodable } from "../compile/Extensions.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
 import { RunFate } from "../control-plane/RunFate.ts"
@@ -79,6 +81,9 @@ export class ExampleRuns extends Context.Service<
         const compiled = withOverrides(yield* compiler.compile(request), request)
         if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled, hostedAgents: [] }
         const members = yield* casting.cast(compiled)
+        const needed = members.filter(({ manifest }) => manifest !== undefined).length
+        const broken = undecodable(compiled.initiator?.sessionStart.extensions)
+        if (needed > 0 && broken !== undefined) return yield* compilationFailed(broken)
         yield* policies.ensure(compiled.runDescriptor.session.policyVersion)
         const { scenarioRef } = request
         const about = {
@@ -86,7 +91,6 @@ export class ExampleRuns extends Context.Service<
           scenarioRef,
           ...(request.runLabel && { runLabel: request.runLabel })
         }
-        const needed = members.filter(({ manifest }) => manifest !== undefined).length
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(slots.take(needed, about), (lease) => {
             const room = makeRoom(needed, lease)

@@ -83,6 +83,22 @@ const cases: Readonly<Record<string, Case>> = {
     scenario: { launch: "commitments: [{ id: c, title: t }, { id: d, description: e }]" },
     says: [`warning ${FILE}: commitment 1 has no description`, `error ${FILE}: commitment 2 has no title`]
   },
+  "refuses an id with a control character": {
+    files: {
+      "templates/t.yaml": templateYaml(
+        "t",
+        'spec: { overrides: { launch: { participants: [{ id: "a\\0b", role: r, agentRef: agent-a }] } } }'
+      )
+    },
+    says: [`error ${TEMPLATE}: spec.launch.participants.0.id must be one line without control characters`]
+  },
+  "warns of an extension that is not base64": {
+    scenario: { launch: "extensions: { a: 7!, b: eA== }" },
+    says: [
+      `warning ${FILE}: launch.extensions.a must be a base64-encoded string, got text that is not base64: ` +
+        "no launch of it can start agents"
+    ]
+  },
   "refuses extensions that are no map of texts": {
     scenario: { launch: "extensions: { a: 7 }" },
     says: [`error ${FILE}: launch.extensions.a must be a base64-encoded string, got number`]

@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
 import { TestClock } from "effect/testing"
 import type { EndedAgent } from "../../src/agents/AgentHost.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
-import { SESSION_ID } from "../fixtures/Compiled.ts"
+import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
 
 import { accepted, manifest, stage } from "./Stage.ts"
 
@@ -35,6 +36,25 @@ describe("before anything is started", () => {
         },
         { participantId: "lead", agentRef: "agent-c", reason: "no z" }
       ])
+      assert.deepStrictEqual([log, submitted], [[], []])
+    })
+  })
+
+  it.effect.each([
+    ["told where agents are started", true],
+    ["no matter where none is", false]
+  ] as const)("an extension that is not base64 is %s", ([, bootstrapAgents]) => {
+    const whole = compiledLaunch()
+    const { initiator } = whole
+    assert.isDefined(initiator)
+    const sessionStart = { ...initiator.sessionStart, extensions: { "ops.bridge": "bridge-7!" } }
+    const { log, run, submitted } = stage({ compiled: { ...whole, initiator: { ...initiator, sessionStart } } })
+    return Effect.gen(function* () {
+      const outcome = yield* Effect.result(run({ bootstrapAgents }))
+      const message = "launch.extensions.ops.bridge must be a base64-encoded string, got text that is not base64"
+      const failure = Result.isFailure(outcome) ? outcome.failure : undefined
+      assert.strictEqual(failure?.message, bootstrapAgents ? message : undefined)
+      assert.strictEqual(failure?.errorCode, bootstrapAgents ? "COMPILATION_ERROR" : undefined)
       assert.deepStrictEqual([log, submitted], [[], []])
     })
   })

@@ -34,6 +34,7 @@ export const manifest = (changes: object = {}) =>
   })
 
 export interface Scene {
+  readonly compiled?: CompileLaunchResult
   readonly profiles?: ReadonlyArray<AgentProfile>
   readonly manifests?: Readonly<Record<string, string>>
   /** Participants whose process does not stay. */
@@ -73,7 +74,7 @@ export const stage = (scene: Scene) => {
     Layer.provide(Casting.layer),
     Layer.provide(
       Layer.mergeAll(
-        Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(compiledLaunch()) }),
+        Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(scene.compiled ?? compiledLaunch()) }),
         AgentCatalog.layerMemory(scene.profiles ?? ALL.map((ref) => profile(ref))),
         Layer.succeed(AgentTokens, {
           renewals: () => Stream.never,

@@ -131,7 +131,7 @@ export class ExampleRuns extends Context.Service<
         const watch = yield* makeLaunchWatch({ sessionId, openTimeoutMs, run: submittedRun, fate, host }, service)
         return yield* Effect.gen(function* () {
           const hosted = yield* attachAll(compiled, members, callbacks, watch, room)
-          const controlPlaneRun = yield* submittedRun
+          const controlPlaneRun = yield* Effect.raceFirst(submittedRun, Effect.as(watch.broken, Option.none()))
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
           const { ttlMs } = compiled.runDescriptor.session
           yield* runEnds.follow({ sessionId, ttlMs, run: controlPlaneRun, agents: yield* watch.agents })

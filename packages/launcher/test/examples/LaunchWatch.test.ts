@@ -87,9 +87,28 @@ describe("an agent that ends", () => {
       assert.deepStrictEqual(told, [
         "abandon: agent lead (agent-c): process exited before its session was open (code=1, signal=null): no | policy"
       ])
-      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+      assert.include(log, `stop ${SESSION_ID}`)
     })
   })
+
+  it.effect.each([
+    ["while others are started", Effect.never],
+    ["while the control plane takes its time", Effect.void]
+  ] as const)("%s is told at once", ([, others]) =>
+    Effect.gen(function* () {
+      const attachment = Effect.suspend(() => (log.length > 2 ? others : Effect.void))
+      const { log, run } = stage({
+        submission: Effect.never,
+        attachment,
+        ends: { lead: Effect.delay(ending(1, "ImportError"), "2 seconds") }
+      })
+      const launch = yield* Effect.forkChild(Effect.flip(run()))
+      yield* TestClock.adjust("2500 millis")
+      const error = yield* Fiber.join(launch)
+      assert.deepStrictEqual(error.metadata?.["failedParticipants"], [failedLead(1, ": ImportError")])
+      assert.include(log, `stop ${SESSION_ID}`)
+    })
+  )
 
   it.effect("with success before its session is open ends the launch too", () =>
     Effect.gen(function* () {
@@ -114,7 +133,7 @@ describe("an agent that ends", () => {
       const error = yield* Effect.flip(run())
       const failed = error.metadata?.["failedParticipants"]
       assert.deepInclude(failed, failedLead(1, ""))
-      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+      assert.include(log, `stop ${SESSION_ID}`)
     })
   )
 

@@ -5,13 +5,7 @@ import {
   rateLimitExceeded,
   roleText
 } from "../src/errors/Failures.ts"
-import {
-  ApiKeyRejected,
-  INVALID_API_KEY_TEXT,
-  LaunchesFull,
-  launcherError,
-  MalformedBody
-} from "../src/errors/LauncherErrors.ts"
+import { ApiKeyRejected, INVALID_API_KEY_TEXT, launcherError, MalformedBody } from "../src/errors/LauncherErrors.ts"
 import { reasonPhrases } from "../src/errors/ReasonPhrases.ts"
 import { errorAnswer } from "./ErrorAnswer.ts"
 
@@ -108,11 +102,15 @@ export const launcherAnswers = {
   ),
   LaunchesFull: errorAnswer(
     "too many launches wait for room for their agents, or this one waited too long; `metadata` has its place",
-    new LaunchesFull({
-      errorCode: "INTERNAL_ERROR",
-      message: "16 agents run and 32 launches wait already: Too Many Requests",
-      metadata: { place: 32 }
-    })
+    launcherError(
+      "LAUNCHES_FULL",
+      "no room for the agents of another launch: 16 agents run and 32 launches wait already",
+      { place: 32 }
+    )
+  ),
+  ProcessNotFound: errorAnswer(
+    "no agent process has this id",
+    launcherError("PROCESS_NOT_FOUND", "no agent process has the id 4f6c2b1e-8f0e-4d43-9d0c-6f1b0a7c9e21")
   ),
   AgentAttachFailed: errorAnswer(
     "an agent could not be started, or ended before it was attached",

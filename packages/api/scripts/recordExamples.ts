@@ -143,6 +143,7 @@ const { runDescriptor } = await launch("compileLaunch", "POST", "/launch/compile
 const example = { scenarioRef: SCENARIO, inputs, tags: ["nightly"], runLabel: "nightly failover drill" }
 const { sessionId: run } = await launch("runExample", "POST", "/examples/run", { body: example })
 await launch("getLaunchQueue", "GET", "/examples/queue")
+await launch("listProcesses", "GET", "/processes")
 await untilStatus(run, "running")
 await ask("suspendRun", "POST", `/runs/${run}/suspend`, { body: { reason: "waiting for the operator" } })
 const early = `/runs/${run}/export?includeRaw=true&eventLimit=1`

@@ -29,6 +29,7 @@ import { Casting } from "./examples/Cast.ts"
 import { ExampleRuns } from "./examples/ExampleRuns.ts"
 import { LauncherRoutes } from "./http/Routes.ts"
 import { type LauncherOptions, LauncherSettings } from "./LauncherSettings.ts"
+import { layerAgentMetrics } from "./operate/AgentMetrics.ts"
 import { LauncherMetrics } from "./operate/LauncherMetrics.ts"
 import { LauncherReadiness } from "./operate/LauncherReadiness.ts"
 
@@ -108,7 +109,7 @@ function serve({ host, port }: ListenOptions, settings: typeof LauncherSettings.
   return endLast.pipe(
     Layer.provideMerge(served),
     Layer.provide(observed),
-    Layer.provide(LauncherReadiness.layer),
+    Layer.provide([LauncherReadiness.layer, layerAgentMetrics]),
     Layer.provide(launcherCapabilities),
     Layer.provide([LauncherMetrics.layer, Shutdown.layer]),
     Layer.provide(settings),

@@ -28,7 +28,8 @@ export class CatalogEntryNotFound extends failure<CatalogEntryNotFound>()(404, "
   "SCENARIO_NOT_FOUND",
   "VERSION_NOT_FOUND",
   "TEMPLATE_NOT_FOUND",
-  "AGENT_NOT_FOUND"
+  "AGENT_NOT_FOUND",
+  "PROCESS_NOT_FOUND"
 ]) {
   readonly _tag = "CatalogEntryNotFound"
 }
@@ -48,11 +49,8 @@ export class AgentStartFailed extends failure<AgentStartFailed>()(502, "AgentSta
   readonly _tag = "AgentStartFailed"
 }
 
-/**
- * No room for another launch (docs/launch.md#queue), in the form of a spent budget. Not in the table: the code is that
- * of unhandled faults.
- */
-export class LaunchesFull extends failure<LaunchesFull>()(429, "LaunchesFull", [], ["INTERNAL_ERROR"]) {
+/** No room for another launch within the time for waiting, or too many that wait (docs/launch.md#queue). */
+export class LaunchesFull extends failure<LaunchesFull>()(503, "LaunchesFull", ["LAUNCHES_FULL"]) {
   readonly _tag = "LaunchesFull"
 }
 
@@ -84,7 +82,14 @@ export class ApiKeyRejected extends Schema.Error<ApiKeyRejected>("runplane/api/A
 }
 
 /** The classes, each with the codes that it makes (docs/launch.md#errors). */
-const classes = [LaunchRejected, LaunchForbidden, CatalogEntryNotFound, LauncherFault, AgentStartFailed] as const
+const classes = [
+  LaunchRejected,
+  LaunchForbidden,
+  CatalogEntryNotFound,
+  LauncherFault,
+  AgentStartFailed,
+  LaunchesFull
+] as const
 
 const table = errorTable(classes)
 

@@ -10,11 +10,13 @@ import { LauncherAdminGroup } from "./LauncherAdminGroup.ts"
 import { LauncherHealthGroup } from "./LauncherHealthGroup.ts"
 import { LauncherProbesGroup } from "./LauncherProbesGroup.ts"
 import { LaunchGroup } from "./LaunchGroup.ts"
+import { ProcessesGroup } from "./ProcessesGroup.ts"
 
 /** The HTTP contract of the scenario launch service. */
 export class LauncherApi extends HttpApi.make("launcher")
   .add(CatalogGroup)
   .add(LaunchGroup)
+  .add(ProcessesGroup)
   .add(LauncherAdminGroup)
   .middleware(LaunchValidation)
   .add(MeGroup)

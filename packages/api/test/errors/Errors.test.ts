@@ -26,6 +26,7 @@ const launcherClasses = [
   LauncherErrors.CatalogEntryNotFound,
   LauncherErrors.LauncherFault,
   LauncherErrors.AgentStartFailed,
+  LauncherErrors.LaunchesFull,
   LauncherErrors.MalformedBody,
   LauncherErrors.ApiKeyRejected
 ] as const
@@ -90,6 +91,7 @@ const launcherErrorStatus = {
   VERSION_NOT_FOUND: 404,
   TEMPLATE_NOT_FOUND: 404,
   AGENT_NOT_FOUND: 404,
+  PROCESS_NOT_FOUND: 404,
   INVALID_SCENARIO_REF: 400,
   VALIDATION_ERROR: 400,
   COMPILATION_ERROR: 400,
@@ -97,6 +99,7 @@ const launcherErrorStatus = {
   INVALID_CONFIG: 500,
   AUTH_MINT_FAILED: 502,
   AGENT_ATTACH_FAILED: 502,
+  LAUNCHES_FULL: 503,
   FORBIDDEN: 403,
   INTERNAL_ERROR: 500
 } as const

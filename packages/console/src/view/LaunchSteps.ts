@@ -50,7 +50,8 @@ const adviceFor = (problem: Refusal): readonly [at: number, about: string] => {
   const said = problem.messages.join("; ")
   if (problem.status === 0) return [0, `${said}: look whether the launch service runs and lets this origin call it`]
   if (problem.status === 401 || problem.status === 403) return [0, `${said}: another key is needed to launch`]
-  if (problem.status === 429) return [1, `${said}: too many launches wait for room for their agents; try again`]
+  if (problem.status === 429) return [0, `${said}: the service limits the requests of each client; try again`]
+  if (problem.code === "LAUNCHES_FULL") return [1, `${said}; try again, or stop agents that are no longer needed`]
   if (problem.code === "AGENT_NOT_FOUND") return [1, `${said}: the scenario names an agent that the catalog lacks`]
   if (problem.code === "AUTH_MINT_FAILED") return [1, `${said}: the auth service made no tokens for the agents`]
   if (AGENTS.test(problem.code)) return [1, `${said}: the log of the launch service has the agent's own words`]

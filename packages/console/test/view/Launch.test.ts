@@ -66,7 +66,7 @@ describe("the steps of a launch", () => {
         failed("UNREACHABLE", 0)?.id,
         failed("AGENT_ATTACH_FAILED", 502)?.id,
         failed("AUTH_MINT_FAILED", 502)?.id,
-        failed("LAUNCHES_FULL", 429)?.id
+        failed("LAUNCHES_FULL", 503)?.id
       ],
       ["compiled", "compiled", "agents", "agents", "agents"]
     )

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
+import * as Stream from "effect/Stream"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
 import type { AgentManifest } from "./AgentManifest.ts"
 import { AgentNotAttached } from "./AgentNotAttached.ts"
@@ -107,16 +108,45 @@ const checkProgram = Effect.fnUntraced(function* (
     )
   if (program.includes("/")) {
     const file = path.resolve(cwd, program)
-    if (yield* isExecutable(file)) return
+    if (yield* isExecutable(file)) return yield* checkFirstLine(program, file, at)
     const kind = yield* kindOf(file)
     return kind === "File"
       ? yield* missing(`${program} is not executable`, at, `make it executable (chmod +x ${program})`)
       : yield* missing(`there is no program ${program}`, at, remedy)
   }
   for (const folder of (searched ?? DEFAULT_PATH).split(":")) {
-    if (yield* isExecutable(path.resolve(cwd, folder, program))) return
+    const file = path.resolve(cwd, folder, program)
+    if (yield* isExecutable(file)) return yield* checkFirstLine(program, file, at)
   }
   return yield* missing(`there is no program ${program} on the PATH of agents`, at, remedy)
+})
+
+/** Bytes of a first line that the system reads. */
+const FIRST_LINE_BYTES = 256
+
+/**
+ * Whether the system finds the interpreter that a script names in its first line. When it does not, it says of the
+ * script that there is no such file.
+ */
+const checkFirstLine = Effect.fnUntraced(function* (program: string, file: string, at: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const start = yield* fs.stream(file, { bytesToRead: FIRST_LINE_BYTES }).pipe(
+    Stream.decodeText,
+    Stream.mkString,
+    Effect.orElseSucceed(() => "")
+  )
+  const interpreter = /^#![ \t]*(\/\S+)/.exec(start)?.[1]
+  if (interpreter === undefined) return
+  if (/^#![^\n]*\r\n/.test(start)) {
+    const remedy = "save it with line ends of LF alone"
+    return yield* missing(`the lines of ${program} end in CR LF, which its interpreter's name then has`, at, remedy)
+  }
+  if ((yield* kindOf(interpreter)) === "File") return
+  yield* missing(
+    `there is no ${interpreter}, which the first line of ${program} names`,
+    at,
+    "install it, or correct the line"
+  )
 })
 
 const kindOf = (file: string) =>

@@ -1,6 +1,8 @@
 import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
 import { callingSpan, traceParentOf } from "@runplane/server"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,6 +23,7 @@ import { type ProcessExit, spawnAgent } from "./AgentProcess.ts"
 import { bootstrapFile, sweepBootstrapFiles } from "./BootstrapFile.ts"
 import { printable } from "./LogLines.ts"
 import { ProcessGuard } from "./ProcessGuard.ts"
+import { AGENT_MARK } from "./ProcessTree.ts"
 
 /** How long the last lines of an ended process are waited for, ms. */
 const LOG_DRAIN_MS = 1_000
@@ -31,6 +34,9 @@ export interface AttachedAgent {
   readonly ended: Effect.Effect<EndedAgent>
   /** The last lines of its standard error output so far, oldest first. */
   readonly lastLines: Effect.Effect<ReadonlyArray<string>>
+  readonly hasEnded: Effect.Effect<boolean>
+  /** Ends its process, and waits for that. */
+  readonly stop: Effect.Effect<void>
 }
 
 export interface EndedAgent extends ProcessExit {
@@ -55,7 +61,10 @@ export class AgentHost extends Context.Service<
     ) => Effect.Effect<AttachedAgent, AgentNotAttached>
     /** Stops the agents of a run, all at once. */
     readonly stopRun: (runId: string) => Effect.Effect<void>
+    /** In the order of their starts. */
     readonly running: Effect.Effect<ReadonlyArray<RunningAgent>>
+    /** Processes so far that did not end within their grace after SIGTERM. */
+    readonly killed: Effect.Effect<number>
   }
 >()("runplane/launcher/AgentHost") {
   /** Agents as child processes of this Node process. */
@@ -66,25 +75,25 @@ export class AgentHost extends Context.Service<
       const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
       const hostScope = yield* Effect.scope
       const guard = yield* ProcessGuard
+      const random = yield* SecureRandom.SecureRandom
       const swept = yield* sweepBootstrapFiles(settings.bootstrapDir)
       if (swept > 0) yield* Effect.logInfo(`removed ${swept} bootstrap files that an earlier service left behind`)
       const agents = new Map<string, HostedProcess>()
+      let killed = 0
 
-      const stop = (chosen: ReadonlyArray<HostedProcess>) =>
-        Effect.forEach(
-          chosen,
-          (agent) => {
-            agent.isStopping = true
-            return Scope.close(agent.scope, Exit.void)
-          },
-          { concurrency: "unbounded", discard: true }
-        )
-      yield* Effect.addFinalizer(() => stop([...agents.values()]))
+      const stop = (agent: HostedProcess) =>
+        Effect.suspend(() => {
+          agent.isStopping = true
+          return Scope.close(agent.scope, Exit.void)
+        })
+      const stopAll = (chosen: ReadonlyArray<HostedProcess>) =>
+        Effect.forEach(chosen, stop, { concurrency: "unbounded", discard: true })
+      yield* Effect.addFinalizer(() => stopAll([...agents.values()]))
 
       const start = Effect.fnUntraced(function* (
         assignment: AgentAssignment,
         manifest: AgentManifest,
-        tail: OutputTail
+        { id, tail }: HostedProcess
       ) {
         const { compiled, binding } = assignment
         const command = yield* agentCommand(manifest, settings)
@@ -100,9 +109,10 @@ export class AgentHost extends Context.Service<
         )
         const launch = yield* callingSpan
         const trace = launch === undefined ? {} : { TRACEPARENT: traceParentOf(launch) }
-        const env = { ...command.env, ...environmentOf(assignment, settings, file), ...trace }
+        const mark = `${guard.mark}/${id}`
+        const env = { ...command.env, ...environmentOf(assignment, settings, file), ...trace, [AGENT_MARK]: mark }
         const agent = yield* guard
-          .around(spawnAgent({ ...command, env, stopGraceMs: settings.agentStopGraceMs }))
+          .around(spawnAgent({ ...command, env, mark, stopGraceMs: settings.agentStopGraceMs }))
           .pipe(Effect.mapError(({ message }) => new AgentNotAttached({ reason: message })))
         yield* Effect.forkScoped(
           Stream.runForEach(assignment.renewals ?? Stream.never, (token) =>
@@ -159,17 +169,21 @@ export class AgentHost extends Context.Service<
 
       const attach = Effect.fn("AgentHost.attach")(function* (assignment: AgentAssignment, manifest: AgentManifest) {
         const runId = assignment.compiled.sessionId
-        const { participantId } = assignment.binding
+        const { agentRef, participantId } = assignment.binding
         const key = JSON.stringify([runId, participantId])
         const running = agents.get(key)
-        if (running !== undefined) return attached(running)
+        if (running !== undefined) return attached(running, stop(running))
 
         const scope = yield* Scope.make()
         const end = yield* Deferred.make<EndedAgent>()
         // Known from the first moment, so that a stop during the confirmation reaches it too.
         const hosted: HostedProcess = {
+          id: yield* random.uuidV4(),
           runId,
           participantId,
+          agentRef,
+          scenarioRef: assignment.compiled.display.scenarioRef,
+          since: yield* Clock.currentTimeMillis,
           scope,
           ended: end,
           tail: new OutputTail(),
@@ -183,20 +197,23 @@ export class AgentHost extends Context.Service<
         )
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            const { agent, ended, prefix } = yield* restore(start(assignment, manifest, hosted.tail)).pipe(
+            const { agent, ended, prefix } = yield* restore(start(assignment, manifest, hosted)).pipe(
               Scope.provide(scope),
               Effect.provideContext(context),
               Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
             )
             hosted.pid = agent.pid
             yield* ended.pipe(
-              Effect.tap((exit) => logExit(prefix, exit, hosted.isStopping)),
+              Effect.tap((exit) => {
+                if (hosted.isStopping && exit.signal === "SIGKILL") killed++
+                return logExit(prefix, exit, hosted.isStopping)
+              }),
               Effect.tap((exit) => Deferred.succeed(end, exit)),
               Effect.andThen(Scope.close(scope, Exit.void)),
               Effect.interruptible,
               Effect.forkIn(hostScope)
             )
-            return attached(hosted)
+            return attached(hosted, stop(hosted))
           })
         )
       })
@@ -204,24 +221,32 @@ export class AgentHost extends Context.Service<
       return AgentHost.of({
         check: (manifest) => Effect.asVoid(Effect.provideContext(agentCommand(manifest, settings), context)),
         attach,
-        stopRun: (runId) => Effect.suspend(() => stop([...agents.values()].filter((agent) => agent.runId === runId))),
-        running: Effect.sync(() =>
-          [...agents.values()].map(({ runId, participantId, pid }) => ({ runId, participantId, pid }))
-        )
+        stopRun: (runId) =>
+          Effect.suspend(() => stopAll([...agents.values()].filter((agent) => agent.runId === runId))),
+        running: Effect.sync(() => [...agents.values()].map((agent) => runningOf(agent, stop(agent)))),
+        killed: Effect.sync(() => killed)
       })
     })
-  ).pipe(Layer.provide(ProcessGuard.layer), Layer.provide(NodeChildProcessSpawner.layer))
+  ).pipe(Layer.provide(ProcessGuard.layer), Layer.provide([NodeChildProcessSpawner.layer, SecureRandom.layerWebCrypto]))
 }
 
 export interface RunningAgent {
+  /** UUID v4. */
+  readonly id: string
+  /** The session that its launch has allocated. */
   readonly runId: string
   readonly participantId: string
-  readonly pid: number
+  readonly agentRef: string
+  readonly scenarioRef: string
+  /** Absent until the process is confirmed. */
+  readonly pid?: number
+  readonly state: "starting" | "running" | "stopping"
+  /** Epoch ms. */
+  readonly since: number
+  readonly stop: Effect.Effect<void>
 }
 
-interface HostedProcess {
-  readonly runId: string
-  readonly participantId: string
+interface HostedProcess extends Omit<RunningAgent, "pid" | "state" | "stop"> {
   readonly scope: Scope.Closeable
   readonly ended: Deferred.Deferred<EndedAgent>
   readonly tail: OutputTail
@@ -231,10 +256,27 @@ interface HostedProcess {
   isStopping: boolean
 }
 
-const attached = ({ ended, pid, tail }: HostedProcess): AttachedAgent => ({
+const attached = ({ ended, pid, tail }: HostedProcess, stop: Effect.Effect<void>): AttachedAgent => ({
   pid,
   ended: Deferred.await(ended),
-  lastLines: Effect.sync(() => tail.lines)
+  hasEnded: Deferred.isDone(ended),
+  lastLines: Effect.sync(() => tail.lines),
+  stop
+})
+
+const runningOf = (
+  { agentRef, id, isStopping, participantId, pid, runId, scenarioRef, since }: HostedProcess,
+  stop: Effect.Effect<void>
+): RunningAgent => ({
+  id,
+  runId,
+  participantId,
+  agentRef,
+  scenarioRef,
+  ...(pid > 0 && { pid }),
+  state: isStopping ? "stopping" : pid > 0 ? "running" : "starting",
+  since,
+  stop
 })
 
 /** An agent that is still alive after the confirmation time counts as attached. */
@@ -257,6 +299,7 @@ export const endOf = ({ code, lastLines, signal }: EndedAgent, what: string): st
 
 const logExit = (prefix: string, { code, signal }: EndedAgent, expected: boolean) => {
   if (code === 0) return Effect.logInfo(`${prefix} done`)
+  if (expected && signal === "SIGKILL") return Effect.logWarning(`${prefix} did not end on SIGTERM and was killed`)
   const text = `${prefix} exited (code=${code}, signal=${signal})`
   return expected ? Effect.logDebug(text) : Effect.logWarning(text)
 }

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import type { Readable } from "node:stream"
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process"
+import type { Readable, Writable } from "node:stream"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import { helpersOf, type SeenProcess, signalAll } from "./ProcessTree.ts"
 
 export interface ProcessExit {
   readonly code: number | null
@@ -25,13 +26,16 @@ export interface ProcessCommand {
   readonly env: Readonly<Record<string, string>>
   /** How long it may take over SIGTERM before it is killed, ms. */
   readonly stopGraceMs: number
+  /** What `env` has as the mark of the agent's processes (`ProcessTree`). */
+  readonly mark: string
 }
 
 export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly message: string }> {}
 
 /**
  * Starts a process that lives as long as the scope: closing it sends SIGTERM, and SIGKILL after its grace. It gets
- * a process group of its own, so that a Ctrl-C meant for the service does not reach it directly.
+ * a process group of its own, so that a Ctrl-C meant for the service does not reach it directly. What it has started
+ * itself ends with it, in whatever group or session that is (docs/launch.md#agent-process).
  *
  * Its standard input is a pipe that is never written to. The operating system closes it when this process ends in
  * whatever way, `kill -9` included: an agent that exits at the end of its input cannot outlive the service.
@@ -40,7 +44,7 @@ export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly mess
  * part of the answer to the launch.
  */
 export const spawnAgent = (command: ProcessCommand) =>
-  Effect.acquireRelease(start(command), ({ child, exit }) => stop(child, exit, command.stopGraceMs)).pipe(
+  Effect.acquireRelease(start(command), (started) => stop(started, command)).pipe(
     Effect.map(
       ({ child, pid, exit }): AgentProcess => ({
         pid,
@@ -52,47 +56,64 @@ export const spawnAgent = (command: ProcessCommand) =>
     Effect.withSpan("AgentProcess.spawn")
   )
 
-const start = ({ command, args, cwd, env }: ProcessCommand) =>
+const start = ({ command, args, cwd, env, mark }: ProcessCommand) =>
   Effect.callback<StartedProcess, SpawnFailed>((resume) => {
     const exit = Deferred.makeUnsafe<ProcessExit>()
-    const child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
-    child.once("error", (error) => resume(Effect.fail(new SpawnFailed({ message: `spawn error: ${error.message}` }))))
+    const fail = (message: string) => resume(Effect.fail(new SpawnFailed({ message: `spawn error: ${message}` })))
+    let child: PipedChild
+    try {
+      child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
+    } catch (cause) {
+      // A NUL in an argument or in the environment, say.
+      return fail(cause instanceof Error ? cause.message : String(cause))
+    }
+    child.once("error", ({ message }) => fail(message))
+    const helpers: Array<SeenProcess> = []
     child.once("exit", (code, signal) => {
       // However it ended, what it started itself and left running must not go on.
       signalGroup(child, "SIGKILL")
-      Deferred.doneUnsafe(exit, Effect.succeed({ code, signal }))
+      void helpersOf(child.pid ?? 0, mark)
+        .then((marked) => signalAll([...helpers, ...marked], "SIGKILL"))
+        .finally(() => Deferred.doneUnsafe(exit, Effect.succeed({ code, signal })))
     })
     child.once("spawn", () => {
       // Without listeners a failed write or kill would be an uncaught exception of the whole service.
       child.on("error", () => undefined)
       child.stdin.on("error", () => undefined)
-      resume(
-        child.pid === undefined
-          ? Effect.fail(new SpawnFailed({ message: "spawn error: no process id" }))
-          : Effect.succeed({ child, pid: child.pid, exit })
-      )
+      if (child.pid === undefined) fail("no process id")
+      else resume(Effect.succeed({ child, pid: child.pid, exit, helpers }))
     })
   })
 
-type PipedChild = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable }
+type PipedChild = ChildProcessByStdio<Writable, Readable, Readable>
 
 interface StartedProcess {
   readonly child: PipedChild
   readonly pid: number
   readonly exit: Deferred.Deferred<ProcessExit>
+  /** Those found when it was stopped: at its end nothing but a mark leads to them. */
+  readonly helpers: Array<SeenProcess>
 }
 
 /** Runs in a finalizer, so its waiting uses the machine's timer: a test's clock would never reach the end of it. */
-const stop = (child: ChildProcess, exit: Deferred.Deferred<ProcessExit>, graceMs: number) =>
-  Effect.callback<void>((resume) => {
-    if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
-    const kill = setTimeout(() => signalGroup(child, "SIGKILL"), graceMs)
-    child.once("exit", () => {
-      clearTimeout(kill)
-      resume(Effect.void)
-    })
-    signalGroup(child, "SIGTERM")
-  }).pipe(Effect.andThen(Deferred.await(exit)), Effect.asVoid)
+const stop = ({ child, exit, helpers, pid }: StartedProcess, { mark, stopGraceMs }: ProcessCommand) =>
+  Effect.promise(() => helpersOf(pid, mark)).pipe(
+    Effect.flatMap((found) =>
+      Effect.callback<void>((resume) => {
+        if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+        helpers.push(...found)
+        const kill = setTimeout(() => signalGroup(child, "SIGKILL"), stopGraceMs)
+        child.once("exit", () => {
+          clearTimeout(kill)
+          resume(Effect.void)
+        })
+        signalGroup(child, "SIGTERM")
+        void signalAll(found, "SIGTERM")
+      })
+    ),
+    Effect.andThen(Deferred.await(exit)),
+    Effect.asVoid
+  )
 
 /** The whole group, so that what an agent started itself goes with it; only the agent where there are no groups. */
 const signalGroup = (child: ChildProcess, signal: NodeJS.Signals) => {

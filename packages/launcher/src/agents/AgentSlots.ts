@@ -1,11 +1,11 @@
-import { type LauncherFault, LaunchesFull, type LaunchQueue } from "@runplane/api"
+import type { LauncherFault, LaunchesFull, LaunchQueue } from "@runplane/api"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import { invalidConfig } from "../common/LaunchErrors.ts"
+import { invalidConfig, launchesFull } from "../common/LaunchErrors.ts"
 import { LaunchPressure } from "../common/LaunchPressure.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 
@@ -82,7 +82,7 @@ export class AgentSlots extends Context.Service<
           return { waited: undefined, giveBack }
         }
         if (line.length >= maxWaitingLaunches) {
-          return yield* full(`${taken} agents run and ${line.length} launches wait already`, line.length)
+          return yield* launchesFull(`${taken} agents run and ${line.length} launches wait already`, line.length)
         }
         const since = yield* Clock.currentTimeMillis
         const waiter: Waiter = { ...launch, agents, since, turn: yield* Deferred.make<void>() }
@@ -94,7 +94,9 @@ export class AgentSlots extends Context.Service<
             duration: queueTimeoutMs,
             orElse: () =>
               Effect.suspend(() =>
-                full(`still at place ${placeOf(waiter)} after ${queueTimeoutMs} ms`, placeOf(waiter))
+                Effect.fail(
+                  launchesFull(`still at place ${placeOf(waiter)} after ${queueTimeoutMs} ms`, placeOf(waiter))
+                )
               )
           })
         )
@@ -132,8 +134,3 @@ export class AgentSlots extends Context.Service<
     })
   )
 }
-
-const full = (why: string, place: number) =>
-  Effect.fail(
-    new LaunchesFull({ errorCode: "INTERNAL_ERROR", message: `${why}: Too Many Requests`, metadata: { place } })
-  )

@@ -1,24 +1,36 @@
 import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as ChildProcess from "effect/process/ChildProcess"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { AGENT_MARK } from "./ProcessTree.ts"
 
 /** Seconds that processes get to end by themselves after SIGTERM, as at an ordinary stop. */
 const GRACE_SECONDS = 5
 
 /**
- * Keeps a list of process groups from its input, and ends them when the input ends. The list of those still there is
- * made again every second, so that nothing waits for what is gone.
+ * Keeps a list of process groups from its input, and ends them when the input ends, together with the processes that
+ * have the mark of this host, where /proc shows them. The list of those still there is made again every second, so that
+ * nothing waits for what is gone.
  */
 const SCRIPT = `
 groups=
+mark="${AGENT_MARK}=$1/"
 keep_living() {
   living=
   for id in $groups; do kill -0 -"$id" 2>/dev/null && living="$living $id"; done
   groups=$living
+  marked=
+  for process in /proc/[0-9]*; do
+    grep -qsF "$mark" "$process/environ" && marked="$marked \${process#/proc/}"
+  done
+}
+end_all() {
+  for id in $groups; do kill -"$1" -"$id" 2>/dev/null; done
+  for id in $marked; do kill -"$1" "$id" 2>/dev/null; done
 }
 while read -r verb id; do
   case $verb in
@@ -26,11 +38,12 @@ while read -r verb id; do
     forget) rest=; for one in $groups; do [ "$one" = "$id" ] || rest="$rest $one"; done; groups=$rest ;;
   esac
 done
-for id in $groups; do kill -TERM -"$id" 2>/dev/null; done
+keep_living
+end_all TERM
 seconds=${GRACE_SECONDS}
 keep_living
-while [ -n "$groups" ] && [ "$seconds" -gt 0 ]; do sleep 1; seconds=$((seconds - 1)); keep_living; done
-for id in $groups; do kill -KILL -"$id" 2>/dev/null; done
+while [ -n "$groups$marked" ] && [ "$seconds" -gt 0 ]; do sleep 1; seconds=$((seconds - 1)); keep_living; done
+end_all KILL
 `
 
 /**
@@ -41,6 +54,8 @@ for id in $groups; do kill -KILL -"$id" 2>/dev/null; done
 export class ProcessGuard extends Context.Service<
   ProcessGuard,
   {
+    /** The first half of the mark of every process that this host starts (`ProcessTree`); a slash follows. */
+    readonly mark: string
     /** Starts a process that leads its own group, and guards the group until the scope has closed. */
     readonly around: <P extends { readonly pid: number }, E, R>(
       start: Effect.Effect<P, E, R>
@@ -50,7 +65,8 @@ export class ProcessGuard extends Context.Service<
   static readonly layer = Layer.effect(
     ProcessGuard,
     Effect.gen(function* () {
-      const shell = yield* startShell
+      const mark = yield* (yield* SecureRandom.SecureRandom).uuidV4()
+      const shell = yield* startShell(mark)
       const note = (verb: "watch" | "forget", pid: number) =>
         Option.match(shell, {
           onNone: () => Effect.void,
@@ -58,6 +74,7 @@ export class ProcessGuard extends Context.Service<
             Effect.ignore(Stream.run(Stream.encodeText(Stream.make(`${verb} ${pid}\n`)), stdin), { log: "Debug" })
         })
       return ProcessGuard.of({
+        mark,
         around: (start) =>
           Effect.gen(function* () {
             let pid: number | undefined
@@ -70,21 +87,20 @@ export class ProcessGuard extends Context.Service<
           })
       })
     })
-  )
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }
 
 /** Killed with the scope: everything that it guards has been stopped by then. */
-const startShell = Effect.suspend(() =>
+const startShell = (mark: string) =>
   process.platform === "win32"
     ? Effect.succeedNone
     : Effect.option(
-        ChildProcess.make("/bin/sh", ["-c", SCRIPT, "runplane-agent-guard"], {
+        ChildProcess.make("/bin/sh", ["-c", SCRIPT, "runplane-agent-guard", mark], {
           stdin: { stream: "pipe", endOnDone: false },
           stdout: "ignore",
           stderr: "ignore",
-          // It needs to find `sleep`; the keys and passwords of the service are none of its business.
+          // It needs to find `sleep` and `grep`; the keys and passwords of the service are none of its business.
           env: { PATH: process.env["PATH"] },
           killSignal: "SIGKILL"
         })
       )
-)

@@ -65,7 +65,9 @@ const lintScenarios = Effect.fnUntraced(function* (
   for (const scenario of yield* packs.list(`${directory}/scenarios`)) {
     const versions: Array<string> = []
     for (const version of yield* packs.list(scenario)) {
-      if (yield* packs.isFile(`${version}/scenario.yaml`)) versions.push(version)
+      const file = `${version}/scenario.yaml`
+      if (yield* packs.isFile(file)) versions.push(version)
+      else if (yield* packs.exists(file)) findings.push(errorIn(packs.nameOf(file), "is not a regular file"))
     }
     if (versions.length === 0) {
       findings.push(warningIn(packs.nameOf(scenario), "not listed: none of its versions has a scenario.yaml"))

@@ -24,9 +24,13 @@ export interface ScenarioFolder {
 export interface PacksFolder {
   readonly nameOf: (path: string) => string
   readonly read: (path: string) => Effect.Effect<Reading>
-  /** Absolute paths of the entries, sorted by name; none when the directory does not exist. */
+  /**
+   * Absolute paths of the entries, sorted by name, without those that begin with a dot; none when the directory does
+   * not exist.
+   */
   readonly list: (directory: string) => Effect.Effect<ReadonlyArray<string>>
   readonly isFile: (path: string) => Effect.Effect<boolean>
+  readonly exists: (path: string) => Effect.Effect<boolean>
   /** Reads the folder `<scenario-slug>/<version>` at an absolute path. */
   readonly scenario: (directory: string) => Effect.Effect<ScenarioFolder>
 }
@@ -44,15 +48,19 @@ export const openPacks = Effect.fn("PacksFolder.open")(function* (packsDir: stri
       ),
       Effect.catchTags({
         InvalidPackData: ({ message }) => Effect.succeed({ file: files.nameOf(file), problem: message }),
-        PlatformError: ({ reason }) =>
-          Effect.succeed({ file: files.nameOf(file), problem: `cannot be read: ${reason._tag}` })
+        UnreadableFile: ({ message }) => Effect.succeed({ file: files.nameOf(file), problem: message })
       })
     )
 
   const list = (directory: string) =>
     fs.readDirectory(directory).pipe(
       Effect.orElseSucceed((): Array<string> => []),
-      Effect.map((names) => names.toSorted(compareTexts).map((name) => path.join(directory, name)))
+      Effect.map((names) =>
+        names
+          .filter((name) => !name.startsWith("."))
+          .toSorted(compareTexts)
+          .map((name) => path.join(directory, name))
+      )
     )
 
   const isFile = (file: string) =>
@@ -60,6 +68,8 @@ export const openPacks = Effect.fn("PacksFolder.open")(function* (packsDir: stri
       Effect.map((info) => info.type === "File"),
       Effect.orElseSucceed(() => false)
     )
+
+  const exists = (file: string) => Effect.orElseSucceed(fs.exists(file), () => true)
 
   const named = (directory: string, pattern: RegExp) =>
     Effect.map(list(directory), (entries) => entries.filter((entry) => pattern.test(entry)))
@@ -90,7 +100,7 @@ export const openPacks = Effect.fn("PacksFolder.open")(function* (packsDir: stri
     return present.filter((file) => !used.has(file)).map(files.nameOf)
   })
 
-  const folder: PacksFolder = { nameOf: files.nameOf, read, list, isFile, scenario }
+  const folder: PacksFolder = { nameOf: files.nameOf, read, list, isFile, exists, scenario }
   return folder
 })
 

@@ -61,7 +61,9 @@ export const copyScenario = Effect.fn("Scaffold.copy")(function* (
   yield* rewrite(path.join(folder, "scenario.yaml"), (text) => renamedScenario(text, to))
   const templates = path.join(folder, "templates")
   if (yield* fs.exists(templates)) {
-    const names = (yield* fs.readDirectory(templates)).filter((name) => /\.ya?ml$/.test(name)).toSorted(compareTexts)
+    const names = (yield* fs.readDirectory(templates))
+      .filter((name) => /^[^.].*\.ya?ml$/.test(name))
+      .toSorted(compareTexts)
     yield* Effect.forEach(names, (name) => rewrite(path.join(templates, name), (text) => renamedTemplate(text, to)), {
       discard: true
     })

@@ -7,7 +7,7 @@ import { readScenario, readTemplate } from "../catalog/PackLoader.ts"
 import { scenarioFaults, templateFaults } from "../catalog/ScenarioFaults.ts"
 import { deepMerge, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 import { defaultsOf } from "../compile/CompileLaunch.ts"
-import { checkExtensions } from "../compile/Extensions.ts"
+import { checkExtensions, undecodable } from "../compile/Extensions.ts"
 import { isSatisfied, placeholdersIn } from "../compile/Placeholders.ts"
 import { errorIn, type Finding, failureIn, findingAt, type Source, warningIn } from "./Finding.ts"
 import { mappingOf, objectAt, type ScenarioFolder } from "./PacksFolder.ts"
@@ -223,7 +223,13 @@ const extensionFindings = ({ source, templates, version }: CheckedScenario) => {
 
 const extensionFaults = (source: Source, block: ReadonlyArray<string>, extensions: Json | undefined) =>
   Result.match(checkExtensions(extensions), {
-    onSuccess: () => [],
+    onSuccess: (checked) => {
+      const broken = undecodable(checked)
+      const message = `${broken}: no launch of it can start agents`
+      return broken === undefined
+        ? []
+        : [findingAt(source, { level: "warning", at: [...block, "extensions"], message })]
+    },
     onFailure: ({ message }) => [findingAt(source, { level: "error", at: [...block, "extensions"], message })]
   })
 

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { agentNotFound, invalidConfig } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
@@ -55,15 +56,27 @@ const readProfiles = Effect.gen(function* () {
     yield* Effect.logWarning("AGENTS_DIR holds no profiles folder: the catalog of agents is empty")
     return []
   }
-  const names = (yield* fs.readDirectory(directory)).filter((name) => name.endsWith(".json")).sort(compareTexts)
-  return yield* Effect.forEach(names, (name) =>
-    Effect.flatMap(fs.readFileString(path.join(directory, name)), (text) => decodeProfile(name, text))
+  const names = (yield* fs.readDirectory(directory)).filter(isProfile).sort(compareTexts)
+  const profiles = yield* Effect.forEach(names, (name) =>
+    Effect.result(fs.readFileString(path.join(directory, name))).pipe(
+      Effect.flatMap(
+        Result.match({
+          onFailure: ({ reason }) =>
+            Effect.as(Effect.logWarning(`profiles/${name} cannot be read: ${reason._tag}; the agent is left out`), []),
+          onSuccess: (text) => Effect.map(decodeProfile(name, text), (profile) => [profile])
+        })
+      )
+    )
   )
+  return profiles.flat()
 }).pipe(
   Effect.catchTag("PlatformError", (error) =>
     Effect.fail(invalidConfig(`agent profiles cannot be read: ${error.message}`))
   )
 )
+
+/** Names that begin with a dot are litter of editors and systems. */
+const isProfile = (name: string) => name.endsWith(".json") && !name.startsWith(".")
 
 const decodeProfile = Effect.fnUntraced(function* (name: string, text: string) {
   const profile = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(AgentProfile))(text).pipe(

@@ -12,6 +12,8 @@ export interface Catalog {
   readonly packs: ReadonlyArray<CatalogPack>
   /** Packs with a broken file, which only their own routes tell of. */
   readonly broken: ReadonlyArray<BrokenPack>
+  /** Files and folders that cannot be read, each with the reason: what they hold is not in the catalog. */
+  readonly unreadable: ReadonlyArray<string>
 }
 
 export interface BrokenPack {

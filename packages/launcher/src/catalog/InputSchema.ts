@@ -2,14 +2,25 @@ import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunct
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import * as Result from "effect/Result"
-import type { JsonObject } from "../common/Json.ts"
-import { isJsonObject } from "../common/Json.ts"
+import { isJsonObject, type JsonObject } from "../common/Json.ts"
+import { compilePattern } from "./LinearPattern.ts"
+import { withinMs } from "./TimeLimit.ts"
+import { replaceUniqueItems } from "./UniqueItems.ts"
 
 /** Compiled input schemas kept for reuse. */
 const MAX_CACHED_VALIDATORS = 256
 
 /** Errors of one validation that are reported; inputs of a megabyte may break a rule half a million times. */
 export const MAX_REPORTED_ERRORS = 1_000
+
+/**
+ * Time for one validation, ms. It holds the thread of both services; inputs of a megabyte take a tenth of this, unless
+ * the schema asks for more (docs/launch.md#inputs).
+ */
+export const VALIDATION_LIMIT_MS = 500
+
+/** `keyword` of the error of a validation that reached the limit. */
+export const TIME_LIMIT = "timeLimit"
 
 /** Answers the validator's error list, from its beginning; empty means valid. */
 export type InputValidator = (inputs: JsonObject) => ReadonlyArray<JsonObject>
@@ -52,30 +63,54 @@ const options: Options = {
   strictTypes: false,
   strictTuples: false,
   strictRequired: false,
-  logger: false
+  logger: false,
+  // `code` is for validators that are written to a file.
+  code: { regExp: Object.assign((pattern: string) => compilePattern(pattern), { code: "" }) }
 }
 
 /**
  * Compiles an input schema: draft-07 unless `$schema` names 2020-12, strict, all errors, no coercion, all formats.
  * Every schema gets a validator of its own, so two schemas may carry the same `$id`. Fails with what is wrong with the
- * schema.
+ * schema. A validation that takes longer than the limit is one error.
  */
 export const compileInputSchema: CompileInputSchema = (schema) =>
+  Result.map(compile(schema), (first) => {
+    let validate = first
+    return (inputs: JsonObject) => {
+      const checked = withinMs(VALIDATION_LIMIT_MS, () => validate(inputs))
+      if (Result.isSuccess(checked)) return checked.success ? [] : reported(validate.errors ?? [])
+      // It was ended in the middle of something.
+      validate = Result.getOrElse(compile(schema), () => first)
+      return [overTime]
+    }
+  })
+
+const compile = (schema: JsonObject): Result.Result<ValidateFunction, string> =>
   Result.try({
     try: () => {
       // Such a validator answers with a promise, which would pass for "valid".
       if (schema["$async"] !== undefined) throw new Error("an asynchronous schema cannot check inputs")
       const ajv = isDraft2020(schema) ? new Ajv2020(options) : new Ajv(options)
+      replaceUniqueItems(ajv)
       addFormats.default(ajv)
       const validate: ValidateFunction = ajv.compile(schema satisfies AnySchema)
-      return (inputs: JsonObject) =>
-        validate(inputs) ? [] : (validate.errors ?? []).slice(0, MAX_REPORTED_ERRORS).map(errorJson)
+      return validate
     },
     catch: (cause) => (cause instanceof Error ? cause.message : String(cause))
   })
 
 const isDraft2020 = (schema: JsonObject) =>
   typeof schema["$schema"] === "string" && schema["$schema"].startsWith("https://json-schema.org/draft/2020-12/schema")
+
+const overTime: JsonObject = {
+  instancePath: "",
+  schemaPath: "#",
+  keyword: TIME_LIMIT,
+  params: { limitMs: VALIDATION_LIMIT_MS },
+  message: `must be checked within ${VALIDATION_LIMIT_MS} ms: the schema takes too long over these inputs`
+}
+
+const reported = (errors: ReadonlyArray<ErrorObject>) => errors.slice(0, MAX_REPORTED_ERRORS).map(errorJson)
 
 const errorJson = (error: ErrorObject): JsonObject => ({
   instancePath: error.instancePath,

@@ -6,7 +6,7 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import type { Json } from "../common/Json.ts"
-import { InvalidPackData } from "../common/LaunchErrors.ts"
+import { InvalidPackData, UnreadableFile } from "../common/LaunchErrors.ts"
 import { lineOfPath } from "../common/LineOfPath.ts"
 import { parseJson } from "./JsonText.ts"
 import { decodeUtf8, firstBrokenLine } from "./Utf8.ts"
@@ -20,13 +20,15 @@ export const MAX_FILE_MIB = 4
  */
 const MAX_DOCUMENT_VALUES = 200_000
 
+type ReadFailure = InvalidPackData | UnreadableFile
+
 const INCLUDABLE = new Set([".yaml", ".yml", ".json"])
 
 export interface PackFiles {
   /** Reads a YAML or JSON file with all its includes resolved; `undefined` when it holds no document. */
-  readonly read: (file: string) => Effect.Effect<Json | undefined, InvalidPackData | PlatformError.PlatformError>
+  readonly read: (file: string) => Effect.Effect<Json | undefined, ReadFailure>
   /** The text of one file as it stands. */
-  readonly readText: (file: string) => Effect.Effect<string, InvalidPackData | PlatformError.PlatformError>
+  readonly readText: (file: string) => Effect.Effect<string, ReadFailure>
   /**
    * The line, from 1, where a file holds the value at a path of keys, or would have to; none where it cannot be
    * told.
@@ -56,7 +58,7 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
     chain: ReadonlyArray<string>,
     budget: { left: number },
     open: Set<object>
-  ): Effect.fn.Return<Json | undefined, InvalidPackData | PlatformError.PlatformError> {
+  ): Effect.fn.Return<Json | undefined, ReadFailure> {
     const text = yield* readText(file)
     const name = nameOf(file)
     const parsed = yield* Effect.fromResult(isJson(file) ? parseJson(text, name) : parseYaml(text, name))
@@ -65,15 +67,21 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
 
   const isJson = (file: string) => path.extname(file).toLowerCase() === ".json"
 
+  const unreadable = (file: string) =>
+    Effect.mapError(
+      ({ reason }: PlatformError.PlatformError) =>
+        new UnreadableFile({ message: `${nameOf(file)} cannot be read: ${reason._tag}` })
+    )
+
   /** Only plain files of a sane size are read: a pipe would never end, and a device neither. */
   const readText = Effect.fnUntraced(function* (file: string) {
     const name = nameOf(file)
-    const info = yield* fs.stat(file)
-    if (info.type !== "File") return yield* invalid(name, `${name} is not a regular file`)
+    const info = yield* unreadable(file)(fs.stat(file))
+    if (info.type !== "File") return yield* new UnreadableFile({ message: `${name} is not a regular file` })
     if (ByteSize.isGreaterThan(info.size, ByteSize.mebibytes(MAX_FILE_MIB))) {
       return yield* invalid(name, `${name} is larger than ${MAX_FILE_MIB} MiB`)
     }
-    const bytes = yield* fs.readFile(file)
+    const bytes = yield* unreadable(file)(fs.readFile(file))
     const text = decodeUtf8(bytes)
     return text ?? (yield* invalid(name, `${name} is not UTF-8 text (line ${firstBrokenLine(bytes)})`))
   })
@@ -84,7 +92,7 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
     chain: ReadonlyArray<string>,
     budget: { left: number },
     open: Set<object>
-  ): Effect.fn.Return<Json, InvalidPackData | PlatformError.PlatformError> {
+  ): Effect.fn.Return<Json, ReadFailure> {
     if (--budget.left < 0) {
       return yield* invalid(nameOf(file), `more than ${MAX_DOCUMENT_VALUES} values in ${nameOf(file)}`)
     }
@@ -114,7 +122,7 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
     chain: ReadonlyArray<string>,
     budget: { left: number },
     open: Set<object>
-  ): Effect.fn.Return<Json, InvalidPackData | PlatformError.PlatformError> {
+  ): Effect.fn.Return<Json, ReadFailure> {
     const refuse = (text: string) => invalid(nameOf(parent), `${text} (in ${nameOf(parent)})`)
     if (argument === "") return yield* refuse("!include requires a non-empty string path")
     const target = path.resolve(path.dirname(parent), argument)
@@ -123,15 +131,19 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
     if (!INCLUDABLE.has(extension.toLowerCase())) {
       return yield* refuse(`!include unsupported extension "${extension}" for ${argument}`)
     }
-    if (!(yield* fs.exists(target))) return yield* refuse(`!include target not found: ${argument}`)
-    const real = yield* fs.realPath(target)
+    if (!(yield* unreadable(target)(fs.exists(target)))) {
+      return yield* refuse(`!include target not found: ${argument}`)
+    }
+    const real = yield* unreadable(target)(fs.realPath(target))
     if (!isInside(real)) return yield* refuse(`!include path escapes PACKS_DIR: ${argument}`)
+    const { type } = yield* unreadable(real)(fs.stat(real))
+    if (type !== "File") return yield* invalid(nameOf(real), `${nameOf(real)} is not a regular file`)
     if (chain.includes(real)) return yield* refuse(`!include cycle detected at ${argument}`)
     return (yield* readChained(real, chain, budget, open)) ?? null
   })
 
   const read = Effect.fn("PackFiles.read")(function* (file: string) {
-    const real = yield* fs.realPath(file)
+    const real = yield* unreadable(file)(fs.realPath(file))
     if (!isInside(real)) return yield* invalid(nameOf(file), `${nameOf(file)} lies outside PACKS_DIR`)
     return yield* readChained(real, [], { left: MAX_DOCUMENT_VALUES }, new Set())
   })

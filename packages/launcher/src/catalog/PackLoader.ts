@@ -5,7 +5,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { deepMerge, isJsonObject, type Json, type JsonObject, withoutNulls } from "../common/Json.ts"
-import { InvalidPackData } from "../common/LaunchErrors.ts"
+import { InvalidPackData, UnreadableFile } from "../common/LaunchErrors.ts"
 import type {
   BrokenPack,
   Catalog,
@@ -32,12 +32,12 @@ export interface LoadedCatalog {
   readonly warnings: ReadonlyArray<string>
 }
 
-type LoadFailure = InvalidPackData | PlatformError.PlatformError
+type LoadFailure = InvalidPackData | UnreadableFile
 
 /**
  * Reads a whole packs directory (docs/launch.md#broken-packs). Malformed pack data fails the load when `strict`, else
- * only its pack is broken; a directory that is not a pack, an empty file or a
- * file that cannot be read only leaves its pack out, with a warning.
+ * only its pack is broken. A directory that is not a pack is left out with a warning; so is an empty file, and what
+ * cannot be read, with what it holds and no more.
  */
 export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
   packsDir: string,
@@ -47,20 +47,19 @@ export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
   const fs = yield* FileSystem.FileSystem
   if (!(yield* Effect.orElseSucceed(fs.exists(packsDir), () => false))) {
     return {
-      catalog: { packs: [], broken: [] },
+      catalog: { packs: [], broken: [], unreadable: [] },
       warnings: ["the packs directory does not exist: the catalog is empty"]
     }
   }
-  const reader = yield* makeReader(packsDir, compileSchema).pipe(Effect.catchTag("PlatformError", unreadable))
+  const reader = yield* makeReader(packsDir, compileSchema).pipe(
+    Effect.catchTag("PlatformError", ({ reason }) => rootUnreadable({ message: reason._tag }))
+  )
   const packs: Array<CatalogPack> = []
   const broken: Array<BrokenPack> = []
   const fileOf = new Map<string, string>()
   for (const name of yield* reader.packDirectories) {
     const found = yield* reader.pack(name).pipe(
-      Effect.catchTag("PlatformError", (error) => {
-        reader.warnings.push(`pack ${name} left out: ${error.reason._tag}`)
-        return Effect.succeed(undefined)
-      }),
+      reader.leaveOut("the pack", undefined),
       Effect.catchTag("InvalidPackData", (error) => Effect.flatMap(withLine(reader.files, error), Effect.fail)),
       Effect.flatMap((pack) => checkUnique(pack, name, fileOf)),
       Effect.result
@@ -74,7 +73,7 @@ export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
     reader.warnings.push(`pack ${name} is broken: ${message}`)
     broken.push({ slug: yield* reader.slugOf(name), message })
   }
-  return { catalog: { packs, broken }, warnings: reader.warnings }
+  return { catalog: { packs, broken, unreadable: reader.unreadable }, warnings: reader.warnings }
 })
 
 /** A slug names one pack. */
@@ -101,8 +100,8 @@ const withLine = (files: PackFiles, error: InvalidPackData) =>
           : new InvalidPackData({ file: error.file, message: `${error.message} (line ${line})` })
       )
 
-const unreadable = (error: PlatformError.PlatformError) =>
-  new InvalidPackData({ file: ".", message: `the packs directory cannot be read: ${error.reason._tag}` })
+const rootUnreadable = (error: { readonly message: string }) =>
+  new InvalidPackData({ file: ".", message: `the packs directory cannot be read: ${error.message}` })
 
 const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema: CompileInputSchema) {
   const fs = yield* FileSystem.FileSystem
@@ -110,22 +109,53 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
   const files = yield* openPackFiles(packsDir)
   const root = yield* fs.realPath(packsDir)
   const warnings: Array<string> = []
+  const unreadable: Array<string> = []
 
+  /** What cannot be read costs the part of the catalog that it holds. */
+  const leaveOut =
+    <A>(part: string, without: A) =>
+    <B, E, R>(read: Effect.Effect<B, E | UnreadableFile, R>) =>
+      Effect.catchIf(
+        read,
+        (error): error is UnreadableFile => error instanceof UnreadableFile,
+        ({ message }) => {
+          unreadable.push(message)
+          warnings.push(`${message}: ${part} is left out`)
+          return Effect.succeed(without)
+        }
+      )
+
+  const readable = <A>(file: string, read: Effect.Effect<A, PlatformError.PlatformError>) =>
+    Effect.mapError(
+      read,
+      ({ reason }) => new UnreadableFile({ message: `${files.nameOf(file)} cannot be read: ${reason._tag}` })
+    )
+
+  /** Names that begin with a dot are litter of editors and systems, or hidden on purpose. */
   const entries = (directory: string) =>
-    fs.exists(directory).pipe(
-      Effect.flatMap((exists) => (exists ? fs.readDirectory(directory) : Effect.succeed([]))),
-      Effect.map((names) => [...names].sort(compareTexts))
+    readable(
+      directory,
+      fs.exists(directory).pipe(
+        Effect.flatMap((exists) => (exists ? fs.readDirectory(directory) : Effect.succeed([]))),
+        Effect.map((names) => names.filter((name) => !name.startsWith(".")).sort(compareTexts))
+      )
     )
   // A link to nowhere, or an entry that has just been taken away, is not a directory.
   const isDirectory = (file: string) =>
-    fs.stat(file).pipe(
-      Effect.map((info) => info.type === "Directory"),
-      Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false))
+    readable(
+      file,
+      fs.stat(file).pipe(
+        Effect.map((info) => info.type === "Directory"),
+        Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false))
+      )
     )
   const directories = (directory: string) =>
     Effect.flatMap(
       entries(directory),
-      Effect.filter((name) => isDirectory(path.join(directory, name)))
+      Effect.filter((name) => {
+        const file = path.join(directory, name)
+        return isDirectory(file).pipe(leaveOut(files.nameOf(file), false))
+      })
     )
 
   /** What cannot be meant goes to the log with its line; the file serves as it is. */
@@ -140,8 +170,8 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     )
 
   const packDirectories = directories(root).pipe(
-    Effect.map((names) => names.filter((name) => !name.startsWith("_") && !name.startsWith("."))),
-    Effect.catchTag("PlatformError", unreadable)
+    Effect.map((names) => names.filter((name) => !name.startsWith("_"))),
+    Effect.catchTag("UnreadableFile", rootUnreadable)
   )
 
   const pack = Effect.fnUntraced(function* (name: string): Effect.fn.Return<CatalogPack | undefined, LoadFailure> {
@@ -154,7 +184,11 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     yield* tell(file, unknownKeys(document, PACK_KEYS))
     const scenarios: Array<CatalogScenario> = []
     for (const slug of yield* directories(path.join(directory, "scenarios"))) {
-      const [first, ...rest] = yield* scenarioVersions(metadata.slug, slug, path.join(directory, "scenarios", slug))
+      const [first, ...rest] = yield* scenarioVersions(
+        metadata.slug,
+        slug,
+        path.join(directory, "scenarios", slug)
+      ).pipe(leaveOut("the scenario", []))
       if (first !== undefined) scenarios.push({ slug, versions: [first, ...rest] })
     }
     return { slug: metadata.slug, metadata, scenarios }
@@ -178,17 +212,28 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
   ): Effect.fn.Return<ReadonlyArray<ScenarioVersion>, LoadFailure> {
     const found: Array<ScenarioVersion> = []
     for (const version of (yield* directories(directory)).toSorted(compareVersions)) {
-      const scenarioFile = path.join(directory, version, "scenario.yaml")
-      if (!(yield* fs.exists(scenarioFile))) continue
-      const document = yield* readMapping(files, scenarioFile, warnings)
-      if (document === undefined) continue
       const at = { pack: packSlug, scenario: slug, version }
-      const scenario = yield* Effect.fromResult(readScenario(at, document, files.nameOf(scenarioFile), compileSchema))
-      yield* tell(files.nameOf(scenarioFile), scenarioFaults(at, document, scenario.version))
-      const templates = yield* scenarioTemplates(scenario, path.join(directory, version, "templates"))
-      found.push({ ...scenario.version, templates })
+      const read = yield* scenarioVersion(at, path.join(directory, version)).pipe(leaveOut("the version", undefined))
+      if (read !== undefined) found.push(read)
     }
     return found
+  })
+
+  const scenarioVersion = Effect.fnUntraced(function* (
+    at: { readonly pack: string; readonly scenario: string; readonly version: string },
+    directory: string
+  ): Effect.fn.Return<ScenarioVersion | undefined, LoadFailure> {
+    const scenarioFile = path.join(directory, "scenario.yaml")
+    if (!(yield* readable(scenarioFile, fs.exists(scenarioFile)))) return undefined
+    const document = yield* readMapping(files, scenarioFile, warnings)
+    if (document === undefined) return undefined
+    const file = files.nameOf(scenarioFile)
+    const scenario = yield* Effect.fromResult(readScenario(at, document, file, compileSchema))
+    yield* tell(file, scenarioFaults(at, document, scenario.version))
+    const templates = yield* scenarioTemplates(scenario, path.join(directory, "templates")).pipe(
+      leaveOut("every template of the version", [])
+    )
+    return { ...scenario.version, templates }
   })
 
   const scenarioTemplates = Effect.fnUntraced(function* (
@@ -198,7 +243,11 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     const templates = new Map<string, ScenarioTemplate>()
     for (const name of (yield* entries(directory)).filter((entry) => /\.ya?ml$/.test(entry))) {
       const file = path.join(directory, name)
-      const document = yield* files.read(file)
+      if (yield* Effect.orElseSucceed(isDirectory(file), () => false)) {
+        warnings.push(`${files.nameOf(file)} left out: it is a folder`)
+        continue
+      }
+      const document = yield* files.read(file).pipe(leaveOut("the template", undefined))
       const template = yield* Effect.fromResult(readTemplate(spec, document, files.nameOf(file)))
       if (template === undefined) continue
       if (templates.has(template.slug)) {
@@ -211,7 +260,7 @@ const makeReader = Effect.fnUntraced(function* (packsDir: string, compileSchema:
     return [...templates.values()].sort((left, right) => compareTexts(left.slug, right.slug))
   })
 
-  return { files, packDirectories, pack, slugOf, warnings }
+  return { files, leaveOut, packDirectories, pack, slugOf, unreadable, warnings }
 })
 
 /** A file that holds no mapping is half-written: it is left out with a warning. */

@@ -15,8 +15,9 @@ export interface ReadPolicy {
 }
 
 /**
- * The policy files of a folder in the order of their names, each read by itself: a broken one concerns only those who
- * name its policy. A folder that cannot be listed counts as one broken file; without a folder there are none.
+ * The policy files of a folder in the order of their names, without those that begin with a dot. Each is read by
+ * itself: a broken one concerns only those who name its policy. A folder that cannot be listed counts as one broken
+ * file; without a folder there are none.
  */
 export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
@@ -27,7 +28,7 @@ export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (director
     const broken = Result.fail(`cannot be read: ${listing.failure.reason._tag}`)
     return [{ file: path.basename(directory), policy: broken }] satisfies ReadonlyArray<ReadPolicy>
   }
-  const files = listing.success.filter((name) => name.endsWith(".json")).toSorted(compareTexts)
+  const files = listing.success.filter((name) => name.endsWith(".json") && !name.startsWith(".")).toSorted(compareTexts)
   return yield* Effect.forEach(files, (file) =>
     fs.readFileString(path.join(directory, file)).pipe(
       Effect.flatMap(decodeFile),

@@ -1,6 +1,9 @@
+import { isOneLine } from "@runplane/domain"
+import * as Schema from "effect/Schema"
 import { distinct, isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
 import type { ScenarioTemplate, ScenarioVersion } from "./Catalog.ts"
 import { SCENARIO_KEYS, TEMPLATE_KEYS, unknownKeys } from "./KnownKeys.ts"
+import { isLinear, patternsIn } from "./LinearPattern.ts"
 import type { LaunchBlock } from "./PackDocuments.ts"
 import type { PackFault } from "./PackFault.ts"
 
@@ -25,6 +28,7 @@ export const scenarioFaults = (
 ): ReadonlyArray<PackFault> => [
   ...unknownKeys(document, SCENARIO_KEYS),
   ...nameFaults(names, document["metadata"]),
+  ...patternFaults(version),
   ...defaultFaults(version),
   ...participantFaults(version.base.launch, ["spec", "launch"])
 ]
@@ -52,6 +56,18 @@ const nameFaults = (names: ScenarioNames, metadata: Json | undefined): ReadonlyA
   })
 }
 
+/** Patterns that a short input can keep busy until the time for a validation is over (docs/launch.md#inputs). */
+const patternFaults = ({ formSchema }: Version): ReadonlyArray<PackFault> =>
+  patternsIn(formSchema)
+    .filter(({ pattern }) => !isLinear(pattern))
+    .map(({ at, pattern }) => ({
+      level: "warning",
+      at: ["spec", "inputs", "schema", ...at],
+      message:
+        `the pattern "${pattern}" cannot run in linear time: an input may make it exceed the time limit; ` +
+        "write it without lookarounds, back-references and counts above 1000"
+    }))
+
 /** Where a validator's complaint is about a default itself, not about what a user has still to fill in. */
 const OF_A_DEFAULT = /^#\/(properties|definitions|\$defs)\//
 
@@ -77,6 +93,9 @@ const participantFaults = (
   const say = (level: PackFault["level"], at: ReadonlyArray<string>, message: string) =>
     faults.push({ level, at: [...block, ...at], message })
   if (ids.size === 0) say("error", ["participants"], "spec.launch.participants is empty: name who takes part")
+  for (const index of brokenIds(participants)) {
+    say("error", ["participants", `${index}`, "id"], `spec.launch.participants.${index}.id ${NOT_ONE_LINE}`)
+  }
   for (const id of repeatedIds(participants)) {
     say("error", ["participants"], `participant "${id}" is declared twice: give each participant its own id`)
   }
@@ -106,6 +125,15 @@ const participantFaults = (
 /** A placeholder may still become a participant. */
 const isStranger = (name: Json | undefined, ids: ReadonlySet<string>): boolean =>
   typeof name === "string" && !name.includes("{{") && !ids.has(name)
+
+/** What is wrong with an id with control characters: it goes into environments, file names and lines of the log. */
+export const NOT_ONE_LINE = "must be one line without control characters"
+
+const isOneLineText = Schema.is(Schema.String.check(isOneLine))
+
+/** Indexes of the participants whose ids have control characters. */
+export const brokenIds = (participants: LaunchBlock["participants"]): ReadonlyArray<number> =>
+  participants.flatMap(({ id }, index) => (isOneLineText(id) ? [] : [index]))
 
 /** Participant ids that are declared more than once, each once. */
 export const repeatedIds = (participants: LaunchBlock["participants"]): ReadonlyArray<string> => {

@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import { defineScalarTag, EVENT_ID, JSON_SCHEMA, loadAll, YAMLException } from "js-yaml"
+import { defineScalarTag, EVENT_ID, JSON_SCHEMA, loadAll, mergeTag, YAMLException } from "js-yaml"
 import { InvalidPackData } from "../common/LaunchErrors.ts"
 import { eventsOf, lineAt, startOf } from "../common/LineOfPath.ts"
 
@@ -12,8 +12,8 @@ export class IncludeTag {
 }
 
 /**
- * Parses one YAML file of a pack: the JSON schema (no timestamps, no yes/no
- * booleans, no merge keys), anchors and aliases, plus the `!include` tag. `undefined` means "no document": an empty
+ * Parses one YAML file of a pack: the JSON schema (no timestamps, no yes/no booleans), anchors and aliases, merge keys,
+ * plus the `!include` tag. `undefined` means "no document": an empty
  * file, only comments, or only `---`.
  */
 export const parseYaml = (text: string, file: string): Result.Result<unknown, InvalidPackData> =>
@@ -68,12 +68,16 @@ const sayBare = ({ line, placeholder }: BarePlaceholder) =>
   `a placeholder needs quotes around its text: write "${placeholder}" (line ${line})`
 
 const packSchema = JSON_SCHEMA.withTags(
+  mergeTag,
   defineScalarTag("!include", { resolve: (source) => new IncludeTag(source.trim()), identify: () => false })
 )
 
 const reasonOf = (cause: unknown): string => {
   if (cause instanceof YAMLException) {
-    return cause.mark === undefined ? cause.reason : `${cause.reason} (line ${cause.mark.line + 1})`
+    const reason = cause.reason.startsWith("cannot merge mappings")
+      ? "the merge key << takes an alias of a mapping, or a list of such aliases"
+      : cause.reason
+    return cause.mark === undefined ? reason : `${reason} (line ${cause.mark.line + 1})`
   }
   return cause instanceof Error ? cause.message : String(cause)
 }

@@ -29,6 +29,12 @@ export const versionNotFound = ({ pack, scenario, version }: VersionRef) =>
 export const templateNotFound = (template: string, { pack, scenario, version }: VersionRef) =>
   launcherError("TEMPLATE_NOT_FOUND", `template not found: ${template} for ${pack}/${scenario}@${version}`)
 
+export const processNotFound = (id: string) => launcherError("PROCESS_NOT_FOUND", `no agent process has the id ${id}`)
+
+/** `place` is that of the launch in the line, from 1, or the number of those in it. */
+export const launchesFull = (why: string, place: number) =>
+  launcherError("LAUNCHES_FULL", `no room for the agents of another launch: ${why}`, { place })
+
 export const agentNotFound = (agentRef: string) =>
   launcherError("AGENT_NOT_FOUND", `example agent not found: ${agentRef}`)
 
@@ -70,7 +76,10 @@ export const failedParticipantsOf = ({ metadata }: LauncherError): ReadonlyArray
   Option.getOrElse(decodeFailed(metadata?.["failedParticipants"]), () => [])
 
 /** Failures of looking something up in the catalog, and of compiling it. */
-export type CompileFailure = Exclude<LauncherError, { readonly _tag: "AgentStartFailed" }>
+export type CompileFailure = Exclude<LauncherError, { readonly _tag: "AgentStartFailed" | "LaunchesFull" }>
+
+/** A pack file on disk cannot be read at all; the message names it. */
+export class UnreadableFile extends Data.TaggedError("UnreadableFile")<{ readonly message: string }> {}
 
 /** A pack file on disk is malformed. `file` is relative to the packs directory, never a path of this machine. */
 export class InvalidPackData extends Data.TaggedError("InvalidPackData")<{

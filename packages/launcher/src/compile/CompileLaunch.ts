@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { LaunchPlan, ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
 import { KickoffEntry, type LaunchBlock } from "../catalog/PackDocuments.ts"
-import { repeatedIds } from "../catalog/ScenarioFaults.ts"
+import { brokenIds, NOT_ONE_LINE, repeatedIds } from "../catalog/ScenarioFaults.ts"
 import { distinct, type JsonObject } from "../common/Json.ts"
 import { compilationFailed, inputsInvalid, templateNotFound } from "../common/LaunchErrors.ts"
 import { checkExtensions, type Extensions } from "./Extensions.ts"
@@ -114,8 +114,12 @@ export const defaultsOf = (scenario: ScenarioVersion, template: ScenarioTemplate
   ...template?.defaults
 })
 
-/** The runtime refuses a session that names a participant twice. */
+/** The runtime refuses a session that names a participant twice, and no process can be given a NUL. */
 const checkParticipants = (participants: LaunchBlock["participants"]): Result.Result<void, LaunchRejected> => {
+  const broken = brokenIds(participants)[0]
+  if (broken !== undefined) {
+    return Result.fail(compilationFailed(`launch.participants.${broken}.id ${NOT_ONE_LINE}`))
+  }
   const [twice] = repeatedIds(participants)
   return twice === undefined
     ? Result.void

@@ -4,10 +4,10 @@ import * as Result from "effect/Result"
 import { isJsonObject, type Json } from "../common/Json.ts"
 import { compilationFailed } from "../common/LaunchErrors.ts"
 
-/** Session extensions: base64 texts by name. */
+/** Session extensions: texts by name, in base64 where an agent is to send them. */
 export type Extensions = { readonly [name: string]: string }
 
-/** `launch.extensions` must be a map of base64 texts or absent (docs/launch.md#extensions). */
+/** `launch.extensions` must be a map of texts or absent (docs/launch.md#extensions). */
 export const checkExtensions = (value: Json | undefined): Result.Result<Extensions | undefined, LaunchRejected> => {
   if (value === undefined || value === null) return Result.succeed(undefined)
   if (!isJsonObject(value)) {
@@ -19,12 +19,17 @@ export const checkExtensions = (value: Json | undefined): Result.Result<Extensio
     if (typeof item !== "string") {
       return refuse(`launch.extensions.${name} must be a base64-encoded string, got ${typeName(item)}`)
     }
-    if (Result.isFailure(Base64.decode(item))) {
-      return refuse(`launch.extensions.${name} must be a base64-encoded string, got text that is not base64`)
-    }
     entries.push([name, item])
   }
   return Result.succeed(Object.fromEntries(entries))
+}
+
+/** What is wrong with the first text that is not base64: the agent that opens the session could not send it. */
+export const undecodable = (extensions: Extensions | undefined): string | undefined => {
+  const name = Object.entries(extensions ?? {}).find(([, text]) => Result.isFailure(Base64.decode(text)))?.[0]
+  return name === undefined
+    ? undefined
+    : `launch.extensions.${name} must be a base64-encoded string, got text that is not base64`
 }
 
 const typeName = (value: Json) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value)

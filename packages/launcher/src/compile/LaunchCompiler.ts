@@ -3,6 +3,7 @@ import type {
   CompileLaunchResult,
   CompileRequest,
   LauncherFault,
+  LaunchRejected,
   LaunchSchema
 } from "@runplane/api"
 import * as Context from "effect/Context"
@@ -11,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AgentCatalog } from "../catalog/AgentCatalog.ts"
 import { findVersion } from "../catalog/Catalog.ts"
+import { TIME_LIMIT } from "../catalog/InputSchema.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import type { CompileFailure } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
@@ -41,7 +43,13 @@ export class LaunchCompiler extends Context.Service<
         const at = yield* Effect.fromResult(parseScenarioRef(request.scenarioRef))
         const scenario = yield* Effect.fromResult(findVersion(yield* registry.catalog, at))
         const sessionId = yield* random.uuidV4()
-        return yield* Effect.fromResult(compileLaunch(scenario, request, { sessionId, serviceName, environment }))
+        return yield* Effect.fromResult(compileLaunch(scenario, request, { sessionId, serviceName, environment })).pipe(
+          Effect.tapErrorTag("LaunchRejected", (rejected) =>
+            reachedTimeLimit(rejected)
+              ? Effect.logWarning(`the input schema of ${request.scenarioRef} takes too long over some inputs`)
+              : Effect.void
+          )
+        )
       })
 
       const launchSchema = Effect.fn("LaunchCompiler.launchSchema")(function* (
@@ -59,4 +67,9 @@ export class LaunchCompiler extends Context.Service<
       return LaunchCompiler.of({ compile, launchSchema })
     })
   ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}
+
+const reachedTimeLimit = ({ metadata }: LaunchRejected): boolean => {
+  const errors = metadata?.["errors"]
+  return Array.isArray(errors) && errors[0]?.keyword === TIME_LIMIT
 }

@@ -1,8 +1,10 @@
+import { isTerminal, RunStatus } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { type HttpClientError, HttpClientResponse } from "effect/http"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import { oneLine } from "../common/OneLine.ts"
 import { type ControlPlaneSettings, LauncherSettings } from "../LauncherSettings.ts"
 import { makePlaneClient } from "./PlaneClient.ts"
@@ -16,14 +18,23 @@ const MAX_REASON_LENGTH = 4_000
  */
 export type Abandonment = "abandoned" | "opened" | "unknown"
 
+/**
+ * Where a run is in its life: its session is not open yet, or is, or the run has ended. A run that has been deleted has
+ * ended.
+ */
+export type RunPhase = "waiting" | "open" | "ended"
+
+/** Why the control plane does not say something; one line. */
+export class NotTold extends Data.TaggedError("NotTold")<{ readonly message: string }> {}
+
 /** The run of a launch as the control plane knows it (docs/launch.md#dead-agents). */
 export class RunFate extends Context.Service<
   RunFate,
   {
     /** Says that nobody will open the session of a run. One attempt; trouble is logged. */
     readonly abandon: (runId: string, reason: string) => Effect.Effect<Abandonment>
-    /** Whether the run still waits for its session; false also when that cannot be told. */
-    readonly isWaiting: (runId: string) => Effect.Effect<boolean>
+    /** One attempt. */
+    readonly phase: (runId: string) => Effect.Effect<RunPhase, NotTold>
   }
 >()("runplane/launcher/RunFate") {
   static readonly layer = Layer.unwrap(
@@ -35,7 +46,10 @@ export class RunFate extends Context.Service<
 
 const nowhere = Layer.succeed(
   RunFate,
-  RunFate.of({ abandon: () => Effect.succeed("unknown"), isWaiting: () => Effect.succeed(false) })
+  RunFate.of({
+    abandon: () => Effect.succeed("unknown"),
+    phase: () => Effect.fail(new NotTold({ message: "there is no control plane" }))
+  })
 )
 
 const atControlPlane = (settings: ControlPlaneSettings) =>
@@ -60,31 +74,29 @@ const atControlPlane = (settings: ControlPlaneSettings) =>
         )
       )
 
-      const isWaiting = Effect.fn("RunFate.isWaiting")((runId: string) =>
-        plane.get(`/runs/${runId}`).pipe(
-          Effect.filterOrFail(
-            ({ status }) => status === 200,
-            ({ status }) => answered(status)
-          ),
-          Effect.flatMap((response) => response.json),
-          Effect.map((run) => Predicate.hasProperty(run, "status") && WAITING.has(run.status)),
+      const phase = Effect.fn("RunFate.phase")((runId: string) =>
+        Effect.gen(function* (): Effect.fn.Return<
+          RunPhase,
+          HttpClientError.HttpClientError | Schema.SchemaError | NotTold
+        > {
+          const response = yield* plane.get(`/runs/${runId}`)
+          if (response.status === 404) return "ended"
+          if (response.status !== 200) return yield* answered(response.status)
+          const { status } = yield* decodeRun(response)
+          return isTerminal(status) ? "ended" : WAITING.has(status) ? "waiting" : "open"
+        }).pipe(
           Effect.timeout(settings.timeoutMs),
-          Effect.catch((failure) =>
-            Effect.as(
-              Effect.logWarning(`the control plane does not tell how run ${runId} is: ${oneLine(failure)}`),
-              false
-            )
-          )
+          Effect.mapError((failure) => new NotTold({ message: oneLine(failure) }))
         )
       )
 
-      return RunFate.of({ abandon, isWaiting })
+      return RunFate.of({ abandon, phase })
     })
   )
 
 /** Statuses of a run whose session is not open yet. */
-const WAITING: ReadonlySet<unknown> = new Set(["queued", "starting"])
+const WAITING: ReadonlySet<RunStatus> = new Set<RunStatus>(["queued", "starting"])
 
-class NotTold extends Data.TaggedError("NotTold")<{ readonly message: string }> {}
+const decodeRun = HttpClientResponse.schemaBodyJson(Schema.Struct({ status: RunStatus }))
 
 const answered = (status: number) => new NotTold({ message: `it answered ${status}` })

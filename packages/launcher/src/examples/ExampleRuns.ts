@@ -1,11 +1,12 @@
 import type {
+  AgentProcess,
+  CatalogEntryNotFound,
   CompileLaunchResult,
   ControlPlaneRun,
   ExampleRun,
   ExampleRunRequest,
   HostedAgent,
   LauncherError,
-  LaunchesFull,
   LaunchQueue
 } from "@runplane/api"
 import * as Cause from "effect/Cause"
@@ -16,12 +17,19 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { AgentHost, type AttachedAgent } from "../agents/AgentHost.ts"
+import { AgentHost, type AttachedAgent, type RunningAgent } from "../agents/AgentHost.ts"
 import { type AgentLease, AgentSlots } from "../agents/AgentSlots.ts"
 import { AgentTokens } from "../agents/AgentTokens.ts"
 import { type CancelCallback, CancelCallbacks, publishedCallback } from "../agents/CancelCallbacks.ts"
 import { distinct } from "../common/Json.ts"
-import { agentAttachFailed, type FailedParticipant, failedParticipantsOf } from "../common/LaunchErrors.ts"
+import {
+  agentAttachFailed,
+  compilationFailed,
+  type FailedParticipant,
+  failedParticipantsOf,
+  processNotFound
+} from "../common/LaunchErrors.ts"
+import { undecodable } from "../compile/Extensions.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { PolicyRegistration } from "../control-plane/PolicyRegistration.ts"
 import { RunFate } from "../control-plane/RunFate.ts"
@@ -29,20 +37,27 @@ import { RunSubmission } from "../control-plane/RunSubmission.ts"
 import { LauncherSettings, type LauncherSettingsShape } from "../LauncherSettings.ts"
 import { Casting, failedParticipant, hostedAgent, type Member } from "./Cast.ts"
 import { type LaunchWatch, makeLaunchWatch } from "./LaunchWatch.ts"
+import { makeRunEnds } from "./RunEnds.ts"
 
 type Callbacks = ReadonlyMap<string, CancelCallback>
 
 /**
  * The example flow (docs/launch.md#example-flow): compile, judge whether the launch can work, start the agents one at a
  * time with the initiator first, and meanwhile submit the run to the control plane. When an agent does not attach, or
- * ends before the session is open, the launch's other agents are stopped again and the run says why.
+ * ends before the session is open, the launch's other agents are stopped again and the run says why. Agents that go on
+ * after the end of their run are stopped, too.
  */
 export class ExampleRuns extends Context.Service<
   ExampleRuns,
   {
-    readonly run: (request: ExampleRunRequest) => Effect.Effect<ExampleRun, LauncherError | LaunchesFull>
+    readonly run: (request: ExampleRunRequest) => Effect.Effect<ExampleRun, LauncherError>
     /** The launches that wait for room. */
     readonly queue: Effect.Effect<LaunchQueue>
+    /** The agents that run, the oldest first. */
+    readonly processes: Effect.Effect<ReadonlyArray<AgentProcess>>
+    /** Ends an agent, and waits for that. */
+    readonly stopProcess: (id: string) => Effect.Effect<void, CatalogEntryNotFound>
+    readonly stops: Effect.Effect<AgentStops>
   }
 >()("runplane/launcher/ExampleRuns") {
   static readonly layer = Layer.effect(
@@ -59,11 +74,16 @@ export class ExampleRuns extends Context.Service<
       const fate = yield* RunFate
       const slots = yield* AgentSlots
       const service = yield* Effect.scope
+      const runEnds = makeRunEnds({ fate, graceMs: settings.agentExitGraceMs }, service)
+      let stoppedByCallers = 0
 
       const run = Effect.fn("ExampleRuns.run")(function* (request: ExampleRunRequest) {
         const compiled = withOverrides(yield* compiler.compile(request), request)
         if (!(request.bootstrapAgents ?? settings.autoBootstrapAgents)) return { compiled, hostedAgents: [] }
         const members = yield* casting.cast(compiled)
+        const needed = members.filter(({ manifest }) => manifest !== undefined).length
+        const broken = undecodable(compiled.initiator?.sessionStart.extensions)
+        if (needed > 0 && broken !== undefined) return yield* compilationFailed(broken)
         yield* policies.ensure(compiled.runDescriptor.session.policyVersion)
         const { scenarioRef } = request
         const about = {
@@ -71,7 +91,6 @@ export class ExampleRuns extends Context.Service<
           scenarioRef,
           ...(request.runLabel && { runLabel: request.runLabel })
         }
-        const needed = members.filter(({ manifest }) => manifest !== undefined).length
         return yield* Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(slots.take(needed, about), (lease) => {
             const room = makeRoom(needed, lease)
@@ -112,8 +131,10 @@ export class ExampleRuns extends Context.Service<
         const watch = yield* makeLaunchWatch({ sessionId, openTimeoutMs, run: submittedRun, fate, host }, service)
         return yield* Effect.gen(function* () {
           const hosted = yield* attachAll(compiled, members, callbacks, watch, room)
-          const controlPlaneRun = yield* submittedRun
+          const controlPlaneRun = yield* Effect.raceFirst(submittedRun, Effect.as(watch.broken, Option.none()))
           if (!(yield* watch.settle)) return yield* agentAttachFailed(sessionId, yield* watch.dead)
+          const { ttlMs } = compiled.runDescriptor.session
+          yield* runEnds.follow({ sessionId, ttlMs, run: controlPlaneRun, agents: yield* watch.agents })
           return {
             compiled,
             hostedAgents: hosted,
@@ -200,9 +221,35 @@ export class ExampleRuns extends Context.Service<
         })
       })
 
-      return ExampleRuns.of({ run, queue: slots.queue })
+      const stopProcess = Effect.fn("ExampleRuns.stopProcess")(function* (id: string) {
+        const process = (yield* host.running).find((running) => running.id === id)
+        if (process === undefined) return yield* processNotFound(id)
+        stoppedByCallers++
+        yield* Effect.logWarning(`agent ${process.participantId} (${process.agentRef}) is stopped on request`)
+        yield* process.stop
+      })
+
+      return ExampleRuns.of({
+        run,
+        queue: slots.queue,
+        processes: Effect.map(host.running, (processes) =>
+          processes.map((process) => shownProcess(process, runEnds.runOf(process.runId)))
+        ),
+        stopProcess,
+        stops: Effect.gen(function* () {
+          return { afterRunEnd: yield* runEnds.stopped, onRequest: stoppedByCallers, killed: yield* host.killed }
+        })
+      })
     })
   )
+}
+
+/** Agents that did not end by themselves, since the start of the service. */
+export interface AgentStops {
+  readonly afterRunEnd: number
+  readonly onRequest: number
+  /** Those, and others, that did not end on SIGTERM. */
+  readonly killed: number
 }
 
 interface Room {
@@ -211,6 +258,21 @@ interface Room {
   readonly occupy: (agent: AttachedAgent) => Effect.Effect<void>
   readonly settle: (isLaunched: boolean) => Effect.Effect<void>
 }
+
+const shownProcess = (
+  { agentRef, id, participantId, pid, runId: sessionId, scenarioRef, since, state }: RunningAgent,
+  runId: string | undefined
+): AgentProcess => ({
+  id,
+  ...(pid !== undefined && { pid }),
+  state,
+  since: new Date(since).toISOString(),
+  sessionId,
+  ...(runId !== undefined && { runId }),
+  scenarioRef,
+  participantId,
+  agentRef
+})
 
 /** Where a run is found (docs/launch.md#example-flow). */
 const linksOf = (

@@ -2,6 +2,7 @@ import type { ControlPlaneRun } from "@runplane/api"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -9,6 +10,9 @@ import { type AgentHost, type AttachedAgent, type EndedAgent, endOf } from "../a
 import type { FailedParticipant } from "../common/LaunchErrors.ts"
 import type { RunFate } from "../control-plane/RunFate.ts"
 import { type Binding, failedParticipant } from "./Cast.ts"
+
+/** How long the answer of a failed launch waits for the control plane to know why, ms. */
+const SAYING_MS = 500
 
 const ENDED = "process exited before its session was open"
 
@@ -31,19 +35,27 @@ export interface LaunchWatch {
   readonly add: (binding: Binding, agent: AttachedAgent) => Effect.Effect<void>
   /** Waits until the launch cannot work any more because agents have ended. */
   readonly broken: Effect.Effect<void>
+  /** Those that have been attached so far. */
+  readonly agents: Effect.Effect<ReadonlyArray<LaunchedAgent>>
   /** Every agent that has ended in vain so far. */
   readonly dead: Effect.Effect<ReadonlyArray<FailedParticipant>>
   /**
    * Ends the launching: whether all is well so far. If so, what breaks the launch from here on ends its agents.
    */
   readonly settle: Effect.Effect<boolean>
-  /** The launch has failed: its agents are ended, and the run, if there is one, says why. */
+  /**
+   * The launch has failed: its agents are ended, and the run, if there is one, says why; in the background where the
+   * control plane takes its time over it.
+   */
   readonly fail: (reason: string) => Effect.Effect<void>
 }
 
-interface Watched {
+export interface LaunchedAgent {
   readonly binding: Binding
   readonly agent: AttachedAgent
+}
+
+interface Watched extends LaunchedAgent {
   /** Undefined while it lives. */
   end?: EndedAgent
   isJudged: boolean
@@ -97,8 +109,10 @@ export const makeLaunchWatch = Effect.fnUntraced(function* (
           if (!isFine) yield* Deferred.succeed(broken, undefined)
           return
         }
+        // The control plane may take its time, and what it says changes nothing here.
+        if (!isFine) yield* Deferred.succeed(broken, undefined)
         const became = yield* abandon(whyDead(watched))
-        if (became === "abandoned" || !isFine) yield* Deferred.succeed(broken, undefined)
+        if (became === "abandoned") yield* Deferred.succeed(broken, undefined)
         if (became === "abandoned" && isAnswered) yield* giveUp(whyDead(watched))
       })
     )
@@ -119,10 +133,18 @@ export const makeLaunchWatch = Effect.fnUntraced(function* (
     )
   }
 
+  const isWaiting = (runId: string) =>
+    fate.phase(runId).pipe(
+      Effect.map((phase) => phase === "waiting"),
+      Effect.catchTag("NotTold", ({ message }) =>
+        Effect.as(Effect.logWarning(`the control plane does not tell how run ${runId} is: ${message}`), false)
+      )
+    )
+
   const overdue = Effect.gen(function* () {
     yield* Effect.sleep(openTimeoutMs)
     const accepted = yield* run
-    if (isOpen || isTold || Option.isNone(accepted) || !(yield* fate.isWaiting(accepted.value.runId))) return
+    if (isOpen || isTold || Option.isNone(accepted) || !(yield* isWaiting(accepted.value.runId))) return
     const quoted = yield* Effect.forEach(agents, ({ agent, binding }) =>
       Effect.map(agent.lastLines, (lines) =>
         lines.length === 0 ? [] : [`agent ${binding.participantId} (${binding.agentRef}) said: ${lines.join(" | ")}`]
@@ -141,17 +163,22 @@ export const makeLaunchWatch = Effect.fnUntraced(function* (
     )
   )
 
-  const settle = judging.withPermits(1)(
-    Effect.gen(function* () {
-      if (yield* Deferred.isDone(broken)) return false
-      isAnswered = true
-      yield* isDone
-      return true
-    })
-  )
+  const isBroken = Deferred.isDone(broken)
+  const settle = Effect.gen(function* () {
+    if (yield* isBroken) return false
+    return yield* judging.withPermits(1)(
+      Effect.gen(function* () {
+        if (yield* isBroken) return false
+        isAnswered = true
+        yield* isDone
+        return true
+      })
+    )
+  })
 
   return {
     add,
+    agents: Effect.sync(() => [...agents]),
     broken: Deferred.await(broken),
     dead,
     settle,
@@ -159,8 +186,9 @@ export const makeLaunchWatch = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         isOver = true
         yield* host.stopRun(sessionId)
-        if (!isTold && !isOpen) yield* abandon(reason)
-        yield* close
+        const say = Effect.suspend(() => (isTold || isOpen ? Effect.void : abandon(reason)))
+        const saying = yield* Effect.forkIn(Effect.andThen(judging.withPermits(1)(say), close), within)
+        yield* Effect.timeoutOption(Fiber.await(saying), SAYING_MS)
       })
   }
 })

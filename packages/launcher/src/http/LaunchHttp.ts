@@ -21,6 +21,19 @@ export const LaunchHttp = HttpApiBuilder.group(
   })
 )
 
+/** The processes of the agents. */
+export const ProcessesHttp = HttpApiBuilder.group(
+  LauncherApi,
+  "processes",
+  Effect.fnUntraced(function* (handlers) {
+    const examples = yield* ExampleRuns
+    return handlers.handleAll({
+      list: () => examples.processes,
+      stop: ({ params }) => examples.stopProcess(params.id)
+    })
+  })
+)
+
 /** When room for another launch may be expected again, seconds. */
 const RETRY_AFTER = "10"
 

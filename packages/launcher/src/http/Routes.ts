@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import { dump } from "js-yaml"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { CatalogHttp } from "./CatalogHttp.ts"
-import { HealthHttp, LaunchHttp } from "./LaunchHttp.ts"
+import { HealthHttp, LaunchHttp, ProcessesHttp } from "./LaunchHttp.ts"
 import { AdminHttp, ProbesHttp } from "./OperationHttp.ts"
 
 /**
@@ -16,7 +16,15 @@ import { AdminHttp, ProbesHttp } from "./OperationHttp.ts"
  */
 const DEVELOPMENT = "development"
 
-const handlers = Layer.mergeAll(CatalogHttp, LaunchHttp, HealthHttp, ProbesHttp, AdminHttp, LauncherEdge.handlers)
+const handlers = Layer.mergeAll(
+  CatalogHttp,
+  LaunchHttp,
+  ProcessesHttp,
+  HealthHttp,
+  ProbesHttp,
+  AdminHttp,
+  LauncherEdge.handlers
+)
 
 /** The contract once more as YAML. */
 const docsYaml = HttpRouter.add(

@@ -28,11 +28,13 @@ export class LauncherReadiness extends Context.Service<LauncherReadiness, { read
       const outage = makeOutageLog("the control plane")
 
       const packs = catalog.pipe(
-        Effect.map(({ broken, packs }) => ({
-          ok: packs.length > 0 && broken.length === 0,
-          detail: [`${packs.length} packs`, ...broken.map(({ message, slug }) => `${slug} is broken: ${message}`)].join(
-            "; "
-          )
+        Effect.map(({ broken, packs, unreadable }) => ({
+          ok: packs.length > 0 && broken.length === 0 && unreadable.length === 0,
+          detail: [
+            `${packs.length} packs`,
+            ...broken.map(({ message, slug }) => `${slug} is broken: ${message}`),
+            ...unreadable
+          ].join("; ")
         })),
         Effect.catch((error) => Effect.succeed({ ok: false, detail: error.message }))
       )

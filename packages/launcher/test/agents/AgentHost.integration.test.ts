@@ -15,6 +15,7 @@ const FIXTURE = new URL("../fixtures/agent.ts", import.meta.url).pathname
 const Report = Schema.fromJsonString(
   Schema.Struct({
     pid: Schema.Int,
+    helpers: Schema.Array(Schema.Int),
     args: Schema.Array(Schema.String),
     cwd: Schema.String,
     env: Schema.Record(Schema.String, Schema.String),
@@ -70,11 +71,43 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
       assert.deepInclude(report.bootstrap, { participant_id: "one", session_id: SESSION_ID, auth_token: "tok" })
       assert.strictEqual(report.env["PROTO_BOOTSTRAP_FILE"], report.bootstrapFile)
       assert.notProperty(report.env, "DATABASE_URL")
-      assert.deepStrictEqual(yield* stage.host.running, [{ runId: SESSION_ID, participantId: "one", pid }])
+      const [running] = yield* stage.host.running
+      assert.deepInclude(running, { runId: SESSION_ID, participantId: "one", pid, state: "running" })
       const mode = (path: string) => Effect.map(fs.stat(path), (info) => info.mode & 0o777)
       assert.strictEqual(yield* mode(report.bootstrapFile), 0o600)
       assert.strictEqual(yield* mode(stage.bootstrapDir), 0o700)
     }).pipe(Effect.scoped)
+  )
+
+  it.effect.each(process.platform === "linux" ? ["parent", "stubborn-parent"] : [])(
+    "is stopped with its helpers in sessions of their own (%s)",
+    (behaviour) =>
+      Effect.gen(function* () {
+        const stage = yield* makeStage()
+        const { pid } = yield* stage.attach("one", behaviour)
+        const { helpers } = yield* stage.report("one")
+        assert.lengthOf(helpers.filter(isAlive), 2)
+        const [running] = yield* stage.host.running
+        yield* running?.stop ?? Effect.void
+        for (const one of [pid, ...helpers]) yield* gone(one)
+        assert.deepStrictEqual(yield* stage.host.running, [])
+        assert.strictEqual(yield* stage.host.killed, behaviour === "parent" ? 0 : 1)
+      }).pipe(Effect.scoped)
+  )
+
+  it.effect.skipIf(process.platform !== "linux")(
+    "takes a helper that has its environment along when it ends by itself",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* makeStage()
+        const { ended } = yield* stage.attach("one", "leaving")
+        const { helpers } = yield* stage.report("one")
+        yield* ended
+        const [marked = 0, stranger = 0] = helpers
+        yield* gone(marked)
+        // Nothing leads to this one any more.
+        process.kill(stranger, "SIGKILL")
+      }).pipe(Effect.scoped)
   )
 
   it.effect("finds a renewed credential in its bootstrap file", () =>

@@ -87,6 +87,36 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
     }).pipe(Effect.scoped)
   )
 
+  it.effect.each([
+    [
+      "line ends of CR LF",
+      "#!/usr/bin/env python3\r\nprint(1)\r\n",
+      "the lines of ./run.sh end in CR LF, which its interpreter's name then has"
+    ],
+    [
+      "an interpreter that is not there",
+      "#!/opt/none/python3\nprint(1)\n",
+      "there is no /opt/none/python3, which the first line of ./run.sh names"
+    ]
+  ])("says of a script with %s what is wrong with it, before it is started", ([, script, why]) =>
+    Effect.gen(function* () {
+      const entrypoint = { type: "command", value: "./run.sh" } as const
+      const { attached } = yield* attach({ files: { "run.sh": script }, entrypoint })
+      assert.strictEqual((yield* Effect.flip(attached)).reason, `spawn error: ${why}`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("says of a NUL in what an agent is given that it cannot be started with it", () =>
+    Effect.gen(function* () {
+      const { attached } = yield* attach({
+        files: { "run.sh": PATIENT },
+        entrypoint: { type: "command", value: "./run.sh" },
+        host: { args: ["a\0b"] }
+      })
+      assert.match((yield* Effect.flip(attached)).reason, /^spawn error: .*without null bytes/)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect.each<readonly [framework: HostedFramework, subject: Subject]>([
     ["langgraph", { files: { [python.file]: python.worker }, entrypoint: { type: "python_file", value: python.file } }],
     ["crewai", { files: { [python.file]: python.worker }, entrypoint: { type: "python_module", value: "worker" } }],

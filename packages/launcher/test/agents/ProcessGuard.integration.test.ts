@@ -16,18 +16,19 @@ const service = Effect.acquireRelease(
     readonly pid: number | undefined
     readonly kept: number
     readonly released: number
+    readonly helper: number
   }>((resume) => {
     const env = { ...process.env, AUTH_API_KEYS: SECRET }
     const child = spawn(process.execPath, [FIXTURE], { stdio: ["ignore", "pipe", "inherit"], env })
     child.stdout.once("data", (text: Buffer) => {
-      const [kept = 0, released = 0] = text.toString().trim().split(" ").map(Number)
-      resume(Effect.succeed({ kill: () => child.kill("SIGKILL"), pid: child.pid, kept, released }))
+      const [kept = 0, released = 0, helper = 0] = text.toString().trim().split(" ").map(Number)
+      resume(Effect.succeed({ kill: () => child.kill("SIGKILL"), pid: child.pid, kept, released, helper }))
     })
   }),
-  ({ kept, kill, released }) =>
+  ({ helper, kept, kill, released }) =>
     Effect.sync(() => {
       kill()
-      for (const pid of [kept, released]) if (isAlive(pid)) process.kill(pid, "SIGKILL")
+      for (const pid of [kept, released, helper]) if (isAlive(pid)) process.kill(pid, "SIGKILL")
     })
 )
 
@@ -61,13 +62,19 @@ it.live(
   "a program that knows nothing of its host ends with it also by kill -9, and one that was released does not",
   () =>
     Effect.gen(function* () {
-      const { kept, kill, released } = yield* service
+      const { helper, kept, kill, released } = yield* service
       assert.isTrue(isAlive(kept))
       kill()
       yield* until(
         Effect.sync(() => isAlive(kept)),
         (alive) => !alive
       )
+      if (process.platform === "linux") {
+        yield* until(
+          Effect.sync(() => isAlive(helper)),
+          (alive) => !alive
+        )
+      }
       assert.isTrue(isAlive(released))
     })
 )

@@ -41,6 +41,20 @@ const cases: Readonly<Record<string, readonly [tree: MemoryTree, says: ReadonlyA
     { ...pack, ...scenario("policyVersion: policy.other") },
     [`warning ${FOLDER}/scenario.yaml: policyVersion policy.other has no file: it must be registered by other means`]
   ],
+  "leaves out what begins with a dot, wherever it lists a folder": [
+    {
+      ...pack,
+      ...scenario("policyVersion: policy.demo"),
+      ...policy(majority),
+      "/packs/_policies/._policy.demo.json": "\u0000",
+      "/packs/demo/scenarios/._one/1.0.0/scenario.yaml": "\u0000",
+      "/packs/demo/scenarios/one/.1.0.0.bak/scenario.yaml": "\u0000",
+      [`/packs/${FOLDER}/templates/._t.yaml`]: "\u0000",
+      [`/packs/${FOLDER}/fixtures/._f.json`]: "\u0000",
+      [`/packs/${FOLDER}/data/.DS_Store`]: "\u0000"
+    },
+    []
+  ],
   "knows the policy that every runtime has": [{ ...pack, ...scenario("policyVersion: policy.default") }, []],
   "refuses rules outside of the mode's closed set": [
     { ...pack, ...scenario(), ...policy({ ...majority, rules: { voting: { algorithm: "majority", treshold: 0.5 } } }) },

@@ -55,6 +55,13 @@ const cases: Readonly<Record<string, Case>> = {
     scenario: { schema: "{ type: object, propertys: {} }" },
     says: [`error ${FILE}: invalid spec.inputs.schema in ${FILE}: strict mode: unknown keyword: "propertys"`]
   },
+  "warns of patterns that cannot run in linear time": {
+    scenario: { schema: '{ properties: { a: { pattern: "^(?=a)" }, b: { pattern: "^([a-z]+)*@" } } }' },
+    says: [
+      `warning ${FILE}: the pattern "^(?=a)" cannot run in linear time: an input may make it exceed the time limit; ` +
+        "write it without lookarounds, back-references and counts above 1000"
+    ]
+  },
   "names a placeholder that nothing gives a value": {
     scenario: { launch: 'contextTemplate: { text: "{{ inputs.amount }} {{ inputs.reason }}" }' },
     says: [
@@ -75,6 +82,22 @@ const cases: Readonly<Record<string, Case>> = {
   "warns of a commitment without a description and refuses one without a title": {
     scenario: { launch: "commitments: [{ id: c, title: t }, { id: d, description: e }]" },
     says: [`warning ${FILE}: commitment 1 has no description`, `error ${FILE}: commitment 2 has no title`]
+  },
+  "refuses an id with a control character": {
+    files: {
+      "templates/t.yaml": templateYaml(
+        "t",
+        'spec: { overrides: { launch: { participants: [{ id: "a\\0b", role: r, agentRef: agent-a }] } } }'
+      )
+    },
+    says: [`error ${TEMPLATE}: spec.launch.participants.0.id must be one line without control characters`]
+  },
+  "warns of an extension that is not base64": {
+    scenario: { launch: "extensions: { a: 7!, b: eA== }" },
+    says: [
+      `warning ${FILE}: launch.extensions.a must be a base64-encoded string, got text that is not base64: ` +
+        "no launch of it can start agents"
+    ]
   },
   "refuses extensions that are no map of texts": {
     scenario: { launch: "extensions: { a: 7 }" },

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Ajv } from "ajv"
+import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Result from "effect/Result"
-import { cachedInputSchemaCompiler, MAX_REPORTED_ERRORS } from "../../src/catalog/InputSchema.ts"
+import { cachedInputSchemaCompiler, MAX_REPORTED_ERRORS, VALIDATION_LIMIT_MS } from "../../src/catalog/InputSchema.ts"
 import type { JsonObject } from "../../src/common/Json.ts"
 
 const compile = cachedInputSchemaCompiler()
@@ -85,5 +87,83 @@ describe("input schemas", () => {
     const [error] = errorsOf({ type: "object", additionalProperties: false }, inputs)
     assert.deepStrictEqual(error?.["params"], { additionalProperty: "__proto__" })
     assert.isUndefined(Reflect.get({}, "polluted"))
+  })
+
+  describe("answer in time", () => {
+    it.each<[what: string, schema: JsonObject, inputs: JsonObject, errors: number]>([
+      ["a pattern with nested repetitions", { pattern: "^([a-z]+)*@" }, { a: "a".repeat(500_000) }, 1],
+      [
+        "unique objects",
+        { type: "array", uniqueItems: true },
+        { a: Array.from({ length: 8_000 }, (_, n) => ({ n, m: 0 })) },
+        0
+      ]
+    ])("for %s", (_, schema, inputs, errors) => {
+      assert.lengthOf(errorsOf({ properties: { a: { ...schema } } }, inputs), errors)
+    })
+
+    const overTime = {
+      instancePath: "",
+      schemaPath: "#",
+      keyword: "timeLimit",
+      params: { limitMs: VALIDATION_LIMIT_MS },
+      message: `must be checked within ${VALIDATION_LIMIT_MS} ms: the schema takes too long over these inputs`
+    }
+
+    it("for a pattern that no linear engine supports: at the limit, and the validator goes on", () => {
+      const validate = Result.getOrThrow(compile({ properties: { a: { type: "string", pattern: "^(?=a)(a+)+$" } } }))
+      assert.deepStrictEqual(validate({ a: `${"a".repeat(40)}!` }), [overTime])
+      assert.deepStrictEqual(validate({ a: "aaa" }), [])
+      assert.lengthOf(validate({ a: "b" }), 1)
+    })
+
+    it("for alternatives that double at every level", () => {
+      const node = { type: "object", properties: { a: { anyOf: [{ $ref: "#/$defs/n" }, { $ref: "#/$defs/n" }] } } }
+      let inputs: JsonObject = { a: 1 }
+      for (let level = 0; level < 60; level++) inputs = { a: inputs }
+      assert.deepStrictEqual(errorsOf({ $defs: { n: node }, ...node }, inputs), [overTime])
+    })
+  })
+
+  describe("find equal items as the validator's own keyword does", () => {
+    const lists: ReadonlyArray<JsonObject> = [
+      [1, 2, 1, 2, 1],
+      [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 }
+      ],
+      [{ a: [1, { c: null }] }, 3, { a: [1, { c: null }] }, 3],
+      ["1", 1, "true", true, null, "null"],
+      [[1], ["1"], [[1]], [1, 2]],
+      [0, -0],
+      ["a", "a", "b", "b", 7, 7],
+      []
+    ].map((a) => ({ a }))
+    const items: ReadonlyArray<JsonObject> = [
+      {},
+      { items: {} },
+      { items: { type: "string" } },
+      { items: { type: ["string", "number"] } },
+      { items: { type: "object" } },
+      { items: { type: ["object", "string"] } },
+      { uniqueItems: false },
+      { minItems: 4, maxItems: 1, contains: { type: "boolean" } }
+    ]
+
+    it.each(["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"])(
+      "%s",
+      (draft) => {
+        for (const given of items) {
+          const schema = { $schema: draft, properties: { a: { type: "array", uniqueItems: true, ...given } } }
+          const own = new (draft.includes("2020") ? Ajv2020 : Ajv)({ allErrors: true, strictTypes: false }).compile(
+            schema
+          )
+          for (const inputs of lists) {
+            own(inputs)
+            assert.deepEqual<unknown>(errorsOf(schema, inputs), own.errors ?? [])
+          }
+        }
+      }
+    )
   })
 })

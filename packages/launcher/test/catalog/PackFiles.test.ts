@@ -23,7 +23,7 @@ describe("YAML dialect", () => {
     ["a date stays a text", "a: 2020-01-01", { a: "2020-01-01" }],
     ["yes and no are texts", "a: yes\nb: no", { a: "yes", b: "no" }],
     ["an alias repeats its anchor", "a: &x { q: 1 }\nb: *x", { a: { q: 1 }, b: { q: 1 } }],
-    ["a merge key is an ordinary key", "a: &x { q: 1 }\nb: { <<: *x }", { a: { q: 1 }, b: { "<<": { q: 1 } } }]
+    ["a merge key merges", "a: &x { q: 1 }\nb: { <<: *x, r: 2 }", { a: { q: 1 }, b: { q: 1, r: 2 } }]
   ] as const)("%s", ([, text, expected]) =>
     Effect.map(readText(text), (value) => assert.deepStrictEqual(value, expected))
   )

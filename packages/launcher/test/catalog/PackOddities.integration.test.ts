@@ -1,14 +1,14 @@
 import { execFileSync } from "node:child_process"
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { compileInputSchema } from "../../src/catalog/InputSchema.ts"
 import { MAX_FILE_MIB } from "../../src/catalog/PackFiles.ts"
-import { loadCatalog } from "../../src/catalog/PackLoader.ts"
+import { type LoadedCatalog, loadCatalog } from "../../src/catalog/PackLoader.ts"
 import { makeTree } from "../fixtures/DiskTree.ts"
-import { packYaml, scenarioYaml, smallPack } from "../fixtures/Packs.ts"
+import { packYaml, scenarioYaml, smallPack, templateYaml } from "../fixtures/Packs.ts"
 
 const PACK = "/packs/demo/pack.yaml"
 const SCENARIO = "/packs/demo/scenarios/one/1.0.0/scenario.yaml"
@@ -18,9 +18,13 @@ const OUTSIDE = "/outside/scenarios/one/1.0.0/scenario.yaml"
 const loaded = Effect.fnUntraced(function* (change: (root: string) => void) {
   const root = yield* makeTree({ ...smallPack(), [OUTSIDE]: scenarioYaml(), "/outside/pack.yaml": packYaml() })
   change(root)
-  const { catalog } = yield* loadCatalog(`${root}/packs`, compileInputSchema).pipe(Effect.provide(NodePath.layer))
-  return catalog.packs.map((pack) => ({ slug: pack.slug, scenarios: pack.scenarios.map(({ slug }) => slug) }))
+  return packsOf(yield* load(root))
 })
+
+const load = (root: string) => Effect.provide(loadCatalog(`${root}/packs`, compileInputSchema), NodePath.layer)
+
+const packsOf = ({ catalog }: LoadedCatalog) =>
+  catalog.packs.map((pack) => ({ slug: pack.slug, scenarios: pack.scenarios.map(({ slug }) => slug) }))
 
 const demo = [{ slug: "demo", scenarios: ["one"] }]
 
@@ -36,6 +40,18 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("pack files on disk",
       }
     ],
     ["a link to nowhere beside the packs", (root) => symlinkSync("nowhere", `${root}/packs/dangling`)],
+    [
+      "litter with the names of pack files, in every folder",
+      (root) => {
+        const version = `${root}/packs/demo/scenarios/one/1.0.0`
+        mkdirSync(`${version}/templates/sub.yaml`, { recursive: true })
+        for (const litter of ["/packs/._x", "/packs/demo/scenarios/._one", "/packs/demo/scenarios/one/.1.0.0.bak"]) {
+          cpSync(`${root}/packs/demo/scenarios/one/1.0.0`, `${root}${litter}`, { recursive: true })
+        }
+        writeFileSync(`${version}/templates/._a.yaml`, Buffer.from("000516070002", "hex"))
+        writeFileSync(`${version}/templates/.a.yaml.swp`, "b0VIM")
+      }
+    ],
     ["a file beside the packs", (root) => writeFileSync(`${root}/packs/notes.txt`, "n")],
     [
       "a scenario version that is a link within the packs",
@@ -126,6 +142,47 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("pack files on disk",
         symlinkSync("pack.yaml", `${root}/packs/looped/pack.yaml`)
       })
       assert.deepStrictEqual(packs, demo)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("leave out what cannot be read and nothing else, and say so", () =>
+    Effect.gen(function* () {
+      const root = yield* makeTree({
+        ...smallPack(),
+        "/packs/demo/scenarios/one/2.0.0/templates/good.yaml": templateYaml("good")
+      })
+      const one = `${root}/packs/demo/scenarios/one`
+      // The tests may run as root, who may read everything: a link to itself cannot be read.
+      const loop = (path: string) => symlinkSync(path.slice(path.lastIndexOf("/") + 1), path)
+      writeFileSync(`${one}/2.0.0/scenario.yaml`, scenarioYaml())
+      loop(`${one}/2.0.0/templates/loop.yaml`)
+      mkdirSync(`${one}/2.0.0/templates/sub.yaml`)
+      for (const version of ["3.0.0", "4.0.0"]) mkdirSync(`${one}/${version}`)
+      loop(`${one}/3.0.0/scenario.yaml`)
+      mkdirSync(`${one}/4.0.0/scenario.yaml`)
+      const { catalog, warnings } = yield* load(root)
+      const [scenario] = catalog.packs[0]?.scenarios ?? []
+      assert.deepStrictEqual(
+        scenario?.versions.map(({ templates, version }) => [version, templates.map(({ slug }) => slug)]),
+        [
+          ["1.0.0", []],
+          ["2.0.0", ["good"]]
+        ]
+      )
+      const folder = "demo/scenarios/one"
+      const loopError = catalog.unreadable.map((text) => text.replace(/: \w+$/, ""))
+      assert.sameMembers(loopError, [
+        `${folder}/2.0.0/templates/loop.yaml cannot be read`,
+        `${folder}/3.0.0/scenario.yaml cannot be read`,
+        `${folder}/4.0.0/scenario.yaml is not a regular file`
+      ])
+      assert.includeMembers(
+        [...warnings],
+        [
+          `${folder}/4.0.0/scenario.yaml is not a regular file: the version is left out`,
+          `${folder}/2.0.0/templates/sub.yaml left out: it is a folder`
+        ]
+      )
     }).pipe(Effect.scoped)
   )
 })

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
 import { decodeUtf8, firstBrokenLine } from "../../src/catalog/Utf8.ts"
+import { parseYaml } from "../../src/catalog/YamlText.ts"
 import { lineOfPath } from "../../src/common/LineOfPath.ts"
 
 const TEXT = `# a comment
@@ -47,6 +49,28 @@ describe("the line of a value", () => {
   it("is unknown in an empty text", () => {
     assert.isUndefined(lineOfPath("", ["a"]))
     assert.isUndefined(lineOfPath("# only a comment\n", ["a"]))
+  })
+})
+
+describe("merge keys", () => {
+  const read = (text: string) => Result.mapError(parseYaml(text, "f.yaml"), ({ message }) => message)
+
+  it.each([
+    ["a mapping", "b: &b { a: 1, limit: 5 }\nhigh: { <<: *b, limit: 99 }", { a: 1, limit: 99 }],
+    ["a list, the first of which wins", "b: [&b { a: 1 }, &c { a: 2, d: 3 }]\nhigh: { <<: [*b, *c] }", { a: 1, d: 3 }],
+    ["nothing when they are in quotes", 'high: { "<<": { a: 1 } }', { "<<": { a: 1 } }]
+  ])("merge %s", (_, text, high) => {
+    const value = Result.getOrThrow(read(text))
+    assert.deepStrictEqual(Object(value).high, high)
+  })
+
+  it.each(["high:\n  <<: 5", "high:\n  <<:", "high:\n  <<: !include ./f.yaml"])("refuse anything else (%j)", (text) => {
+    assert.deepStrictEqual(
+      read(text),
+      Result.fail(
+        "invalid YAML in f.yaml: the merge key << takes an alias of a mapping, or a list of such aliases (line 2)"
+      )
+    )
   })
 })
 

@@ -294,6 +294,18 @@ describe("the kickoff", () => {
   )
 })
 
+describe("participants", () => {
+  it.effect.each(["a\\0b", "a\\nb", "a\\x7fb"])("refuse an id with a control character (%s)", (id) =>
+    Effect.gen(function* () {
+      const participants = `[{ id: "${id}", role: r, agentRef: agent-a }]`
+      const t = `spec: { overrides: { launch: { participants: ${participants} } } }`
+      const { errorCode, message } = yield* Effect.flip(compile({}, { templateId: "t" }, { t }))
+      assert.strictEqual(errorCode, "COMPILATION_ERROR")
+      assert.strictEqual(message, "launch.participants.0.id must be one line without control characters")
+    })
+  )
+})
+
 describe("extensions", () => {
   it.effect.each([
     ["an array", "extensions: [a]", "launch.extensions must be a mapping of string values, got array"],
@@ -304,17 +316,18 @@ describe("extensions", () => {
       "extensions: { ops.bridge: 7 }",
       "launch.extensions.ops.bridge must be a base64-encoded string, got number"
     ],
-    ["null inside", "extensions: { a: null }", "launch.extensions.a must be a base64-encoded string, got null"],
-    [
-      "a text that is not base64",
-      "extensions: { a: eA==, ops.bridge: bridge-7! }",
-      "launch.extensions.ops.bridge must be a base64-encoded string, got text that is not base64"
-    ]
+    ["null inside", "extensions: { a: null }", "launch.extensions.a must be a base64-encoded string, got null"]
   ] as const)("refuse %s", ([, launch, message]) =>
     Effect.map(Effect.flip(compile({ launch })), (error) => {
       assert.strictEqual(error.errorCode, "COMPILATION_ERROR")
       assert.strictEqual(error.message, message)
     })
+  )
+
+  it.effect("may be any map of texts", () =>
+    Effect.map(compile({ launch: "extensions: { a: eA==, ops.bridge: bridge-7! }" }), (compiled) =>
+      assert.deepStrictEqual(compiled.initiator?.sessionStart.extensions, { a: "eA==", "ops.bridge": "bridge-7!" })
+    )
   )
 
   it.effect("may be null", () =>

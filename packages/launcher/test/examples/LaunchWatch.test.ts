@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
 import { TestClock } from "effect/testing"
 import type { EndedAgent } from "../../src/agents/AgentHost.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
-import { SESSION_ID } from "../fixtures/Compiled.ts"
+import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
 
 import { accepted, manifest, stage } from "./Stage.ts"
 
@@ -39,6 +40,25 @@ describe("before anything is started", () => {
     })
   })
 
+  it.effect.each([
+    ["told where agents are started", true],
+    ["no matter where none is", false]
+  ] as const)("an extension that is not base64 is %s", ([, bootstrapAgents]) => {
+    const whole = compiledLaunch()
+    const { initiator } = whole
+    assert.isDefined(initiator)
+    const sessionStart = { ...initiator.sessionStart, extensions: { "ops.bridge": "bridge-7!" } }
+    const { log, run, submitted } = stage({ compiled: { ...whole, initiator: { ...initiator, sessionStart } } })
+    return Effect.gen(function* () {
+      const outcome = yield* Effect.result(run({ bootstrapAgents }))
+      const message = "launch.extensions.ops.bridge must be a base64-encoded string, got text that is not base64"
+      const failure = Result.isFailure(outcome) ? outcome.failure : undefined
+      assert.strictEqual(failure?.message, bootstrapAgents ? message : undefined)
+      assert.strictEqual(failure?.errorCode, bootstrapAgents ? "COMPILATION_ERROR" : undefined)
+      assert.deepStrictEqual([log, submitted], [[], []])
+    })
+  })
+
   it.effect("a policy that the runtime lacks is told", () => {
     const { log, run, submitted } = stage({ policyMissing: true })
     return Effect.gen(function* () {
@@ -67,9 +87,28 @@ describe("an agent that ends", () => {
       assert.deepStrictEqual(told, [
         "abandon: agent lead (agent-c): process exited before its session was open (code=1, signal=null): no | policy"
       ])
-      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+      assert.include(log, `stop ${SESSION_ID}`)
     })
   })
+
+  it.effect.each([
+    ["while others are started", Effect.never],
+    ["while the control plane takes its time", Effect.void]
+  ] as const)("%s is told at once", ([, others]) =>
+    Effect.gen(function* () {
+      const attachment = Effect.suspend(() => (log.length > 2 ? others : Effect.void))
+      const { log, run } = stage({
+        submission: Effect.never,
+        attachment,
+        ends: { lead: Effect.delay(ending(1, "ImportError"), "2 seconds") }
+      })
+      const launch = yield* Effect.forkChild(Effect.flip(run()))
+      yield* TestClock.adjust("2500 millis")
+      const error = yield* Fiber.join(launch)
+      assert.deepStrictEqual(error.metadata?.["failedParticipants"], [failedLead(1, ": ImportError")])
+      assert.include(log, `stop ${SESSION_ID}`)
+    })
+  )
 
   it.effect("with success before its session is open ends the launch too", () =>
     Effect.gen(function* () {
@@ -94,7 +133,7 @@ describe("an agent that ends", () => {
       const error = yield* Effect.flip(run())
       const failed = error.metadata?.["failedParticipants"]
       assert.deepInclude(failed, failedLead(1, ""))
-      assert.strictEqual(log.at(-1), `stop ${SESSION_ID}`)
+      assert.include(log, `stop ${SESSION_ID}`)
     })
   )
 
@@ -121,7 +160,8 @@ describe("an agent that ends", () => {
     ["is open", false]
   ] as const)("not at all, while the session %s", ([, waiting]) =>
     Effect.gen(function* () {
-      const { log, service } = stage({ ...withRun, waiting, settings: { sessionOpenTimeoutMs: 5_000 } })
+      const phase = () => (waiting ? ("waiting" as const) : ("open" as const))
+      const { log, service } = stage({ ...withRun, phase, settings: { sessionOpenTimeoutMs: 5_000 } })
       yield* Effect.gen(function* () {
         yield* (yield* ExampleRuns).run({ scenarioRef: "demo/one@1.0.0", inputs: {} })
         yield* TestClock.adjust("6 seconds")

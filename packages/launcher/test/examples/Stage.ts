@@ -15,7 +15,7 @@ import { authMintFailed, invalidConfig } from "../../src/common/LaunchErrors.ts"
 import { LaunchPressure } from "../../src/common/LaunchPressure.ts"
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
 import { PolicyRegistration } from "../../src/control-plane/PolicyRegistration.ts"
-import { type Abandonment, RunFate } from "../../src/control-plane/RunFate.ts"
+import { type Abandonment, RunFate, type RunPhase } from "../../src/control-plane/RunFate.ts"
 import { RunSubmission } from "../../src/control-plane/RunSubmission.ts"
 import { Casting } from "../../src/examples/Cast.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
@@ -34,6 +34,7 @@ export const manifest = (changes: object = {}) =>
   })
 
 export interface Scene {
+  readonly compiled?: CompileLaunchResult
   readonly profiles?: ReadonlyArray<AgentProfile>
   readonly manifests?: Readonly<Record<string, string>>
   /** Participants whose process does not stay. */
@@ -45,7 +46,8 @@ export interface Scene {
   readonly ends?: Readonly<Record<string, Effect.Effect<EndedAgent>>>
   /** What the control plane makes of a run that is given up. */
   readonly abandonment?: Abandonment
-  readonly waiting?: boolean
+  /** What the control plane says of the run. */
+  readonly phase?: () => RunPhase
   /** Told when the agents are stopped. */
   readonly stopped?: Deferred.Deferred<void>
   /** The policy of the launch is not registered. */
@@ -72,7 +74,7 @@ export const stage = (scene: Scene) => {
     Layer.provide(Casting.layer),
     Layer.provide(
       Layer.mergeAll(
-        Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(compiledLaunch()) }),
+        Layer.mock(LaunchCompiler, { compile: () => Effect.succeed(scene.compiled ?? compiledLaunch()) }),
         AgentCatalog.layerMemory(scene.profiles ?? ALL.map((ref) => profile(ref))),
         Layer.succeed(AgentTokens, {
           renewals: () => Stream.never,
@@ -91,14 +93,21 @@ export const stage = (scene: Scene) => {
               yield* scene.attachment ?? Effect.void
               if (scene.failing?.includes(binding.participantId)) return yield* new AgentNotAttached({ reason: "gone" })
               const ended = scene.ends?.[binding.participantId] ?? Effect.never
-              return { pid: 100, ended, lastLines: Effect.succeed([`line of ${binding.participantId}`]) }
+              return {
+                pid: 100,
+                ended,
+                hasEnded: Effect.succeed(false),
+                stop: note(`stop ${binding.participantId}`),
+                lastLines: Effect.succeed([`line of ${binding.participantId}`])
+              }
             }),
           stopRun: (runId) =>
             Effect.andThen(
               note(`stop ${runId}`),
               scene.stopped === undefined ? Effect.void : Deferred.succeed(scene.stopped, undefined)
             ),
-          running: Effect.succeed([])
+          running: Effect.succeed([]),
+          killed: Effect.succeed(0)
         }),
         Layer.succeed(CancelCallbacks, {
           assign: (_runId, participants) =>
@@ -120,7 +129,7 @@ export const stage = (scene: Scene) => {
         }),
         Layer.succeed(RunFate, {
           abandon: (_runId, reason) => Effect.as(note(`abandon: ${reason}`), scene.abandonment ?? "abandoned"),
-          isWaiting: () => Effect.succeed(scene.waiting ?? true)
+          phase: () => Effect.succeed(scene.phase?.() ?? "waiting")
         }),
         settingsLayer({ agentsDir: "/agents", ...scene.settings }),
         memoryFiles(

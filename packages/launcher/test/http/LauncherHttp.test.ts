@@ -1,15 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { LaunchesFull } from "@runplane/api"
 import { Shutdown } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
 import * as Layer from "effect/Layer"
 import { AgentCatalog } from "../../src/catalog/AgentCatalog.ts"
 import { PackRegistry } from "../../src/catalog/PackRegistry.ts"
-import { agentAttachFailed, authMintFailed, invalidConfig } from "../../src/common/LaunchErrors.ts"
+import {
+  agentAttachFailed,
+  authMintFailed,
+  invalidConfig,
+  launchesFull,
+  processNotFound
+} from "../../src/common/LaunchErrors.ts"
 import { LaunchCompiler } from "../../src/compile/LaunchCompiler.ts"
 import { ExampleRuns } from "../../src/examples/ExampleRuns.ts"
 import { LauncherRoutes } from "../../src/http/Routes.ts"
+import { layerAgentMetrics } from "../../src/operate/AgentMetrics.ts"
 import { LauncherMetrics } from "../../src/operate/LauncherMetrics.ts"
 import { LauncherReadiness } from "../../src/operate/LauncherReadiness.ts"
 import { compiledLaunch, profile } from "../fixtures/Compiled.ts"
@@ -27,6 +33,18 @@ const tree: MemoryTree = {
   )
 }
 
+const shownProcess = {
+  id: "4f6c2b1e-8f0e-4d43-9d0c-6f1b0a7c9e21",
+  pid: 4711,
+  state: "running",
+  since: "2026-03-10T09:21:07.412Z",
+  sessionId: "s",
+  runId: "r",
+  scenarioRef: "a/b@1",
+  participantId: "one",
+  agentRef: "agent-a"
+} as const
+
 /** The service's routes in memory: real catalog and compiler over made-up files, a made-up example flow. */
 const serve = (
   options: {
@@ -41,6 +59,9 @@ const serve = (
       limit: 2,
       waiting: [{ place: 1, sessionId: "s", scenarioRef: "a/b@1", agents: 2, waitingMs: 5 }]
     }),
+    processes: Effect.succeed([shownProcess]),
+    stopProcess: (id) => (id === shownProcess.id ? Effect.void : Effect.fail(processNotFound(id))),
+    stops: Effect.succeed({ afterRunEnd: 3, onRequest: 1, killed: 2 }),
     run: options.run ?? (() => Effect.succeed({ compiled: compiledLaunch(), hostedAgents: [] }))
   })
   const capabilities = Layer.mergeAll(examples, LaunchCompiler.layer).pipe(
@@ -53,7 +74,7 @@ const serve = (
   )
   const { handler, dispose } = HttpRouter.toWebHandler(
     LauncherRoutes.pipe(
-      Layer.provide(LauncherReadiness.layer),
+      Layer.provide([LauncherReadiness.layer, layerAgentMetrics]),
       Layer.provide(capabilities),
       Layer.provide([LauncherMetrics.layer, Shutdown.layer, FetchHttpClient.layer]),
       Layer.provide(HttpServer.layerServices)
@@ -317,12 +338,7 @@ describe("POST /examples/run", () => {
     [authMintFailed("auth-service response missing token"), 502, "AUTH_MINT_FAILED", undefined],
     [agentAttachFailed("s", failed), 502, "AGENT_ATTACH_FAILED", { sessionId: "s", failedParticipants: failed }],
     [invalidConfig("agent manifest missing for x"), 500, "INVALID_CONFIG", undefined],
-    [
-      new LaunchesFull({ errorCode: "INTERNAL_ERROR", message: "no room: Too Many Requests", metadata: { place: 2 } }),
-      429,
-      "INTERNAL_ERROR",
-      { place: 2 }
-    ]
+    [launchesFull("2 launches wait", 2), 503, "LAUNCHES_FULL", { place: 2 }]
   ] as const)("answers the failures of the flow (%#)", ([failure, status, errorCode, metadata]) =>
     Effect.gen(function* () {
       const call = yield* serve({ run: () => Effect.fail(failure) })
@@ -338,6 +354,36 @@ describe("POST /examples/run", () => {
       const call = yield* serve()
       const answer = yield* call("POST", "/examples/run", { scenarioRef: "demo/one@1.0.0", inputs: {} })
       assert.deepStrictEqual(answer, { status: 201, body: { compiled: compiledLaunch(), hostedAgents: [] } })
+    })
+  )
+})
+
+describe("the agent processes", () => {
+  it.effect("are listed, and stopped by their id", () =>
+    Effect.gen(function* () {
+      const call = yield* serve()
+      assert.deepStrictEqual(yield* call("GET", "/processes"), { status: 200, body: [shownProcess] })
+      assert.deepStrictEqual(yield* call("DELETE", `/processes/${shownProcess.id}`), { status: 204, body: "" })
+      assert.deepStrictEqual(yield* call("DELETE", "/processes/x"), {
+        status: 404,
+        body: { statusCode: 404, errorCode: "PROCESS_NOT_FOUND", message: "no agent process has the id x" }
+      })
+    })
+  )
+
+  it.effect("are metrics, with the launches that wait", () =>
+    Effect.gen(function* () {
+      const { body } = yield* (yield* serve())("GET", "/metrics")
+      for (const line of [
+        "runplane_agent_processes 4",
+        "runplane_agent_processes_limit 4",
+        "runplane_launches_waiting 1",
+        'runplane_agents_stopped_total{why="run_ended"} 3',
+        'runplane_agents_stopped_total{why="request"} 1',
+        "runplane_agents_killed_total 2"
+      ]) {
+        assert.include(body, `${line}\n`)
+      }
     })
   )
 })

@@ -90,7 +90,7 @@ export const LaunchSettings = settingsOf(
       32,
       "Launches that may wait for room for their agents; one more is refused."
     ),
-    EXAMPLE_LAUNCH_QUEUE_TIMEOUT_MS: row(timeOut, 120_000, "How long a launch may wait before it is refused."),
+    EXAMPLE_LAUNCH_QUEUE_TIMEOUT_MS: row(timeOut, 30_000, "How long a launch may wait before it is refused."),
     EXAMPLE_AGENT_LOG_BYTES_PER_SECOND: row(
       wholeNumber({ unit: "bytes per second", min: 1, whenBad: "default", atMost: LONGEST_MS }),
       65_536,
@@ -101,6 +101,11 @@ export const LaunchSettings = settingsOf(
       55_000,
       "How long the agents of a launch may take to open its session before they are ended and its run fails; 0 leaves " +
         "that to the control plane."
+    ),
+    EXAMPLE_AGENT_EXIT_GRACE_MS: row(
+      ms,
+      30_000,
+      "How long agents may go on after the end of their run before they are stopped."
     ),
     EXAMPLE_AGENT_STOP_GRACE_MS: row(ms, 5_000, "How long an agent may take over SIGTERM before it is killed."),
     PROTO_RUNTIME_ADDRESS: row(text, "", "The runtime's gRPC address (host:port) that agents get."),

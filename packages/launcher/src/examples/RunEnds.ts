@@ -1,0 +1,101 @@
+import type { ControlPlaneRun } from "@runplane/api"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import type { RunFate } from "../control-plane/RunFate.ts"
+import type { LaunchedAgent } from "./LaunchWatch.ts"
+
+/** Shortest time between two questions about one run, ms. */
+const ASK_EVERY_MS = 5_000
+/** Time between two questions about any run, ms: the control plane counts the requests of each caller. */
+const ASK_ANY_EVERY_MS = 2_000
+
+export interface LaunchedAgents {
+  readonly sessionId: string
+  /** Longest life of the session, ms. */
+  readonly ttlMs: number
+  readonly run: Option.Option<ControlPlaneRun>
+  readonly agents: ReadonlyArray<LaunchedAgent>
+}
+
+/** Ends agents that outlive their run (docs/launch.md#run-end). */
+export interface RunEnds {
+  /** Follows the run of a launch in the background until every agent has ended. */
+  readonly follow: (launched: LaunchedAgents) => Effect.Effect<void>
+  /** The run of a launch whose agents are followed. */
+  readonly runOf: (sessionId: string) => string | undefined
+  /** Agents that were ended so far. */
+  readonly stopped: Effect.Effect<number>
+}
+
+export const makeRunEnds = (
+  { fate, graceMs }: { readonly fate: RunFate["Service"]; readonly graceMs: number },
+  service: Scope.Scope
+): RunEnds => {
+  const followed = new Map<string, string | undefined>()
+  let stopped = 0
+
+  /** Waits for the end of the run, and says how it is known. */
+  const ended = Effect.fnUntraced(function* ({ run, sessionId, ttlMs }: LaunchedAgents) {
+    let heardAt = yield* Clock.currentTimeMillis
+    if (Option.isNone(run)) {
+      yield* Effect.sleep(ttlMs)
+      return `the time of session ${sessionId} was over`
+    }
+    const { runId } = run.value
+    let isSilent = false
+    while (true) {
+      yield* Effect.sleep(Math.max(ASK_EVERY_MS, followed.size * ASK_ANY_EVERY_MS))
+      const phase = yield* Effect.result(fate.phase(runId))
+      const now = yield* Clock.currentTimeMillis
+      if (Result.isSuccess(phase)) {
+        isSilent = false
+        heardAt = now
+        if (phase.success === "ended") return `run ${runId} had ended`
+        continue
+      }
+      if (!isSilent) {
+        yield* Effect.logWarning(`the control plane does not tell how run ${runId} is: ${phase.failure.message}`)
+      }
+      isSilent = true
+      // Not from the start on: a suspended session outlives its time, and one answer may fail to come.
+      if (now - heardAt >= ttlMs) return `the time of session ${sessionId} was over, and the control plane is silent`
+    }
+  })
+
+  const stopThose = Effect.fnUntraced(function* (launched: LaunchedAgents) {
+    const why = yield* ended(launched)
+    yield* Effect.sleep(graceMs)
+    yield* Effect.forEach(
+      launched.agents,
+      ({ agent, binding: { agentRef, participantId } }) =>
+        Effect.gen(function* () {
+          if (yield* agent.hasEnded) return
+          stopped++
+          yield* Effect.logWarning(
+            `agent ${participantId} (${agentRef}, pid ${agent.pid}) still runs ${graceMs} ms after ${why}: it is stopped`
+          )
+          yield* agent.stop
+        }),
+      { concurrency: "unbounded", discard: true }
+    )
+  })
+
+  return {
+    follow: (launched) =>
+      Effect.suspend(() => {
+        const { agents, run, sessionId } = launched
+        followed.set(sessionId, Option.getOrUndefined(run)?.runId)
+        const allEnded = Effect.forEach(agents, ({ agent }) => agent.ended, { concurrency: "unbounded", discard: true })
+        return Effect.raceFirst(allEnded, stopThose(launched)).pipe(
+          Effect.ensuring(Effect.sync(() => followed.delete(sessionId))),
+          Effect.forkIn(service),
+          Effect.asVoid
+        )
+      }),
+    runOf: (sessionId) => followed.get(sessionId),
+    stopped: Effect.sync(() => stopped)
+  }
+}

@@ -192,6 +192,20 @@ layer(server(KEYS), { excludeTestServices: true })("keys with roles", (it) => {
 
 const launcher = fakeLauncher({ ...KEYS, THROTTLE_LIMIT: "100000" }).pipe(Layer.provideMerge(layerServer))
 
+layer(fakeLauncher({ ...KEYS, THROTTLE_LIMIT: "4" }).pipe(Layer.provideMerge(layerServer)), {
+  excludeTestServices: true
+})("the launch service's budget", (it) => {
+  it.effect("counts requests without a key by address, and never refuses the right key for them", () =>
+    Effect.gen(function* () {
+      for (const status of [401, 401, 401, 401, 429]) assert.strictEqual((yield* ask("/packs")).status, status)
+      const refused = yield* ask("/healthz")
+      assert.strictEqual(refused.status, 429)
+      assert.match(refused.headers["retry-after"] ?? "", /^\d+$/)
+      assert.strictEqual((yield* ask("/packs", as("reader"))).status, 200)
+    })
+  )
+})
+
 layer(launcher, { excludeTestServices: true })("the launch service's keys with roles", (it) => {
   it.effect("follow the same rules", () =>
     Effect.gen(function* () {

@@ -54,11 +54,13 @@ const everyRole = allRoles.join(", ")
 
 const BEARER_PREFIX = /^Bearer(?: +|$)/
 
-/** The keys or tokens that a request presents: as a bearer token, bare in the same header, or in `x-api-key`. */
-const presentedKeys = (headers: Headers.Headers): ReadonlyArray<string> =>
-  [headers["authorization"]?.replace(BEARER_PREFIX, ""), headers["x-api-key"]].flatMap((key) =>
-    key === undefined ? [] : [key.trim()]
-  )
+/** The texts that a request presents: as a bearer token, bare in the same header, or in `x-api-key`. */
+const presentedIn = (headers: Headers.Headers) => {
+  const trimmed = (text: string | undefined) => (text === undefined ? [] : [text.trim()])
+  const inAuthorization = trimmed(headers["authorization"]?.replace(BEARER_PREFIX, ""))
+  const inApiKey = trimmed(headers["x-api-key"])
+  return { inApiKey, all: [...inAuthorization, ...inApiKey] }
+}
 
 /** A request that the guard answers itself. `actorId` is the caller where a key or a token proves it. */
 class Refused extends Data.TaggedError("Refused")<{
@@ -129,9 +131,10 @@ const makeGuard = (form: EdgeForm) =>
 
     /** The actor that a request proves to be by a key, a token or a ticket. */
     const identify = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, endpoint: Guarded) {
-      const presented = presentedKeys(request.headers)
+      const { all, inApiKey } = presentedIn(request.headers)
+      const presented = form.bearerKeys ? all : inApiKey
       const known = presented.map((key) => actors[indexOfKey(keys, key)]).find((actor) => actor !== undefined)
-      const actor = known ?? (yield* ofToken(request, presented))
+      const actor = known ?? (yield* ofToken(request, all))
       if (actor !== undefined) return actor
       const ticket = takesTicket(endpoint)
         ? yield* Effect.mapError(ofTicket(request), (answer) => new Refused({ answer }))
@@ -181,7 +184,7 @@ export const layerAuthorization = Layer.effect(
   })
 ).pipe(Layer.provide([Digest.layerWebCrypto, Layer.fresh(TokenVerifier.layer)]))
 
-/** The launch service's guard, by the same rules. */
+/** The launch service's guard, by the same rules, but that it reads keys in `x-api-key` alone. */
 export const layerLauncherApiKey = Layer.effect(
   LauncherApiKey,
   Effect.map(makeGuard(launcherForm), (guard) => {

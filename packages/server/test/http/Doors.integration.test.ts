@@ -210,7 +210,10 @@ layer(launcher, { excludeTestServices: true })("the launch service's keys with r
   it.effect("follow the same rules", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* ask("/me", as("reader"))).json, { name: "ann", type: "api-key", role: "viewer" })
-      assert.strictEqual((yield* ask("/packs", { headers: { authorization: "Bearer reader" } })).status, 200)
+      // A key as a bearer is neither right nor wrong here.
+      for (let attempt = 0; attempt < 5; attempt++) {
+        assert.strictEqual((yield* ask("/packs", { headers: { authorization: "Bearer reader" } })).status, 401)
+      }
       const body = JSON.stringify({ scenarioRef: "a/b@1", inputs: {} })
       const refused = yield* ask("/examples/run", { method: "POST", body, ...as("reader") })
       assert.deepStrictEqual(refused.json, {

@@ -179,7 +179,7 @@ const runDocument = async (name, url) => {
   const events = join(folder, `${name}.ndjson`)
   const options = {
     url,
-    header: `Authorization: Bearer ${KEY}`,
+    header: `x-api-key: ${KEY}`,
     checks: "all",
     "max-examples": given.examples ?? EXAMPLES[name],
     "request-timeout": ANSWER_LIMIT,

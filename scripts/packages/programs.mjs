@@ -102,7 +102,7 @@ const testLauncher = async (start, { auth, plane }) => {
   try {
     const url = `http://127.0.0.1:${port}`
     await until("the launch service is ready", program, () => textOf(`${url}/readyz?strict=true`))
-    const answer = await fetch(`${url}/packs`, { headers: { authorization: "Bearer a-key" } })
+    const answer = await fetch(`${url}/packs`, { headers: { "x-api-key": "a-key" } })
     const text = await answer.text()
     if (!text.includes('"incident"')) throw new Error(`no packs: ${answer.status} ${text}`)
     await endsWell("launcher", program)

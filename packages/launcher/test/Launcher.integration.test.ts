@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
 import { LauncherClient } from "@runplane/api"
-import { listening } from "@runplane/testing"
+import { listening, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { FetchHttpClient } from "effect/http"
@@ -166,6 +166,32 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the launch service o
       assert.deepStrictEqual(
         (yield* fs.readDirectory(`${root}/${folder}`)).filter((name) => name.endsWith(".json")),
         []
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("ends as fast as ever while the collector of its traces is away, and counts the lost spans", () =>
+    Effect.gen(function* () {
+      const root = yield* temporary
+      const packsDir = writePacks(root, { a: "attach", b: "attach" })
+      const collector = `http://127.0.0.1:${yield* listening(createServer((request) => void request.socket.destroy()))}`
+      const { service, url } = yield* startService({
+        ...{ PACKS_DIR: packsDir, SERVICE_ROOT: root, TMPDIR: root },
+        ...{ OTEL_ENABLED: "true", OTEL_EXPORTER_OTLP_ENDPOINT: collector },
+        // The exporter itself tries again for as long as this.
+        ...{ OTEL_BSP_SCHEDULE_DELAY: "10", OTEL_EXPORTER_OTLP_TIMEOUT: "100" }
+      })
+      const get = (path: string) => Effect.promise(async () => (await fetch(`${url}${path}`)).text())
+      yield* get("/packs")
+      yield* until(get("/metrics"), (text) => text.includes('runplane_trace_spans_total{outcome="dropped"} 1'))
+      yield* get("/packs")
+      const start = Date.now()
+      const { code, stdout } = yield* service.kill("SIGTERM")
+      assert.strictEqual(code, 0)
+      assert.isBelow(Date.now() - start, 3_000)
+      assert.lengthOf(
+        stdout.filter((line) => line.includes("the export of traces does not work")),
+        1
       )
     }).pipe(Effect.scoped)
   )

@@ -21,7 +21,7 @@ export class LauncherApi extends HttpApi.make("launcher")
   .middleware(LaunchValidation)
   .add(MeGroup)
   .add(LauncherHealthGroup)
-  // The key comes first: who has none spends no budget of whoever has one.
+  // The key comes first: a request with a right key spends from the budget of that key.
   .middleware(RateLimit)
   .middleware(LauncherApiKey)
   // What a platform asks is behind none of the two.

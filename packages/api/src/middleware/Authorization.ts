@@ -38,14 +38,11 @@ const apiKey = HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }).pipe(
   HttpApiSecurity.annotate(OpenApi.Description, "The same key in a header of its own")
 )
 
-/** Where keys are looked for: either header will do, on both services. */
-export const securitySchemes = { bearer, apiKey }
-
 /**
  * Demands a configured API key, or a token, of the role that the endpoint needs (docs/http.md#api-keys,
  * docs/http.md#tokens, docs/http.md#roles); implemented in `@runplane/server`.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentActor }>()(
   "runplane/api/Authorization",
-  { security: securitySchemes, error: [Unauthenticated, Forbidden, TooManyRequests] }
+  { security: { bearer, apiKey }, error: [Unauthenticated, Forbidden, TooManyRequests] }
 ) {}

@@ -1,10 +1,30 @@
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
+import * as OpenApi from "effect/http-api/OpenApi"
 import { TooManyRequests } from "../errors/ControlPlaneErrors.ts"
 import { ApiKeyRejected, LaunchForbidden } from "../errors/LauncherErrors.ts"
-import { type CurrentActor, securitySchemes } from "./Authorization.ts"
+import type { CurrentActor } from "./Authorization.ts"
 
-/** Demands a configured key of the role that the endpoint needs, as the control plane does; in `@runplane/server`. */
+const apiKey = HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }).pipe(
+  HttpApiSecurity.annotate(
+    OpenApi.Description,
+    "An API key, or a signed token of the configured issuer. A service without configured keys and without an issuer " +
+      "asks for none"
+  )
+)
+
+const bearer = HttpApiSecurity.bearer.pipe(
+  HttpApiSecurity.annotate(
+    OpenApi.Description,
+    "A signed token of the configured issuer; an API key goes into `x-api-key`"
+  )
+)
+
+/**
+ * Demands a configured key in `x-api-key`, or a token, of the role that the endpoint needs (docs/http.md#api-keys);
+ * implemented in `@runplane/server`.
+ */
 export class LauncherApiKey extends HttpApiMiddleware.Service<LauncherApiKey, { provides: CurrentActor }>()(
   "runplane/api/LauncherApiKey",
-  { security: securitySchemes, error: [ApiKeyRejected, LaunchForbidden, TooManyRequests] }
+  { security: { apiKey, bearer }, error: [ApiKeyRejected, LaunchForbidden, TooManyRequests] }
 ) {}

@@ -96,6 +96,7 @@ export class MemoryDeliveries {
       this.#end(delivery, (row, now) => {
         row.nextAttemptAt = now + delayMs
       }),
+    hold: () => Effect.succeed(true),
     giveUp: (delivery) =>
       this.#end(delivery, (row) => {
         row.status = "failed"

@@ -39,8 +39,11 @@ contract(
     ...["", "on", "one,two", "ONE", " two three"].map((key) =>
       get("/packs", `refuses the key ${JSON.stringify(key)}`, { headers: { "x-api-key": key }, ...refused })
     ),
-    get("/packs", "takes a key as a bearer too", { headers: { authorization: "Bearer one" } }),
-    get("/packs", "refuses a wrong bearer", { headers: { authorization: "Bearer three" }, ...refused }),
+    get("/packs", "refuses a key as a bearer", { headers: { authorization: "Bearer one" }, ...refused }),
+    get("/packs", "refuses a bare key in Authorization", { headers: { authorization: "one" }, ...refused }),
+    get("/packs", "takes a key beside the Authorization of a proxy", {
+      headers: { authorization: "Basic cHJveHk6cHJveHk=", "x-api-key": "one" }
+    }),
     get("/packs?x-api-key=one", "does not take a key from the address", refused),
     get("/nowhere", "is 404 without a key", { status: 404 }),
     {

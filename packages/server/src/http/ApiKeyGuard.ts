@@ -8,12 +8,14 @@ import {
   ISSUER_AWAY_TEXT,
   LauncherApiKey,
   mayUse,
+  type Role,
   roleText,
   takesTicket
 } from "@runplane/api"
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -28,7 +30,7 @@ import { doorFaults, isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings, SettingsRefused } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { actorsOf, indexOfKey } from "./ApiKeys.ts"
-import { addressOf } from "./ClientAddress.ts"
+import { ClientBudgets, type CountedEndpoint } from "./ClientBudgets.ts"
 import { controlPlaneForm, type EdgeForm, launcherForm } from "./EdgeForm.ts"
 import { makeRequestBudget } from "./RequestBudget.ts"
 import { RequestFacts } from "./RequestFacts.ts"
@@ -42,8 +44,7 @@ const settings = {
   audience: ServiceSettings.OIDC_AUDIENCE,
   environment: ServiceSettings.NODE_ENV,
   failures: ServiceSettings.AUTH_FAILURE_LIMIT,
-  windowMs: ServiceSettings.THROTTLE_TTL_MS,
-  proxies: ServiceSettings.TRUST_PROXY
+  windowMs: ServiceSettings.THROTTLE_TTL_MS
 }
 
 const INVALID_TOKEN = "Invalid authorization token"
@@ -53,43 +54,42 @@ const everyRole = allRoles.join(", ")
 
 const BEARER_PREFIX = /^Bearer(?: +|$)/
 
-/** The keys or tokens that a request presents: as a bearer token, bare in the same header, or in `x-api-key`. */
-const presentedKeys = (headers: Headers.Headers): ReadonlyArray<string> =>
-  [headers["authorization"]?.replace(BEARER_PREFIX, ""), headers["x-api-key"]].flatMap((key) =>
-    key === undefined ? [] : [key.trim()]
-  )
+/** The texts that a request presents: as a bearer token, bare in the same header, or in `x-api-key`. */
+const presentedIn = (headers: Headers.Headers) => {
+  const trimmed = (text: string | undefined) => (text === undefined ? [] : [text.trim()])
+  const inAuthorization = trimmed(headers["authorization"]?.replace(BEARER_PREFIX, ""))
+  const inApiKey = trimmed(headers["x-api-key"])
+  return { inApiKey, all: [...inAuthorization, ...inApiKey] }
+}
 
-interface Guarded {
+/** A request that the guard answers itself. `actorId` is the caller where a key or a token proves it. */
+class Refused extends Data.TaggedError("Refused")<{
+  readonly answer: HttpServerResponse.HttpServerResponse
+  readonly actorId?: string | undefined
+}> {}
+
+interface Guarded extends CountedEndpoint {
   readonly annotations: Context.Context<never>
 }
 
 /**
  * Lets in whoever presents a key, or a token of the issuer, whose role is enough for the endpoint, and says who that
  * is. With neither configured every request passes as `anonymous`, in development; elsewhere the service does not
- * start. Wrong keys and tokens are counted by address in a budget of their own: it can be spent by somebody else at
- * that address, so it never refuses a right one.
+ * start. A refused request spends from the budget of its client (docs/http.md#rate-limit), without a right key that of
+ * its network; wrong keys and tokens also spend from a smaller budget of their own. Other callers share a network, so
+ * neither budget refuses a right key.
  */
 const makeGuard = (form: EdgeForm) =>
   Effect.gen(function* () {
-    const { audience, environment, failures, issuer, keys, names, proxies, roles, windowMs } =
-      yield* readSettings(settings)
+    const { audience, environment, failures, issuer, keys, names, roles, windowMs } = yield* readSettings(settings)
     const faults = doorFaults({ keys, issuer, audience }, environment)
     if (faults.length > 0) return yield* new SettingsRefused({ faults })
     const open = isOpen({ keys, issuer })
     const actors = yield* Effect.orDie(actorsOf(keys, names, roles))
-    const budget = makeRequestBudget({ limit: failures, windowMs })
+    const budgets = yield* ClientBudgets
+    const wrongKeys = makeRequestBudget({ limit: failures, windowMs })
     const tickets = yield* Tickets
     const tokens = yield* TokenVerifier
-
-    /** Who the token is of, or the answer to it; undefined where there is none. */
-    const ofToken = Effect.fnUntraced(function* (presented: ReadonlyArray<string>) {
-      const token = tokens === undefined ? undefined : presented.find(looksLikeToken)
-      if (tokens === undefined || token === undefined) return undefined
-      const { name, role } = yield* tokens.verify(token)
-      const actorId = `user:${name}`
-      if (role !== undefined) return { actorId, actorType: "user", role } satisfies Actor
-      return form.forbidden(`the token gives no role: its claim ${tokens.roleClaim} holds none of ${everyRole}`)
-    })
 
     const ofTicket = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const ticket = queryOf(request.url).get("ticket")
@@ -99,50 +99,76 @@ const makeGuard = (form: EdgeForm) =>
       return { actor: yield* tickets.redeem(ticket, run.value.toLowerCase()) }
     })
 
-    const refuse = Effect.fnUntraced(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      wrong: boolean,
-      text: string,
-      reason?: string
-    ) {
-      if (!wrong) return form.unauthenticated(text)
-      const spending = budget.spend(addressOf(request, proxies), yield* Clock.currentTimeMillis)
-      if (spending.allowed) return form.unauthenticated(text, reason)
+    /** Refuses a wrong key, token or ticket. */
+    const refuseWrong = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, reason?: string) {
+      const spending = wrongKeys.spend(budgets.networkOf(request), yield* Clock.currentTimeMillis)
+      if (spending.allowed) return yield* new Refused({ answer: form.unauthenticated(INVALID_TOKEN, reason) })
       const retryAfter = String(Math.ceil(spending.retryAfterMs / 1000))
-      return HttpServerResponse.setHeader(form.tooManyRequests, "retry-after", retryAfter)
+      return yield* new Refused({
+        answer: HttpServerResponse.setHeader(form.tooManyRequests, "retry-after", retryAfter)
+      })
+    })
+
+    /** The actor of a token; undefined where the request presents none. */
+    const ofToken = Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      presented: ReadonlyArray<string>
+    ) {
+      const token = tokens === undefined ? undefined : presented.find(looksLikeToken)
+      if (tokens === undefined || token === undefined) return undefined
+      const { name, role } = yield* Effect.catchTags(tokens.verify(token), {
+        TokenRefused: ({ reason }) => refuseWrong(request, reason),
+        KeysUnavailable: () => {
+          const answer = HttpServerResponse.setHeader(form.unavailable(ISSUER_AWAY_TEXT), "retry-after", RETRY_SECONDS)
+          return Effect.fail(new Refused({ answer }))
+        }
+      })
+      const actorId = `user:${name}`
+      if (role !== undefined) return { actorId, actorType: "user", role } satisfies Actor
+      const text = `the token gives no role: its claim ${tokens.roleClaim} holds none of ${everyRole}`
+      return yield* new Refused({ answer: form.forbidden(text), actorId })
+    })
+
+    /** The actor that a request proves to be by a key, a token or a ticket. */
+    const identify = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, endpoint: Guarded) {
+      const { all, inApiKey } = presentedIn(request.headers)
+      const presented = form.bearerKeys ? all : inApiKey
+      const known = presented.map((key) => actors[indexOfKey(keys, key)]).find((actor) => actor !== undefined)
+      const actor = known ?? (yield* ofToken(request, all))
+      if (actor !== undefined) return actor
+      const ticket = takesTicket(endpoint)
+        ? yield* Effect.mapError(ofTicket(request), (answer) => new Refused({ answer }))
+        : undefined
+      if (ticket?.actor !== undefined) return ticket.actor
+      if (ticket !== undefined || presented.some((key) => key !== "")) return yield* refuseWrong(request)
+      const missing = presented.length === 0 ? "Missing Authorization header" : "Empty authorization token"
+      return yield* new Refused({ answer: form.unauthenticated(missing) })
+    })
+
+    const authorize = Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      endpoint: Guarded,
+      access: Role
+    ) {
+      const actor = yield* identify(request, endpoint)
+      if (actor.actorType !== "anonymous") (yield* RequestFacts).keyName = actor.actorId
+      if (mayUse(actor.role, access)) return actor
+      const text = roleText(access, actor.role, actor.actorType === "user" ? "token" : "key")
+      return yield* new Refused({ answer: form.forbidden(text), actorId: actor.actorId })
     })
 
     return <E, R>(httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>, endpoint: Guarded) =>
       Effect.gen(function* () {
-        const access = accessOf(endpoint)
         const pass = (actor: Actor) => Effect.provideService(httpEffect, CurrentActor, actor)
         if (open) return yield* pass(anonymousActor)
+        const access = accessOf(endpoint)
         if (access === "public") return yield* pass({ ...anonymousActor, role: "viewer" })
         const request = yield* HttpServerRequest.HttpServerRequest
-        const presented = presentedKeys(request.headers)
-        const known = presented.map((key) => actors[indexOfKey(keys, key)]).find((actor) => actor !== undefined)
-        const told = known === undefined ? yield* Effect.result(ofToken(presented)) : Result.succeed(undefined)
-        const held = Result.getOrUndefined(told)
-        if (HttpServerResponse.isHttpServerResponse(held)) return held
-        const ticket =
-          known === undefined && held === undefined && takesTicket(endpoint)
-            ? yield* Effect.catch(ofTicket(request), (answer) => Effect.succeed(answer))
-            : undefined
-        if (HttpServerResponse.isHttpServerResponse(ticket)) return ticket
-        const actor = known ?? held ?? ticket?.actor
-        if (actor === undefined) {
-          if (Result.isFailure(told)) {
-            return told.failure._tag === "TokenRefused"
-              ? yield* refuse(request, true, INVALID_TOKEN, told.failure.reason)
-              : HttpServerResponse.setHeader(form.unavailable(ISSUER_AWAY_TEXT), "retry-after", RETRY_SECONDS)
-          }
-          const wrong = ticket !== undefined || presented.some((key) => key !== "")
-          const missing = presented.length === 0 ? "Missing Authorization header" : "Empty authorization token"
-          return yield* refuse(request, wrong, wrong ? INVALID_TOKEN : missing)
-        }
-        if (actor.actorType !== "anonymous") (yield* RequestFacts).keyName = actor.actorId
-        if (mayUse(actor.role, access)) return yield* pass(actor)
-        return form.forbidden(roleText(access, actor.role, actor.actorType === "user" ? "token" : "key"))
+        const authorized = yield* Effect.result(authorize(request, endpoint, access))
+        if (Result.isSuccess(authorized)) return yield* pass(authorized.success)
+        const { actorId, answer } = authorized.failure
+        const withinBudget = yield* budgets.spend(actorId ?? budgets.networkOf(request), endpoint)
+        return withinBudget ? answer : form.tooManyRequests
       })
   })
 
@@ -158,7 +184,7 @@ export const layerAuthorization = Layer.effect(
   })
 ).pipe(Layer.provide([Digest.layerWebCrypto, Layer.fresh(TokenVerifier.layer)]))
 
-/** The launch service's guard, by the same rules. */
+/** The launch service's guard, by the same rules, but that it reads keys in `x-api-key` alone. */
 export const layerLauncherApiKey = Layer.effect(
   LauncherApiKey,
   Effect.map(makeGuard(launcherForm), (guard) => {

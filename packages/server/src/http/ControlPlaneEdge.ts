@@ -2,6 +2,7 @@ import { ControlPlaneApi } from "@runplane/api"
 import * as Layer from "effect/Layer"
 import { layerAccessCheck } from "./AccessCheck.ts"
 import { layerAuthorization } from "./ApiKeyGuard.ts"
+import { ClientBudgets } from "./ClientBudgets.ts"
 import { layerEdge } from "./Edge.ts"
 import { controlPlaneForm } from "./EdgeForm.ts"
 import { ControlPlaneMeHttp } from "./MeHttp.ts"
@@ -17,5 +18,8 @@ export const ControlPlaneEdge = {
   handlers: ControlPlaneMeHttp,
   // Fresh: two services in one process must not share one budget.
   /** The middleware that ControlPlaneApi declares; to be provided to the routes. */
-  layerMiddleware: Layer.mergeAll(layerAuthorization, Layer.fresh(layerRateLimit), layerRequestValidation)
+  layerMiddleware: Layer.mergeAll(layerAuthorization, layerRateLimit, layerRequestValidation).pipe(
+    Layer.provide(ClientBudgets.layer),
+    Layer.fresh
+  )
 }

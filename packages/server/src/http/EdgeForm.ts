@@ -29,6 +29,8 @@ export interface EdgeForm {
   readonly tooManyRequests: HttpServerResponse.HttpServerResponse
   readonly unavailable: (text: string) => HttpServerResponse.HttpServerResponse
   readonly forbidden: (text: string) => HttpServerResponse.HttpServerResponse
+  /** Whether an API key in `Authorization` counts; tokens of an issuer count there on both services. */
+  readonly bearerKeys: boolean
   readonly internal: HttpServerResponse.HttpServerResponse
   /** The body for what the server refuses before there is a request. */
   readonly refusal: (refusal: { status: number; reason: string; kind: RefusalKind; message: string }) => object
@@ -74,6 +76,7 @@ export const controlPlaneForm: EdgeForm = {
   tooManyRequests: own(rateLimitExceeded()),
   unavailable: (text) => own(controlPlaneError("SERVICE_UNAVAILABLE", text)),
   forbidden: (text) => own(controlPlaneError("FORBIDDEN", text)),
+  bearerKeys: true,
   internal: own(internalFailure()),
   refusal: ({ kind, message, reason, status }) => ({
     statusCode: status,
@@ -95,6 +98,7 @@ export const launcherForm: EdgeForm = {
   tooManyRequests: own(rateLimitExceeded()),
   unavailable: (text) => framework(503, text),
   forbidden: (text) => own(launcherError("FORBIDDEN", text)),
+  bearerKeys: false,
   internal: own(launcherError("INTERNAL_ERROR", INTERNAL_TEXT)),
   refusal: ({ message, reason, status }) => ({ message, error: reason, statusCode: status }),
   otherBodies: "ignore"

@@ -2,6 +2,7 @@ import { LauncherApi } from "@runplane/api"
 import * as Layer from "effect/Layer"
 import { layerAccessCheck } from "./AccessCheck.ts"
 import { layerLauncherApiKey } from "./ApiKeyGuard.ts"
+import { ClientBudgets } from "./ClientBudgets.ts"
 import { layerEdge } from "./Edge.ts"
 import { launcherForm } from "./EdgeForm.ts"
 import { LauncherMeHttp } from "./MeHttp.ts"
@@ -17,5 +18,8 @@ export const LauncherEdge = {
   handlers: LauncherMeHttp,
   // Fresh: two services in one process must not share one budget.
   /** The middleware that LauncherApi declares; to be provided to the routes. */
-  layerMiddleware: Layer.mergeAll(layerLauncherApiKey, Layer.fresh(layerRateLimit), layerLaunchValidation)
+  layerMiddleware: Layer.mergeAll(layerLauncherApiKey, layerRateLimit, layerLaunchValidation).pipe(
+    Layer.provide(ClientBudgets.layer),
+    Layer.fresh
+  )
 }

@@ -2,6 +2,7 @@ import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
 import type { ObservedRequest } from "../http/HttpObserver.ts"
+import { SpanCounts } from "../traces/SpanCounts.ts"
 
 /** Buckets in seconds. */
 const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -21,11 +22,14 @@ export interface ServiceRegistry {
  */
 export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
   Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => new Registry()),
-      (registry) => Effect.sync(() => registry.clear())
-    ),
-    (registry): ServiceRegistry => {
+    Effect.all([
+      Effect.acquireRelease(
+        Effect.sync(() => new Registry()),
+        (registry) => Effect.sync(() => registry.clear())
+      ),
+      SpanCounts
+    ]),
+    ([registry, spans]): ServiceRegistry => {
       const registers = [registry]
       collectDefaultMetrics({ register: registry })
       for (const sum of SUMS_WITH_A_COUNTERS_NAME) registry.removeSingleMetric(sum)
@@ -35,6 +39,17 @@ export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
         labelNames: ["service", "version", "node"],
         registers
       }).set({ service, version: RUNPLANE_VERSION, node: process.versions.node }, 1)
+      new Counter({
+        name: "runplane_trace_spans_total",
+        help: "Spans that were exported, and spans that were dropped",
+        labelNames: ["outcome"],
+        registers,
+        collect() {
+          this.reset()
+          this.inc({ outcome: "exported" }, spans.exported)
+          this.inc({ outcome: "dropped" }, spans.dropped)
+        }
+      })
       const labelNames = ["method", "path", "status_code"] as const
       const seconds = new Histogram({
         name: "http_request_duration_seconds",

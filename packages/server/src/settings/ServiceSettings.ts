@@ -115,5 +115,10 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
   OTEL_EXPORTER_OTLP_ENDPOINT: row(httpAddress, "", "The collector. The other standard `OTEL_*` variables count too.", {
     shownDefault: "http://localhost:4318, with gRPC http://localhost:4317"
   }),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: row(httpAddress, "", "The collector's address for traces, when it is another.")
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: row(httpAddress, "", "The collector's address for traces, when it is another."),
+  OTEL_BSP_MAX_QUEUE_SIZE: row(
+    wholeNumber({ unit: "spans", min: 1 }),
+    2048,
+    "Spans that wait for the collector; further ones are dropped."
+  )
 })

@@ -1,11 +1,10 @@
 import * as OtelTracer from "@effect/opentelemetry/OtelTracer"
 import * as Resource from "@effect/opentelemetry/Resource"
 import { resourceFromAttributes } from "@opentelemetry/resources"
-import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from "@opentelemetry/sdk-trace-base"
+import { BasicTracerProvider, RandomIdGenerator } from "@opentelemetry/sdk-trace-base"
 import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from "@opentelemetry/semantic-conventions"
 import { RUNPLANE_VERSION } from "@runplane/api"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import type { HttpServerRequest } from "effect/http/HttpServerRequest"
@@ -16,6 +15,8 @@ import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { RequestSpanName } from "./RequestSpanName.ts"
 import { type CallerSpan, type RootSpanIds, RootSpans, rootOptions } from "./RootSpans.ts"
+import { type Counts, SpanCounts } from "./SpanCounts.ts"
+import { makeSpanExport } from "./SpanExport.ts"
 import { traceExporters } from "./TraceExporter.ts"
 
 /** Parameters of a query whose values no span shows: a ticket, or a key that somebody sent in the wrong place. */
@@ -24,9 +25,6 @@ const SECRET_NAME = /ticket|key|token|secret|sig|auth|password|credential/i
 const PROBES: ReadonlySet<string> = new Set(["/livez", "/healthz", "/readyz", "/metrics"])
 
 const isProbe = ({ url }: HttpServerRequest) => PROBES.has(url.split("?", 1)[0] ?? url)
-
-/** How long the last spans may take on their way to the collector when the service stops. */
-const FLUSH_TIMEOUT = Duration.seconds(3)
 
 /**
  * Runs and requests are what somebody wants to look at. Work that belongs to neither, such as polls and group commits,
@@ -92,12 +90,13 @@ const makeIds = () => {
 
 /**
  * The OpenTelemetry SDK: its sampler, limits and batches follow the standard `OTEL_*` variables. What has not been
- * exported yet goes out when the scope closes.
+ * exported yet goes out when the scope closes, which waits no longer than `FLUSH_TIMEOUT` for it.
  */
 export const layerRecording = (serviceName: string) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const exporters = yield* traceExporters
+      const counts: Counts = { exported: 0, dropped: 0 }
+      const exports = yield* Effect.forEach(yield* traceExporters, (exporter) => makeSpanExport(exporter, counts))
       const resource = yield* resourceOf(serviceName)
       const ids = makeIds()
       const provider = yield* Effect.acquireRelease(
@@ -106,15 +105,10 @@ export const layerRecording = (serviceName: string) =>
             new BasicTracerProvider({
               resource,
               idGenerator: ids.generator,
-              spanProcessors: exporters.map((exporter) => new BatchSpanProcessor(exporter))
+              spanProcessors: exports.map(({ processor }) => processor)
             })
         ),
-        (open) =>
-          Effect.tryPromise(() => open.shutdown()).pipe(
-            Effect.tapError((error) => Effect.logWarning("the last spans could not be exported", error.cause)),
-            Effect.ignore,
-            Effect.timeoutOption(FLUSH_TIMEOUT)
-          )
+        () => Effect.forEach(exports, ({ stop }) => stop, { concurrency: "unbounded", discard: true })
       )
       const tracer = yield* OtelTracer.make.pipe(
         Effect.provideService(OtelTracer.OtelTracer, provider.getTracer(serviceName, RUNPLANE_VERSION))
@@ -130,6 +124,7 @@ export const layerRecording = (serviceName: string) =>
         // A process that holds more than this service may have turned it off for the rest.
         Layer.succeed(References.TracerEnabled, true),
         Layer.succeed(RootSpans, roots),
+        Layer.succeed(SpanCounts, counts),
         Layer.succeed(RequestSpanName, nameRequestSpan),
         Layer.succeed(HttpMiddleware.TracerDisabledWhen, isProbe),
         Layer.succeed(UrlParams.CurrentRedactedNames, [SECRET_NAME])

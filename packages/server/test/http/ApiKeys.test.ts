@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { layerAuthorization, layerLauncherApiKey } from "../../src/http/ApiKeyGuard.ts"
 import { actorsOf, indexOfKey } from "../../src/http/ApiKeys.ts"
+import { ClientBudgets } from "../../src/http/ClientBudgets.ts"
 import { layerRateLimit } from "../../src/http/RateLimiting.ts"
 import { judgeLaunchDeployment } from "../../src/settings/DeploymentRules.ts"
 import { listenHost } from "../../src/settings/ListenHost.ts"
@@ -52,8 +53,8 @@ describe("API keys", () => {
 })
 
 describe("settings of the edge", () => {
-  const startsWith = <A, E>(layer: Layer.Layer<A, E>, env: Record<string, string>) =>
-    Effect.scoped(Layer.build(layer)).pipe(
+  const startsWith = <A, E>(layer: Layer.Layer<A, E, ClientBudgets>, env: Record<string, string>) =>
+    Effect.scoped(Layer.build(Layer.provide(layer, ClientBudgets.layer))).pipe(
       Effect.provide(withEnv(env)),
       Effect.as("started"),
       Effect.catch((error) => Effect.succeed(String(error)))

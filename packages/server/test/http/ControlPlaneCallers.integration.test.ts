@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { HttpObserver } from "../../src/index.ts"
-import { ask, layerServer } from "../support/Ask.ts"
+import { type Ask, ask, layerServer } from "../support/Ask.ts"
 import { descriptor, fakeControlPlane, RUN_ID, Seen } from "../support/FakeControlPlane.ts"
 
 const server = (env: Readonly<Record<string, string>>) =>
@@ -26,7 +26,7 @@ layer(server(KEYS), { excludeTestServices: true })("with API keys", (it) => {
         message,
         error: "Unauthorized"
       })
-      assert.notProperty(answer.headers, "x-ratelimit-limit")
+      assert.match(answer.headers["x-ratelimit-counts"] ?? "", /^requests of (127\.0\.0\.1|::\/64), /)
     })
 
   it.effect("says what is wrong with the Authorization header", () =>
@@ -89,6 +89,54 @@ layer(server({ THROTTLE_LIMIT: "2", TRUST_PROXY: "true" }), { excludeTestService
     )
   }
 )
+
+layer(
+  server({ THROTTLE_LIMIT: "2", TRUST_PROXY: "1", AUTH_API_KEYS: "right,reader", AUTH_API_KEY_ROLES: "admin,viewer" }),
+  {
+    excludeTestServices: true
+  }
+)("a budget with keys", (it) => {
+  const statusOf = (address: string, key?: string, call: Ask = {}) =>
+    Effect.map(
+      ask("/runs", {
+        ...call,
+        headers: { "x-forwarded-for": address, ...(key !== undefined && { authorization: `Bearer ${key}` }) }
+      }),
+      ({ status }) => status
+    )
+
+  it.effect("counts the refused requests of an address, and never refuses the right key for them", () =>
+    Effect.gen(function* () {
+      for (const status of [401, 401, 429, 429]) assert.strictEqual(yield* statusOf("6.6.6.6"), status)
+      assert.strictEqual(yield* statusOf("6.6.6.6", "guess"), 429)
+      assert.strictEqual(yield* statusOf("6.6.6.6", "right"), 200)
+      assert.strictEqual(yield* statusOf("7.7.7.7"), 401)
+      assert.strictEqual(yield* statusOf("6.6.6.6", "right"), 200)
+      assert.strictEqual(yield* statusOf("6.6.6.6", "right"), 429)
+    })
+  )
+
+  it.effect("counts what the role of a key refuses in the budget of the key", () =>
+    Effect.gen(function* () {
+      const create = { ...post(descriptor) }
+      for (const status of [403, 403, 429]) assert.strictEqual(yield* statusOf("6.6.6.6", "reader", create), status)
+      assert.strictEqual(yield* statusOf("8.8.8.8", "reader"), 429)
+    })
+  )
+
+  it.effect("is one for an address in every form that a proxy writes", () =>
+    Effect.gen(function* () {
+      for (const forms of [
+        ["203.0.113.7:40001", "203.0.113.7:40002", "203.0.113.7", "[::ffff:203.0.113.7]:9"],
+        ["2001:db8::1", "[2001:DB8:0::1]:443", "[2001:db8::2]", "2001:db8::ffff:1%eth0"],
+        ["unknown", "_hidden", "guess-1", "1.2.3.4.5"]
+      ]) {
+        const statuses = yield* Effect.forEach(forms, (form) => statusOf(`9.9.9.9, ${form}`))
+        assert.deepStrictEqual(statuses, [401, 401, 429, 429], forms.join(" "))
+      }
+    })
+  )
+})
 
 layer(server({ THROTTLE_LIMIT: "1", THROTTLE_SCOPE: "route" }), { excludeTestServices: true })(
   "with a budget a route",

@@ -192,11 +192,28 @@ layer(server(KEYS), { excludeTestServices: true })("keys with roles", (it) => {
 
 const launcher = fakeLauncher({ ...KEYS, THROTTLE_LIMIT: "100000" }).pipe(Layer.provideMerge(layerServer))
 
+layer(fakeLauncher({ ...KEYS, THROTTLE_LIMIT: "4" }).pipe(Layer.provideMerge(layerServer)), {
+  excludeTestServices: true
+})("the launch service's budget", (it) => {
+  it.effect("counts requests without a key by address, and never refuses the right key for them", () =>
+    Effect.gen(function* () {
+      for (const status of [401, 401, 401, 401, 429]) assert.strictEqual((yield* ask("/packs")).status, status)
+      const refused = yield* ask("/healthz")
+      assert.strictEqual(refused.status, 429)
+      assert.match(refused.headers["retry-after"] ?? "", /^\d+$/)
+      assert.strictEqual((yield* ask("/packs", as("reader"))).status, 200)
+    })
+  )
+})
+
 layer(launcher, { excludeTestServices: true })("the launch service's keys with roles", (it) => {
   it.effect("follow the same rules", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* ask("/me", as("reader"))).json, { name: "ann", type: "api-key", role: "viewer" })
-      assert.strictEqual((yield* ask("/packs", { headers: { authorization: "Bearer reader" } })).status, 200)
+      // A key as a bearer is neither right nor wrong here.
+      for (let attempt = 0; attempt < 5; attempt++) {
+        assert.strictEqual((yield* ask("/packs", { headers: { authorization: "Bearer reader" } })).status, 401)
+      }
       const body = JSON.stringify({ scenarioRef: "a/b@1", inputs: {} })
       const refused = yield* ask("/examples/run", { method: "POST", body, ...as("reader") })
       assert.deepStrictEqual(refused.json, {

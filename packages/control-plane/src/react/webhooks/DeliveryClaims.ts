@@ -47,11 +47,14 @@ const NOTHING: Claims = { deliveries: [], nextDueMs: undefined, more: false }
  * of waiting deliveries costs a claim no more than `LOOKED_AT` of them.
  *
  * The subscription is locked before anything is read of it, and again at the end of each delivery: claims and ends of a
- * subscription follow each other, whatever process makes them, and each sees what the one before has done.
+ * subscription follow each other, whatever process makes them, and each sees what the one before has done. While a
+ * subscription is held, none of its deliveries is claimed.
  */
 export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
   // Each of these reads ends after a few rows of an index; the order is what makes the planner take it.
   const isFree = sql`d.status = 'pending' AND d.next_attempt_at <= now() AND coalesce(d.claimed_until <= now(), true)`
+
+  const isHeld = sql`coalesce(w.held_until > now(), false)`
 
   const underWay = sql`(
     SELECT count(*) FROM webhook_deliveries d
@@ -63,7 +66,7 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
     readonly next_due_ms: number | null
   }>`
     WITH looked AS MATERIALIZED (
-      SELECT w.id, w.served_at,
+      SELECT w.id, w.served_at, w.held_until, ${isHeld} AS is_held,
              (SELECT true FROM webhook_deliveries d WHERE d.webhook_id = w.id AND ${isFree}
               ORDER BY d.next_attempt_at, d.ordinal LIMIT 1) AS is_due,
              ${underWay} AS under_way,
@@ -72,14 +75,15 @@ export const makeDeliveryClaims = Effect.map(PgClient.PgClient, (sql) => {
               ORDER BY d.next_attempt_at, d.ordinal LIMIT 1) AS next_at
       FROM webhooks w WHERE w.active
     )
-    SELECT ARRAY(SELECT id::text FROM looked WHERE is_due AND under_way < ${perSubscription}::int
+    SELECT ARRAY(SELECT id::text FROM looked WHERE is_due AND NOT is_held AND under_way < ${perSubscription}::int
                  ORDER BY under_way, served_at NULLS FIRST, id LIMIT ${NAMED}) AS ids,
-           (SELECT extract(epoch FROM min(next_at) - now()) * 1000 FROM looked)::float8 AS next_due_ms`
+           (SELECT extract(epoch FROM min(CASE WHEN is_held THEN held_until ELSE next_at END) - now()) * 1000
+            FROM looked)::float8 AS next_due_ms`
 
   // Another process is at work on a locked one; the end of its work is a reason to look again.
   const lock = (ids: ReadonlyArray<string>, limit: number) => sql<{ readonly id: string }>`
     SELECT w.id::text AS id FROM unnest(${ids}::text[]::uuid[]) WITH ORDINALITY AS named (id, place)
-    JOIN webhooks w USING (id) WHERE w.active
+    JOIN webhooks w USING (id) WHERE w.active AND NOT ${isHeld}
     ORDER BY named.place LIMIT ${limit} FOR NO KEY UPDATE OF w SKIP LOCKED`
 
   /** Each subscription gets its first attempt before any gets its second. */

@@ -24,6 +24,11 @@ export class DeliveryQueue extends Context.Service<
     readonly claim: (limits: ClaimLimits) => Effect.Effect<Claims, SqlError>
     readonly delivered: (delivery: ClaimedDelivery, responseStatus: number) => Effect.Effect<void, SqlError>
     readonly retry: (delivery: ClaimedDelivery, answer: FailedAnswer, delayMs: number) => Effect.Effect<void, SqlError>
+    /**
+     * Holds back every delivery of the subscription for that long; a longer hold stays. Answers whether this began a
+     * hold. Milliseconds.
+     */
+    readonly hold: (webhookId: string, holdMs: number) => Effect.Effect<boolean, SqlError>
     /** Gives the delivery up, and the whole subscription when `deactivate` says so. */
     readonly giveUp: (
       delivery: ClaimedDelivery,
@@ -94,13 +99,27 @@ export class DeliveryQueue extends Context.Service<
             WHERE id = ${delivery.id}::uuid AND attempts = ${delivery.attempts} AND status = 'pending'`)
       )
 
+      const hold = Effect.fn("DeliveryQueue.hold")((webhookId: string, holdMs: number) =>
+        Effect.map(
+          sql<{ readonly begins: boolean }>`
+            WITH before AS (
+              SELECT id, coalesce(held_until <= now(), true) AS begins FROM webhooks
+              WHERE id = ${webhookId}::uuid FOR NO KEY UPDATE
+            )
+            UPDATE webhooks w
+            SET held_until = greatest(w.held_until, now() + make_interval(secs => ${holdMs / 1_000}::float8))
+            FROM before WHERE w.id = before.id RETURNING before.begins`,
+          ([row]) => row?.begins ?? false
+        )
+      )
+
       const release = Effect.fn("DeliveryQueue.release")((delivery: ClaimedDelivery) =>
         Effect.asVoid(sql`
           UPDATE webhook_deliveries SET claimed_until = NULL
           WHERE id = ${delivery.id}::uuid AND attempts = ${delivery.attempts} AND status = 'pending'`)
       )
 
-      return DeliveryQueue.of({ claim, delivered, retry, giveUp, release })
+      return DeliveryQueue.of({ claim, delivered, retry, hold, giveUp, release })
     })
   )
 }

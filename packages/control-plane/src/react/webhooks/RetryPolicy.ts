@@ -23,15 +23,26 @@ const STEPS = 53
 /**
  * The pause before the next attempt in milliseconds, undefined when the delivery is to be given up
  * (docs/http.md#webhook-delivery): the back-off of the policy, never less than the receiver asked for. The last attempt
- * falls on the end of the window; a receiver that asks for more than the window holds gives the delivery up itself.
+ * falls on the end of the window, also where the receiver asked for more.
  */
 export const retryDelayMs = Effect.fnUntraced(function* (attempt: FailedAttempt, policy: Policy) {
   const leftMs = policy.retryWindowMs - attempt.ageMs
-  const askedMs = attempt.retryAfterMs ?? 0
-  if (leftMs <= 0 || askedMs > leftMs) return undefined
+  if (leftMs <= 0) return undefined
   const pauseMs = yield* pauseOf(jitteredBackoff(policy.retryBaseMs, policy.retryMaxMs), attempt.tries)
-  return Math.round(Math.max(askedMs, Math.min(pauseMs, leftMs)))
+  return Math.round(Math.min(Math.max(attempt.retryAfterMs ?? 0, pauseMs), leftMs))
 })
+
+/** The statuses by which a receiver says that it is busy, and not that it refuses this delivery. */
+const BUSY: ReadonlySet<number> = new Set([429, 503])
+
+/**
+ * How long an answer holds every delivery of the subscription, milliseconds: what a busy receiver asked for, at most
+ * the window. 0 where the answer holds nothing.
+ */
+export const holdMs = (
+  { retryAfterMs, status }: { readonly status: number | undefined; readonly retryAfterMs: number | undefined },
+  { retryWindowMs }: Pick<Policy, "retryWindowMs">
+): number => (status !== undefined && BUSY.has(status) ? Math.min(retryAfterMs ?? 0, retryWindowMs) : 0)
 
 /** The schedule's pause after that attempt, milliseconds: an outbox keeps the number of attempts, and no schedule. */
 const pauseOf = Effect.fnUntraced(function* (schedule: ReturnType<typeof jitteredBackoff>, tries: number) {
@@ -47,8 +58,8 @@ const pauseOf = Effect.fnUntraced(function* (schedule: ReturnType<typeof jittere
 /** Reads a `Retry-After` header, which holds seconds or a date; undefined when it holds neither. Milliseconds. */
 export const retryAfterMs = (header: string | undefined, nowMs: number): number | undefined => {
   const text = header?.trim() ?? ""
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
-  // A date always names its day or month: a bare number that is too long to be seconds is not a date either.
+  if (/^\d+$/.test(text)) return Number(text) * 1_000
+  // A date always names its day or month.
   const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }

@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../database/SqlFailures.ts"
 import { Metrics } from "../metrics/Metrics.ts"
 import { type ClaimedDelivery, DeliveryQueue, type FailedAnswer } from "./DeliveryQueue.ts"
-import { retryAfterMs, retryDelayMs } from "./RetryPolicy.ts"
+import { holdMs, retryAfterMs, retryDelayMs } from "./RetryPolicy.ts"
 import { WebhookSettings } from "./WebhookSettings.ts"
 import { webhookHeaders } from "./WebhookSignature.ts"
 import { type WebhookAnswer, WebhookTransport } from "./WebhookTransport.ts"
@@ -119,12 +119,19 @@ const makeDeliver = Effect.gen(function* () {
     yield* Effect.logWarning(`gave up a webhook delivery: ${answer.errorMessage}; ${consequence}`)
   })
 
+  const hold = Effect.fnUntraced(function* (webhookId: string, status: number | undefined, asked: number | undefined) {
+    const ms = holdMs({ status, retryAfterMs: asked }, settings)
+    if (ms === 0 || !(yield* queue.hold(webhookId, ms))) return
+    yield* Effect.logWarning(`a webhook receiver answered ${status}; its subscription is held for ${ms / 1_000} s`)
+  })
+
   const retryLater = Effect.fnUntraced(function* (
     delivery: ClaimedDelivery,
     answer: FailedAnswer,
     header: string | undefined
   ) {
     const retryAfter = retryAfterMs(header, yield* Clock.currentTimeMillis)
+    yield* hold(delivery.webhookId, answer.responseStatus, retryAfter)
     const delayMs = yield* retryDelayMs({ ...delivery, retryAfterMs: retryAfter }, settings)
     if (delayMs === undefined) return yield* giveUp(delivery, answer, false)
     yield* queue.retry(delivery, answer, delayMs)

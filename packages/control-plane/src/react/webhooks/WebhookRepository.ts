@@ -111,7 +111,9 @@ export class WebhookRepository extends Context.Service<
             UPDATE webhooks
             SET url = coalesce(${change.url ?? null}::text, url), secret = coalesce(${change.secret ?? null}::text, secret),
                 events = CASE WHEN ${change.events !== undefined}::boolean THEN ${change.events ?? []}::text[] ELSE events END,
-                active = coalesce(${change.active ?? null}::boolean, active), updated_at = ${at}::timestamptz
+                active = coalesce(${change.active ?? null}::boolean, active), updated_at = ${at}::timestamptz,
+                held_until = CASE WHEN ${change.url === undefined && change.active === undefined}::boolean
+                                  THEN held_until END
             WHERE id = ${id}::uuid RETURNING id`,
           (rows) => rows.length > 0
         )
@@ -123,7 +125,9 @@ export class WebhookRepository extends Context.Service<
 
       const columns = sql`
         id::text AS id, webhook_id::text AS webhook_id, run_id::text AS run_id, event, payload::text AS payload, status,
-        attempts, next_attempt_at, last_attempt_at, response_status, error_message, created_at, delivered_at`
+        attempts, last_attempt_at, response_status, error_message, created_at, delivered_at,
+        CASE WHEN status = 'pending' THEN greatest(next_attempt_at, (
+          SELECT w.held_until FROM webhooks w WHERE w.id = webhook_id)) END AS next_attempt_at`
 
       const deliveryIds = Effect.fn("WebhookRepository.deliveryIds")(function* (
         id: string,
@@ -167,6 +171,7 @@ export class WebhookRepository extends Context.Service<
           SELECT status FROM webhook_deliveries WHERE id = ${deliveryId}::uuid AND webhook_id = ${id}::uuid FOR UPDATE`
         if (current === undefined) return noSuchDelivery
         if (!webhook.active) return inactive
+        yield* endHold(id)
         const [row] = yield* current.status === "pending" ? makeDue(deliveryId) : putBack(deliveryId)
         if (current.status !== "pending") yield* uncount(id, current.status)
         return row === undefined ? noSuchDelivery : { _tag: "Requeued" as const, delivery: toDelivery(row) }
@@ -183,6 +188,10 @@ export class WebhookRepository extends Context.Service<
             claimed_until = NULL, delivered_at = NULL
         WHERE id = ${deliveryId}::uuid RETURNING ${columns}`
 
+      // A caller that asks for a delivery does not wait for what the receiver asked before.
+      const endHold = (id: string) =>
+        sql`UPDATE webhooks SET held_until = NULL WHERE id = ${id}::uuid AND held_until IS NOT NULL`
+
       const uncount = (id: string, status: "delivered" | "failed") => sql`
         UPDATE webhooks SET succeeded = succeeded - ${status === "delivered" ? 1 : 0}::int,
                             failed = failed - ${status === "failed" ? 1 : 0}::int
@@ -198,6 +207,7 @@ export class WebhookRepository extends Context.Service<
           SELECT active FROM webhooks WHERE id = ${id}::uuid FOR KEY SHARE`
         if (webhook === undefined) return { _tag: "NoSuchWebhook" as const }
         if (!webhook.active) return { _tag: "Inactive" as const }
+        yield* endHold(id)
         const [row] = yield* sql<DeliveryRow>`
           INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
           VALUES (${id}::uuid, ${runId}::uuid, ${WEBHOOK_TEST}, ${payload}::json, now(), ${at}::timestamptz)

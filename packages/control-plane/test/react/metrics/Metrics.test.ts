@@ -44,6 +44,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["db_pool_connections", "gauge", '{state="in_use"} 3'],
   ["db_pool_max_connections", "gauge", " 23"],
   ["runtime_last_frame_timestamp_seconds", "gauge", " 1700000000.25"],
+  ["runplane_trace_spans_total", "counter", '{outcome="dropped"} 0'],
   [
     "runplane_build_info",
     "gauge",

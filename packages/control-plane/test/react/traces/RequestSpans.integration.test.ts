@@ -24,6 +24,10 @@ it.live("a request is a span, in the trace of its caller when it names one; prob
       yield* call("GET", "/runs?limit=1&ticket=secret&api_key=secret", { headers })
       yield* call("GET", "/runs/5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")
       for (const probe of ["/healthz", "/readyz", "/metrics"]) yield* call("GET", probe)
+      const { text } = yield* call("GET", "/metrics")
+      for (const outcome of ["exported", "dropped"]) {
+        assert.include(text, `runplane_trace_spans_total{outcome="${outcome}"} 0`)
+      }
     }).pipe(Effect.provide(service), Effect.scoped)
 
     const requests = collector.spans.filter(({ attributes }) => attributes["http.request.method"] !== undefined)

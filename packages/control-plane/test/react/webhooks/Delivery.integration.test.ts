@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
@@ -155,36 +156,78 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
     })
   )
 
-  it.effect("gives up when the receiver asks for more time than a delivery has, and goes on with the next", () =>
+  it.effect("holds all deliveries of a subscription whose receiver is busy, for at most the window", () =>
     Effect.gen(function* () {
-      const { url } = yield* webhookReceiver(
-        inTurn({ status: 429, headers: { "retry-after": "90000" } }, { status: 204 })
-      )
-      const webhook = yield* subscribe(url)
-      const runId = yield* startRun
-      yield* change(runId, "completed")
-      const [second, first] = yield* awaitDeliveries(webhook.id, allEnded)
-      assert.deepInclude(first, {
-        status: "failed",
-        attempts: 1,
-        responseStatus: 429,
-        errorMessage: "webhook returned 429"
-      })
-      assert.deepInclude(second, { event: "run.completed", status: "delivered" })
-      assert.deepInclude(yield* stats(webhook.id), { total: 2, succeeded: 1, failed: 1 })
-      const metrics = yield* call("GET", "/metrics")
-      assert.match(metrics.text, /proto_webhook_deliveries_total\{status="failed"\} [1-9]/)
+      for (const [status, retryAfter, seconds] of [
+        [429, "600", 600],
+        [503, new Date(Date.now() + 600_000).toUTCString(), 600],
+        [429, "99999999999", 86_400]
+      ] as const) {
+        const { requests, url } = yield* webhookReceiver(
+          inTurn({ status, headers: { "retry-after": retryAfter } }, { status: 204 })
+        )
+        const other = yield* webhookReceiver()
+        const webhook = yield* subscribe(url)
+        yield* startRun
+        yield* awaitDeliveries(webhook.id, ([first]) => first?.["responseStatus"] === status)
+        const free = yield* subscribe(other.url)
+        yield* startRun
+        yield* startRun
+        yield* awaitDeliveries(free.id, (all) => all.length === 2 && allEnded(all))
+        const held = yield* awaitDeliveries(webhook.id, ({ length }) => length === 3)
+        for (const delivery of held) {
+          assert.strictEqual(delivery.status, "pending")
+          const wait = (Date.parse(delivery.nextAttemptAt) - Date.now()) / 1_000
+          assert.isAbove(wait, seconds - 60)
+          assert.isAtMost(wait, seconds)
+        }
+        assert.strictEqual(yield* Queue.size(requests), 1)
+
+        // A caller that wants a delivery now ends the hold.
+        const [, , first] = held
+        yield* call("POST", `/webhooks/${webhook.id}/deliveries/${first.id}/redeliver`)
+        yield* awaitDeliveries(webhook.id, allEnded)
+        assert.strictEqual(yield* Queue.size(requests), 4)
+        for (const { id } of [webhook, free]) yield* call("DELETE", `/webhooks/${id}`)
+      }
+    })
+  )
+
+  it.effect("ends a hold with a test, another address, and an activation", () =>
+    Effect.gen(function* () {
+      for (const end of [
+        (id: string) => call("POST", `/webhooks/${id}/test`),
+        (id: string, url: string) => call("PATCH", `/webhooks/${id}`, { body: { url } }),
+        (id: string) => call("PATCH", `/webhooks/${id}`, { body: { active: true } })
+      ]) {
+        const { url } = yield* webhookReceiver(
+          inTurn({ status: 429, headers: { "retry-after": "600" } }, { status: 204 })
+        )
+        const webhook = yield* subscribe(url)
+        yield* startRun
+        yield* awaitDeliveries(webhook.id, ([first]) => first?.["responseStatus"] === 429)
+        yield* startRun
+        yield* end(webhook.id, url)
+        // The refused one keeps its own pause.
+        yield* awaitDeliveries(webhook.id, (all) => all.slice(0, -1).every(({ status }) => status === "delivered"))
+        yield* call("DELETE", `/webhooks/${webhook.id}`)
+      }
     })
   )
 
   it.effect("redelivers what has failed or arrived, with the same id, and audits it", () =>
     Effect.gen(function* () {
-      const { requests, url } = yield* webhookReceiver(
-        inTurn({ status: 429, headers: { "retry-after": "90000" } }, { status: 204 })
-      )
+      const { requests, url } = yield* webhookReceiver(inTurn({ status: 500 }, { status: 204 }))
       const webhook = yield* subscribe(url)
-      yield* startRun
+      // A delivery that has waited for longer than the window fails at its next refusal.
+      const sql = yield* PgClient.PgClient
+      yield* sql`
+        INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at, queued_at)
+        VALUES (${webhook.id}::uuid, gen_random_uuid(), 'run.started', '{}', now(), now(), now() - interval '2 days')`
       const [failed] = yield* awaitDeliveries(webhook.id, allEnded)
+      assert.deepInclude(failed, { status: "failed", attempts: 1, errorMessage: "webhook returned 500" })
+      const metrics = yield* call("GET", "/metrics")
+      assert.match(metrics.text, /proto_webhook_deliveries_total\{status="failed"\} [1-9]/)
       const path = `/webhooks/${webhook.id}/deliveries/${failed.id}/redeliver`
       for (const attempts of [2, 3]) {
         const answer = yield* call("POST", path)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import { type FailedAttempt, retryAfterMs, retryDelayMs } from "../../../src/react/webhooks/RetryPolicy.ts"
+import { type FailedAttempt, holdMs, retryAfterMs, retryDelayMs } from "../../../src/react/webhooks/RetryPolicy.ts"
 import { defaultWebhookOptions as policy } from "../../../src/react/webhooks/WebhookSettings.ts"
 
 const HOUR_MS = 3_600_000
@@ -40,9 +40,11 @@ describe("the pause after a failed attempt", () => {
     assert.strictEqual(pause({ ...failed, retryAfterMs: 10 }), 1_000)
   })
 
-  it("gives up when the receiver asks for more than is left", () => {
-    assert.isUndefined(pause({ ...failed, retryAfterMs: 25 * HOUR_MS }))
-    assert.isUndefined(pause({ ...failed, ageMs: 23 * HOUR_MS, retryAfterMs: 2 * HOUR_MS }))
+  it("is cut to what is left of the window", () => {
+    assert.strictEqual(pause({ ...failed, retryAfterMs: 25 * HOUR_MS }), 24 * HOUR_MS)
+    assert.strictEqual(pause({ ...failed, retryAfterMs: Number.POSITIVE_INFINITY }), 24 * HOUR_MS)
+    assert.strictEqual(pause({ ...failed, ageMs: 23 * HOUR_MS, retryAfterMs: 2 * HOUR_MS }), HOUR_MS)
+    assert.isUndefined(pause({ ...failed, ageMs: 24 * HOUR_MS, retryAfterMs: 2 * HOUR_MS }))
   })
 
   it("ends with an attempt at the end of the window, and with no other", () => {
@@ -66,6 +68,19 @@ describe("the pause after a failed attempt", () => {
   }
 })
 
+describe("the hold of a subscription", () => {
+  it("is what a busy receiver asks for, cut to the window", () => {
+    for (const status of [429, 503]) {
+      assert.strictEqual(holdMs({ status, retryAfterMs: HOUR_MS }, policy), HOUR_MS)
+      assert.strictEqual(holdMs({ status, retryAfterMs: 25 * HOUR_MS }, policy), policy.retryWindowMs)
+      for (const retryAfterMs of [0, undefined]) assert.strictEqual(holdMs({ status, retryAfterMs }, policy), 0)
+    }
+    for (const status of [400, 404, 500, 502, undefined]) {
+      assert.strictEqual(holdMs({ status, retryAfterMs: HOUR_MS }, policy), 0)
+    }
+  })
+})
+
 describe("Retry-After", () => {
   const now = Date.parse("2026-07-01T10:00:00Z")
   for (const [header, expected] of [
@@ -75,7 +90,7 @@ describe("Retry-After", () => {
     ["Wed, 01 Jul 2026 09:00:00 GMT", 0],
     ["soon", undefined],
     ["-5", undefined],
-    ["12345678901234567890", undefined],
+    ["100000000000000000000", 1e23],
     ["", undefined],
     [undefined, undefined]
   ] as const) {

@@ -129,6 +129,32 @@ layer(
     })
   )
 
+  it.effect("all keep the pause that a busy receiver asks for, also after a restart", () =>
+    Effect.gen(function* () {
+      const times: Array<number> = []
+      const { requests, url } = yield* webhookReceiver((before) => {
+        times.push(Date.now())
+        return before === 0 ? { status: 429, headers: { "retry-after": "1" } } : { status: 204 }
+      })
+      const id = yield* subscribe(url)
+      const runs = yield* Effect.replicateEffect(startRun, 3)
+      for (const runId of runs) yield* change(runId, "completed")
+      const one = { concurrency: 1 }
+      yield* until(storedDeliveries(id), (all) => all.some(({ responseStatus }) => responseStatus === 429)).pipe(
+        Effect.provide([worker(one), worker(one), worker(one)])
+      )
+      yield* Effect.provide(awaitNonePending, [worker(one), worker(one), worker(one)])
+      const [refused = 0, next = 0] = times
+      // The receiver counts from its answer, the database from the moment it reads that answer.
+      assert.isAtLeast(next - refused, 1_000)
+      const received = (yield* Queue.takeAll(requests)).map(({ body }) => JSON.parse(body))
+      for (const runId of runs) {
+        const events = received.filter((payload) => payload.runId === runId).map(({ event }) => event)
+        assert.deepStrictEqual([...new Set(events)], ["run.started", "run.completed"])
+      }
+    })
+  )
+
   it.effect("keep to their number of attempts at a time, and still serve everyone", () =>
     Effect.gen(function* () {
       const { open, requests, url } = yield* webhookReceiver()

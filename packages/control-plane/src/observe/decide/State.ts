@@ -79,6 +79,8 @@ export interface Look {
     | undefined
   /** The newest state that was announced while something else was being found out. */
   readonly announced: SessionView | undefined
+  /** The answers NOT_FOUND in a row: time of the first one, and their number. */
+  readonly unknown: { readonly since: number; readonly answers: number } | undefined
   /** When the runtime is asked next, and when because of a Commitment. */
   readonly checkAt: number | undefined
   readonly endCheckAt: number | undefined

@@ -92,6 +92,8 @@ export interface SessionStream {
   readonly subscription: number
   /** Subscriptions in a row that brought nothing. */
   readonly attempt: number
+  /** Subscriptions in a row that ended at a message that is larger than what is taken. */
+  readonly oversized: number
   /** How often in a row it was opened again because nothing had come. */
   readonly silences: number
   /** Inline errors since the log last moved: a repeated one is not stored again. */

@@ -42,6 +42,8 @@ export interface GrpcClientOptions {
   readonly kind?: string
   /** TLS with the system's roots; else plain text. */
   readonly tls?: boolean
+  /** Certificates in PEM form that are trusted in place of the system's roots. */
+  readonly ca?: string | undefined
   readonly requestTimeoutMs?: number
   readonly maxReceiveBytes?: number
   readonly maxSendBytes?: number
@@ -59,6 +61,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
   const connections = yield* makeGrpcConnections({
     address: options.address,
     tls: options.tls ?? false,
+    ca: options.ca,
     maxReceiveBytes,
     maxSendBytes,
     streamsPerConnection: options.streamsPerConnection ?? STREAMS_PER_CONNECTION

@@ -44,7 +44,14 @@ export const envelopeFrame = (sessionId: string, messageId: string, payload = ne
   create(StreamSessionResponseSchema, {
     response: {
       case: "envelope",
-      value: { messageType: "Vote", messageId, sessionId, sender: "agent://a", timestampUnixMs: 1790000000000n, payload }
+      value: {
+        messageType: "Vote",
+        messageId,
+        sessionId,
+        sender: "agent://a",
+        timestampUnixMs: 1790000000000n,
+        payload
+      }
     }
   })
 

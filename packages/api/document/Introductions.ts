@@ -34,6 +34,7 @@ const codesElsewhere: Readonly<Record<string, string>> = {
   METHOD_NOT_ALLOWED: "of no operation: the path has other methods, which the header Allow lists",
   STREAM_EXHAUSTED: "of a failed run: the stream of its session could not be opened again",
   SESSION_EXPIRED: "of a failed run: the session ran out of time",
+  SESSION_LOST: "of a failed run: the runtime does not know the session any more, so the work has to be launched again",
   MODE_NOT_SUPPORTED: "of a failed run: the runtime does not support the mode",
   UNKNOWN_POLICY_VERSION: "of a failed run: the runtime does not know the policy",
   POLICY_DENIED: "of a failed run: the policy does not allow what the session came to"

@@ -1,4 +1,5 @@
 import { RUNPLANE_VERSION } from "@runplane/api"
+import { visibleText } from "@runplane/domain"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -15,7 +16,7 @@ import { plainText } from "./story/PlainText.ts"
 
 /** Standard output is for data; what is logged on the way goes beside it. A service that is run has its own log. */
 const logBesideData = Layer.merge(
-  Logger.layer([Logger.withConsoleError(Logger.formatSimple)]),
+  Logger.layer([Logger.withConsoleError(Logger.map(Logger.formatLogFmt, visibleText))]),
   Layer.succeed(References.MinimumLogLevel, "Warn")
 )
 

@@ -3,9 +3,11 @@ import {
   checkSettings,
   judgeDeployment,
   judgeSettings,
+  RuntimeSettings,
   type SettingTexts
 } from "@runplane/server"
 import * as Effect from "effect/Effect"
+import { readCertificates } from "./edge/RuntimeCertificates.ts"
 import { readSealKey } from "./log/seal/SealKeys.ts"
 import { readPricing } from "./log/TokenPricing.ts"
 
@@ -25,7 +27,8 @@ const judge = Effect.fnUntraced(function* (texts: SettingTexts) {
   const { faults, warnings } = judgeDeployment(texts)
   const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPricing)
   const sealKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE.name, readSealKey)
-  return { faults: [...faults, ...pricing, ...sealKey], warnings }
+  const caFile = yield* fileFaults(texts, RuntimeSettings.RUNTIME_TLS_CA_FILE.name, readCertificates)
+  return { faults: [...faults, ...pricing, ...sealKey, ...caFile], warnings }
 })
 
 /** All that is to be said about the settings of the control plane. */

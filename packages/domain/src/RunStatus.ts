@@ -29,6 +29,9 @@ const transitions: Readonly<Record<RunStatus, ReadonlyArray<RunStatus>>> = {
 
 export const isTerminal = (status: RunStatus): status is TerminalRunStatus => transitions[status].length === 0
 
+/** Whether a run of that status is not bound to its session yet: the session may not be opened. */
+export const awaitsSession = (status: RunStatus): boolean => status === "queued" || status === "starting"
+
 export type TransitionDecision = "apply" | "no-op" | "reject"
 
 /**

@@ -7,6 +7,7 @@ import {
   type MessageShape,
   toBinary
 } from "@bufbuild/protobuf"
+import type { RawEnvelope } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -124,13 +125,19 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
 
   /**
    * A stream without a deadline; its span and metadata are those of the moment it is opened. On a connection of the
-   * pool unless it says another. The own side of a call that could say more stays open: closing it ends a subscription.
+   * pool unless it says another. `readHead` reads the envelope of a message that is too large to be taken. The own side of a call that could say more stays open: closing it ends a subscription.
    */
   const stream = <I extends DescMessage, O extends DescMessage, Frame>(
     method: StreamMethod<I, O>,
     request: MessageInitShape<I>,
     convert: (message: MessageShape<O>) => Frame | undefined,
-    connection: Effect.Effect<StreamConnection, never, Scope.Scope> = connections.forStream
+    {
+      connection = connections.forStream,
+      readHead
+    }: {
+      readonly connection?: Effect.Effect<StreamConnection, never, Scope.Scope>
+      readonly readHead?: (head: Uint8Array) => RawEnvelope | undefined
+    } = {}
   ): Stream.Stream<Frame, RuntimeError> =>
     Stream.scoped(
       Stream.fromPull(
@@ -143,6 +150,7 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
             request: toBinary(method.input, create(method.input, request)),
             holdOpen: method.methodKind === "bidi_streaming",
             read: (bytes) => convert(fromBinary(method.output, bytes, { readUnknownFields: false })),
+            readHead,
             limits
           })
           return Effect.tapError(pull, (error) => (Cause.isDone(error) ? Effect.void : noticeRefusal(error)))
@@ -155,7 +163,7 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
     method: StreamMethod<I, O>,
     request: MessageInitShape<I>,
     convert: (message: MessageShape<O>) => Frame | undefined
-  ) => stream(method, request, convert, Effect.succeed(connections.burst))
+  ) => stream(method, request, convert, { connection: Effect.succeed(connections.burst) })
 
   return { unary, stream, burst }
 })

@@ -7,6 +7,7 @@ import type { Ack } from "./gen/macp/v1/envelope_pb.ts"
 import { PolicyDescriptorSchema } from "./gen/macp/v1/policy_pb.ts"
 import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
 import { readAsMember } from "./MemberReads.ts"
+import { envelopeOfHead } from "./MessageHead.ts"
 import { identityFromWire, manifestFromWire, modeFromWire, policyFromWire, rootFromWire } from "./RuntimeCatalog.ts"
 import type { RuntimeClientShape } from "./RuntimeClientShape.ts"
 import { RuntimeCredentials } from "./RuntimeCredentials.ts"
@@ -41,6 +42,8 @@ export interface GrpcClientOptions {
   readonly kind?: string
   /** TLS with the system's roots; else plain text. */
   readonly tls?: boolean
+  /** Certificates in PEM form that are trusted in place of the system's roots. */
+  readonly ca?: string | undefined
   readonly requestTimeoutMs?: number
   readonly maxReceiveBytes?: number
   readonly maxSendBytes?: number
@@ -58,6 +61,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
   const connections = yield* makeGrpcConnections({
     address: options.address,
     tls: options.tls ?? false,
+    ca: options.ca,
     maxReceiveBytes,
     maxSendBytes,
     streamsPerConnection: options.streamsPerConnection ?? STREAMS_PER_CONNECTION
@@ -98,7 +102,8 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
       stream(
         method.streamSession,
         { subscribeSessionId: sessionId, afterSequence: BigInt(afterSequence) },
-        streamFrameFromWire
+        streamFrameFromWire,
+        { readHead: envelopeOfHead }
       ),
     // Among the sessions' streams: it keeps their connection in use, so that the next one opens at once.
     watchSessions: stream(method.watchSessions, {}, ({ event }) => event && lifecycleFromWire(event)),

@@ -3,7 +3,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { StreamConnection } from "./GrpcStream.ts"
-import { GuardedSessionManager } from "./GuardedSessionManager.ts"
+import { GuardedSessionManager, Keepalive, PING_INTERVAL_MS, TOO_MANY_PINGS } from "./GuardedSessionManager.ts"
 import { MACPRuntimeService } from "./gen/macp/v1/service_pb.ts"
 
 /**
@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   /** `host:port`. */
   readonly address: string
   readonly tls: boolean
+  /** Certificates in PEM form that are trusted in place of the system's roots. */
+  readonly ca?: string | undefined
   readonly maxReceiveBytes: number
   readonly maxSendBytes: number
   readonly streamsPerConnection: number
@@ -45,9 +47,14 @@ export const makeGrpcConnections = Effect.fnUntraced(function* (
   options: ConnectionOptions
 ): Effect.fn.Return<GrpcConnections, never, Scope.Scope> {
   const baseUrl = `${options.tls ? "https" : "http"}://${options.address}`
+  const { ca } = options
   const pool = new Set<Pooled>()
-  const unary = new GuardedSessionManager(baseUrl)
-  const burst = new GuardedSessionManager(baseUrl, BURST_WINDOW_BYTES)
+  const logWidened = Effect.runForkWith(yield* Effect.context<never>())
+  const keepalive = new Keepalive(PING_INTERVAL_MS, (intervalMs) =>
+    logWidened(Effect.logWarning(`the runtime wants fewer pings (${TOO_MANY_PINGS}): one every ${intervalMs} ms now`))
+  )
+  const unary = new GuardedSessionManager(baseUrl, { ca, keepalive })
+  const burst = new GuardedSessionManager(baseUrl, { ca, keepalive, windowBytes: BURST_WINDOW_BYTES })
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       for (const sessions of [unary, burst, ...[...pool].map((pooled) => pooled.sessions)]) sessions.abort()
@@ -62,7 +69,7 @@ export const makeGrpcConnections = Effect.fnUntraced(function* (
       }
     }
     if (connection === undefined) {
-      connection = { sessions: new GuardedSessionManager(baseUrl), streams: 0 }
+      connection = { sessions: new GuardedSessionManager(baseUrl, { ca, keepalive }), streams: 0 }
       pool.add(connection)
     }
     connection.streams += 1

@@ -3,13 +3,19 @@ const PREFIX_BYTES = 5
 /** First size of a message that arrives in parts. */
 const FIRST_BYTES = 1_024
 
+/** First bytes that are kept of a message that is not taken: enough for the ids of an envelope. */
+const HEAD_BYTES = 8_192
+
 /** What arrives is not what gRPC sends, or more than is taken. */
 export class UnreadableFrame extends Error {
   readonly reason: "INTERNAL" | "RESOURCE_EXHAUSTED"
+  /** Of a message that is larger than what is taken: its size in bytes, and what has arrived of its beginning. */
+  readonly oversized: { readonly bytes: number; readonly head: Uint8Array } | undefined
 
-  constructor(reason: UnreadableFrame["reason"], message: string) {
+  constructor(reason: UnreadableFrame["reason"], message: string, oversized?: UnreadableFrame["oversized"]) {
     super(message)
     this.reason = reason
+    this.oversized = oversized
   }
 }
 
@@ -81,8 +87,12 @@ export class FrameReader {
       this.#prefixBytes += 1
     }
     if (this.#length > this.#mostBytes) {
-      const text = `a message of ${this.#length} bytes is larger than the ${this.#mostBytes} bytes that are taken`
-      throw new UnreadableFrame("RESOURCE_EXHAUSTED", text)
+      const bytes = this.#length
+      const text =
+        `a message of ${bytes} bytes is larger than the ${this.#mostBytes} bytes of ` +
+        "RUNTIME_MAX_RECEIVE_MESSAGE_BYTES"
+      const head = chunk.slice(this.#offset, this.#offset + Math.min(bytes, HEAD_BYTES))
+      throw new UnreadableFrame("RESOURCE_EXHAUSTED", text, { bytes, head })
     }
   }
 

@@ -1,5 +1,6 @@
 import { constants, type IncomingHttpHeaders } from "node:http2"
 import { ConnectError, decodeBinaryHeader } from "@connectrpc/connect"
+import type { RawEnvelope } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { UnreadableFrame } from "./GrpcFrames.ts"
@@ -55,9 +56,23 @@ export const haveStatus = (headers: IncomingHttpHeaders): boolean => headers["gr
 export const denialDetailsOf = (headers: IncomingHttpHeaders): string | undefined => field(headers, DENIAL_DETAILS)
 
 /** How a stream has failed that has broken before its trailers came, or whose content cannot be read. */
-export const failureOfBreak = (method: string, cause: unknown, resetCode: number | undefined): RuntimeError => {
+export const failureOfBreak = (
+  method: string,
+  cause: unknown,
+  resetCode: number | undefined,
+  readHead?: (head: Uint8Array) => RawEnvelope | undefined
+): RuntimeError => {
   if (cause instanceof RuntimeError || cause instanceof ConnectError) return toRuntimeError(method)(cause)
-  if (cause instanceof UnreadableFrame) return failure(method, cause.reason, cause.message, undefined, cause)
+  if (cause instanceof UnreadableFrame) {
+    const { message, oversized, reason } = cause
+    return new RuntimeError({
+      method,
+      reason,
+      message,
+      cause,
+      ...(oversized && { oversized: { bytes: oversized.bytes, envelope: readHead?.(oversized.head) } })
+    })
+  }
   const text = cause instanceof Error ? cause.message : String(cause)
   return failure(method, nameOfBreak(cause, resetCode), text, undefined, cause)
 }

@@ -1,4 +1,5 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2"
+import type { RawEnvelope } from "@runplane/domain"
 import { isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -40,6 +41,8 @@ export interface GrpcStreamOptions<Frame> {
   readonly holdOpen: boolean
   /** Undefined drops the message. What it throws ends the stream. */
   readonly read: (message: Uint8Array) => Frame | undefined
+  /** The envelope that begins with these bytes, without its payload. */
+  readonly readHead?: ((head: Uint8Array) => RawEnvelope | undefined) | undefined
   readonly limits: StreamLimits
 }
 
@@ -175,7 +178,7 @@ class Call<Frame> {
     } catch (cause) {
       // It may be found out when the stream has ended already, which does not count then.
       this.#readable = false
-      this.#fail(failureOfBreak(this.#options.method, cause, undefined))
+      this.#fail(failureOfBreak(this.#options.method, cause, undefined, this.#options.readHead))
     }
     if (this.#frames.length === 0) return
     if (this.#frames.length >= STREAM_BUFFER_MESSAGES || this.#bytes >= limits.bufferBytes) this.#stream?.pause()

@@ -1,3 +1,4 @@
+import type { RawEnvelope } from "@runplane/domain"
 import * as Data from "effect/Data"
 
 /** gRPC status names by number; OK is not a failure. */
@@ -38,6 +39,12 @@ const RETRYABLE: ReadonlySet<RuntimeErrorReason> = new Set([
   "CIRCUIT_BREAKER_OPEN"
 ])
 
+/** A message that was not taken: its size, and its envelope without the payload, where its first bytes tell it. */
+export interface OversizedMessage {
+  readonly bytes: number
+  readonly envelope: RawEnvelope | undefined
+}
+
 /**
  * A call to the runtime failed. `message` is the details text of the runtime (what HTTP clients are shown),
  * `denialReasons` comes from the `macp-error-details-bin` metadata of policy denials.
@@ -48,6 +55,8 @@ export class RuntimeError extends Data.TaggedError("RuntimeError")<{
   /** Name of the call, as in the service definition. */
   readonly method: string
   readonly denialReasons?: ReadonlyArray<string>
+  /** The message that is larger than RUNTIME_MAX_RECEIVE_MESSAGE_BYTES. */
+  readonly oversized?: OversizedMessage
   readonly cause?: unknown
 }> {
   /** Number of the gRPC status; undefined when the breaker refused the call. */

@@ -42,7 +42,17 @@ export type SessionStream = ServerDuplexStream<StreamSessionRequest, StreamSessi
 
 export const envelopeFrame = (sessionId: string, messageId: string, payload = new Uint8Array([1])) =>
   create(StreamSessionResponseSchema, {
-    response: { case: "envelope", value: { sessionId, messageId, timestampUnixMs: 1790000000000n, payload } }
+    response: {
+      case: "envelope",
+      value: {
+        messageType: "Vote",
+        messageId,
+        sessionId,
+        sender: "agent://a",
+        timestampUnixMs: 1790000000000n,
+        payload
+      }
+    }
   })
 
 export const fails = <A>(effect: Effect.Effect<A, RuntimeError>) => Effect.flip(effect)

@@ -302,7 +302,12 @@ describe("a stream of a runtime that answers in its own way", () => {
       (call) => answerWith(call, sent("m1", 2_000), { "grpc-status": "0" }),
       (client) =>
         Effect.gen(function* () {
-          assert.strictEqual((yield* subscribe(client)).reason, "RESOURCE_EXHAUSTED")
+          const short = client.streamSession({ sessionId: "s1", afterSequence: 0 })
+          const { message, oversized, reason } = yield* Effect.flip(Stream.runDrain(short))
+          assert.strictEqual(reason, "RESOURCE_EXHAUSTED")
+          assert.match(message, /^a message of 20\d\d bytes is larger than the 1000 bytes of RUNTIME_MAX_RECEIVE_MESS/)
+          assert.strictEqual(oversized?.envelope?.messageId, "m1")
+          assert.isAbove(oversized?.bytes ?? 0, 2_000)
           const long = client.streamSession({ sessionId: "s".repeat(2_000), afterSequence: 0 })
           const error = yield* Effect.flip(Stream.runDrain(long))
           assert.strictEqual(error.reason, "RESOURCE_EXHAUSTED")

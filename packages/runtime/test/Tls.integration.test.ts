@@ -1,12 +1,15 @@
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { createSecureServer } from "node:http2"
+import { rootCertificates } from "node:tls"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { create } from "@bufbuild/protobuf"
 import { connectNodeAdapter } from "@connectrpc/connect-node"
 import { assert, describe, it } from "@effect/vitest"
+import { RuntimeClient, RuntimeCredentials } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { InitializeResponseSchema } from "../src/gen/macp/v1/core_pb.ts"
 import { MACPRuntimeService } from "../src/gen/macp/v1/service_pb.ts"
 
@@ -52,5 +55,22 @@ describe("the gRPC client with TLS", () => {
       assert.strictEqual(yield* greet(port, { NODE_EXTRA_CA_CERTS: CERTIFICATE }), "connected to behind-tls")
       assert.notInclude(yield* greet(port, {}), "connected")
     })
+  )
+
+  it.live("trusts the certificates that it is given in place of the system's roots", () =>
+    Effect.gen(function* () {
+      const { port } = yield* secureRuntime
+      const greetTrusting = (ca: string) =>
+        RuntimeClient.use(({ initialize }) => initialize).pipe(
+          Effect.match({ onSuccess: ({ name }) => `connected to ${name}`, onFailure: ({ reason }) => reason }),
+          Effect.provide(
+            RuntimeClient.layerGrpc({ address: `localhost:${port}`, tls: true, ca }).pipe(
+              Layer.provide(RuntimeCredentials.layerNone)
+            )
+          )
+        )
+      assert.strictEqual(yield* greetTrusting(readFileSync(CERTIFICATE, "utf8")), "connected to behind-tls")
+      assert.notInclude(yield* greetTrusting(rootCertificates[0] ?? ""), "connected")
+    }).pipe(Effect.scoped)
   )
 })

@@ -1,3 +1,5 @@
+import { styleText } from "node:util"
+import { visibleText } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,25 +18,67 @@ import { DEVELOPMENT } from "./settings/Setting.ts"
 /** The run that a request is about: its route says so before anybody has looked it up. */
 const RUN_PATH = /^\/runs\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:[/?]|$)/i
 
+const textOf = (part: unknown): string => (typeof part === "string" ? part : Formatter.format(part))
+const messageOf = (message: unknown): string => (Array.isArray(message) ? message : [message]).map(textOf).join(" ")
+
 /**
  * One line of JSON an entry: `timestamp`, `level`, `message`, then whatever is known of `runId`, `sessionId`,
- * `requestId` and `traceId` and the other annotations, and `cause`.
+ * `requestId` and `traceId` and the other annotations, and `cause`. What JSON leaves as it is, a terminal may act upon:
+ * that is escaped as well.
  */
 export const jsonLine = Logger.make(({ cause, date, fiber, logLevel, message }) => {
-  const messages = Array.isArray(message) ? message : [message]
   const request = Option.getOrUndefined(Context.getOption(fiber.context, HttpServerRequest.HttpServerRequest))
   const span = Option.getOrUndefined(Context.getOption(fiber.context, Tracer.ParentSpan))
   const runId = request === undefined ? undefined : RUN_PATH.exec(request.url)?.[1]?.toLowerCase()
-  return Formatter.formatJson({
-    timestamp: date.toISOString(),
-    level: logLevel.toLowerCase(),
-    message: messages.map((part) => (typeof part === "string" ? part : Formatter.format(part))).join(" "),
-    ...(runId !== undefined && { runId }),
-    ...(span !== undefined && isRecorded(span) && { traceId: span.traceId, spanId: span.spanId }),
-    ...fiber.getRef(References.CurrentLogAnnotations),
-    ...(cause.reasons.length > 0 && { cause: Cause.pretty(cause) })
-  })
+  return visibleText(
+    Formatter.formatJson({
+      timestamp: date.toISOString(),
+      level: logLevel.toLowerCase(),
+      message: messageOf(message),
+      ...(runId !== undefined && { runId }),
+      ...(span !== undefined && isRecorded(span) && { traceId: span.traceId, spanId: span.spanId }),
+      ...fiber.getRef(References.CurrentLogAnnotations),
+      ...(cause.reasons.length > 0 && { cause: Cause.pretty(cause) })
+    })
+  )
 })
+
+const COLOURS = {
+  All: "gray",
+  None: "gray",
+  Trace: "gray",
+  Debug: "blue",
+  Info: "green",
+  Warn: "yellow",
+  Error: "red",
+  Fatal: "red"
+} as const
+
+/**
+ * An entry for people: one line, and behind it a line for each error of the cause and each frame of its stack, all of
+ * them indented. Nothing in the texts of an entry begins another one.
+ */
+export const personLine = Logger.make(({ cause, date, fiber, logLevel, message }) => {
+  const annotations = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
+  const told = [messageOf(message), ...annotations.map(([name, value]) => `${name}=${textOf(value)}`)].join(" ")
+  const level = styleText(COLOURS[logLevel], logLevel.toUpperCase())
+  const first = `[${date.toISOString().slice(11, -1)}] ${level} (#${fiber.id}): ${visibleText(told)}`
+  return [first, ...Cause.prettyErrors(cause).flatMap((error) => linesOfError(error))].join("\n")
+})
+
+const linesOfError = (error: Error, prefix = ""): ReadonlyArray<string> => {
+  const title = `${error.name}: ${error.message}`
+  const { stack = "" } = error
+  const frames = (stack.startsWith(title) ? stack.slice(title.length) : stack).split("\n")
+  return [
+    `    ${prefix}${visibleText(title)}`,
+    ...frames.filter((frame) => /^\s+at /.test(frame)).map((frame) => `      ${visibleText(frame.trim())}`),
+    ...(error.cause instanceof Error ? linesOfError(error.cause, "caused by ") : [])
+  ]
+}
+
+/** One line of `name=value` pairs an entry, for programs that people run (docs/operations.md#log-lines). */
+export const pairsLine = Logger.map(Logger.formatLogFmt, visibleText)
 
 /** Spans that stand in for real ones while tracing is off have no ids. */
 const isRecorded = (span: Tracer.AnySpan): boolean => !Context.get(span.annotations, Tracer.DisablePropagation)
@@ -49,7 +93,7 @@ export const layerLogging = Layer.unwrap(
     // A level that cannot be used stops the start, and the check of the settings needs a log to say so.
     const fallback = () => ServiceSettings.LOG_LEVEL.fallback(environment)
     const level = yield* Effect.orElseSucceed(readSetting(ServiceSettings.LOG_LEVEL), fallback)
-    const logger = environment === DEVELOPMENT ? Logger.consolePretty() : Logger.withConsoleLog(jsonLine)
+    const logger = Logger.withConsoleLog(environment === DEVELOPMENT ? personLine : jsonLine)
     const holder = { level }
     return Layer.mergeAll(
       Logger.layer([switched(logger, holder)]),

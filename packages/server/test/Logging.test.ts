@@ -7,7 +7,16 @@ import type * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { TestClock } from "effect/testing"
-import { changeLogLevel, jsonLine, LogLevelSwitch, layerLogging, makeOutageLog, switched } from "../src/index.ts"
+import {
+  changeLogLevel,
+  jsonLine,
+  LogLevelSwitch,
+  layerLogging,
+  makeOutageLog,
+  pairsLine,
+  personLine,
+  switched
+} from "../src/index.ts"
 
 const RUN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
 const ids = { traceId: "9f2d0c7be1a94d0f8f6d1d2a3b4c5d6e", spanId: "00f067aa0ba902b7" }
@@ -79,6 +88,59 @@ describe("the log for machines", () => {
       const [entry] = yield* logged(failing)
       assert.strictEqual(entry.message, "it failed")
       assert.include(entry.cause, "no luck")
+    })
+  )
+})
+
+describe("a line of the log", () => {
+  const HOSTILE = 'gone\n[12:00:00.000] ERROR (#1): forged level=ERROR "\u001b[2J\r\u0085\u202e\u2028\\'
+  const UNSAFE = /[^\P{Cc}\n]|\p{Bidi_Control}|\p{Zl}|\p{Zp}/u
+
+  /** What a logger writes of an entry whose every part holds the hostile text. */
+  const writtenBy = Effect.fnUntraced(function* (logger: Logger.Logger<unknown, string>) {
+    const written: Array<string> = []
+    const collect = Logger.map(logger, (text) => {
+      written.push(text)
+    })
+    const failing = Effect.fail(new Error(HOSTILE, { cause: new Error(HOSTILE) }))
+    yield* failing.pipe(
+      Effect.catchCause((cause) => Effect.logWarning(HOSTILE, { message: HOSTILE }, new Error(HOSTILE), cause)),
+      Effect.annotateLogs({ sessionId: HOSTILE, about: { text: HOSTILE } }),
+      Effect.provide(Logger.layer([collect]))
+    )
+    assert.lengthOf(written, 1)
+    return written[0] ?? ""
+  })
+
+  it.effect("of JSON is one line without anything that acts upon a terminal, and says what was said", () =>
+    Effect.gen(function* () {
+      const line = yield* writtenBy(jsonLine)
+      assert.notMatch(line, UNSAFE)
+      assert.notInclude(line, "\n")
+      assert.strictEqual(JSON.parse(line).sessionId, HOSTILE)
+      assert.isTrue(JSON.parse(line).message.startsWith(HOSTILE))
+    })
+  )
+
+  it.effect("of pairs is one line, and its texts hold no pair", () =>
+    Effect.gen(function* () {
+      const line = yield* writtenBy(pairsLine)
+      assert.notMatch(line, UNSAFE)
+      assert.notInclude(line, "\n")
+      // Outside of quoted values there is one level.
+      const unquoted = line.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
+      assert.deepStrictEqual(unquoted.match(/level=\w+/g), ["level=WARN"])
+    })
+  )
+
+  it.effect("for people is one line, with the cause and its frames indented behind it", () =>
+    Effect.gen(function* () {
+      const text = yield* writtenBy(personLine)
+      assert.notMatch(text, UNSAFE)
+      const [first = "", ...rest] = text.split("\n")
+      assert.match(first, /^\[00:00:00\.000\] WARN \(#\d+\): gone\\n\[12:00/)
+      for (const line of rest) assert.match(line, /^ {4}(Error: gone\\n|caused by Error: gone\\n| {2}at )/)
+      assert.isAtLeast(rest.length, 2)
     })
   )
 })

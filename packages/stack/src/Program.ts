@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { makeEventPrinter, oneLine, outcomeText, type Style, styleFor } from "@runplane/cli"
-import { LogLevelSwitch, switched } from "@runplane/server"
+import { LogLevelSwitch, pairsLine, switched } from "@runplane/server"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -57,7 +57,7 @@ export const complain = (error: Parameters<typeof oneLine>[0]) => Console.error(
 const logging = ({ logLevel }: StackSettings) => {
   const holder = { level: logLevel }
   return Layer.mergeAll(
-    Logger.layer([switched(Logger.withConsoleError(Logger.formatSimple), holder)]),
+    Logger.layer([switched(Logger.withConsoleError(pairsLine), holder)]),
     Layer.succeed(LogLevelSwitch, holder),
     Layer.succeed(References.MinimumLogLevel, "All"),
     // Of this program only the services export spans; a request must not hang on one that nobody ever sees.

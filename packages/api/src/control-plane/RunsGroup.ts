@@ -55,7 +55,8 @@ export class RunsGroup extends HttpApiGroup.make("runs")
           "Answers at once; the work goes on behind it. The caller hands `sessionId` to the agents, the initiator opens the " +
           "session on the runtime, and the service waits for that and then observes. A known `execution.idempotencyKey` " +
           "answers with the first run as it is now and starts nothing; there is no header for it. A run fails with " +
-          "`RUNTIME_TIMEOUT` when no agent opens its session, and with `MODE_NOT_SUPPORTED` when the runtime lacks the mode: " +
+          "`RUNTIME_TIMEOUT` when no agent opens its session, with `MODE_NOT_SUPPORTED` when the runtime lacks the mode, and " +
+          "with `SESSION_LOST` when the runtime does not know the session any more: " +
           "its record says so, not this answer.",
         failures: ["UnknownRuntimeKind", "InvalidSessionId", "SessionAlreadyExists"]
       })
@@ -159,7 +160,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
       description:
         "With `cancellationDelegated` in its metadata the service cancels the session itself; else it posts `{runId, reason}` " +
         "to the `cancelCallback`, whose owner cancels it. The answer waits up to 2 s for the end of the session, so `status` " +
-        "is mostly `cancelled`.",
+        "is mostly `cancelled`. A run whose session the runtime does not know any more is cancelled in any case.",
       failures: ["CancelNotPossible", "CancelCallbackFailed"]
     }),
     lifecycle("suspend", {
@@ -184,8 +185,9 @@ export class RunsGroup extends HttpApiGroup.make("runs")
         access: "operator",
         summary: "Say that nobody will open the session of a run",
         description:
-          "For whoever starts the agents: a run that waits for its session fails at once, with the reason. A session that " +
-          "is on the runtime keeps its run, and the answer is 409.",
+          "For whoever starts the agents: a run that waits for its session fails at once, with the reason, and so does one " +
+          "whose session the runtime does not know any more. A session that is on the runtime keeps its run, and the " +
+          "answer is 409.",
         failures: ["RunNotFound", "InvalidStateTransition", "SessionOpened", ...runtimeFailures]
       })
     )

@@ -59,6 +59,7 @@ export class Conflict extends failure<Conflict>()(409, "Conflict", [
   "INVALID_STATE_TRANSITION",
   "SESSION_ALREADY_EXISTS",
   "SESSION_EXPIRED",
+  "SESSION_LOST",
   "CONFLICT"
 ]) {
   readonly _tag = "Conflict"

@@ -1,9 +1,11 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { CircuitBreaker, RuntimeClient, RuntimeCredentials } from "@runplane/runtime"
-import { RuntimeSettings, readSettings } from "@runplane/server"
+import { RuntimeSettings, readSetting, readSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { readCertificates } from "./RuntimeCertificates.ts"
 
 const connection = {
   address: RuntimeSettings.RUNTIME_ADDRESS,
@@ -62,7 +64,12 @@ export const layerRuntimeCredentials = Layer.unwrap(
  */
 export const layerRuntime = Layer.unwrap(
   Effect.gen(function* () {
-    const options = { ...(yield* readSettings(connection)), listing: yield* readSettings(listing) }
+    const caFile = yield* readSetting(RuntimeSettings.RUNTIME_TLS_CA_FILE)
+    const options = {
+      ...(yield* readSettings(connection)),
+      ca: caFile === undefined ? undefined : yield* Effect.provide(readCertificates(caFile), NodeFileSystem.layer),
+      listing: yield* readSettings(listing)
+    }
     if (options.requestTimeoutMs < SHORT_TIMEOUT_MS) {
       yield* Effect.logWarning(`RUNTIME_REQUEST_TIMEOUT_MS is only ${options.requestTimeoutMs}`)
     }

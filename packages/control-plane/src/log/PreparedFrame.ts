@@ -1,4 +1,4 @@
-import type { NormalisedFrame, Normaliser, RawFrame } from "@runplane/domain"
+import { type NormalisedFrame, type Normaliser, type RawEnvelope, type RawFrame, streamOpened } from "@runplane/domain"
 import { ambientKeyOf, messageKeyOf } from "./MessageKey.ts"
 
 /** A frame as it came from the runtime; `observed` makes it. */
@@ -8,6 +8,8 @@ export interface ObservedFrame {
   readonly receivedAt: string
   /** Its size as the bounds of the log count it (docs/events.md#bounds). */
   readonly bytes: number
+  /** Why an envelope of the history has a note instead of its payload (docs/events.md#refused-frames). */
+  readonly withheld?: string
   /** What it says, where that was worked out while it waited; see `FramePreparation`. */
   readonly prepared?: PreparedFrame
 }
@@ -35,13 +37,15 @@ export interface PreparedFrame extends NormalisedFrame {
 export const prepareFrame = (
   normaliser: Normaliser,
   participants: ReadonlySet<string>,
-  { frame, receivedAt }: ObservedFrame
+  { frame, receivedAt, withheld }: ObservedFrame
 ): PreparedFrame => {
   const normalised = normaliser.normalise(participants, frame, receivedAt)
   const ambient = frame.kind === "stream-envelope" && frame.ambient
   const messageId = normalised.message?.messageId ?? ""
+  const isMissed = withheld !== undefined && frame.kind === "stream-envelope" && !frame.ambient
   return {
     ...normalised,
+    ...(isMissed && { drafts: [...normalised.drafts, gapOf(frame.envelope, withheld, receivedAt)] }),
     receivedAt,
     knownParticipants: participants.size,
     ordinal: frame.kind === "stream-envelope" && !frame.ambient,
@@ -49,3 +53,6 @@ export const prepareFrame = (
     messageKey: messageId === "" ? undefined : ambient ? ambientKeyOf(frame.envelope) : messageKeyOf(messageId)
   }
 }
+
+const gapOf = ({ sessionId }: RawEnvelope, withheld: string, receivedAt: string) =>
+  streamOpened(receivedAt, sessionId, { status: "gap", detail: `not stored: ${withheld}` })

@@ -1,4 +1,4 @@
-import { type Normaliser, type RawFrame, streamOpened } from "@runplane/domain"
+import type { Normaliser, RawEnvelope, RawFrame } from "@runplane/domain"
 import type { ObservedFrame } from "./AppendRequest.ts"
 import { observed } from "./FrameBytes.ts"
 import { type PreparedFrame, prepareFrame } from "./PreparedFrame.ts"
@@ -20,23 +20,32 @@ export const standInFor = (
   reason: string
 ): PreparedFrame | undefined => {
   const { bytes, receivedAt } = refused
-  const frame = withoutContent(refused.frame, { unstorable: shorten(reason), frameBytes: bytes })
+  const frame = withoutContent(refused.frame, noteOf(reason, bytes))
   if (frame === undefined) return undefined
-  const stored = prepareFrame(normaliser, new Set(), observed(frame, receivedAt))
-  const gap =
-    frame.kind === "stream-envelope" && !frame.ambient
-      ? [
-          streamOpened(receivedAt, frame.envelope.sessionId, {
-            status: "gap",
-            detail: `not stored: ${shorten(reason)}`
-          })
-        ]
-      : []
+  const standIn = { ...observed(frame, receivedAt), withheld: shorten(reason) }
   // Known again by what the frame said in full.
-  return { ...stored, messageKey: prepared.messageKey, drafts: [...stored.drafts, ...gap] }
+  return { ...prepareFrame(normaliser, new Set(), standIn), messageKey: prepared.messageKey }
 }
 
-const withoutContent = (frame: RawFrame, note: object): RawFrame | undefined => {
+/**
+ * What is stored of an envelope of the history that was not read: `envelope` has no payload, `bytes` is the size of
+ * the message.
+ */
+export const unreadEnvelope = (
+  envelope: RawEnvelope,
+  bytes: number,
+  reason: string,
+  receivedAt: string
+): ObservedFrame => {
+  const payload = noteOf(reason, bytes)
+  const frame: RawFrame = { kind: "stream-envelope", ambient: false, envelope: { ...envelope, payload } }
+  return { ...observed(frame, receivedAt), withheld: shorten(reason) }
+}
+
+const noteOf = (reason: string, frameBytes: number): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify({ unstorable: shorten(reason), frameBytes }))
+
+const withoutContent = (frame: RawFrame, payload: Uint8Array): RawFrame | undefined => {
   switch (frame.kind) {
     case "stream-envelope": {
       const { envelope } = frame
@@ -49,7 +58,7 @@ const withoutContent = (frame: RawFrame, note: object): RawFrame | undefined => 
           messageType: shorten(envelope.messageType),
           messageId: shorten(envelope.messageId),
           sender: shorten(envelope.sender),
-          payload: new TextEncoder().encode(JSON.stringify(note))
+          payload
         }
       }
     }

@@ -39,6 +39,8 @@ export interface ObserverOptions {
   readonly reconcileIntervalMs: number
   /** Bytes that signals may take while they wait for the database. */
   readonly signalBufferBytes: number
+  /** How long the runtime says NOT_FOUND of a bound session before its run fails; infinite: never. */
+  readonly sessionLostAfterMs: number
   /** How long after the session's deadline, or after its Commitment, the runtime is asked whether the session ended. */
   readonly endCheckDelayMs: number
 }
@@ -65,6 +67,7 @@ const settings = {
   discoveryGraceMs: ControlPlaneSettings.SESSION_DISCOVERY_GRACE_MS,
   reconcileIntervalMs: ControlPlaneSettings.SESSION_RECONCILE_INTERVAL_MS,
   signalBufferBytes: ControlPlaneSettings.SIGNAL_BUFFER_BYTES,
+  sessionLostAfterMs: ControlPlaneSettings.SESSION_LOST_AFTER_MS,
   endCheckDelayMs: ControlPlaneSettings.SESSION_END_CHECK_DELAY_MS
 }
 
@@ -72,7 +75,8 @@ const settings = {
 const withoutZeros = (options: ObserverOptions): ObserverOptions => ({
   ...options,
   takeOverIntervalMs: options.takeOverIntervalMs || Number.POSITIVE_INFINITY,
-  streamIdleTimeoutMs: options.streamIdleTimeoutMs || Number.POSITIVE_INFINITY
+  streamIdleTimeoutMs: options.streamIdleTimeoutMs || Number.POSITIVE_INFINITY,
+  sessionLostAfterMs: options.sessionLostAfterMs || Number.POSITIVE_INFINITY
 })
 
 export const defaultObserverOptions: ObserverOptions = defaultsOf(settings)

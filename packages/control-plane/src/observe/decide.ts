@@ -1,4 +1,4 @@
-import { isTerminal } from "@runplane/domain"
+import { awaitsSession, isTerminal } from "@runplane/domain"
 import { type Action, log, type Write } from "./decide/Action.ts"
 import { follow, followSession } from "./decide/Bound.ts"
 import type { Input } from "./decide/Input.ts"
@@ -82,5 +82,4 @@ export const takeUp = (run: ObservedRun, adoption: Adoption): ReadonlyArray<Writ
   ...(adoption === "recovered" && isBound(run) ? [{ _tag: "Recovered" } as const] : [])
 ]
 
-const isBound = ({ status }: ObservedRun): boolean =>
-  status !== "queued" && status !== "starting" && !isTerminal(status)
+const isBound = ({ status }: ObservedRun): boolean => !awaitsSession(status) && !isTerminal(status)

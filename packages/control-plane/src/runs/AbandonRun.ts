@@ -1,5 +1,5 @@
 import { controlPlaneError, invalidTransition, runNotFound } from "@runplane/api"
-import { runFailed } from "@runplane/domain"
+import { awaitsSession, isTerminal, runFailed } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
@@ -8,8 +8,8 @@ import { EventLog } from "../log/EventLog.ts"
 import type { StoredRun } from "../log/runs/RunRow.ts"
 
 /**
- * Ends the waiting for a session that nobody will open (docs/http.md#abandon): the run fails with the caller's reason.
- * The runtime is asked first, so that a session which is there keeps its run.
+ * Ends the waiting for a session that nobody will open, or that the runtime has lost (docs/http.md#abandon): the run
+ * fails with the caller's reason. The runtime is asked first, so that a session which is there keeps its run.
  */
 export const makeAbandonRun = Effect.gen(function* () {
   const audit = yield* AuditTrail
@@ -18,16 +18,19 @@ export const makeAbandonRun = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (run: StoredRun, reason: string, caller: Caller) {
     const { id, runtimeSessionId, status } = run.record
-    if (status !== "queued" && status !== "starting") return yield* invalidTransition(id, status, "failed")
+    if (isTerminal(status)) return yield* invalidTransition(id, status, "failed")
     const session = yield* Effect.result(runtime.getSession(runtimeSessionId))
-    if (session._tag === "Success" && session.success.state !== "UNSPECIFIED") {
+    const isUnbound = awaitsSession(status)
+    if (session._tag === "Success" && !(isUnbound && session.success.state === "UNSPECIFIED")) {
       return yield* controlPlaneError("CONFLICT", `session ${runtimeSessionId} has been opened`)
     }
     if (session._tag === "Failure" && session.failure.reason !== "NOT_FOUND") {
       return yield* answerOfRuntimeError(session.failure)
     }
     // The code of a run that waited in vain: a session that opens after all is then observed as a run of its own.
-    const failure = { errorCode: "RUNTIME_TIMEOUT", errorMessage: `the session was not opened: ${reason}` }
+    const failure = isUnbound
+      ? { errorCode: "RUNTIME_TIMEOUT", errorMessage: `the session was not opened: ${reason}` }
+      : { errorCode: "SESSION_LOST", errorMessage: `the runtime does not know the session any more: ${reason}` }
     const { change, status: now } = yield* log
       .change({
         runId: id,

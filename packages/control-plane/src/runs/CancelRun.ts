@@ -1,5 +1,12 @@
 import { cancelNotPossible, controlPlaneError, invalidTransition, runNotFound } from "@runplane/api"
-import { isTerminal, objectAt, type RunStatus, runCancelled, sessionStateChanged } from "@runplane/domain"
+import {
+  awaitsSession,
+  isTerminal,
+  objectAt,
+  type RunStatus,
+  runCancelled,
+  sessionStateChanged
+} from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -37,13 +44,13 @@ export const makeCancelRun = Effect.gen(function* () {
   const lateCancels = yield* LateCancels
 
   const entryOf =
-    (run: StoredRun, option: "callback" | "delegated", reason: string | undefined, caller: Caller) =>
+    (run: StoredRun, option: CancelOption, reason: string | undefined, caller: Caller) =>
     (at: string): AuditEntry => ({
       caller,
       action: "run.cancel",
       resource: "run",
       resourceId: run.record.id,
-      outcome: option === "delegated" ? "succeeded" : "accepted",
+      outcome: option === "callback" ? "accepted" : "succeeded",
       details: { option, ...(reason !== undefined && { reason }) },
       at
     })
@@ -72,11 +79,12 @@ export const makeCancelRun = Effect.gen(function* () {
   /** `session` says whether there is a session whose state changed with the run's. */
   const markCancelled = Effect.fnUntraced(function* (
     run: StoredRun,
+    option: Exclude<CancelOption, "callback">,
     reason: string | undefined,
     caller: Caller,
     session: boolean
   ) {
-    const entry = entryOf(run, "delegated", reason, caller)
+    const entry = entryOf(run, option, reason, caller)
     const events = (locked: LockedRun, at: string) => [
       ...(session ? [sessionStateChanged(at, { sessionId: locked.runtimeSessionId, state: "CANCELLED" })] : []),
       runCancelled({
@@ -101,22 +109,21 @@ export const makeCancelRun = Effect.gen(function* () {
   })
 
   const delegated = Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
-    const { id, runtimeSessionId, status } = run.record
-    const unbound = status === "queued" || status === "starting"
+    const { id, runtimeSessionId } = run.record
     const subscription = yield* live.subscribe(id)
     const refusal = refusalOf(runtime, runtimeSessionId)
     const answer = yield* Effect.result(
       runtime.cancelSession({ sessionId: runtimeSessionId, reason: reason ?? DEFAULT_REASON })
     )
     if (answer._tag === "Failure") {
-      // Nobody has opened the session yet: there is nothing at the runtime that could go on.
-      if (unbound && answer.failure.reason === "NOT_FOUND") return yield* markCancelled(run, reason, caller, false)
+      // The session is not opened yet, or lost: there is nothing at the runtime that could go on.
+      if (answer.failure.reason === "NOT_FOUND") return yield* markCancelled(run, "delegated", reason, caller, false)
       return yield* refusal.ofError(answer.failure)
     }
     const ack = answer.success
     if (!ack.ok) return yield* refusal.ofAck("cancel", ack)
     if (ack.sessionState !== "RESOLVED" && ack.sessionState !== "EXPIRED") {
-      return yield* markCancelled(run, reason, caller, true)
+      return yield* markCancelled(run, "delegated", reason, caller, true)
     }
     // The runtime accepts the cancellation of a session that has already ended otherwise, and records nothing.
     const end = yield* awaitEnd(run, subscription)
@@ -125,6 +132,22 @@ export const makeCancelRun = Effect.gen(function* () {
       : controlPlaneError("CONFLICT", `the session has already ended: ${ack.sessionState}`)
     // Once the runtime has said yes the run has to follow, whether or not the caller still waits for the answer.
   }, Effect.uninterruptible)
+
+  /**
+   * Cancels a bound run whose session the runtime does not know any more, and answers whether it has
+   * (docs/http.md#cancel). A runtime that does not answer changes nothing.
+   */
+  const cancelLost = Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
+    const { runtimeSessionId, status } = run.record
+    if (awaitsSession(status)) return false
+    const isLost = yield* runtime.getSession(runtimeSessionId).pipe(
+      Effect.as(false),
+      Effect.catch(({ reason }) => Effect.succeed(reason === "NOT_FOUND")),
+      Effect.timeoutOrElse({ duration: CANCEL_WAIT_MS, orElse: () => Effect.succeed(false) })
+    )
+    if (isLost) yield* Effect.uninterruptible(markCancelled(run, "session-lost", reason, caller, false))
+    return isLost
+  })
 
   const byCallback = Effect.fnUntraced(function* (
     run: StoredRun,
@@ -138,7 +161,7 @@ export const makeCancelRun = Effect.gen(function* () {
       // What the initiator was told is recorded, whether or not the caller still waits for the answer.
       Effect.uninterruptible
     )
-    yield* awaitEnd(run, subscription)
+    return yield* awaitEnd(run, subscription)
   })
 
   return Effect.fnUntraced(function* (run: StoredRun, reason: string | undefined, caller: Caller) {
@@ -147,10 +170,19 @@ export const makeCancelRun = Effect.gen(function* () {
     const known = reasons.during(id, "cancelled", reason)
     if (isTruthy(metadata["cancellationDelegated"])) return yield* known(delegated(run, reason, caller))
     const address = callbackOf(metadata)
-    if (address === undefined) return yield* cancelNotPossible()
-    return yield* known(byCallback(run, address, reason, caller))
+    if (address === undefined) {
+      return (yield* known(cancelLost(run, reason, caller))) ? undefined : yield* cancelNotPossible()
+    }
+    // The initiator is told first: it may have the agents stop. It cannot cancel a session that is lost.
+    const end = yield* Effect.result(known(byCallback(run, address, reason, caller)))
+    if (end._tag === "Success" && isTerminal(end.success)) return
+    if (yield* known(cancelLost(run, reason, caller))) return
+    yield* Effect.fromResult(end)
   }, Effect.scoped)
 })
+
+/** How a run is cancelled, as the audit log says it. */
+type CancelOption = "callback" | "delegated" | "session-lost"
 
 /** How long the descriptor lets the session live. */
 const ttlMsOf = (metadata: Schema.JsonObject): number => {

@@ -367,6 +367,21 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     }).pipe(Effect.provide(layerTestObservation()))
   )
 
+  it.effect("fails a run with SESSION_LOST whose session the runtime has forgotten long before its deadline", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const runId = yield* createRun()
+      yield* fake.openSession({ sessionId: runId, expiresAtUnixMs: Number.MAX_SAFE_INTEGER })
+      yield* (yield* Observers).adopt(runId)
+      yield* awaitStatus(runId, "running")
+      yield* fake.evict(runId)
+      yield* fake.cut("StreamSession", { sessionId: runId, reason: "ABORTED" })
+      yield* awaitStatus(runId, "failed")
+      const last = (yield* assertLogIsExact(runId)).decoded.at(-1)
+      assert.strictEqual(last?.recorded.data["errorCode"], "SESSION_LOST")
+    }).pipe(Effect.provide(layerTestObservation({ sessionLostAfterMs: 200 })))
+  )
+
   it.effect("binds a session whose deadline is beyond any date", () =>
     Effect.gen(function* () {
       const fake = yield* RuntimeFake

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { rootCertificates } from "node:tls"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { settingNames, settingsOfProgram } from "@runplane/server"
@@ -73,6 +74,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   SESSION_DISCOVERY_GRACE_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   SESSION_RECONCILE_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   SIGNAL_BUFFER_BYTES: ["0", 'must be a whole number of at least 65536, got "0"'],
+  SESSION_LOST_AFTER_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   SESSION_END_CHECK_DELAY_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   RUN_TAKE_OVER_INTERVAL_MS: ["-1", 'must be a whole number of at least 0, got "-1"'],
   RUN_TAKE_UP_CONCURRENCY: ["0", 'must be a whole number of at least 1, got "0"'],
@@ -140,7 +142,8 @@ const withoutBadValue = [
     "PROTO_AUTH_TOKEN_SENDER",
     "PROTO_REDACT_PATTERNS",
     "PROTO_TOKEN_PRICING_FILE",
-    "SEAL_PRIVATE_KEY_FILE"
+    "SEAL_PRIVATE_KEY_FILE",
+    "RUNTIME_TLS_CA_FILE"
   ]
 ]
 
@@ -254,6 +257,26 @@ describe("every setting", () => {
       assert.match(missing.lines[0] ?? "", /SEAL_PRIVATE_KEY_FILE cannot be used: \/nowhere\/key.pem: /)
       const isFolder = yield* check({ SEAL_PRIVATE_KEY_FILE: folder })
       assert.match(isFolder.lines[0] ?? "", /it is not a file/)
+      rmSync(folder, { recursive: true })
+    })
+  )
+
+  it.effect("that names the certificates for the runtime is opened", () =>
+    Effect.gen(function* () {
+      const folder = mkdtempSync(join(tmpdir(), "runplane-ca-"))
+      const path = join(folder, "ca.pem")
+      const said = Effect.fnUntraced(function* (text: string, RUNTIME_TLS = "true") {
+        writeFileSync(path, text)
+        const { lines } = yield* check({ RUNTIME_TLS, RUNTIME_TLS_CA_FILE: path })
+        return lines.join("\n").replace(path, "FILE")
+      })
+      const bad = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+      const good = rootCertificates[0] ?? ""
+      assert.strictEqual(yield* said(`# ours\n${good}\n${good}\n`), "")
+      const refused = (why: string) => `Error: RUNTIME_TLS_CA_FILE cannot be used: FILE: ${why}`
+      assert.strictEqual(yield* said(""), refused("it holds no certificate in PEM form"))
+      assert.strictEqual(yield* said(`${good}\n${bad}`), refused("certificate 2 cannot be read"))
+      assert.strictEqual(yield* said(good, "false"), "Warn: RUNTIME_TLS_CA_FILE changes nothing without RUNTIME_TLS")
       rmSync(folder, { recursive: true })
     })
   )

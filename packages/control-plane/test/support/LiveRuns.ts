@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert } from "@effect/vitest"
-import { RunId } from "@runplane/domain"
+import { RunId, type SessionSnapshot } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import * as Effect from "effect/Effect"
 import { call, descriptor } from "./HttpService.ts"
@@ -19,14 +19,19 @@ export const unboundRun = Effect.fnUntraced(function* (metadata: Metadata = {}) 
 })
 
 /** A run whose session is open and observed. */
-export const runningRun = Effect.fnUntraced(function* (metadata: Metadata = {}, policyVersion = "policy.default") {
+export const runningRun = Effect.fnUntraced(function* (
+  metadata: Metadata = {},
+  policyVersion = "policy.default",
+  session: Partial<SessionSnapshot> = {}
+) {
   const runId = RunId.make(randomUUID())
   const fake = yield* RuntimeFake
   yield* fake.openSession({
     sessionId: runId,
     participants: ["agent://lead", "agent://risk"],
     initiator: "agent://lead",
-    policyVersion
+    policyVersion,
+    ...session
   })
   yield* fake.accept(runId, { messageType: "SessionStart" })
   yield* call("POST", "/runs", { body: descriptor({ session: { sessionId: runId, metadata } }) })

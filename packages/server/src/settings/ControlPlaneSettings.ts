@@ -83,6 +83,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     16_777_216,
     "Signals that may wait for the database; beyond it the runtime waits, and drops signals before long."
   ),
+  SESSION_LOST_AFTER_MS: row(
+    ms(),
+    15_000,
+    "How long the runtime says NOT_FOUND of a bound session before its run fails with `SESSION_LOST`; 0: never."
+  ),
   SESSION_END_CHECK_DELAY_MS: row(
     ms(),
     500,

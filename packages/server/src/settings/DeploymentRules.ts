@@ -64,6 +64,9 @@ export const judgeDeployment = (texts: SettingTexts): Judgement => {
     const problem = "changes nothing: the instances tell each other through PostgreSQL"
     warnings.push({ variable: "STREAM_HUB_STRATEGY", problem })
   }
+  if (texts.has("RUNTIME_TLS_CA_FILE") && !value(RuntimeSettings.RUNTIME_TLS)) {
+    warnings.push({ variable: "RUNTIME_TLS_CA_FILE", problem: "changes nothing without RUNTIME_TLS" })
+  }
   if (!value(ControlPlaneSettings.STREAM_RESUME_ENABLED)) {
     const problem = "changes nothing: a broken stream is always resumed"
     warnings.push({ variable: "STREAM_RESUME_ENABLED", problem })

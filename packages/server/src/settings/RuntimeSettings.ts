@@ -1,5 +1,5 @@
 import { developmentRow, row, settingsOf } from "./Setting.ts"
-import { flag, hostAndPort, httpAddress, secretText, text, wholeNumber, word } from "./SettingTypes.ts"
+import { flag, hostAndPort, httpAddress, path, secretText, text, wholeNumber, word } from "./SettingTypes.ts"
 
 const ms = wholeNumber({ unit: "milliseconds", min: 1 })
 const bytes = wholeNumber({ unit: "bytes", min: 1 })
@@ -9,6 +9,11 @@ export const RuntimeSettings = settingsOf(["control-plane"], {
   RUNTIME_KIND: row(word, "rust", "Kind of the runtime, as runs name it."),
   RUNTIME_ADDRESS: row(hostAndPort, "127.0.0.1:50051", "The runtime's gRPC address."),
   RUNTIME_TLS: row(flag, false, "Whether the runtime is called over TLS, with the system's roots."),
+  RUNTIME_TLS_CA_FILE: row(
+    path,
+    undefined,
+    "PEM file with the certificates that are trusted for the runtime in place of the system's roots."
+  ),
   RUNTIME_ALLOW_INSECURE: developmentRow(flag, "Whether production may call the runtime without TLS."),
   RUNTIME_BEARER_TOKEN: row(secretText, undefined, "Credential for the runtime, unless the auth service mints one.", {
     secret: true

@@ -15,12 +15,18 @@ import { awaitEnd, awaitEvent, envelopeOf, PATIENCE, postRun, startPayload } fro
 import { LEAD, plainScript } from "./support/SessionScript.ts"
 import { assertConverged, exportOf, linesOf } from "./support/Verdict.ts"
 
-const SETTINGS = { RUNTIME_CIRCUIT_BREAKER_THRESHOLD: "3", RUNTIME_CIRCUIT_BREAKER_RESET_MS: "300" }
+/** How long a runtime may take to know its sessions again. Milliseconds. */
+const LOST_AFTER_MS = 2_000
+const SETTINGS = {
+  RUNTIME_CIRCUIT_BREAKER_THRESHOLD: "3",
+  RUNTIME_CIRCUIT_BREAKER_RESET_MS: "300",
+  SESSION_LOST_AFTER_MS: String(LOST_AFTER_MS)
+}
 const MODE = "macp.mode.task.v1"
 /** Envelopes that the first runtime takes before it is killed. */
 const BEFORE = 3
-/** The session whose runtime forgets it lives this long. Milliseconds. */
-const TTL_MS = 4_000
+/** Time to live of the sessions. Milliseconds. */
+const TTL_MS = 600_000
 /** In the recording the rest of the session follows this much later. Milliseconds. */
 const PAUSE_MS = 300
 
@@ -104,7 +110,7 @@ it.live("goes on where it stood when its runtime comes back with its history", (
   withControlPlane((port) =>
     Effect.gen(function* () {
       const sessionId = randomUUID()
-      const session = yield* runUntilTheKill(port, sessionId, 600_000)
+      const session = yield* runUntilTheKill(port, sessionId, TTL_MS)
       const { kill, sandbox } = yield* startRuntime(port)
       yield* sandbox.replayBundle(recordingOf(session))
       yield* awaitEnd(sessionId)
@@ -117,19 +123,20 @@ it.live("goes on where it stood when its runtime comes back with its history", (
   )
 )
 
-it.live("waits for a session that its runtime has forgotten, until its time is over", () =>
+it.live("fails the run of a session that its runtime has forgotten, and not while the runtime is away", () =>
   withControlPlane((port) =>
     Effect.gen(function* () {
       const sessionId = randomUUID()
-      const begun = Date.now()
       const session = yield* runUntilTheKill(port, sessionId, TTL_MS)
+      yield* Effect.sleep(LOST_AFTER_MS)
+      const begun = Date.now()
       const { kill } = yield* startRuntime(port)
       yield* awaitEnd(sessionId)
       const bundle = yield* exportOf(sessionId)
       const failed = bundle.canonicalEvents.at(-1)
       assert.strictEqual(failed?.type, "run.failed")
-      assert.strictEqual(failed?.recorded.data["errorCode"], "SESSION_EXPIRED")
-      assert.isAtLeast(Date.parse(failed?.ts ?? ""), begun + TTL_MS)
+      assert.strictEqual(failed?.recorded.data["errorCode"], "SESSION_LOST")
+      assert.isAtLeast(Date.parse(failed?.ts ?? ""), begun + LOST_AFTER_MS)
       assert.deepStrictEqual(
         linesOf(bundle).lines.map(({ messageId }) => messageId),
         session.slice(0, BEFORE).map(([, { messageId }]) => messageId)

@@ -4,7 +4,7 @@ import type { ObservedRun } from "../ObservedRuns.ts"
 import type { ObserverOptions } from "../ObserverSettings.ts"
 import { breakSilence, counted, progress, review, sliceDue } from "./Drain.ts"
 import type { Input, Moment } from "./Input.ts"
-import { answered, compare, expectEnd, hear, look, seen } from "./SessionLook.ts"
+import { answered, compare, expectEnd, hear, isKnown, look, seen } from "./SessionLook.ts"
 import * as SessionStream from "./SessionStream.ts"
 import { type Bound, type Decision, type EarlyStream, stay, thenBound } from "./State.ts"
 
@@ -29,6 +29,7 @@ export const follow = (
       suspended: run.status === "suspended",
       question: undefined,
       announced: undefined,
+      unknown: undefined,
       checkAt: undefined,
       endCheckAt: undefined
     },
@@ -55,7 +56,7 @@ const happened = (state: Bound, input: Input): Decision => {
   switch (input._tag) {
     case "Frames":
       return SessionStream.isCurrent(state, input.subscription)
-        ? thenBound(SessionStream.receive(breakSilence(state, input), input.frames, input), (next) =>
+        ? thenBound(SessionStream.receive(breakSilence(isKnown(state), input), input.frames, input), (next) =>
             review(next, input)
           )
         : stay(state)

@@ -6,7 +6,7 @@ import { isTerminalSession, log, write } from "./Action.ts"
 import { drain } from "./Drain.ts"
 import type { Moment, SessionUpdate, SessionView } from "./Input.ts"
 import { isConnected, judgeSilence } from "./SessionStream.ts"
-import { type Bound, type Decision, type Look, stay } from "./State.ts"
+import { type Bound, type Decision, type Look, over, stay } from "./State.ts"
 
 /**
  * Keeps the state of a bound run's session in view: from what the watch announces, by asking when it may have ended,
@@ -20,6 +20,9 @@ import { type Bound, type Decision, type Look, stay } from "./State.ts"
  */
 const OVERDUE_CHECK_MS = 1_000
 
+/** Answers NOT_FOUND in a row after which a session is lost, when they span `sessionLostAfterMs`. */
+const LOST_ANSWERS = 3
+
 /** When the session is looked at that has given reason to. */
 const AT_ONCE = 0
 
@@ -28,8 +31,14 @@ const withLook = (state: Bound, look: Partial<Look>): Bound => ({ ...state, look
 /** The session was heard of. An end counts at once; anything else waits for what is being found out. */
 export const hear = (state: Bound, update: SessionUpdate, now: Moment): Decision => {
   if (update._tag === "Check") return stay(withLook(state, { checkAt: AT_ONCE }))
-  return isTerminalSession(update.state) ? end(state, update, now) : stay(withLook(state, { announced: update }))
+  return isTerminalSession(update.state)
+    ? end(state, update, now)
+    : stay(withLook(state, { announced: update, unknown: undefined }))
 }
+
+/** The runtime has delivered something of the session, so it knows the session. */
+export const isKnown = (state: Bound): Bound =>
+  state.look.unknown === undefined ? state : withLook(state, { unknown: undefined })
 
 /** A Commitment is stored, so the session may end any moment. */
 export const expectEnd = (state: Bound, { at }: Moment): Bound =>
@@ -111,20 +120,55 @@ export const answered = (
   answer: Result.Result<SessionSnapshot, RuntimeError>,
   now: Moment
 ): Decision => {
+  if (state.drain !== undefined || state.look.question === undefined) return stay(state)
+  const counted = countUnknown(state, answer, now)
+  const view = viewOf(counted, answer, now)
+  const lost = view === undefined ? lostFor(counted, now) : undefined
+  return lost === undefined ? judge(counted, asked, answer, view, now) : lose(counted, lost, now)
+}
+
+const judge = (
+  state: Bound,
+  asked: "ended" | "paused",
+  answer: Result.Result<SessionSnapshot, RuntimeError>,
+  view: SessionView | undefined,
+  now: Moment
+): Decision => {
   const { question } = state.look
-  if (state.drain !== undefined || question === undefined) return stay(state)
-  const view = viewOf(state, answer, now)
   const unanswered =
     answer._tag === "Failure" && view === undefined
       ? [log("Debug", `cannot ask for the session's state: ${answer.failure.message}`)]
       : []
-  if (asked === "ended" && question._tag === "Ended") {
-    const judged = judgeSilence(state, answer, now)
-    return view === undefined ? [seen(judged, undefined, now), unanswered] : consider(judged, view, now)
+  if (asked === "ended" && question?._tag === "Ended") {
+    const listened = judgeSilence(state, answer, now)
+    return view === undefined ? [seen(listened, undefined, now), unanswered] : consider(listened, view, now)
   }
-  if (asked === "ended" || question._tag !== "Paused") return stay(state)
+  if (asked === "ended" || question?._tag !== "Paused") return stay(state)
   const [next, actions] = settle(state, view ?? question.view, question.standing, now)
   return [next, [...unanswered, ...actions]]
+}
+
+/** Counts the answers NOT_FOUND in a row. Any other answer, or none, begins the count anew. */
+const countUnknown = (state: Bound, answer: Result.Result<SessionSnapshot, RuntimeError>, { at }: Moment): Bound => {
+  const { unknown } = state.look
+  const isUnknown = answer._tag === "Failure" && answer.failure.reason === "NOT_FOUND"
+  return withLook(state, {
+    unknown: isUnknown ? { since: unknown?.since ?? at, answers: (unknown?.answers ?? 0) + 1 } : undefined
+  })
+}
+
+/** How long the runtime has not known the session, milliseconds; undefined until that is long enough. */
+const lostFor = ({ look: { unknown }, options }: Bound, { at }: Moment): number | undefined => {
+  if (unknown === undefined || unknown.answers < LOST_ANSWERS) return undefined
+  const lostMs = at - unknown.since
+  return lostMs < options.sessionLostAfterMs ? undefined : lostMs
+}
+
+/** The runtime has forgotten the session. A stored Commitment says how that ended (docs/runtime.md#lost-session). */
+const lose = (state: Bound, lostMs: number, now: Moment): Decision => {
+  if (state.committed) return end(state, { state: "RESOLVED", snapshot: undefined }, now)
+  const errorMessage = `the runtime does not know session ${state.run.sessionId} any more: NOT_FOUND for ${lostMs} ms`
+  return over(log("Warn", errorMessage), write({ _tag: "Fail", errorCode: "SESSION_LOST", errorMessage }))
 }
 
 /** A session that is unknown after its deadline has expired; before it, the runtime may not know it yet, or again. */
@@ -151,7 +195,7 @@ const settle = (state: Bound, view: SessionView, { revision, status }: RunStandi
  * says nothing.
  */
 export const seen = (state: Bound, view: SessionView | undefined, { at }: Moment): Bound => {
-  const { endCheckDelayMs, streamIdleTimeoutMs } = state.options
+  const { endCheckDelayMs, sessionLostAfterMs, streamIdleTimeoutMs } = state.options
   const deadline = view?.snapshot?.expiresAtUnixMs ?? state.look.deadline
   const said = view !== undefined && view.state !== "UNSPECIFIED"
   const suspended = said ? view.state === "SUSPENDED" : state.look.suspended
@@ -159,7 +203,11 @@ export const seen = (state: Bound, view: SessionView | undefined, { at }: Moment
     deadline === undefined || suspended
       ? streamIdleTimeoutMs
       : Math.max(deadline < at ? at - deadline : deadline - at + endCheckDelayMs, OVERDUE_CHECK_MS)
-  const next = at + Math.min(patience, streamIdleTimeoutMs)
+  const lostPatience =
+    state.look.unknown === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.max(1, Math.ceil(sessionLostAfterMs / (LOST_ANSWERS - 1)))
+  const next = at + Math.min(patience, streamIdleTimeoutMs, lostPatience)
   return withLook(state, {
     deadline,
     suspended,

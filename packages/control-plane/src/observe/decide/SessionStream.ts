@@ -1,9 +1,10 @@
 import type { InlineError, SessionSnapshot } from "@runplane/domain"
-import { type RuntimeError, saysHistoryGone } from "@runplane/runtime"
+import { type OversizedMessage, type RuntimeError, saysHistoryGone } from "@runplane/runtime"
 import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import { unreadEnvelope } from "../../log/StandIn.ts"
 import { isWrittenByRuntime } from "../RuntimeAnnotations.ts"
-import { type Action, isTerminalSession, write } from "./Action.ts"
+import { type Action, isTerminalSession, log, write } from "./Action.ts"
 import { historyLength, isCounted, received } from "./Counts.ts"
 import type { Moment } from "./Input.ts"
 import { type Bound, type Decision, type EarlyStream, over, type SessionStream, stay, thenBound } from "./State.ts"
@@ -19,6 +20,8 @@ import * as Place from "./StreamPlace.ts"
 const JITTER = 0.2
 /** Most doublings of the idle time-out. */
 const LONGEST_PATIENCE = 5
+/** Subscriptions in a row that may end at the same oversized message, before it is stored without its payload. */
+const OVERSIZED_TRIES = 3
 /** Longest pause while the session has ended and only its history is still wanted, milliseconds. */
 const DRAIN_PAUSE_MS = 250
 
@@ -27,6 +30,7 @@ export const newStream: SessionStream = {
   place: Place.streamPlace,
   subscription: 0,
   attempt: 0,
+  oversized: 0,
   silences: 0,
   errors: new Set(),
   openedAt: 0,
@@ -96,9 +100,10 @@ export const receive = (state: Bound, arrived: ReadonlyArray<ObservedFrame>, now
     const [lost, actions] = loseHistory(state, detail, now)
     return [lost, envelopes.length === 0 ? actions : [...actions, store(state, envelopes)]]
   }
-  const { attempt } = state.stream
+  const { attempt, oversized } = state.stream
   const good = frames.some(({ frame }) => frame.kind === "stream-envelope")
-  const heard = withStream(state, { attempt: good ? 0 : attempt, silences: 0, errors })
+  const counts = good ? { attempt: 0, oversized: 0 } : { attempt, oversized }
+  const heard = withStream(state, { ...counts, silences: 0, errors })
   const next = withStream(heard, { connection: opened(heard, now.at) })
   return frames.length === 0 ? stay(next) : [next, [store(state, frames)]]
 }
@@ -130,12 +135,14 @@ export const stored = (state: Bound, frames: ReadonlyArray<ObservedFrame>, curso
   const written = frames.flatMap(({ frame }) =>
     frame.kind === "stream-envelope" && isWrittenByRuntime(frame.envelope) ? [frame.envelope.messageId] : []
   )
-  const { connection, errors, place } = state.stream
+  const { attempt, connection, errors, place } = state.stream
+  const isNew = cursor > state.cursor
   return {
     ...withStream(state, {
       place: Place.passed(place, frames),
+      attempt: isNew ? 0 : attempt,
       connection: connection._tag === "Open" ? opened(state, at) : connection,
-      errors: cursor > state.cursor ? new Set() : errors
+      errors: isNew ? new Set() : errors
     }),
     cursor,
     annotations: written.length === 0 ? state.annotations : new Set([...state.annotations, ...written])
@@ -148,12 +155,36 @@ export const fallBehind = (state: Bound, cursor: number, now: Moment): Decision 
 /** The subscription has ended, whoever ended it: what comes next depends on where the log stands. */
 export const ended = (state: Bound, error: RuntimeError | undefined, now: Moment): Decision => {
   if (error?.historyGone) return loseHistory(state, error.message, now)
+  const { attempt, openedAt, oversized } = state.stream
   const connection = {
     _tag: "Ending",
     detail: error?.message ?? "stream ended",
     forbidden: error?.reason === "PERMISSION_DENIED"
   } as const
-  return [withStream(state, { connection }), [{ _tag: "Unsubscribe" }, { _tag: "ReadCursor" }]]
+  // A stream that was open for longer than the longest pause is not one that breaks again and again.
+  const wasStable = now.at - openedAt > state.options.streamBackoffMaxMs
+  const next = withStream(state, {
+    connection,
+    attempt: wasStable ? 0 : attempt,
+    oversized: error?.oversized === undefined ? oversized : oversized + 1
+  })
+  const passed = passOversized(next, error?.oversized, connection.detail, now)
+  return [next, [{ _tag: "Unsubscribe" }, ...passed, { _tag: "ReadCursor" }]]
+}
+
+/**
+ * Stores the envelope that no subscription can bring without its payload, so that the next subscription begins behind
+ * it (docs/runtime.md#oversized).
+ */
+const passOversized = (
+  { cursor, run, stream }: Bound,
+  message: OversizedMessage | undefined,
+  reason: string,
+  { at }: Moment
+): ReadonlyArray<Action> => {
+  if (message?.envelope?.sessionId !== run.sessionId || stream.oversized < OVERSIZED_TRIES) return []
+  const frame = unreadEnvelope(message.envelope, message.bytes, reason, new Date(at).toISOString())
+  return [log("Warn", `envelope ${cursor + 1} is not stored: ${reason}`), { _tag: "Store", frames: [frame], cursor }]
 }
 
 /**
@@ -178,7 +209,8 @@ export const pauseAfter = (state: Bound, cursor: number, now: Moment): Decision 
   const { detail } = connection
   if (connection.forbidden) return forbidden(state, detail)
   const next = { ...withCheck(state, now.at), cursor }
-  if (attempt >= state.options.streamMaxRetries) return stay(doubt(next, detail, 0, now))
+  const { streamMaxRetries } = state.options
+  if (attempt >= streamMaxRetries) return stay(doubt(next, detail, attempt - streamMaxRetries, now))
   const until = now.at + pauseMs(state, attempt, now)
   return stay(withStream(next, { connection: { _tag: "Pausing", until, detail } }))
 }
@@ -187,7 +219,6 @@ const withCheck = (state: Bound, at: number): Bound => ({ ...state, look: { ...s
 
 const doubt = (state: Bound, detail: string, poll: number, now: Moment): Bound =>
   withStream(state, {
-    attempt: 0,
     connection: { _tag: "Doubting", until: now.at + pauseMs(state, poll, now), poll, detail }
   })
 

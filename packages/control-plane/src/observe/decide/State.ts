@@ -79,6 +79,8 @@ export interface Look {
     | undefined
   /** The newest state that was announced while something else was being found out. */
   readonly announced: SessionView | undefined
+  /** The answers NOT_FOUND in a row: time of the first one, and their number. */
+  readonly unknown: { readonly since: number; readonly answers: number } | undefined
   /** When the runtime is asked next, and when because of a Commitment. */
   readonly checkAt: number | undefined
   readonly endCheckAt: number | undefined
@@ -90,6 +92,8 @@ export interface SessionStream {
   readonly subscription: number
   /** Subscriptions in a row that brought nothing. */
   readonly attempt: number
+  /** Subscriptions in a row that ended at a message that is larger than what is taken. */
+  readonly oversized: number
   /** How often in a row it was opened again because nothing had come. */
   readonly silences: number
   /** Inline errors since the log last moved: a repeated one is not stored again. */

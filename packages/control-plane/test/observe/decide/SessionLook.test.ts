@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { answer, check, failure, following, frames, session, state, Trial } from "./support/Trial.ts"
+import { answer, check, ended, failure, following, frames, session, state, Trial } from "./support/Trial.ts"
 
 const away = failure("UNAVAILABLE")
 const notFound = failure("NOT_FOUND")
+const unanswered = (reason: "UNAVAILABLE" | "CIRCUIT_BREAKER_OPEN") => [answer("ended", failure(reason))] as const
 
 /** A run that is suspended, as its session is. */
 const suspended = () => {
@@ -225,6 +226,113 @@ describe("the session of a bound run", () => {
       trial.wait(5_500)
       assert.deepStrictEqual(trial.hear(answer("ended", away)), [])
       assert.deepStrictEqual(trial.wait(1_000), ["ask ended"])
+    })
+  })
+
+  describe("that the runtime does not know any more", () => {
+    const lost = (ms: number) => [
+      `fail SESSION_LOST: the runtime does not know session the-session any more: NOT_FOUND for ${ms} ms`,
+      "finish"
+    ]
+    const unknown = answer("ended", notFound)
+
+    /** The runtime has answered NOT_FOUND once, now. */
+    const forgotten = (trial = following()) => {
+      trial.hear(check)
+      assert.deepStrictEqual(trial.hear(unknown), [])
+      return trial
+    }
+
+    it("is lost after three answers NOT_FOUND within the time", () => {
+      const trial = forgotten()
+      assert.deepStrictEqual(trial.wait(7_499), [])
+      assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+      assert.deepStrictEqual(trial.hear(unknown), [])
+      assert.deepStrictEqual(trial.wait(7_499), [])
+      assert.deepStrictEqual(trial.wait(1), ["ask ended"])
+      assert.deepStrictEqual(trial.hear(unknown), lost(15_000))
+      assert.strictEqual(trial.status, "failed")
+    })
+
+    it("is not lost by many answers before the time, nor by two answers after it", () => {
+      const often = forgotten()
+      for (let time = 0; time < 20; time++) {
+        often.wait(100)
+        often.hear(check)
+        assert.deepStrictEqual(often.hear(unknown), [])
+      }
+      const seldom = forgotten()
+      seldom.holdUp(20_000)
+      assert.deepStrictEqual(seldom.hear(unknown), [])
+    })
+
+    it("is lost although its stream is opened again meanwhile", () => {
+      const trial = following()
+      const gone = failure("NOT_FOUND", "unknown session")
+      trial.hear(ended(1, gone), unknown)
+      const done: Array<string> = []
+      while (!trial.isOver && trial.at < 60_000) {
+        const lines = trial.wait(50)
+        done.push(...lines)
+        if (lines.some((line) => line.startsWith("subscribe")))
+          done.push(...trial.hear(ended(trial.subscriptions, gone)))
+        done.push(...trial.hear(answer("reconnect", notFound), unknown))
+      }
+      assert.match(done.at(-2) ?? "", /^fail SESSION_LOST/)
+      assert.isAtMost(trial.at, 16_000)
+      assert.isAtMost(trial.subscriptions, 8)
+    })
+
+    for (const [what, given] of [
+      ["the runtime does not answer", unanswered("UNAVAILABLE")],
+      ["the circuit is open", unanswered("CIRCUIT_BREAKER_OPEN")],
+      ["the runtime knows it again", [answer("ended", session("OPEN", 0))]],
+      ["the watch announces it", [state(session("OPEN", 0)), unanswered("UNAVAILABLE")[0]]],
+      ["its stream delivers something", [frames(1, "m1"), unanswered("UNAVAILABLE")[0]]]
+    ] as const) {
+      it(`is counted anew when ${what}`, () => {
+        const trial = forgotten()
+        trial.wait(7_500)
+        trial.hear(unknown)
+        trial.wait(5_000)
+        trial.hear(check, ...given)
+        trial.hear(check, unknown)
+        for (let waited = 0; waited < 14_000; waited += 500) {
+          assert.notInclude(trial.wait(500).join(), "fail")
+          trial.hear(check, unknown)
+          assert.isFalse(trial.isOver)
+        }
+        trial.wait(1_000)
+        trial.hear(check, unknown)
+        assert.isTrue(trial.isOver)
+      })
+    }
+
+    it("is never lost when the setting says so", () => {
+      const trial = forgotten(following({}, { sessionLostAfterMs: Number.POSITIVE_INFINITY }))
+      for (let minute = 0; minute < 9; minute++) {
+        trial.wait(60_000)
+        assert.deepStrictEqual(trial.hear(unknown), [])
+      }
+    })
+
+    it("was resolved when its Commitment is stored", () => {
+      const trial = following()
+      trial.hear(frames(1, "m1", "m2=Commitment"))
+      forgotten(trial)
+      trial.wait(7_500)
+      trial.hear(unknown)
+      trial.wait(7_500)
+      assert.deepStrictEqual(trial.hear(unknown), ["end RESOLVED", "finish"])
+      assert.strictEqual(trial.status, "completed")
+    })
+
+    it("is lost when it is suspended", () => {
+      const trial = forgotten(suspended())
+      trial.wait(7_500)
+      trial.hear(unknown)
+      trial.wait(7_500)
+      assert.deepStrictEqual(trial.hear(unknown), lost(15_000))
     })
   })
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { answer, ended, failure, following, frames, session, state, Trial } from "./support/Trial.ts"
+import { RuntimeError } from "@runplane/runtime"
+import { answer, ended, failure, following, frames, SESSION, session, state, Trial } from "./support/Trial.ts"
 
 const unknown = answer("ended", failure("UNAVAILABLE"))
 
@@ -70,6 +71,84 @@ describe("the stream of a bound run", () => {
     }
     assert.deepStrictEqual(trial.hear(frames(4, "!OTHER", "m1")), ["store error m1 after 0"])
     assert.deepStrictEqual(trial.hear(frames(4, "!INTERNAL")), ["store error after 1"])
+  })
+
+  describe("that ends at a message that is too large", () => {
+    const TEXT = "a message of 70000 bytes is larger than the 65536 bytes of RUNTIME_MAX_RECEIVE_MESSAGE_BYTES"
+    const tooLarge = (messageId: string | undefined, sessionId = SESSION) => {
+      const about = { macpVersion: "1.0", mode: "macp.mode.decision.v1", sender: "agent://a", timestampUnixMs: 0 }
+      const envelope = messageId && { ...about, messageId, messageType: "Vote", sessionId, payload: new Uint8Array() }
+      const oversized = { bytes: 70_000, envelope: envelope || undefined }
+      return new RuntimeError({ reason: "RESOURCE_EXHAUSTED", message: TEXT, method: "StreamSession", oversized })
+    }
+    /** The stream ends that way, and the pause is over. */
+    const endsAgain = (trial: Trial, error: RuntimeError, pauseMs: number) => [
+      ...trial.hear(ended(trial.subscriptions, error), unknown),
+      ...trial.wait(pauseMs - 1),
+      "then",
+      ...trial.wait(1)
+    ]
+    const reopened = (subscription: number, after: number) => [
+      "then",
+      `reconnecting: ${TEXT}`,
+      `subscribe ${subscription} after ${after}`
+    ]
+
+    it("stores it without its payload at the third time, and begins behind it", () => {
+      const trial = following()
+      trial.hear(frames(1, "m1"))
+      assert.deepStrictEqual(endsAgain(trial, tooLarge("m2"), 250), ["ask ended", ...reopened(2, 1)])
+      assert.deepStrictEqual(endsAgain(trial, tooLarge("m2"), 500), ["ask ended", ...reopened(3, 1)])
+      const third = endsAgain(trial, tooLarge("m2"), 250)
+      assert.deepStrictEqual(third, ["store m2 after 1", "ask ended", ...reopened(4, 2)])
+      assert.match(trial.withheld.get("m2") ?? "", /^a message of 70000 bytes is larger than .* RUNTIME_MAX_RECEIVE/)
+      assert.deepStrictEqual(trial.hear(frames(4, "m3=Commitment")), ["store m3 after 2"])
+    })
+
+    it("stores the next one at once when nothing has come between", () => {
+      const trial = following()
+      for (const pause of [250, 500, 250]) endsAgain(trial, tooLarge("m1"), pause)
+      const next = endsAgain(trial, tooLarge("m2"), 250)
+      assert.deepStrictEqual(next, ["store m2 after 1", "ask ended", ...reopened(5, 2)])
+      trial.hear(frames(5, "m3"))
+      assert.deepStrictEqual(endsAgain(trial, tooLarge("m4"), 250), ["ask ended", ...reopened(6, 3)])
+    })
+
+    it("pauses longer each time when the log has it already", () => {
+      const trial = following({}, { streamMaxRetries: 99 })
+      for (const pause of [250, 500, 250]) endsAgain(trial, tooLarge("m1"), pause)
+      for (const pause of [500, 1_000, 2_000, 4_000]) {
+        assert.include(endsAgain(trial, tooLarge("m1"), pause).at(-1), `subscribe ${trial.subscriptions} after `)
+      }
+    })
+
+    it("pauses longer each time when its first bytes do not tell the envelope, or name another session", () => {
+      for (const error of [tooLarge(undefined), tooLarge("m1", "another")]) {
+        const trial = following({}, { streamMaxRetries: 99 })
+        for (const pause of [250, 500, 1_000, 2_000, 4_000]) {
+          assert.strictEqual(endsAgain(trial, error, pause).at(-1), `subscribe ${trial.subscriptions} after 0`)
+        }
+      }
+    })
+  })
+
+  it("pauses longer each time although the runtime knows the session, until a stream lasts", () => {
+    const trial = following({}, { streamMaxRetries: 1 })
+    const broken = failure("INTERNAL", "broken")
+    /** Milliseconds until the next subscription. */
+    const pauseAfterEnd = () => {
+      const { at, subscriptions } = trial
+      trial.hear(ended(subscriptions, broken), unknown)
+      while (trial.subscriptions === subscriptions) {
+        const done = trial.wait(50)
+        if (done.includes("ask ended")) trial.hear(unknown)
+        if (done.includes("ask reconnect")) trial.hear(answer("reconnect", session("OPEN", 0)))
+      }
+      return trial.at - at
+    }
+    assert.deepStrictEqual([1, 2, 3, 4, 5].map(pauseAfterEnd), [250, 250, 500, 1_000, 2_000])
+    for (let second = 0; second < 31; second++) if (trial.wait(1_000).includes("ask ended")) trial.hear(unknown)
+    assert.deepStrictEqual([1, 2, 3].map(pauseAfterEnd), [250, 250, 500])
   })
 
   describe("after the last attempt", () => {

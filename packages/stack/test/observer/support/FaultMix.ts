@@ -12,10 +12,11 @@ export interface Trouble {
   readonly compacts?: true
   /**
    * Absent: the log equals the history. `late`: it holds the whole history, but dropped envelopes come behind those
-   * that were delivered before it was noticed. The others name what the runtime never delivers: the log is the history
-   * without that, and the run is marked with a gap where that makes a difference.
+   * that were delivered before it was noticed. `payloads`: it holds the whole history, but oversized envelopes without
+   * their payloads. The others name what the runtime never delivers: the log is the history without that. The run is
+   * marked with a gap where that makes a difference.
    */
-  readonly loses?: "late" | "one type" | "the rest" | "anything"
+  readonly loses?: "late" | "payloads" | "one type" | "the rest" | "anything"
 }
 
 /** Statuses that end a stream without ending the observation. */
@@ -78,8 +79,9 @@ const KINDS = {
   },
   oversize: {
     name: "oversize",
+    // An envelope that is too large three times in a row is stored without its payload.
     faults: (sessionId, dice) => [
-      { kind: "oversize", sessionId, bytes: MAX_FRAME_BYTES + dice.from(1, 5_000), times: dice.from(1, 3) }
+      { kind: "oversize", sessionId, bytes: MAX_FRAME_BYTES + dice.from(1, 5_000), times: dice.from(1, 2) }
     ]
   },
   "resolve early": {
@@ -111,7 +113,7 @@ const LASTING = {
   },
   "oversize a type": {
     name: "oversize a type",
-    loses: "the rest",
+    loses: "payloads",
     faults: (sessionId, dice) => [
       { kind: "oversize", sessionId, bytes: MAX_FRAME_BYTES, messageType: dice.oneOf(TYPES) }
     ]

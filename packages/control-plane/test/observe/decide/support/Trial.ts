@@ -151,6 +151,8 @@ export class Trial {
   annotations: ReadonlyArray<string> = []
   readonly #messageIds = new Set<string>()
   committed = false
+  /** Why stored messages have no payload, by their ids. */
+  readonly withheld = new Map<string, string>()
   /** What the log says to the next append of frames instead of storing them. */
   refusal: Happening | undefined
   deleted = false
@@ -295,11 +297,10 @@ export class Trial {
     if (refusal !== undefined) return refusal
     if (this.deleted) return { _tag: "RunDeleted" }
     if (cursor !== this.cursor) return { _tag: "CursorLost", reason: `${this.cursor}, not ${cursor}` }
-    for (const {
-      frame: { ...item }
-    } of stored) {
+    for (const { frame: item, withheld } of stored) {
       if (item.kind !== "stream-envelope" || this.#messageIds.has(item.envelope.messageId)) continue
       this.#messageIds.add(item.envelope.messageId)
+      if (withheld !== undefined) this.withheld.set(item.envelope.messageId, withheld)
       this.committed ||= item.envelope.messageType === "Commitment"
       this.cursor += 1
     }

@@ -28,6 +28,14 @@ export {
 } from "./ControlPlaneEvents.ts"
 export * from "./Enrichment.ts"
 export {
+  type Altered,
+  isExactNumber,
+  type JsonFault,
+  jsonFault,
+  jsonFaultText,
+  parseExactJson
+} from "./ExactJson.ts"
+export {
   CanonicalEvent,
   decodeEvent,
   decodeEventText,

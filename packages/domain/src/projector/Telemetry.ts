@@ -1,4 +1,5 @@
 import type { EventData, EventOf, KnownEvent, UnknownEvent } from "../events/CanonicalEvent.ts"
+import { sumUsd } from "../Money.ts"
 import {
   type LlmCall,
   MAX_LINKED_ARTIFACTS,
@@ -142,7 +143,7 @@ export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["
       promptTokens: totals.promptTokens + promptTokens,
       completionTokens: totals.completionTokens + completionTokens,
       totalTokens: totals.totalTokens + totalTokens,
-      estimatedCostUsd: totals.estimatedCostUsd + estimatedCostUsd
+      estimatedCostUsd: sumUsd([totals.estimatedCostUsd, estimatedCostUsd])
     }
   }
 }

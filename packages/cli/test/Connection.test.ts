@@ -63,10 +63,25 @@ describe("an input", () => {
     ["a=b=c", ["a", "b=c"]],
     ['standby={"warm":false}', ["standby", { warm: false }]],
     ["empty=", ["empty", ""]],
-    ["=x", undefined],
-    ["nothing", undefined]
+    ['account="653247040368672769"', ["account", "653247040368672769"]]
   ] as const) {
-    it(`${text} is ${JSON.stringify(expected)}`, () => assert.deepStrictEqual(parseInput(text), expected))
+    it.effect(`${text} is ${JSON.stringify(expected)}`, () =>
+      Effect.map(parseInput(text), (read) => assert.deepStrictEqual(read, expected))
+    )
+  }
+
+  for (const [text, why] of [
+    ["=x", "--input =x is not of the form name=value"],
+    ["nothing", "--input nothing is not of the form name=value"],
+    [
+      "account=653247040368672769",
+      "--input account: the value must not be 653247040368672769: a double cannot hold it"
+    ],
+    ['account={"a":1,"a":2}', "--input account: a must not be given twice"]
+  ] as const) {
+    it.effect(`${text} is refused`, () =>
+      Effect.map(Effect.flip(parseInput(text)), (failure) => assert.include(failure.message, why))
+    )
   }
 })
 

@@ -42,8 +42,9 @@ export const cleanNumber = (value: number, fallback = 0): number =>
 
 /**
  * Rebuilds a value of unknown origin as JSON that round-trips through text: clean strings and keys, finite numbers
- * (others become null), no undefined members, at most `MAX_JSON_DEPTH` levels (deeper ones become null), and no
- * `__proto__` key, which an assignment somewhere later would take for the prototype.
+ * (others become null; a `bigint` that a double cannot hold becomes text), no undefined members, at most
+ * `MAX_JSON_DEPTH` levels (deeper ones become null), and no `__proto__` key, which an assignment somewhere later would
+ * take for the prototype.
  */
 export const cleanJson = (value: unknown, depth = 0): Schema.Json => {
   switch (typeof value) {
@@ -52,7 +53,7 @@ export const cleanJson = (value: unknown, depth = 0): Schema.Json => {
     case "number":
       return Number.isFinite(value) ? cleanNumber(value) : null
     case "bigint":
-      return cleanNumber(Number(value))
+      return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
     case "boolean":
       return value
     case "object":

@@ -1,11 +1,11 @@
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import { cleanNumber, cleanObject, cleanText, isDeeperThan, MAX_JSON_DEPTH } from "./CleanJson.ts"
+import type * as Schema from "effect/Schema"
+import { cleanNumber, cleanText, isDeeperThan, MAX_JSON_DEPTH } from "./CleanJson.ts"
 import { draftEvent, type EventDraft } from "./events/CanonicalEvent.ts"
 import type { CanonicalEventType } from "./events/CanonicalEventType.ts"
 import type { DraftHead } from "./events/EventType.ts"
 import type { EventSource, SubjectKind } from "./events/RecordedEvent.ts"
 import type { JsonObject } from "./PayloadDecoder.ts"
+import { parseExactObject } from "./PayloadTypes.ts"
 import type { RunStatus } from "./RunStatus.ts"
 import type { SessionSnapshot, StreamStatus } from "./RuntimeFrames.ts"
 
@@ -125,14 +125,12 @@ export const policyResolved = (ts: string, session: SessionSnapshot, policy: Des
   })
 }
 
-const decodeRules = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonObject))
-
-/** The object that the text says, or the text when it says none. */
-const readableRules = (text: string): Schema.Json =>
-  Option.match(decodeRules(text), {
-    onNone: () => cleanText(text),
-    onSome: (rules) => (isDeeperThan(rules, MAX_JSON_DEPTH - 4) ? cleanText(text) : cleanObject(rules))
-  })
+/** The object that the text says, or the text when it says none or one that cannot be recorded as it is. */
+const readableRules = (text: string): Schema.Json => {
+  const json = parseExactObject(text)
+  const isKept = json !== undefined && json.faults.listed.length === 0 && !isDeeperThan(json.object, MAX_JSON_DEPTH - 4)
+  return isKept ? json.object : cleanText(text)
+}
 
 /** A state of the session, either known by itself (after binding, from WatchSessions) or with the whole snapshot. */
 export const sessionStateChanged = (

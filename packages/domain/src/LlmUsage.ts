@@ -50,11 +50,16 @@ export const extractLlmUsage = (messageType: string, payload: JsonObject): LlmUs
  */
 export const signalDataOf = (payload: JsonObject): JsonObject | undefined => {
   const data = payload["data"]
-  if (isJsonObject(data)) return data
+  return isJsonObject(data) ? data : parseJsonObject(signalDataText(payload))
+}
+
+/** The text of the JSON object that `signalDataOf` parses; undefined where it parses none. */
+export const signalDataText = (payload: JsonObject): string | undefined => {
+  const data = payload["data"]
   if (typeof data !== "string" || data === "") return undefined
-  if (data.startsWith("{")) return parseJsonObject(data)
+  if (data.startsWith("{")) return data
   const bytes = Base64.decode(data)
-  return Result.isSuccess(bytes) ? parseJsonObject(textOf(bytes.success)) : undefined
+  return Result.isSuccess(bytes) ? textOf(bytes.success) : undefined
 }
 
 const llmCallOf = (object: JsonObject) => objectAt(object, "llmCall", "llm_call")

@@ -1,5 +1,6 @@
 import type { CanonicalEvent, EventData } from "./events/CanonicalEvent.ts"
 import type { RunId } from "./Ids.ts"
+import { sumUsd } from "./Money.ts"
 import type { RunMetrics } from "./RunMetrics.ts"
 
 /** The counters of a run without events: every number is there and is 0. */
@@ -75,5 +76,5 @@ const tokensOf = (metrics: RunMetrics, usage: EventData<"llm.call.completed">) =
   promptTokens: metrics.promptTokens + usage.promptTokens,
   completionTokens: metrics.completionTokens + usage.completionTokens,
   totalTokens: metrics.totalTokens + usage.totalTokens,
-  estimatedCostUsd: metrics.estimatedCostUsd + (usage.estimatedCostUsd ?? 0)
+  estimatedCostUsd: sumUsd([metrics.estimatedCostUsd, usage.estimatedCostUsd ?? 0])
 })

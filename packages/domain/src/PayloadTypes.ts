@@ -1,5 +1,6 @@
 import * as Base64 from "effect/encoding/Base64"
-import { cleanObject, cleanText, isDeeperThan, MAX_JSON_DEPTH } from "./CleanJson.ts"
+import { cleanObject, cleanText } from "./CleanJson.ts"
+import { type Altered, alteredOf, faultsBelow, type JsonFaults, messageFaults, parseExactJson } from "./ExactJson.ts"
 import type { JsonObject, PayloadDecoder } from "./PayloadDecoder.ts"
 import type { RawEnvelope } from "./RuntimeFrames.ts"
 
@@ -50,6 +51,8 @@ export interface DecodedPayload {
   readonly encoding: "protobuf" | "json" | "text" | "binary"
   /** False when the payload is only carried along, as text or as bytes. */
   readonly decoded: boolean
+  /** What the payload has otherwise than its sender wrote it. */
+  readonly altered?: Altered
 }
 
 const OPENING_BRACE = 0x7b
@@ -67,14 +70,15 @@ const lossyUtf8 = new TextDecoder()
 export const decodePayload = (decode: PayloadDecoder, envelope: RawEnvelope): DecodedPayload => {
   const bytes = envelope.payload
   if (bytes[0] === OPENING_BRACE) {
-    const object = parseJsonObject(textOf(bytes))
-    if (object !== undefined) return { payload: object, encoding: "json", decoded: true }
+    const json = parseExactObject(textOf(bytes))
+    if (json !== undefined) return marked({ payload: json.object, encoding: "json", decoded: true }, json.faults)
   }
   const typeName = payloadTypeName(envelope.mode, envelope.messageType)
   if (typeName !== undefined) {
     const message = decode(typeName, bytes)
     if (message !== undefined) {
-      return { payload: cleanObject(message), payloadTypeName: typeName, encoding: "protobuf", decoded: true }
+      const payload = cleanObject(message)
+      return marked({ payload, payloadTypeName: typeName, encoding: "protobuf", decoded: true }, messageFaults(message))
     }
   }
   if (bytes.length === 0) return { payload: {}, encoding: "binary", decoded: true }
@@ -82,16 +86,33 @@ export const decodePayload = (decode: PayloadDecoder, envelope: RawEnvelope): De
   if (text === undefined) {
     return { payload: { payloadBase64: Base64.encode(bytes) }, encoding: "binary", decoded: false }
   }
-  const json = parseJson(text)
-  if (json !== undefined) return { payload: asObject(json.value), encoding: "json", decoded: true }
+  const json = parseExactJson(text)
+  if (json !== undefined) {
+    return isObject(json.value)
+      ? marked({ payload: cleanObject(json.value), encoding: "json", decoded: true }, json.faults)
+      : marked(
+          { payload: cleanObject({ json: json.value, encoding: "json" }), encoding: "json", decoded: true },
+          faultsBelow("json", json.faults)
+        )
+  }
   const payload = { text: cleanText(text), encoding: "text", payloadBase64: Base64.encode(bytes) }
   return { payload, encoding: "text", decoded: false }
 }
 
+const marked = (decoded: DecodedPayload, faults: JsonFaults): DecodedPayload => {
+  const altered = alteredOf(faults)
+  return altered === undefined ? decoded : { ...decoded, altered }
+}
+
 /** Parses JSON text that must be an object no deeper than `MAX_JSON_DEPTH`; undefined for anything else. */
-export const parseJsonObject = (text: string | undefined): JsonObject | undefined => {
-  const value = text === undefined ? undefined : parseJson(text)?.value
-  return isObject(value) ? cleanObject(value) : undefined
+export const parseJsonObject = (text: string | undefined): JsonObject | undefined => parseExactObject(text)?.object
+
+/** `parseJsonObject`, with what the object could not keep. */
+export const parseExactObject = (
+  text: string | undefined
+): { readonly object: JsonObject; readonly faults: JsonFaults } | undefined => {
+  const json = text === undefined ? undefined : parseExactJson(text)
+  return isObject(json?.value) ? { object: cleanObject(json.value), faults: json.faults } : undefined
 }
 
 /** The text of UTF-8 bytes, undefined when they are not UTF-8. */
@@ -106,17 +127,5 @@ export const textOf = (bytes: Uint8Array): string | undefined => {
 /** The text of any bytes: what is not UTF-8 reads as U+FFFD. */
 export const lossyTextOf = (bytes: Uint8Array): string => lossyUtf8.decode(bytes)
 
-const parseJson = (text: string): { readonly value: unknown } | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isDeeperThan(value, MAX_JSON_DEPTH) ? undefined : { value }
-  } catch {
-    return undefined
-  }
-}
-
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-
-const asObject = (value: unknown): JsonObject =>
-  isObject(value) ? cleanObject(value) : cleanObject({ json: value, encoding: "json" })

@@ -13,7 +13,8 @@ export interface RawEnvelope {
   readonly messageId: string
   readonly sessionId: string
   readonly sender: string
-  readonly timestampUnixMs: number
+  /** By the sender's clock; text only where a double cannot hold it. */
+  readonly timestampUnixMs: number | string
   readonly payload: Uint8Array
 }
 

@@ -1,6 +1,7 @@
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { sumUsd } from "./Money.ts"
 
 /** Price of one model, in US dollars per 1,000,000 tokens. */
 export interface ModelPrice {
@@ -68,7 +69,7 @@ export const parseTokenPricing = (json: unknown): Result.Result<TokenPricing, To
   return Result.succeed({ models: prices, aliases: new Map(Object.entries(aliases)), fallback })
 }
 
-/** Estimated cost of one call, in US dollars; a missing or unknown model costs the fallback price. */
+/** Estimated cost of one call, US dollars with nine decimals; a missing or unknown model costs the fallback price. */
 export const estimateCostUsd = (
   pricing: TokenPricing,
   model: string | undefined,
@@ -76,7 +77,7 @@ export const estimateCostUsd = (
   completionTokens: number
 ): number => {
   const price = model === undefined ? pricing.fallback : priceOf(pricing, model)
-  return (promptTokens * price.prompt + completionTokens * price.completion) / TOKENS_PER_PRICE
+  return sumUsd([(promptTokens * price.prompt + completionTokens * price.completion) / TOKENS_PER_PRICE])
 }
 
 const priceOf = (pricing: TokenPricing, model: string): ModelPrice =>

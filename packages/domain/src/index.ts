@@ -28,6 +28,14 @@ export {
 } from "./ControlPlaneEvents.ts"
 export * from "./Enrichment.ts"
 export {
+  type Altered,
+  isExactNumber,
+  type JsonFault,
+  jsonFault,
+  jsonFaultText,
+  parseExactJson
+} from "./ExactJson.ts"
+export {
   CanonicalEvent,
   decodeEvent,
   decodeEventText,
@@ -89,6 +97,7 @@ export type { RuleVerdict } from "./insight/why/Rules.ts"
 export * from "./JsonReader.ts"
 export * from "./LlmUsage.ts"
 export * from "./Metrics.ts"
+export { nanoUsd, sumUsd, usdOfNano, usdText } from "./Money.ts"
 export * from "./Normaliser.ts"
 export * from "./OutboundMessage.ts"
 export * from "./Outcome.ts"

@@ -57,6 +57,14 @@ describe("Metrics", () => {
     })
   })
 
+  it("adds up money in whole billionths", () => {
+    const calls = [0.1, 0.2, 1e-9].map((estimatedCostUsd) =>
+      derived("llm.call.completed", "Signal", "a", { ...call, estimatedCostUsd })
+    )
+    assert.strictEqual(count(...calls).estimatedCostUsd, 0.300_000_001)
+    assert.strictEqual(fold(calls).llm.totals.estimatedCostUsd, 0.300_000_001)
+  })
+
   it("measures the time between first and last event, which stands still after the run has ended", () => {
     const event = draft("tool.called", {})
     assert.deepInclude(count(event, event, event), { firstEventAt: at(1), lastEventAt: at(3), durationMs: 2000 })

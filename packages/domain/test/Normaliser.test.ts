@@ -60,6 +60,30 @@ describe("Normaliser: envelopes", () => {
     }
   })
 
+  it("marks what the payload has otherwise than its sender wrote it, in each event of the message", () => {
+    const text = '{"proposalId":"p","account":653247040368672769,"option":"a","option":"b","__proto__":{"x":1}}'
+    const { drafts, raw } = normalise(envelopeFrame("Proposal", utf8(text), { timestampUnixMs: "1764080000123456789" }))
+    const altered = { numbersAsText: ["/account"], repeatedKeys: ["/option"], droppedKeys: ["/__proto__"] }
+    const payload = { proposalId: "p", account: "653247040368672769", option: "b" }
+    assert.deepStrictEqual(only(drafts, "message.received").recorded.data["payload"], payload)
+    assert.deepStrictEqual(decodedOf(only(drafts, "proposal.created")), payload)
+    for (const type of ["message.received", "proposal.created"] as const) {
+      assert.deepStrictEqual(only(drafts, type).recorded.data["altered"], altered)
+    }
+    const { payloadBase64, timestampUnixMs } = raw.payload["envelope"] as JsonObject
+    assert.deepStrictEqual([payloadBase64, timestampUnixMs], [base64(text), "1764080000123456789"])
+  })
+
+  it("keeps the JSON of a signal as it is, and marks the model call that is read from it", () => {
+    const data = base64('{"model":"m","promptTokens":1,"prompt":{"account":12345678901234567890}}')
+    const { drafts } = normalise(envelopeFrame("Signal", proto({ signalType: "llm.call.completed", data })))
+    assert.notProperty(only(drafts, "signal.emitted").recorded.data, "altered")
+    assert.strictEqual(decodedOf(only(drafts, "signal.emitted"))["data"], data)
+    const call = only(drafts, "llm.call.completed")
+    assert.deepStrictEqual(decodedOf(call)["prompt"], { account: "12345678901234567890" })
+    assert.deepStrictEqual(call.recorded.data["altered"], { numbersAsText: ["/data/prompt/account"] })
+  })
+
   it("describes a received message with its decoded payload", () => {
     const { drafts } = normalise(envelopeFrame("Custom", json({ a: 1 })))
     assert.deepStrictEqual<object>(drafts.map(recordedDraft), [

@@ -74,11 +74,35 @@ describe("PayloadTypes", () => {
     assert.deepStrictEqual(decode("Custom", new Uint8Array()).payload, {})
   })
 
-  it("cleans strings, numbers and keys so that the result can be stored", () => {
-    const text = '{"a":"x\\u0000y\\ud800","n":1e999,"z":-0,"__proto__":{"polluted":true},"k\\u0000":1}'
-    const { payload } = decode("Custom", utf8(text))
-    assert.deepStrictEqual(payload, { a: "x\uFFFDy\uFFFD", n: null, z: 0, "k\uFFFD": 1 })
-    assert.strictEqual(JSON.stringify(payload), '{"a":"x\uFFFDy\uFFFD","n":null,"z":0,"k\uFFFD":1}')
+  it("cleans strings, numbers and keys so that the result can be stored, and marks what it changes", () => {
+    const text = '{"a":"x\\u0000y\\ud800","n":1e999,"z":-0,"__proto__":{"polluted":true},"k\\u0000":1,"z":-0}'
+    const { altered, payload } = decode("Custom", utf8(text))
+    assert.deepStrictEqual(payload, { a: "x\uFFFDy\uFFFD", n: "1e999", z: 0, "k\uFFFD": 1 })
+    assert.strictEqual(JSON.stringify(payload), '{"a":"x\uFFFDy\uFFFD","n":"1e999","z":0,"k\uFFFD":1}')
+    assert.deepStrictEqual(altered, { numbersAsText: ["/n"], repeatedKeys: ["/z"], droppedKeys: ["/__proto__"] })
+  })
+
+  it("keeps integers beyond 2^53 as text, of JSON and of protobuf", () => {
+    const text = "12345678901234567890"
+    assert.deepStrictEqual(decode("Custom", utf8(`[1,${text}]`)), {
+      payload: { json: [1, text], encoding: "json" },
+      encoding: "json",
+      decoded: true,
+      altered: { numbersAsText: ["/json/1"] }
+    })
+    const decoder = () => ({ ttlMs: 1, map: Object.fromEntries([["__proto__", "x"]]), deadlineUnixMs: 2n ** 63n - 1n })
+    assert.deepStrictEqual(decodePayload(decoder, envelope("Vote", Uint8Array.of(0x30))), {
+      payload: { ttlMs: 1, map: {}, deadlineUnixMs: "9223372036854775807" },
+      payloadTypeName: "macp.modes.decision.v1.VotePayload",
+      encoding: "protobuf",
+      decoded: true,
+      altered: { numbersAsText: ["/deadlineUnixMs"], droppedKeys: ["/map/__proto__"] }
+    })
+  })
+
+  it("bounds the mark: pointers are cut, further ones are counted", () => {
+    const { altered } = decode("Custom", utf8(`{"~/${"k".repeat(300)}":[${"1e400,".repeat(30)}1]}`))
+    assert.deepStrictEqual(altered, { numbersAsText: [`/~0~1${"k".repeat(251)}...`], more: 10 })
   })
 
   it("treats JSON that nests too deep as text", () => {

@@ -1,7 +1,6 @@
 import { createRegistry, type DescField, fromBinary } from "@bufbuild/protobuf"
 import { isReflectMessage, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect"
-import type { JsonObject, PayloadDecoder } from "@runplane/domain"
-import type * as Schema from "effect/Schema"
+import type { DecodedFields, PayloadDecoder } from "@runplane/domain"
 import { file_macp_modes_decision_v1_decision } from "./gen/macp/modes/decision/v1/decision_pb.ts"
 import { file_macp_modes_handoff_v1_handoff } from "./gen/macp/modes/handoff/v1/handoff_pb.ts"
 import { file_macp_modes_multi_round_v1_multi_round } from "./gen/macp/modes/multi_round/v1/multi_round_pb.ts"
@@ -30,7 +29,7 @@ const READ_OPTIONS = { readUnknownFields: false }
 
 /**
  * Decodes protobuf payload bytes by type name into plain JSON: camelCase keys, bytes as base64, 64-bit integers as
- * numbers, enums by value name, non-finite numbers as text.
+ * numbers, or as `bigint` where a double cannot hold them, enums by value name, non-finite numbers as text.
  *
  * A field that is not on the wire is not in the result: proto3 does not encode `false`, `0` and empty values, and a
  * reader must be able to tell "not stated" from a stated value (an absent `outcomePositive` is inferred, never taken
@@ -47,15 +46,15 @@ export const decodePayload: PayloadDecoder = (typeName, bytes) => {
   }
 }
 
-const messageToJson = (message: ReflectMessage): JsonObject => {
-  const json: { [key: string]: Schema.Json } = {}
+const messageToJson = (message: ReflectMessage): DecodedFields => {
+  const json: { [key: string]: unknown } = {}
   for (const field of message.fields) {
     if (message.isSet(field)) json[field.jsonName] = fieldToJson(message, field)
   }
   return json
 }
 
-const fieldToJson = (message: ReflectMessage, field: DescField): Schema.Json => {
+const fieldToJson = (message: ReflectMessage, field: DescField): unknown => {
   switch (field.fieldKind) {
     case "enum":
       return field.enum.value[message.get(field)]?.name ?? message.get(field)
@@ -69,13 +68,13 @@ const fieldToJson = (message: ReflectMessage, field: DescField): Schema.Json => 
   }
 }
 
-const valueToJson = (value: unknown): Schema.Json => {
+const valueToJson = (value: unknown): unknown => {
   switch (typeof value) {
     case "string":
     case "boolean":
       return value
     case "bigint":
-      return Number(value)
+      return Number.isSafeInteger(Number(value)) ? Number(value) : value
     case "number":
       return Number.isFinite(value) ? value : String(value)
     default:

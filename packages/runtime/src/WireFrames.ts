@@ -18,8 +18,8 @@ import type { Ack, Envelope, MACPError } from "./gen/macp/v1/envelope_pb.ts"
 import { SessionState } from "./gen/macp/v1/envelope_pb.ts"
 
 /**
- * Generated messages to the plain values of `@runplane/domain`. 64-bit integers become numbers: all of them are
- * milliseconds or counters far below 2^53.
+ * Generated messages to the plain values of `@runplane/domain`. 64-bit integers of the runtime become numbers: all of
+ * them are milliseconds or counters far below 2^53. The time of an envelope is its sender's, and may be anything.
  */
 
 export const envelopeFromWire = (envelope: Envelope): RawEnvelope => ({
@@ -29,7 +29,9 @@ export const envelopeFromWire = (envelope: Envelope): RawEnvelope => ({
   messageId: envelope.messageId,
   sessionId: envelope.sessionId,
   sender: envelope.sender,
-  timestampUnixMs: Number(envelope.timestampUnixMs),
+  timestampUnixMs: Number.isSafeInteger(Number(envelope.timestampUnixMs))
+    ? Number(envelope.timestampUnixMs)
+    : String(envelope.timestampUnixMs),
   payload: envelope.payload
 })
 

@@ -68,6 +68,14 @@ describe("decodePayload", () => {
     })
   })
 
+  it("leaves an integer that a double cannot hold as it is", () => {
+    const start = { ttlMs: 9_007_199_254_740_991n, maxSuspendMs: 9_223_372_036_854_775_807n }
+    assert.deepStrictEqual(decode(SessionStartPayloadSchema, start), {
+      ttlMs: 9_007_199_254_740_991,
+      maxSuspendMs: 9_223_372_036_854_775_807n
+    })
+  })
+
   it("keeps a map entry whose key is a name of the object prototype", () => {
     const decoded = decodePayload(
       "macp.v1.SessionStartPayload",
@@ -93,7 +101,7 @@ describe("decodePayload", () => {
     { typeName: Schema.Literals(typeNames), bytes: anyBytes },
     ({ bytes, typeName }) => {
       const decoded = decodePayload(typeName, bytes)
-      const text = JSON.stringify(decoded)
+      const text = JSON.stringify(decoded, (_, value) => (typeof value === "bigint" ? String(value) : value))
       assert.strictEqual(text && JSON.stringify(JSON.parse(text)), text)
     }
   )

@@ -19,7 +19,7 @@ export const crossRunEventsQuery = querySchema({
   runId: optional(uuid("Only the events of this run", "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10")),
   scenarioRef: optional(
     Field.text(
-      "Only runs whose sourceRef equals this, or whose metadata.scenarioRef contains it, case ignored",
+      "Only runs whose sourceRef equals this exactly, or whose metadata.scenarioRef contains it, case ignored",
       "incident/region-failover@1.0.0"
     )
   ),

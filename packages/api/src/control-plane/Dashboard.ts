@@ -22,6 +22,7 @@ export const DashboardKpis = Schema.Struct({
   totalSignals: Field.integer("Signals emitted in the window"),
   totalTokens: Field.number("Tokens of all LLM calls of the runs"),
   totalCostUsd: Field.number("Estimated cost of these, US dollars with two decimals"),
+  totalCostUsdExact: optional(Field.number("The same with all decimals, nine at most")),
   avgDurationMs: Schema.NullOr(Schema.Int).annotate({
     description: "Mean duration of completed runs, milliseconds; null when there is none"
   }),

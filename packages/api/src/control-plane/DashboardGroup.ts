@@ -22,7 +22,7 @@ export const dashboardQuery = querySchema({
   to: optional(isoDate("End, exclusive; only together with from, now unless said", "2026-07-02")),
   scenarioRef: optional(
     Field.text(
-      "Runs whose sourceRef equals this, or whose metadata.scenarioRef does, case ignored",
+      "Runs whose sourceRef equals this exactly, or whose whole metadata.scenarioRef does, case ignored",
       "incident/region-failover@1.0.0"
     )
   ),

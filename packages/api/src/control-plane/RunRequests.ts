@@ -79,7 +79,7 @@ export const runListQuery = querySchema({
   ),
   environment: optional(Field.text("Runs whose metadata.environment equals this", "staging")),
   scenarioRef: optional(
-    Field.text("Runs whose metadata.scenarioRef or sourceRef contains this, case ignored", "incident/")
+    Field.text("Runs whose metadata.scenarioRef or sourceRef contains this; case is ignored", "incident/")
   ),
   search: optional(
     Field.text("Runs that have this in id, a tag, scenario, environment, sourceRef or policy; case ignored", "failover")

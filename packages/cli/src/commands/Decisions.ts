@@ -1,4 +1,5 @@
 import type { DecisionForecast, DecisionWhy, RunDivergence, WhatIfAnswer, WhatIfRequest } from "@runplane/api"
+import { usdText } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -52,7 +53,7 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
       ? []
       : [["Settled", `${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`] as const]),
     ["Policy", `${policyVersion || "unknown"} (${policySource})`],
-    ["Cost", `${cost.totalTokens} tokens, $${cost.costUsd.toFixed(4)}`]
+    ["Cost", `${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}`]
   ])
   yield* printSections([
     ["What was missing", missing],

@@ -1,3 +1,4 @@
+import { jsonFault, jsonFaultText } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
@@ -11,6 +12,10 @@ const MOST_BYTES = 16 * 1024 * 1024
 /** A JSON document of a file, or of standard input for `-`. */
 export const readJson = Effect.fnUntraced(function* (file: string) {
   const text = yield* file === "-" ? fromStdin : fromFile(file)
+  const fault = jsonFault(text)
+  if (fault !== undefined) {
+    return yield* usageProblem(`${file === "-" ? "standard input" : file}: ${jsonFaultText(fault)}`)
+  }
   return yield* Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))(text).pipe(
     Effect.mapError(() => usageProblem(`${file === "-" ? "standard input" : file} is not JSON`))
   )
@@ -43,11 +48,13 @@ const fromStdin = Effect.gen(function* () {
   )
 })
 
-/** `key=value`: JSON where the value is JSON, else its text. */
-export const parseInput = (text: string): readonly [string, Schema.Json] | undefined => {
+/** `key=value`: JSON where the value is JSON, else its text. JSON that would not be read as it is written fails. */
+export const parseInput = Effect.fnUntraced(function* (text: string) {
   const at = text.indexOf("=")
-  if (at < 1) return undefined
-  const value = text.slice(at + 1)
+  if (at < 1) return yield* usageProblem(`--input ${text} is not of the form name=value`)
+  const [name, value] = [text.slice(0, at), text.slice(at + 1)]
+  const fault = jsonFault(value)
+  if (fault !== undefined) return yield* usageProblem(`--input ${name}: ${jsonFaultText(fault)}, as in ${name}='"..."'`)
   const parsed = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))(value)
-  return [text.slice(0, at), parsed._tag === "Some" ? parsed.value : value]
-}
+  return [name, parsed._tag === "Some" ? parsed.value : value] as const
+})

@@ -4,8 +4,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Schema from "effect/Schema"
-import { failed, usageProblem } from "../CliFailure.ts"
+import { failed } from "../CliFailure.ts"
 import { withControlPlane, withLauncher } from "../Connection.ts"
 import { output, printedAsJson, printFacts } from "../Output.ts"
 import { parseInput } from "./Input.ts"
@@ -27,12 +26,7 @@ export const launch = Command.make(
   },
   ({ input, scenario, tag, template, watch }) =>
     Effect.gen(function* () {
-      const inputs: Record<string, Schema.Json> = {}
-      for (const text of input) {
-        const parsed = parseInput(text)
-        if (parsed === undefined) return yield* usageProblem(`--input ${text} is not of the form name=value`)
-        inputs[parsed[0]] = parsed[1]
-      }
+      const inputs = Object.fromEntries(yield* Effect.forEach(input, parseInput))
       const { format } = yield* output
       if (format === "text") yield* Console.error(`launching ${scenario}`)
       const launched = yield* withLauncher((launcher) =>

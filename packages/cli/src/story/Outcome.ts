@@ -1,4 +1,4 @@
-import type { RunMetrics, RunState, Why } from "@runplane/domain"
+import { type RunMetrics, type RunState, usdText, type Why } from "@runplane/domain"
 import { plainText } from "./PlainText.ts"
 
 /** What was told of a run from its first event to its end. */
@@ -34,7 +34,7 @@ export const describeOutcome = (
     ...pair("Settled", turningPoint(told)),
     [
       "Tokens",
-      `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usd(metrics.estimatedCostUsd)}`
+      `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usdText(metrics.estimatedCostUsd, 4)}`
     ],
     ["Events", `${amount(told?.events ?? metrics.eventCount)} in ${seconds(metrics.durationMs ?? 0)} s`]
   ]
@@ -66,6 +66,4 @@ const pair = (heading: string, text: string | undefined): ReadonlyArray<readonly
 const amount = (value: number) => value.toLocaleString("en-US")
 
 /** Fractions of a cent matter here. */
-const usd = (value: number) => `$${value.toFixed(4)}`
-
 export const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1)

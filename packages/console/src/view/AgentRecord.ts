@@ -1,4 +1,4 @@
-import type { RunState } from "@runplane/domain"
+import { type RunState, sumUsd } from "@runplane/domain"
 
 /** What a participant did in some runs. */
 export interface AgentRecord {
@@ -31,7 +31,7 @@ export const agentRecord = (participantId: string, states: ReadonlyArray<RunStat
     agreed,
     calls: calls.length,
     tokens: calls.reduce((sum, { totalTokens }) => sum + totalTokens, 0),
-    costUsd: calls.reduce((sum, { estimatedCostUsd = 0 }) => sum + estimatedCostUsd, 0),
+    costUsd: sumUsd(calls.map(({ estimatedCostUsd = 0 }) => estimatedCostUsd)),
     latencyMs: timed.length === 0 ? undefined : timed.reduce((sum, ms) => sum + ms, 0) / timed.length
   }
 }

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "@runplane/domain"
+import { cleanJson, parseExactJson, type RecordedEvent } from "@runplane/domain"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -41,11 +41,8 @@ const readText = (base64: string): Readable | undefined => {
 
 const jsonOf = (text: string): Readable | undefined => {
   if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return { form: "JSON", value: JSON.parse(text) }
-  } catch {
-    return undefined
-  }
+  const json = parseExactJson(text)
+  return json && { form: "JSON", value: cleanJson(json.value) }
 }
 
 const isPrintable = (text: string): boolean => text !== "" && !/[\u0000-\u0008\u000e-\u001f]/.test(text)

@@ -1,4 +1,4 @@
-import type { CanonicalEvent } from "@runplane/domain"
+import { type CanonicalEvent, sumUsd } from "@runplane/domain"
 
 /** A call of a language model, as an agent reported it. */
 export interface Call {
@@ -52,7 +52,7 @@ export const spendersOf = (calls: ReadonlyArray<Call>): ReadonlyArray<Spender> =
       calls: (before?.calls ?? 0) + 1,
       promptTokens: (before?.promptTokens ?? 0) + promptTokens,
       completionTokens: (before?.completionTokens ?? 0) + completionTokens,
-      costUsd: (before?.costUsd ?? 0) + costUsd
+      costUsd: sumUsd([before?.costUsd ?? 0, costUsd])
     })
   }
   return [...spenders.values()].toSorted((one, other) => other.costUsd - one.costUsd || other.calls - one.calls)

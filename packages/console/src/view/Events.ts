@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from "@runplane/domain"
-import { cut } from "./Format.ts"
+import { cut, dollars } from "./Format.ts"
 import type { Tone } from "./Status.ts"
 import { toneOfWord } from "./Story.ts"
 
@@ -102,7 +102,7 @@ const gist = (event: CanonicalEvent): string => {
       return join(event.data.action, event.data.reason)
     case "llm.call.completed": {
       const { completionTokens, estimatedCostUsd, model, promptTokens } = event.data
-      const cost = estimatedCostUsd === undefined ? undefined : `$${estimatedCostUsd}`
+      const cost = estimatedCostUsd === undefined ? undefined : dollars(estimatedCostUsd)
       return join(model, `${promptTokens} + ${completionTokens} tokens`, cost)
     }
     case "progress.reported":

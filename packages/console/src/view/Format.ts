@@ -1,3 +1,5 @@
+import { usdText } from "@runplane/domain"
+
 /** A time as people say it, and exactly. Every text of this file is made for one language and the viewer's own zone. */
 
 const SECOND = 1_000
@@ -89,8 +91,7 @@ export const compact = (value: number): string => COMPACT.format(value)
 export const dollars = (value: number): string => {
   if (value === 0) return "$0"
   if (Math.abs(value) >= 1) return `$${value.toLocaleString("en-US", { maximumFractionDigits: 2 })}`
-  const digits = Math.min(8, 1 - Math.floor(Math.log10(Math.abs(value))))
-  return `$${value.toFixed(Math.max(2, digits))}`
+  return usdText(value, 2)
 }
 
 /** A share from 0 to 1 as `88 %`. */

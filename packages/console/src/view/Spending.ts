@@ -1,4 +1,4 @@
-import { type CanonicalEvent, type EventOf, extractLlmUsage, isJsonObject, REDACTED } from "@runplane/domain"
+import { type CanonicalEvent, type EventOf, extractLlmUsage, isJsonObject, REDACTED, sumUsd } from "@runplane/domain"
 import type { Call } from "./Cost.ts"
 
 /** What was asked of a language model and what it said, as far as the agent told it. */
@@ -62,7 +62,7 @@ export const columnsOf = (calls: ReadonlyArray<Call>, most: number): ReadonlyArr
     let latencyMs: number | undefined
     for (const call of part) {
       tokens.set(call.who, (tokens.get(call.who) ?? 0) + call.totalTokens)
-      costUsd += call.costUsd ?? 0
+      costUsd = sumUsd([costUsd, call.costUsd ?? 0])
       if (call.latencyMs !== undefined) latencyMs = Math.max(latencyMs ?? 0, call.latencyMs)
     }
     const total = [...tokens.values()].reduce((sum, count) => sum + count, 0)

@@ -1,4 +1,4 @@
-import type { CanonicalEvent, EventData, KnownEvent } from "@runplane/domain"
+import { type CanonicalEvent, type EventData, type KnownEvent, sumUsd } from "@runplane/domain"
 import type { Tone } from "./Status.ts"
 
 /** What participants spent on language models before they said something. */
@@ -244,7 +244,7 @@ const tell = (teller: Teller, event: KnownEvent): void => {
       teller.spent.set(sender, {
         calls: (before?.calls ?? 0) + 1,
         tokens: (before?.tokens ?? 0) + totalTokens,
-        costUsd: (before?.costUsd ?? 0) + estimatedCostUsd,
+        costUsd: sumUsd([before?.costUsd ?? 0, estimatedCostUsd]),
         models: [...new Set([...(before?.models ?? []), ...(model === undefined ? [] : [model])])]
       })
       return

@@ -105,7 +105,7 @@ describe("the list of events", () => {
   it("counts types, and says each event in a line", () => {
     assert.deepStrictEqual(countTypes(decision)[0], ["proposal.updated", 5])
     const line = decision.find(({ type }) => type === "llm.call.completed")
-    assert.strictEqual(line && gistOf(line), "m-1 · 10 + 5 tokens · $0.001")
+    assert.strictEqual(line && gistOf(line), "m-1 · 10 + 5 tokens · $0.0010")
     assert.strictEqual(line && whoOf(line), "ana")
     const [long] = eventsOf([said("decision.finalized", "Commitment", "lead", { action: `a\n${"x".repeat(10_000)}` })])
     assert.isBelow(long === undefined ? 0 : gistOf(long).length, 300)

@@ -25,5 +25,5 @@ export const auditMeaning = (sql: PgClient.PgClient): QueryMeaning => ({
   },
   // A value a line, so that no match spans two of them.
   search: (text) =>
-    sql`strpos(lower(concat_ws(E'\n', actor, action, resource, resource_id, request_id)), lower(${text}::text)) > 0`
+    sql`strpos(fold_text(concat_ws(E'\n', actor, action, resource, resource_id, request_id)), fold_text(${text}::text)) > 0`
 })

@@ -1,4 +1,5 @@
 import type { CanonicalEvent, EventData, EventOf, KnownEvent } from "../events/CanonicalEvent.ts"
+import { sumUsd } from "../Money.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
 import { type Act, judgeActs, type Place, type RuledMode, readAct, ruledMode } from "./Act.ts"
 
@@ -194,7 +195,7 @@ const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.compl
     participantId: sender,
     calls: (so?.calls ?? 0) + 1,
     totalTokens: (so?.totalTokens ?? 0) + totalTokens,
-    costUsd: (so?.costUsd ?? 0) + estimatedCostUsd
+    costUsd: sumUsd([so?.costUsd ?? 0, estimatedCostUsd])
   })
 }
 

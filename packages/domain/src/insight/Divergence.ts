@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from "../events/CanonicalEvent.ts"
+import { sumUsd } from "../Money.ts"
 import { type Step, stepReader } from "./Steps.ts"
 
 interface Spot {
@@ -104,7 +105,7 @@ const outcomeOf = (positive: boolean | null): Outcome =>
   positive === null ? "unstated" : positive ? "positive" : "negative"
 
 const spentAfter = ({ spendings }: Course, { index }: Spot): number =>
-  spendings.reduce((total, spending) => (spending.index > index ? total + spending.costUsd : total), 0)
+  sumUsd(spendings.filter((spending) => spending.index > index).map(({ costUsd }) => costUsd))
 
 interface Difference {
   readonly left: Step | undefined

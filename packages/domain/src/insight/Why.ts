@@ -1,3 +1,4 @@
+import { sumUsd } from "../Money.ts"
 import type { RuleRefusal } from "../policies/RuleRefusal.ts"
 import { type Act, counting, type Place } from "./Act.ts"
 import type { Commitment, Deliberation, Spending } from "./Deliberation.ts"
@@ -121,7 +122,7 @@ const outcomeOf = ({ action, by, positive, reason, seq }: Commitment): NonNullab
 
 const costOf = (byParticipant: ReadonlyArray<Spending>) => ({
   totalTokens: byParticipant.reduce((total, { totalTokens }) => total + totalTokens, 0),
-  costUsd: byParticipant.reduce((total, { costUsd }) => total + costUsd, 0),
+  costUsd: sumUsd(byParticipant.map(({ costUsd }) => costUsd)),
   byParticipant
 })
 

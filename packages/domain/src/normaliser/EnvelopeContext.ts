@@ -1,4 +1,5 @@
 import { cleanText } from "../CleanJson.ts"
+import type { Altered } from "../ExactJson.ts"
 import type { DraftHead } from "../events/EventType.ts"
 import type { EventSource, SubjectKind } from "../events/RecordedEvent.ts"
 import { textAt } from "../JsonReader.ts"
@@ -23,6 +24,8 @@ export interface EnvelopeContext {
   readonly ambient: boolean
   readonly payload: JsonObject
   readonly payloadTypeName: string | undefined
+  /** What the payload has otherwise than its sender wrote it. */
+  readonly altered: Altered | undefined
 }
 
 export const makeEnvelopeContext = (
@@ -43,7 +46,8 @@ export const makeEnvelopeContext = (
   sender: cleanText(envelope.sender),
   ambient,
   payload,
-  payloadTypeName: decoded.payloadTypeName
+  payloadTypeName: decoded.payloadTypeName,
+  altered: decoded.altered
 })
 
 export const runtimeSource = (rawType: string): EventSource => ({
@@ -68,8 +72,13 @@ export const derivedData = (context: EnvelopeContext, decodedPayload: JsonObject
   sender: context.sender,
   ...summaryOf(decodedPayload),
   decodedPayload,
-  ...(context.payloadTypeName !== undefined && { payloadTypeName: context.payloadTypeName })
+  ...(context.payloadTypeName !== undefined && { payloadTypeName: context.payloadTypeName }),
+  ...alteredData(context)
 })
+
+/** The mark of an event whose payload is not in all as its sender wrote it (docs/events.md#exact-numbers). */
+export const alteredData = ({ altered }: Pick<EnvelopeContext, "altered">): JsonObject =>
+  altered === undefined ? {} : { altered: { ...altered } }
 
 /** Members of a payload from which a console summarises an event; they stand at the top level of `data` as well. */
 const SUMMARY_KEYS = [

@@ -1,16 +1,17 @@
 import * as Base64 from "effect/encoding/Base64"
-import { cleanNumber, cleanText } from "../CleanJson.ts"
+import { cleanJson, cleanText } from "../CleanJson.ts"
+import { type Altered, alteredOf, faultsBelow } from "../ExactJson.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import { textAt, textsAt } from "../JsonReader.ts"
-import { extractLlmUsage, signalDataOf } from "../LlmUsage.ts"
+import { extractLlmUsage, signalDataOf, signalDataText } from "../LlmUsage.ts"
 import { type OutboundMessageDraft, outboundCategoryOf } from "../OutboundMessage.ts"
 import type { JsonObject, PayloadDecoder } from "../PayloadDecoder.ts"
-import { type DecodedPayload, decodePayload, lossyTextOf } from "../PayloadTypes.ts"
+import { type DecodedPayload, decodePayload, lossyTextOf, parseExactObject } from "../PayloadTypes.ts"
 import type { Redactor } from "../Redaction.ts"
 import type { RawEnvelope } from "../RuntimeFrames.ts"
 import { estimateCostUsd, type TokenPricing } from "../TokenPricing.ts"
 import { derivedEvent, taskProgressEvent } from "./DerivedEvents.ts"
-import { derivedData, type EnvelopeContext, headOf, makeEnvelopeContext } from "./EnvelopeContext.ts"
+import { alteredData, derivedData, type EnvelopeContext, headOf, makeEnvelopeContext } from "./EnvelopeContext.ts"
 import { type NormalisedFrame, type RawEventDraft, rawEvent } from "./NormalisedFrame.ts"
 import { denialOfSignal, REFUSAL_SIGNAL } from "./PolicyDenial.ts"
 
@@ -65,7 +66,8 @@ const receivedEvent = (context: EnvelopeContext): EventDraft =>
     messageId: context.messageId,
     sessionId: context.sessionId,
     sender: context.sender,
-    payload: context.payload
+    payload: context.payload,
+    ...alteredData(context)
   })
 
 /** A denial that only its sender was told of (docs/events.md#policy-denied). */
@@ -82,8 +84,17 @@ const llmEvent = (context: EnvelopeContext, pricing: TokenPricing): EventDraft |
   if (usage === undefined) return undefined
   const estimatedCostUsd =
     usage.estimatedCostUsd ?? estimateCostUsd(pricing, usage.model, usage.promptTokens, usage.completionTokens)
-  const { payloadTypeName: _, ...data } = derivedData(context, { ...usage, estimatedCostUsd })
+  const { payloadTypeName: _, ...data } = derivedData(
+    { ...context, altered: context.altered ?? alteredInSignal(context) },
+    { ...usage, estimatedCostUsd }
+  )
   return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), data)
+}
+
+/** The mark for usage that stood in the JSON of a signal's `data`; the signal itself keeps that JSON as it is. */
+const alteredInSignal = ({ messageType, payload }: EnvelopeContext): Altered | undefined => {
+  const json = messageType === "Signal" ? parseExactObject(signalDataText(payload)) : undefined
+  return json && alteredOf(faultsBelow("data", json.faults))
 }
 
 const acceptedMessage = (
@@ -137,7 +148,7 @@ const rawEnvelope = (
       messageId: context.messageId,
       sessionId: cleanText(envelope.sessionId),
       sender: context.sender,
-      timestampUnixMs: cleanNumber(envelope.timestampUnixMs),
+      timestampUnixMs: cleanJson(envelope.timestampUnixMs),
       payloadBase64: redacted ? redactedBase64(context.payload) : Base64.encode(envelope.payload),
       ...(redacted && { redacted })
     },

@@ -1,4 +1,5 @@
 import type { EventData, EventOf, KnownEvent, UnknownEvent } from "../events/CanonicalEvent.ts"
+import { sumUsd } from "../Money.ts"
 import { outboundChangeOf } from "../OutboundMessage.ts"
 import {
   type LlmCall,
@@ -132,7 +133,7 @@ export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["
       promptTokens: totals.promptTokens + promptTokens,
       completionTokens: totals.completionTokens + completionTokens,
       totalTokens: totals.totalTokens + totalTokens,
-      estimatedCostUsd: totals.estimatedCostUsd + estimatedCostUsd
+      estimatedCostUsd: sumUsd([totals.estimatedCostUsd, estimatedCostUsd])
     }
   }
 }

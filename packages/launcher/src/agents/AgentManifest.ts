@@ -4,6 +4,7 @@ import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isJsonObject, type Json, type JsonObject } from "../common/Json.ts"
+import { jsonFaultInFile } from "../common/JsonFaults.ts"
 
 /** `manifests/<agentRef>.json`: how an agent is started. */
 export interface AgentManifest {
@@ -84,9 +85,11 @@ export const readManifestText = Effect.fn("AgentManifest.read")(function* (agent
 
 /** Reads a manifest; on failure every complaint, as the answer AGENT_ATTACH_FAILED shows them. */
 export const parseManifest = (text: string): Result.Result<AgentManifest, ReadonlyArray<string>> =>
-  Result.flatMap(Result.try({ try: (): Json => JSON.parse(text), catch: () => ["manifest is not JSON"] }), (json) =>
-    isJsonObject(json) ? checkManifest(json) : Result.fail(["manifest is not an object"])
-  )
+  Result.flatMap(Result.try({ try: (): Json => JSON.parse(text), catch: () => ["manifest is not JSON"] }), (json) => {
+    const fault = jsonFaultInFile(text)
+    if (fault !== undefined) return Result.fail([`manifest: ${fault}`])
+    return isJsonObject(json) ? checkManifest(json) : Result.fail(["manifest is not an object"])
+  })
 
 const checkManifest = (json: JsonObject): Result.Result<AgentManifest, ReadonlyArray<string>> => {
   const problems: Array<string> = []

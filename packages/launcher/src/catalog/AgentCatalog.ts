@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { jsonFaultInFile } from "../common/JsonFaults.ts"
 import { agentNotFound, invalidConfig } from "../common/LaunchErrors.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
 import { compareTexts } from "./VersionOrder.ts"
@@ -79,6 +80,8 @@ const readProfiles = Effect.gen(function* () {
 const isProfile = (name: string) => name.endsWith(".json") && !name.startsWith(".")
 
 const decodeProfile = Effect.fnUntraced(function* (name: string, text: string) {
+  const fault = jsonFaultInFile(text)
+  if (fault !== undefined) return yield* invalidConfig(`invalid agent profile profiles/${name}: ${fault}`)
   const profile = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(AgentProfile))(text).pipe(
     Effect.mapError((error) => invalidConfig(`invalid agent profile profiles/${name}: ${error.message}`))
   )

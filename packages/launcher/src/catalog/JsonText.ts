@@ -1,17 +1,23 @@
 import * as Result from "effect/Result"
+import { jsonFaultInFile } from "../common/JsonFaults.ts"
 import { InvalidPackData } from "../common/LaunchErrors.ts"
 
-/** Parses one JSON file; `undefined` for an empty one. A complaint names the line, as those about YAML do. */
+/**
+ * Parses one JSON file; `undefined` for an empty one. What would not be read as it is written fails, too. A complaint
+ * names the line, as those about YAML do.
+ */
 export const parseJson = (text: string, file: string): Result.Result<unknown, InvalidPackData> => {
   if (text.trim() === "") return Result.succeed(undefined)
+  const invalid = (reason: string) => new InvalidPackData({ file, message: `invalid JSON in ${file}: ${reason}` })
   return Result.try({
     try: (): unknown => JSON.parse(text),
-    catch: (cause) =>
-      new InvalidPackData({
-        file,
-        message: `invalid JSON in ${file}: ${reasonOf(cause)} (line ${brokenLine(text)})`
-      })
-  })
+    catch: (cause) => invalid(`${reasonOf(cause)} (line ${brokenLine(text)})`)
+  }).pipe(
+    Result.flatMap((value) => {
+      const fault = jsonFaultInFile(text)
+      return fault === undefined ? Result.succeed(value) : Result.fail(invalid(fault))
+    })
+  )
 }
 
 /** Without the quoted text and the position, which the parser gives for some errors only. */

@@ -160,10 +160,7 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
 
 const invalid = (file: string, message: string) => new InvalidPackData({ file, message })
 
-/**
- * The YAML dialect yields only JSON scalars, except numbers too large for JSON, which become null as JSON.stringify
- * says.
- */
+/** The YAML dialect yields only JSON scalars: `parseYaml` refuses numbers that JSON does not have. */
 const scalar = (value: unknown): Json => {
   if (typeof value === "string" || typeof value === "boolean") return value
   return typeof value === "number" && Number.isFinite(value) ? value : null

@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { jsonFaultInFile } from "../common/JsonFaults.ts"
 import { oneLine } from "../common/OneLine.ts"
 import { compareTexts } from "./VersionOrder.ts"
 
@@ -31,6 +32,10 @@ export const readPolicyFiles = Effect.fn("PolicyFiles.read")(function* (director
   const files = listing.success.filter((name) => name.endsWith(".json") && !name.startsWith(".")).toSorted(compareTexts)
   return yield* Effect.forEach(files, (file) =>
     fs.readFileString(path.join(directory, file)).pipe(
+      Effect.tap((text) => {
+        const message = jsonFaultInFile(text)
+        return message === undefined ? Effect.void : Effect.fail({ message })
+      }),
       Effect.flatMap(decodeFile),
       Effect.mapError(oneLine),
       Effect.result,

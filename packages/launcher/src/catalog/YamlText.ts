@@ -1,7 +1,9 @@
+import { jsonFaultText } from "@runplane/domain"
 import * as Result from "effect/Result"
 import { defineScalarTag, EVENT_ID, JSON_SCHEMA, loadAll, mergeTag, YAMLException } from "js-yaml"
 import { InvalidPackData } from "../common/LaunchErrors.ts"
 import { eventsOf, lineAt, startOf } from "../common/LineOfPath.ts"
+import { yamlFault } from "./YamlFaults.ts"
 
 /** The argument of an `!include` tag, kept in the parsed tree until `PackFiles` replaces it by the file's content. */
 export class IncludeTag {
@@ -13,14 +15,16 @@ export class IncludeTag {
 
 /**
  * Parses one YAML file of a pack: the JSON schema (no timestamps, no yes/no booleans), anchors and aliases, merge keys,
- * plus the `!include` tag. `undefined` means "no document": an empty
- * file, only comments, or only `---`.
+ * plus the `!include` tag. `undefined` means "no document": an empty file, only comments, or only `---`. What would not
+ * be read as it is written fails.
  */
 export const parseYaml = (text: string, file: string): Result.Result<unknown, InvalidPackData> =>
   Result.try({
     try: () => {
       const documents = loadAll(text, { schema: packSchema })
       if (documents.length > 1) throw new Error("expected a single document, but found more")
+      const fault = yamlFault(text)
+      if (fault !== undefined) throw new Error(`${jsonFaultText(fault)} (line ${lineAt(text, fault.offset)})`)
       return documents[0] === "" ? undefined : documents[0]
     },
     catch: (cause) => {

@@ -21,6 +21,18 @@ describe("JSON files", () => {
     assert.strictEqual(complaint(text), `invalid JSON in f.json: ${reason} (line ${line})`)
   })
 
+  it.each<[text: string, reason: string]>([
+    [
+      '{\n"a": {"account":\n 653247040368672769}}',
+      "a.account must not be 653247040368672769: a double cannot hold it, write it as text (line 3)"
+    ],
+    ["[\n1e400]", "0 must not be 1e400: a double cannot hold it, write it as text (line 2)"],
+    ['{"a":1,\n\n"a":2}', "a must not be given twice (line 3)"],
+    ['{"a":\n{"__proto__":{}}}', "a.__proto__ must not be used as a key (line 2)"]
+  ])("say what would not be read as it is written, with its field and line (%#)", (text, reason) => {
+    assert.strictEqual(complaint(text), `invalid JSON in f.json: ${reason}`)
+  })
+
   it("may be empty", () => {
     assert.deepStrictEqual(parseJson(" \n", "f.json"), Result.succeed(undefined))
     assert.deepStrictEqual(parseJson("[1]", "f.json"), Result.succeed([1]))

@@ -47,6 +47,46 @@ describe("YAML dialect", () => {
     Effect.map(Effect.flip(readText(text)), (error) => assert.strictEqual(error.message, message))
   )
 
+  it.effect.each([
+    ["a: 1\nlist:\n  - x\n  - to: { account: 653247040368672769 }", "list.1.to.account", "653247040368672769", 4],
+    ["a: -12345678901234567890", "a", "-12345678901234567890", 1],
+    ["12345678901234567890: x", "12345678901234567890", "12345678901234567890", 1],
+    ["a: &big 12345678901234567890\nb: *big", "a", "12345678901234567890", 1],
+    ["a:\n  b: 1e400", "a.b", "1e400", 2],
+    ["a: 1.e999", "a", "1.e999", 1],
+    ["a: !!float .inf", "a", ".inf", 1],
+    ["a: !!int 0xFFFFFFFFFFFFFFFFF", "a", "0xFFFFFFFFFFFFFFFFF", 1],
+    ["[[{ x: 1 }, 9007199254740993]]", "0.1", "9007199254740993", 1]
+  ] as const)(
+    "refuses a number that a double cannot hold, with its field and line: %j",
+    ([text, field, literal, line]) =>
+      Effect.map(Effect.flip(readText(text)), (error) =>
+        assert.strictEqual(
+          error.message,
+          `invalid YAML in a/root.yaml: ${field} must not be ${literal}: a double cannot hold it, write it as text (line ${line})`
+        )
+      )
+  )
+
+  it.effect.each(["a:\n  - __proto__: { x: 1 }", 'a:\n  - { "__pr\\u006fto__": 1 }'])(
+    "refuses the key __proto__: %j",
+    (text) =>
+      Effect.map(Effect.flip(readText(text)), (error) =>
+        assert.strictEqual(
+          error.message,
+          "invalid YAML in a/root.yaml: a.0.__proto__ must not be used as a key (line 2)"
+        )
+      )
+  )
+
+  it.effect("keeps such numbers as texts, and such texts that are no keys", () => {
+    const text = `a: "12345678901234567890"\nb: !!str 1e400\nc: 9007199254740991\nd: |\n  12345678901234567890\ne: __proto__`
+    const [a, c] = ["12345678901234567890", 9_007_199_254_740_991]
+    return Effect.map(readText(text), (value) =>
+      assert.deepStrictEqual(value, { a, b: "1e400", c, d: `${a}\n`, e: "__proto__" })
+    )
+  })
+
   it.effect("refuses aliases that multiply beyond the limit", () => {
     const rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     for (let i = 1; i <= 6; i++)

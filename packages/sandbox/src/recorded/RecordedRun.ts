@@ -20,7 +20,8 @@ const RawEnvelope = Schema.Struct({
   messageId: Schema.String,
   sessionId: Schema.String,
   sender: Schema.String,
-  timestampUnixMs: Schema.Finite,
+  /** Text where a double cannot hold it. */
+  timestampUnixMs: Schema.Union([Schema.Finite, Schema.String.check(Schema.isPattern(/^-?\d{1,19}$/))]),
   payloadBase64: Schema.String,
   /** The bytes are the decoded payload as JSON, with what was removed from it. */
   redacted: Schema.optionalKey(Schema.Boolean)
@@ -160,7 +161,9 @@ const envelopeOf = (raw: typeof RawEnvelope.Type): Result.Result<Envelope, Bundl
       messageId: raw.messageId,
       sessionId: raw.sessionId,
       sender: raw.sender,
-      timestampUnixMs: BigInt(Math.trunc(raw.timestampUnixMs)),
+      timestampUnixMs: BigInt(
+        typeof raw.timestampUnixMs === "string" ? raw.timestampUnixMs : Math.trunc(raw.timestampUnixMs)
+      ),
       payload
     })
   )

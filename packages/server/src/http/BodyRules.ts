@@ -1,6 +1,9 @@
+import { jsonFault, jsonFaultText } from "@runplane/domain"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
 import * as HttpMethod from "effect/http/HttpMethod"
+import * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { EdgeForm } from "./EdgeForm.ts"
 
@@ -16,7 +19,8 @@ export const withJsonBody = (
   request: HttpServerRequest.HttpServerRequest,
   otherBodies: EdgeForm["otherBodies"]
 ): HttpServerRequest.HttpServerRequest => {
-  if (!HttpMethod.hasBody(request.method) || isJson(request.headers["content-type"])) return request
+  if (!HttpMethod.hasBody(request.method)) return request
+  if (isJson(request.headers["content-type"])) return withExactJson(request)
   if (hasContent(request) && otherBodies === "refuse") {
     // Without a type the body would pass for JSON.
     const named = request.headers["content-type"] ?? NO_TYPE
@@ -24,6 +28,24 @@ export const withJsonBody = (
   }
   const asJson = request.modify({ headers: Headers.set(request.headers, "content-type", JSON_TYPE) })
   return hasContent(request) ? withoutContent(asJson) : asJson
+}
+
+/** The cause of the parse error of a body that is JSON, and that no endpoint could read as it was sent. */
+export class InexactBody extends Data.TaggedError("InexactBody")<{ readonly message: string }> {}
+
+/** The same request, whose text fails with InexactBody where parsing it would change it (docs/http.md#bodies). */
+const withExactJson = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest => {
+  const text = Effect.suspend(() => request.text).pipe(
+    Effect.tap((json) => {
+      const fault = jsonFault(json)
+      if (fault === undefined) return Effect.void
+      const cause = new InexactBody({ message: jsonFaultText(fault) })
+      return Effect.fail(
+        new HttpServerError.HttpServerError({ reason: new HttpServerError.RequestParseError({ request, cause }) })
+      )
+    })
+  )
+  return Object.create(request, { text: { value: text } })
 }
 
 const isJson = (contentType: string | undefined) => contentType?.split(";")[0]?.trim().toLowerCase() === JSON_TYPE

@@ -14,7 +14,7 @@ import { isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { RequestSpanName } from "../traces/RequestSpanName.ts"
-import { withJsonBody } from "./BodyRules.ts"
+import { InexactBody, withJsonBody } from "./BodyRules.ts"
 import { makeCors } from "./Cors.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
 import type { EdgeForm } from "./EdgeForm.ts"
@@ -174,11 +174,10 @@ const fallback = (
       return Effect.succeed(unmatched(request.method, pathOf(request.url), form, methods))
     }
     if (error.reason._tag === "RequestParseError") {
-      return Effect.succeed(
-        error.reason.reason === "BodyTooLarge"
-          ? form.payloadTooLarge
-          : form.unreadableBody("request body is unreadable")
-      )
+      const { cause, reason } = error.reason
+      if (reason === "BodyTooLarge") return Effect.succeed(form.payloadTooLarge)
+      const text = cause instanceof InexactBody ? cause.message : "request body is unreadable"
+      return Effect.succeed(form.unreadableBody(text))
     }
   }
   return Effect.as(Effect.logError("request failed", cause), form.internal)

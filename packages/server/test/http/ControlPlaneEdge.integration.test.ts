@@ -296,6 +296,25 @@ layer(server, { excludeTestServices: true })("the control plane's edge", (it) =>
     })
   )
 
+  it.effect("refuses a body that would not be read as it was sent, and names the field", () =>
+    Effect.gen(function* () {
+      for (const [path, body, message] of [
+        [
+          "/runs",
+          '{"mode":"live","session":{"context":{"account":653247040368672769}}}',
+          "session.context.account must not be 653247040368672769: a double cannot hold it, write it as text"
+        ],
+        ["/runs", '{"a":[{"b":1e400}]}', "a.0.b must not be 1e400: a double cannot hold it, write it as text"],
+        ["/runs", '{"mode":"live","session":{},"session":{}}', "session must not be given twice"],
+        [`/runs/${RUN_ID}/cancel`, '{"__proto__":{"reason":"x"}}', "__proto__ must not be used as a key"]
+      ] as const) {
+        const answer = yield* ask(path, { method: "POST", body })
+        const error = { statusCode: 400, errorCode: "VALIDATION_ERROR", message, error: "Bad Request" }
+        assert.deepStrictEqual([answer.status, answer.json], [400, error])
+      }
+    })
+  )
+
   it.effect("refuses names of more than one line", () =>
     Effect.gen(function* () {
       const one = "must be one line without control characters"

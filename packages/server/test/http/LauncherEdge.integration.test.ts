@@ -49,6 +49,17 @@ layer(server(), { excludeTestServices: true })("the launch service's edge", (it)
     })
   )
 
+  it.effect("refuses inputs that would not be read as they were sent, and names the field", () =>
+    Effect.gen(function* () {
+      const body = '{"scenarioRef":"a/b@1.0.0","inputs":{"account":653247040368672769}}'
+      const message = "inputs.account must not be 653247040368672769: a double cannot hold it, write it as text"
+      for (const path of ["/launch/compile", "/examples/run"]) {
+        const answer = yield* ask(path, { method: "POST", body })
+        assert.deepStrictEqual([answer.status, answer.json], [400, { message, error: "Bad Request", statusCode: 400 }])
+      }
+    })
+  )
+
   it.effect("answers a body over one mebibyte with 413 in the framework's form", () =>
     Effect.gen(function* () {
       const body = JSON.stringify({ scenarioRef: "x".repeat(1_100_000), inputs: {} })

@@ -1,3 +1,4 @@
+import { isExactNumber, jsonFault, jsonFaultText } from "@runplane/domain"
 import type * as Schema from "effect/Schema"
 import { Plus, Trash2 } from "lucide-react"
 import { useEffect, useId, useState } from "react"
@@ -224,8 +225,8 @@ const Entry = ({ described, id, onChange, spec, value }: EntryProps) => {
           placeholder={spec.example}
           min={spec.min}
           max={spec.max}
-          value={typeof value === "number" ? value : ""}
-          onChange={({ target }) => onChange(target.value === "" ? undefined : Number(target.value))}
+          value={typeof value === "number" || typeof value === "string" ? value : ""}
+          onChange={({ target }) => onChange(numberOf(target.value))}
           {...described}
         />
       )
@@ -269,18 +270,26 @@ export const JsonEntry = ({ described, id, label, onChange, value }: JsonEntryPr
         value={typed}
         onChange={({ target }) => {
           setTyped(target.value)
+          const fault = jsonFault(target.value)
+          if (fault !== undefined) return setWhy(jsonFaultText(fault))
           try {
             onChange(target.value.trim() === "" ? undefined : JSON.parse(target.value))
             setWhy("")
           } catch (error) {
-            setWhy(error instanceof Error ? error.message : String(error))
+            setWhy(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
           }
         }}
         {...described}
       />
-      {why === "" ? null : <p className="text-bad">is not JSON: {why}</p>}
+      {why === "" ? null : <p className="text-bad">{why}</p>}
     </>
   )
+}
+
+/** A number that would be rounded stays text, which the service refuses with the name of the field. */
+const numberOf = (text: string): Schema.Json | undefined => {
+  if (text === "") return undefined
+  return isExactNumber(text) ? Number(text) : text
 }
 
 const sameJson = (text: string, json: string | undefined): boolean => {

@@ -99,7 +99,7 @@ const KPIS: ReadonlyArray<Kpi> = [
     id: "cost",
     title: "Cost",
     hint: "Estimated by the prices of the models",
-    value: ({ totalCostUsd }) => totalCostUsd,
+    value: ({ totalCostUsd, totalCostUsdExact = totalCostUsd }) => totalCostUsdExact,
     say: dollars,
     trend: ({ trends }) => trends.costUsd,
     search: "has:cost",

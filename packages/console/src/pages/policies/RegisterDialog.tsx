@@ -1,4 +1,4 @@
-import { policyRuleFaults } from "@runplane/domain"
+import { jsonFault, jsonFaultText, policyRuleFaults } from "@runplane/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { useMemo, useState } from "react"
@@ -37,10 +37,11 @@ export const RegisterDialog = ({ onClose }: { readonly onClose: () => void }) =>
   const [version, setVersion] = useState<"1" | "2" | "3">("3")
   const [text, setText] = useState(START)
   const rules = useMemo(() => Option.getOrUndefined(readRules(text)), [text])
-  const faults = useMemo(
-    () => (rules === undefined ? ["the rules are not a JSON object"] : policyRuleFaults(mode, rules)),
-    [rules, mode]
-  )
+  const faults = useMemo(() => {
+    const fault = jsonFault(text)
+    if (fault !== undefined) return [jsonFaultText(fault)]
+    return rules === undefined ? ["the rules are not a JSON object"] : policyRuleFaults(mode, rules)
+  }, [text, rules, mode])
   const register = useChange(
     async () => {
       const answer = await call((api) =>

@@ -3,8 +3,8 @@ import type { Comparison, Query, QueryValue } from "@runplane/domain"
 import type { Fragment } from "effect/sql/Statement"
 
 /**
- * How the values of a column are compared. `folded` ignores case, `label` is cut at `MAX_LABEL` characters, `among` is
- * a list of texts that holds the value.
+ * How the values of a column are compared. `folded` ignores case (docs/http.md#folding), `label` is cut at `MAX_LABEL`
+ * characters, `among` is a list of texts that holds the value.
  */
 export type ColumnType = "text" | "folded" | "label" | "uuid" | "numeric" | "integer" | "time" | "flag" | "among"
 
@@ -72,7 +72,7 @@ export const conditionOf = (sql: PgClient.PgClient, query: Query, meaning: Query
         return sql`${value} = ${String(wanted)}`
       case "folded":
         // The second condition follows from the first; it tells the planner that a partial index will do.
-        return sql`(lower(${value}) = lower(${String(wanted)}::text) AND ${value} IS NOT NULL)`
+        return sql`(fold_text(${value}) = fold_text(${String(wanted)}::text) AND ${value} IS NOT NULL)`
       case "label":
         return sql`${value} = left(${String(wanted)}::text, ${MAX_LABEL})`
       case "uuid":

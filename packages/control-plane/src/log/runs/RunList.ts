@@ -14,7 +14,7 @@ import { SearchBudget, type SearchTooSlow } from "../../database/search/SearchBu
 import { UnknownCursor } from "../../database/search/UnknownCursor.ts"
 import { listPage, type TextPage } from "../../edge/JsonAnswer.ts"
 import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
-import { DURATION, namesArchival, partOf, runMeaning } from "./RunSearch.ts"
+import { DURATION, isOfScenario, namesArchival, runMeaning } from "./RunSearch.ts"
 
 /** Lists of runs: filters, search, order and pages (docs/http.md#list-runs). */
 export class RunList extends Context.Service<
@@ -31,9 +31,6 @@ export class RunList extends Context.Service<
       const budget = yield* SearchBudget
       const meaning = runMeaning(sql)
 
-      const mentions = (scenarioRef: string) =>
-        sql`(r.scenario_ref ILIKE ${partOf(scenarioRef)} OR r.source_ref ILIKE ${partOf(scenarioRef)})`
-
       const matches = (query: RunListQuery, search: Query | undefined) =>
         sql.and([
           ...(query.includeArchived || (search !== undefined && namesArchival(search))
@@ -44,7 +41,7 @@ export class RunList extends Context.Service<
           ...(query.createdAfter === undefined ? [] : [sql`r.created_at > ${query.createdAfter}::timestamptz`]),
           ...(query.createdBefore === undefined ? [] : [sql`r.created_at < ${query.createdBefore}::timestamptz`]),
           ...(query.environment === undefined ? [] : [sql`r.environment = ${query.environment}`]),
-          ...(query.scenarioRef === undefined ? [] : [mentions(query.scenarioRef)]),
+          ...(query.scenarioRef === undefined ? [] : [isOfScenario(sql, query.scenarioRef)]),
           ...(query.search === undefined ? [] : [meaning.search(query.search)]),
           ...(search === undefined ? [] : [conditionOf(sql, search, meaning)])
         ])

@@ -90,7 +90,7 @@ export class RunRepository extends Context.Service<
                        SELECT t.tag FROM unnest(${tags.owner}::int[], ${tags.text}::text[])
                                     WITH ORDINALITY AS t (owner, tag, place)
                        WHERE t.owner = a.place ORDER BY t.place),
-                     a.metadata, a.search_text, a.at, a.at
+                     a.metadata, fold_text(a.search_text), a.at, a.at
               FROM asked a
               WHERE ${isInside(sql)} AND NOT EXISTS (
                 SELECT FROM runs other
@@ -135,7 +135,7 @@ export class RunRepository extends Context.Service<
                             policy_version = coalesce(${run.policyVersion ?? null}, policy_version),
                             tags = ${run.tags}::text[],
                             metadata = ((metadata::jsonb - 'source') || ${JSON.stringify(run.metadata)}::text::jsonb)::json,
-                            search_text = ${run.searchText}, updated_at = ${at}::timestamptz
+                            search_text = fold_text(${run.searchText}::text), updated_at = ${at}::timestamptz
             WHERE id = ${run.id}::uuid AND source_kind = ${DISCOVERY_SOURCE}
               AND NOT EXISTS (SELECT FROM runs other WHERE other.idempotency_key = ${run.idempotencyKey ?? null})
             RETURNING id`,

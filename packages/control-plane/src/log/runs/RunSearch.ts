@@ -4,7 +4,15 @@ import type { Fragment } from "effect/sql/Statement"
 import type { ColumnType, QueryColumn, QueryMeaning } from "../../database/search/QueryConditions.ts"
 
 /** A LIKE pattern for texts that contain this one, whose own `%`, `_` and `\` mean themselves. */
-export const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
+const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
+
+/** Whether a column contains a text (docs/http.md#folding). */
+export const mentions = (sql: PgClient.PgClient, column: string, text: string): Fragment =>
+  sql`fold_text(${sql.literal(column)}) LIKE fold_text(${partOf(text)}::text)`
+
+/** The filter `scenarioRef` of lists of runs, for a row of `runs` with the name `r`. */
+export const isOfScenario = (sql: PgClient.PgClient, scenarioRef: string): Fragment =>
+  sql.or([mentions(sql, "r.scenario_ref", scenarioRef), mentions(sql, "r.source_ref", scenarioRef)])
 
 /** Milliseconds from start to end of a run `r`; -1 without. Written as its index is (migration 0012). */
 export const DURATION = "(coalesce(extract(epoch FROM r.ended_at - r.started_at) * 1000, -1))"
@@ -90,7 +98,7 @@ export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
       if (column === undefined) throw new Error(`the field ${field} of runs has no column`)
       return column
     },
-    search: (text) => sql`r.search_text LIKE ${partOf(text.toLowerCase())}`
+    search: (text) => sql`r.search_text LIKE fold_text(${partOf(text)}::text)`
   }
 }
 

@@ -61,7 +61,7 @@ export class RunUpkeep extends Context.Service<
         })
         yield* sql`
           UPDATE runs SET archived_at = coalesce(archived_at, ${at}::timestamptz), tags = ${tags}::text[],
-                          search_text = ${searchText}, updated_at = ${at}::timestamptz
+                          search_text = fold_text(${searchText}::text), updated_at = ${at}::timestamptz
           WHERE id = ${runId}::uuid`
         return true
       })

@@ -15,7 +15,7 @@ export const dashboardSql = (sql: PgClient.PgClient) => {
     sql.and([
       ...(scenarioRef === undefined
         ? []
-        : [sql`(r.source_ref = ${scenarioRef} OR lower(r.scenario_ref) = lower(${scenarioRef}))`]),
+        : [sql`(r.source_ref = ${scenarioRef} OR fold_text(r.scenario_ref) = fold_text(${scenarioRef}::text))`]),
       ...(environment === undefined ? [] : [sql`r.environment = ${environment}`])
     ])
   const times = { created: sql`r.created_at`, ended: sql`r.ended_at`, marked: sql`m.ts` }

@@ -1,4 +1,5 @@
 import type { Chart, DashboardCharts, DashboardKpis, DashboardTrends, ScenarioFigures } from "@runplane/api"
+import { nanoUsd, sumUsd } from "@runplane/domain"
 import type { CountAt, CountOf, CreatedRuns, OverviewRows } from "./DashboardRepository.ts"
 import type { Latency } from "./RunDurations.ts"
 
@@ -8,6 +9,8 @@ const sumOf = <A>(rows: ReadonlyArray<A>, value: (row: A) => number): number =>
 const ended = (runs: { readonly completed: number; readonly failed: number; readonly cancelled: number }) =>
   runs.completed + runs.failed + runs.cancelled
 
+const NANO_PER_CENT = 10_000_000
+
 /** The key figures (docs/http.md#dashboard-figures). */
 export const kpisOf = ({ created, latencies, signals }: OverviewRows): DashboardKpis => {
   const completedRuns = sumOf(created, (row) => row.completed)
@@ -15,6 +18,7 @@ export const kpisOf = ({ created, latencies, signals }: OverviewRows): Dashboard
   const cancelledRuns = sumOf(created, (row) => row.cancelled)
   const all = ended({ completed: completedRuns, failed: failedRuns, cancelled: cancelledRuns })
   const timed = sumOf(created, (row) => row.timed)
+  const cost = sumUsd(created.map((row) => row.cost))
   const [p50, p95] = latencies.find(({ at }) => at === null)?.percentiles ?? []
   return {
     totalRuns: sumOf(created, (row) => row.runs),
@@ -26,7 +30,8 @@ export const kpisOf = ({ created, latencies, signals }: OverviewRows): Dashboard
     declinedRuns: sumOf(created, (row) => row.declined),
     totalSignals: sumOf(signals, (row) => row.count),
     totalTokens: sumOf(created, (row) => row.tokens),
-    totalCostUsd: Math.round(sumOf(created, (row) => row.cost) * 100) / 100,
+    totalCostUsd: Math.round(nanoUsd(cost) / NANO_PER_CENT) / 100,
+    totalCostUsdExact: cost,
     avgDurationMs: timed === 0 ? null : Math.round(sumOf(created, (row) => row.duration) / timed),
     ...(p50 !== undefined && { p50DurationMs: Math.round(p50) }),
     ...(p95 !== undefined && { p95DurationMs: Math.round(p95) }),

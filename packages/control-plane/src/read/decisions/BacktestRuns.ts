@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { READ_BYTES } from "../../database/BoundedRows.ts"
-import { partOf } from "../../log/runs/RunSearch.ts"
+import { isOfScenario } from "../../log/runs/RunSearch.ts"
 
 /** Events read at a time. */
 const EVENTS_PER_READ = 500
@@ -55,15 +55,12 @@ export class BacktestRuns extends Context.Service<
 
       const inScope = Effect.fn("BacktestRuns.inScope")((scope: BacktestScope) => {
         const { createdAfter, createdBefore, limit, modeName, scenarioRef, tags = [] } = scope
-        const mentioned = scenarioRef === undefined ? "" : partOf(scenarioRef)
         const matches = sql.and([
           ...(createdAfter === undefined ? [] : [sql`r.created_at > ${createdAfter}::timestamptz`]),
           ...(createdBefore === undefined ? [] : [sql`r.created_at < ${createdBefore}::timestamptz`]),
           ...(modeName === undefined ? [] : [sql`r.mode_name = ${modeName}`]),
           ...(tags.length === 0 ? [] : [sql`r.tags @> ${tags}::text[]`]),
-          ...(scenarioRef === undefined
-            ? []
-            : [sql`(r.scenario_ref ILIKE ${mentioned} OR r.source_ref ILIKE ${mentioned})`])
+          ...(scenarioRef === undefined ? [] : [isOfScenario(sql, scenarioRef)])
         ])
         return Effect.map(
           sql<{ readonly id: string; readonly events: number }>`

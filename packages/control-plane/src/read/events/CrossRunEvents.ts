@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { type EventFilter, type EventPageOfRuns, readEvents, type StoredEvent } from "../../log/EventRepository.ts"
-import { partOf } from "../../log/runs/RunSearch.ts"
+import { mentions } from "../../log/runs/RunSearch.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { CrossRunEventBlocks, type SeqRange } from "./CrossRunEventBlocks.ts"
 
@@ -177,7 +177,7 @@ export const ofRuns = (sql: PgClient.PgClient, { runId, scenarioRef }: CrossRunF
     ...(runId === undefined ? [] : [sql`r.id = ${runId}::uuid`]),
     ...(scenarioRef === undefined
       ? []
-      : [sql`(r.source_ref = ${scenarioRef} OR r.scenario_ref ILIKE ${partOf(scenarioRef)})`])
+      : [sql.or([sql`r.source_ref = ${scenarioRef}`, mentions(sql, "r.scenario_ref", scenarioRef)])])
   ])
 
 /** The greatest value of the column. */

@@ -15,6 +15,8 @@ const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: strin
   messageType: ["text", "(e.event #>> '{data,messageType}')"]
 }
 
+const ASCII = /^[\u0000-\u007f]*$/
+
 const OF_RUN: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
   scenarioRef: ["folded", "r.scenario_ref"],
   sourceRef: ["text", "r.source_ref"],
@@ -39,6 +41,12 @@ export const eventMeaning = (sql: PgClient.PgClient): QueryMeaning => ({
       ...(type === "among" && { has: (tags) => sql`cardinality(${tags}) > 0` })
     }
   },
-  // As it stands in the text of the event, which is JSON.
-  search: (text) => sql`strpos(lower(e.event::text), lower(${JSON.stringify(text).slice(1, -1)}::text)) > 0`
+  // As it stands in the text of the event, which is JSON. ASCII needs no more than lower(), which takes a fraction of
+  // the time.
+  search: (text) => {
+    const part = sql`${JSON.stringify(text).slice(1, -1)}::text`
+    return ASCII.test(text)
+      ? sql`strpos(lower(e.event::text), lower(${part})) > 0`
+      : sql`strpos(fold_text(e.event::text), fold_text(${part})) > 0`
+  }
 })

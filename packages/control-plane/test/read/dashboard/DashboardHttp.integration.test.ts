@@ -54,6 +54,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overvie
         totalSignals: 3,
         totalTokens: 111,
         totalCostUsd: 1.33,
+        totalCostUsdExact: 1.334,
         avgDurationMs: Math.round((3_601_000 + 2_000 + 4_000) / 3),
         p50DurationMs: 4_000,
         p95DurationMs: Math.round(4_000 + 0.9 * (3_601_000 - 4_000)),

@@ -1,3 +1,4 @@
+import { usdText } from "../../Money.ts"
 import type { Why } from "../Why.ts"
 
 /** A part of the page: a heading, and lines under it. */
@@ -87,9 +88,9 @@ const costLines = ({ cost }: Why): ReadonlyArray<string> =>
     : [
         ...cost.byParticipant.map(
           ({ calls, costUsd, participantId, totalTokens }) =>
-            `${participantId || "unnamed"}: ${calls} calls, ${totalTokens} tokens, $${costUsd.toFixed(4)}`
+            `${participantId || "unnamed"}: ${calls} calls, ${totalTokens} tokens, ${usdText(costUsd, 4)}`
         ),
-        `together: ${cost.totalTokens} tokens, $${cost.costUsd.toFixed(4)}`
+        `together: ${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}`
       ]
 
 const ENTITIES: Readonly<Record<string, string>> = {

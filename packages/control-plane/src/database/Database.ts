@@ -11,7 +11,7 @@ import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
 import { makeDatabaseClient } from "./DatabaseClient.ts"
-import { checkSchema, migrate, type SchemaMismatch } from "./Migrations.ts"
+import { checkSchema, migrate, type SchemaMismatch, type SchemaNotWritable } from "./Migrations.ts"
 import { PipelinedTransactions } from "./PipelinedTransactions.ts"
 import { type PoolCounts, PoolUse, poolCounts } from "./PoolUse.ts"
 import { describeSqlError } from "./SqlFailures.ts"
@@ -52,12 +52,13 @@ export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")
   }
 }
 
-const unavailable = (error: SqlError.SqlError | Migrator.MigrationError | SchemaMismatch) =>
-  new DatabaseUnavailable({ reason: describe(error) })
+type StartFailure = SqlError.SqlError | Migrator.MigrationError | SchemaMismatch | SchemaNotWritable
 
-const describe = (error: SqlError.SqlError | Migrator.MigrationError | SchemaMismatch) => {
+const unavailable = (error: StartFailure) => new DatabaseUnavailable({ reason: describe(error) })
+
+const describe = (error: StartFailure): string => {
   if (error._tag === "SqlError") return describeSqlError(error)
-  return error._tag === "SchemaMismatch" ? error.message : describeMigration(error)
+  return error._tag === "MigrationError" ? describeMigration(error) : error.message
 }
 
 const describeMigration = (error: Migrator.MigrationError) =>

@@ -25,7 +25,7 @@ export const columnsOf = (url: string) =>
         SELECT c.table_name AS table, c.column_name AS column FROM information_schema.columns c
           JOIN information_schema.tables t USING (table_schema, table_name)
          WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.is_generated = 'NEVER'
-           AND c.table_name <> 'schema_migrations'
+           AND c.table_name <> 'runplane_migrations'
          ORDER BY c.table_name, c.column_name`
       return Map.groupBy(found, ({ table }) => table)
     })

@@ -2,6 +2,7 @@ import { DEFAULT_POLICY_ID, policyFitsMode } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { PACK_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
+import { numberFaults } from "../catalog/NumberTexts.ts"
 import { checkHeader, decodePack } from "../catalog/PackDocuments.ts"
 import type { Json } from "../common/Json.ts"
 import { errorIn, type Finding, failureIn, findingAt, warningIn } from "./Finding.ts"
@@ -98,7 +99,9 @@ const checkPack = (reading: Reading): { readonly slug?: string; readonly finding
   const document = mappingOf(reading)
   if (document === undefined) return { findings: [errorIn(file, "holds no mapping")] }
   const pack = Result.flatMap(checkHeader(document, "ScenarioPack", file), () => decodePack(document, file))
-  const keys = unknownKeys(document, PACK_KEYS).map((fault) => findingAt(reading, fault))
+  const keys = [...unknownKeys(document, PACK_KEYS), ...numberFaults(reading.text ?? "")].map((fault) =>
+    findingAt(reading, fault)
+  )
   if (Result.isFailure(pack)) return { findings: [...keys, failureIn(reading, pack.failure)] }
   const { name, slug } = pack.success.metadata
   const at = ["metadata", "slug"]

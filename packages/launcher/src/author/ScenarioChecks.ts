@@ -2,6 +2,7 @@ import * as Result from "effect/Result"
 import type { ScenarioTemplate, ScenarioVersion } from "../catalog/Catalog.ts"
 import type { CompileInputSchema } from "../catalog/InputSchema.ts"
 import { SCENARIO_KEYS, unknownKeys } from "../catalog/KnownKeys.ts"
+import { numberFaults } from "../catalog/NumberTexts.ts"
 import type { LaunchBlock, ScenarioDocument } from "../catalog/PackDocuments.ts"
 import { readScenario, readTemplate } from "../catalog/PackLoader.ts"
 import { scenarioFaults, templateFaults } from "../catalog/ScenarioFaults.ts"
@@ -58,7 +59,9 @@ export const checkScenario = (folder: ScenarioFolder, context: ScenarioChecksCon
     checked,
     findings: [
       ...missing,
-      ...scenarioFaults(names, document, version).map((fault) => findingAt(scenario, fault)),
+      ...[...scenarioFaults(names, document, version), ...numberFaults(scenario.text ?? "")].map((fault) =>
+        findingAt(scenario, fault)
+      ),
       ...agentFindings(checked, context),
       ...commitmentFindings(scenario, spec.launch["commitments"], context.undescribedCommitment),
       ...extensionFindings(checked),
@@ -74,7 +77,10 @@ const missingNames = (scenario: Source, document: JsonObject) => {
   const metadata = objectAt(document, "metadata")
   return ["pack", "scenario", "version"].flatMap((key) => {
     const value = metadata[key]
-    const message = `metadata.${key} is missing`
+    const message =
+      typeof value === "number"
+        ? `metadata.${key} is the number ${value}: put it in quotes`
+        : `metadata.${key} is missing`
     return isText(value) ? [] : [findingAt(scenario, { level: "error", at: ["metadata", key], message })]
   })
 }
@@ -120,7 +126,9 @@ const templateFindings = (
   template: ScenarioTemplate,
   version: Omit<ScenarioVersion, "templates">
 ): ReadonlyArray<Finding> => {
-  const findings = templateFaults(document, template, version).map((fault) => findingAt(source, fault))
+  const findings = [...templateFaults(document, template, version), ...numberFaults(source.text ?? "")].map((fault) =>
+    findingAt(source, fault)
+  )
   const warn = (at: ReadonlyArray<string>, message: string) =>
     findings.push(findingAt(source, { level: "warning", at, message }))
   const launch = objectAt(document, "spec", "overrides", "launch")

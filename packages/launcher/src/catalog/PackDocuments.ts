@@ -1,3 +1,4 @@
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -142,12 +143,23 @@ export const decodePart = <S extends Schema.ConstraintDecoder<unknown>>(
     const issue = formatIssues(error.issue).issues[0]
     const keys = (issue?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part))
     const at = [...prefix.split(".").filter((part) => part !== ""), ...keys]
+    const reason = issue?.message ?? "wrong shape"
     return new InvalidPackData({
       file,
       at,
-      message: `invalid ${at.join(".")} in ${file}: ${issue?.message ?? "wrong shape"}`
+      message: `invalid ${at.join(".")} in ${file}: ${reason}${remedyFor(valueAt(value, keys), reason)}`
     })
   })
+
+/** A version such as 1.10, and an id such as 1234567e89, is a number to YAML. */
+const remedyFor = (value: unknown, message: string) =>
+  typeof value === "number" && message.startsWith("Expected string") ? ": put the number in quotes" : ""
+
+const valueAt = (root: Json, keys: ReadonlyArray<string>): unknown => {
+  let value: unknown = root
+  for (const key of keys) value = Predicate.hasProperty(value, key) ? value[key] : undefined
+  return value
+}
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 

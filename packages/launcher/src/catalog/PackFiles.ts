@@ -9,6 +9,7 @@ import type { Json } from "../common/Json.ts"
 import { InvalidPackData, UnreadableFile } from "../common/LaunchErrors.ts"
 import { lineOfPath } from "../common/LineOfPath.ts"
 import { parseJson } from "./JsonText.ts"
+import { numberFaults } from "./NumberTexts.ts"
 import { decodeUtf8, firstBrokenLine } from "./Utf8.ts"
 import { IncludeTag, parseYaml } from "./YamlText.ts"
 
@@ -34,6 +35,8 @@ export interface PackFiles {
    * told.
    */
   readonly lineOf: (file: string, path: ReadonlyArray<string>) => Effect.Effect<number | undefined>
+  /** What the YAML files that were read so far, includes too, say of numbers, once each: `<file>:<line>: <text>`. */
+  readonly numberWarnings: () => ReadonlyArray<string>
   /** The file's path relative to the packs directory, for messages. */
   readonly nameOf: (file: string) => string
 }
@@ -53,6 +56,8 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
     return relative === "" || (relative !== ".." && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative))
   }
 
+  const numberWarnings = new Set<string>()
+
   const readChained = Effect.fnUntraced(function* (
     file: string,
     chain: ReadonlyArray<string>,
@@ -62,6 +67,9 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
     const text = yield* readText(file)
     const name = nameOf(file)
     const parsed = yield* Effect.fromResult(isJson(file) ? parseJson(text, name) : parseYaml(text, name))
+    for (const { at, message } of isJson(file) ? [] : numberFaults(text)) {
+      numberWarnings.add(`${name}:${lineOfPath(text, at)}: ${message}`)
+    }
     return parsed === undefined ? undefined : yield* resolve(parsed, file, [...chain, file], budget, open)
   })
 
@@ -154,7 +162,7 @@ export const openPackFiles = Effect.fn("PackFiles.open")(function* (packsDir: st
       Effect.orElseSucceed(() => undefined)
     )
 
-  const files: PackFiles = { read, readText, lineOf, nameOf }
+  const files: PackFiles = { read, readText, lineOf, numberWarnings: () => [...numberWarnings], nameOf }
   return files
 })
 

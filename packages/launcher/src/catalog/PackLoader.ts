@@ -73,7 +73,10 @@ export const loadCatalog = Effect.fn("PackLoader.loadCatalog")(function* (
     reader.warnings.push(`pack ${name} is broken: ${message}`)
     broken.push({ slug: yield* reader.slugOf(name), message })
   }
-  return { catalog: { packs, broken, unreadable: reader.unreadable }, warnings: reader.warnings }
+  return {
+    catalog: { packs, broken, unreadable: reader.unreadable },
+    warnings: [...reader.warnings, ...reader.files.numberWarnings()]
+  }
 })
 
 /** A slug names one pack. */

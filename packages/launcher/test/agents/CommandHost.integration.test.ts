@@ -98,7 +98,7 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
       "#!/opt/none/python3\nprint(1)\n",
       "there is no /opt/none/python3, which the first line of ./run.sh names"
     ]
-  ])("says of a script with %s what is wrong with it, before it is started", ([, script, why]) =>
+  ] as const)("says of a script with %s what is wrong with it, before it is started", ([, script, why]) =>
     Effect.gen(function* () {
       const entrypoint = { type: "command", value: "./run.sh" } as const
       const { attached } = yield* attach({ files: { "run.sh": script }, entrypoint })

@@ -83,6 +83,25 @@ const cases: Readonly<Record<string, Case>> = {
     scenario: { launch: "commitments: [{ id: c, title: t }, { id: d, description: e }]" },
     says: [`warning ${FILE}: commitment 1 has no description`, `error ${FILE}: commitment 2 has no title`]
   },
+  "warns of numbers where a text is meant": {
+    scenario: {
+      launch: "contextTemplate: { orderId: 1234567e89, price: 1.10, ids: ['7', 007, 1.50], commit: 12345e7 }"
+    },
+    files: { "templates/t.yaml": templateYaml("t", "spec: { defaults: { version: 1.10, limit: 1e3 } }") },
+    says: [
+      `warning ${FILE}: 1234567e89 is read as the number 1.234567e+95: put it in quotes if it is a text`,
+      `warning ${FILE}: 1.50 is read as the number 1.5: put it in quotes if it is a text`,
+      `warning ${FILE}: 12345e7 is read as the number 123450000000: put it in quotes if it is a text`,
+      `warning ${TEMPLATE}: 1.10 is read as the number 1.1: put it in quotes if it is a text`
+    ]
+  },
+  "refuses a number as a version": {
+    scenario: { metadata: "pack: demo\nscenario: one\nversion: 1.10" },
+    says: [
+      `error ${FILE}: metadata.version is the number 1.1: put it in quotes`,
+      `warning ${FILE}: 1.10 is read as the number 1.1: put it in quotes if it is a text`
+    ]
+  },
   "refuses an id with a control character": {
     files: {
       "templates/t.yaml": templateYaml(

@@ -61,6 +61,25 @@ describe("discovery", () => {
     })
   )
 
+  it.effect("warns of numbers that are read otherwise than written, in includes too, once each", () =>
+    Effect.gen(function* () {
+      const { warnings } = yield* load({
+        ...withScenario({ launch: "contextTemplate: { a: !include ./c.yaml, b: !include ./c.yaml }" }),
+        [SCENARIO.replace("scenario.yaml", "c.yaml")]: "n: 1\norderId: 1.10"
+      })
+      const file = "demo/scenarios/one/1.0.0/c.yaml:2"
+      assert.deepStrictEqual(warnings, [`${file}: 1.10 is read as the number 1.1: put it in quotes if it is a text`])
+    })
+  )
+
+  it.effect("refuses a number for a text with what to do", () =>
+    Effect.gen(function* () {
+      const tree = { ...smallPack(), [SCENARIO]: scenarioYaml().replace("modeVersion: 1.0.0", "modeVersion: 1.10") }
+      const { message } = yield* Effect.flip(load(tree))
+      assert.match(message, /^invalid spec\.launch\.modeVersion in .*: Expected string: put the number in quotes/)
+    })
+  )
+
   it.effect("tells what loads and cannot be meant, with its line, and serves it", () =>
     Effect.gen(function* () {
       const text = scenarioYaml({

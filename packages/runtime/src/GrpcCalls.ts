@@ -125,7 +125,8 @@ export const makeGrpcCalls = Effect.fnUntraced(function* (connections: GrpcConne
 
   /**
    * A stream without a deadline; its span and metadata are those of the moment it is opened. On a connection of the
-   * pool unless it says another. `readHead` reads the envelope of a message that is too large to be taken. The own side of a call that could say more stays open: closing it ends a subscription.
+   * pool unless the caller names another. `readHead` reads the envelope of a message that is too large to be received.
+   * The client's side of a bidirectional call stays open: closing it ends a subscription.
    */
   const stream = <I extends DescMessage, O extends DescMessage, Frame>(
     method: StreamMethod<I, O>,

@@ -250,7 +250,8 @@ describe("the table of the migrations", () => {
 })
 
 describe("a migration that the database refuses", () => {
-  const refusal = (url: string) => Effect.map(Effect.flip(migrateDatabase({ url, maxConnections: 1 })), (e) => e.message)
+  const refusal = (url: string) =>
+    Effect.map(Effect.flip(migrateDatabase({ url, maxConnections: 1 })), (e) => e.message)
   const prepared = (statements: (role: string, database: string) => ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const address = new URL(yield* createDatabase)
@@ -287,7 +288,10 @@ describe("a migration that the database refuses", () => {
         `GRANT CREATE ON SCHEMA public TO ${role}`,
         "CREATE TABLE runplane_migrations (migration_id integer)"
       ])
-      assert.match(yield* refusal(foreign.url), /^database unavailable: permission denied for table runplane_migrations$/)
+      assert.match(
+        yield* refusal(foreign.url),
+        /^database unavailable: permission denied for table runplane_migrations$/
+      )
     })
   )
 })

@@ -38,6 +38,10 @@ const Launch = HttpApiBuilder.group(LauncherApi, "launch", (handlers) =>
   })
 )
 
+const Processes = HttpApiBuilder.group(LauncherApi, "processes", (handlers) =>
+  handlers.handleAll({ list: () => Effect.succeed([]), stop: () => Effect.void })
+)
+
 const Health = HttpApiBuilder.group(LauncherApi, "health", (handlers) =>
   handlers.handle("healthz", () => Effect.succeed({ ok: true as const, service: "launcher" }))
 )
@@ -58,7 +62,7 @@ const Admin = HttpApiBuilder.group(LauncherApi, "admin", (handlers) =>
 export const fakeLauncher = (env: Readonly<Record<string, string>> = {}) =>
   HttpRouter.serve(
     HttpApiBuilder.layer(LauncherApi).pipe(
-      Layer.provide([Catalog, Launch, Health, Probes, Admin, LauncherEdge.handlers]),
+      Layer.provide([Catalog, Launch, Processes, Health, Probes, Admin, LauncherEdge.handlers]),
       Layer.provide(LauncherEdge.layerMiddleware),
       Layer.merge(LauncherEdge.layer)
     ),

@@ -103,7 +103,7 @@ export * from "./OutboundMessage.ts"
 export * from "./Outcome.ts"
 export * from "./ParticipantStatus.ts"
 export * from "./PayloadDecoder.ts"
-export { type DecodedPayload, decodePayload, payloadTypeName } from "./PayloadTypes.ts"
+export { type DecodedPayload, decodePayload, parseJsonObject, payloadTypeName } from "./PayloadTypes.ts"
 export * from "./Projector.ts"
 export {
   denyCommitment,

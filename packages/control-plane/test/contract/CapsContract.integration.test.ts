@@ -20,7 +20,7 @@ const envelope = (
   messageType: string,
   sender: string,
   payload: Readonly<Record<string, unknown>>
-): RawFrame => {
+): Extract<RawFrame, { readonly kind: "stream-envelope" }> => {
   messages += 1
   const envelope: RawEnvelope = {
     macpVersion: "1.0",
@@ -162,6 +162,30 @@ layer(service, { excludeTestServices: true })("Events, acknowledgements:", (it) 
         []
       )
       assert.strictEqual((yield* events(runId, "policy.denied")).body.total, 0)
+      yield* assertLogIsExact(runId)
+    })
+  )
+
+  // docs/events.md#exact-numbers
+  it.effect("message.received: the numbers that were sent, in events, state and export", () =>
+    Effect.gen(function* () {
+      const runId = yield* createRun()
+      const text = '{"signalType":"transfer","account":12345678901234567890,"limit":1e400,"to":"a","to":"b"}'
+      const { envelope: signal } = envelope(runId, "Signal", LEAD, {})
+      yield* append(runId, [
+        { kind: "stream-envelope", envelope: { ...signal, payload: new TextEncoder().encode(text) }, ambient: false }
+      ])
+      const exact = { signalType: "transfer", account: "12345678901234567890", limit: "1e400", to: "b" }
+      const altered = { numbersAsText: ["/account", "/limit"], repeatedKeys: ["/to"] }
+      const { body } = yield* events(runId, "message.received,signal.emitted")
+      const [received, emitted] = body.data
+      assert.deepStrictEqual([received.data.payload, received.data.altered], [exact, altered])
+      assert.deepStrictEqual([emitted.data.decodedPayload, emitted.data.altered], [exact, altered])
+      const { body: state } = yield* call("GET", `/runs/${runId}/state`)
+      assert.deepInclude(state.signals.signals[0].payload, exact)
+      const { body: bundle } = yield* call("GET", `/runs/${runId}/export`)
+      const exported = bundle.canonicalEvents.find(({ type }: { type: string }) => type === "message.received")
+      assert.deepStrictEqual(exported.data.payload, exact)
       yield* assertLogIsExact(runId)
     })
   )

@@ -5,7 +5,7 @@ import {
   type PolicyDescriptor,
   type PolicyRegistered
 } from "@runplane/api"
-import { DEFAULT_POLICY_ID, highestSchemaVersion, isJsonObject, policyRuleFaults } from "@runplane/domain"
+import { DEFAULT_POLICY_ID, highestSchemaVersion, parseJsonObject, policyRuleFaults } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError, type RuntimePolicy } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -129,17 +129,8 @@ const toDescriptor = (policy: RuntimePolicy): PolicyDescriptor => ({
   policyId: policy.policyId,
   mode: policy.mode,
   description: policy.description,
-  rules: parseRules(policy.rules),
+  // Text that is not a JSON object means no rules, as it does to the runtime.
+  rules: parseJsonObject(policy.rules) ?? {},
   schemaVersion: policy.schemaVersion,
   ...(policy.registeredAtUnixMs !== undefined && { registeredAtUnixMs: policy.registeredAtUnixMs })
 })
-
-/** Rules are text of the runtime's. Text that is not a JSON object means no rules, as it does to the runtime. */
-const parseRules = (text: string): Schema.JsonObject => {
-  try {
-    const value: Schema.Json = JSON.parse(text)
-    return isJsonObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}

@@ -18,6 +18,7 @@ import { PipelinedTransactions } from "./PipelinedTransactions.ts"
 import { type PoolCounts, PoolUse, poolCounts } from "./PoolUse.ts"
 import { describeSqlError } from "./SqlFailures.ts"
 import { SearchBudget } from "./search/SearchBudget.ts"
+import { refuseTransactionPooling, type TransactionPooling } from "./TransactionPooling.ts"
 import { WriteCheck } from "./WriteCheck.ts"
 
 export interface DatabaseOptions {
@@ -58,7 +59,12 @@ export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")
   }
 }
 
-type StartFailure = SqlError.SqlError | Migrator.MigrationError | SchemaMismatch | SchemaNotWritable
+type StartFailure =
+  | SqlError.SqlError
+  | Migrator.MigrationError
+  | SchemaMismatch
+  | SchemaNotWritable
+  | TransactionPooling
 
 const unavailable = (error: StartFailure) => new DatabaseUnavailable({ reason: describe(error) })
 
@@ -91,7 +97,7 @@ const client = (asked: DatabaseOptions, use: PoolCounts) =>
       )
       // Each host of several gets its share, so that the wait for a connection includes the next one.
       const share = address.hosts.length === 1 ? 1 : address.hosts.length + 1
-      const { client, pipelined, writes } = yield* makeDatabaseClient({
+      const { client, connect, pipelined, writes } = yield* makeDatabaseClient({
         use,
         url: Redacted.make(options.url),
         hosts: address.hosts,
@@ -120,6 +126,7 @@ const client = (asked: DatabaseOptions, use: PoolCounts) =>
           jit: "off"
         }
       })
+      yield* Effect.mapError(refuseTransactionPooling(connect), unavailable)
       return Context.make(PgClient.PgClient, client).pipe(
         Context.add(SqlClient.SqlClient, client),
         Context.add(PipelinedTransactions, pipelined),

@@ -11,6 +11,7 @@ import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../edge/RuntimeHealth.ts"
 import { AppendQueue, type FailingAppends, type OldestAppend } from "../../log/AppendQueue.ts"
 import { LogSettings } from "../../log/LogSettings.ts"
 import { Observers, type TakingUp } from "../../observe/Observers.ts"
+import { Placement } from "../../observe/Placement.ts"
 
 /** Probes come from anywhere and are not throttled: the dependencies are asked at most this often. Milliseconds. */
 export const READINESS_TTL_MS = 1_000
@@ -33,12 +34,14 @@ export class Health extends Context.Service<
       const breaker = yield* CircuitBreaker
       const runtime = yield* RuntimeHealth
       const observers = yield* Observers
+      const placement = yield* Placement
       const appends = yield* AppendQueue
       const { oldestAppendMs } = yield* LogSettings
       const outages = {
         database: makeOutageLog("the database"),
         runtime: makeOutageLog("the runtime"),
-        log: makeOutageLog("the log of the runs")
+        log: makeOutageLog("the log of the runs"),
+        placement: makeOutageLog("the placement of the runs")
       }
 
       const tooSlow = <A>(answer: A) => ({ duration: CHECK_TIMEOUT_MS, orElse: () => Effect.succeed(answer) })
@@ -57,11 +60,19 @@ export class Health extends Context.Service<
         ok ? outages.runtime.back : outages.runtime.lost(detail)
       )
 
+      /** A process without shards observes no run. */
+      const placed = Effect.gen(function* () {
+        const lacking = yield* placement.lacksShards
+        yield* lacking ? outages.placement.lost("this process holds the lock of no shard") : outages.placement.back
+        return !lacking
+      })
+
       // A run is connected, or retried on schedule, exactly while its observer lives, in whichever process.
       const streamConsumer = observers.unobserved(ADOPTION_GRACE_SECONDS).pipe(
         Effect.map((unobserved) => (unobserved.length === 0 ? ("ok" as const) : ("unhealthy" as const))),
         Effect.catch(() => Effect.succeed("unhealthy" as const)),
-        Effect.timeoutOrElse(tooSlow("unhealthy" as const))
+        Effect.timeoutOrElse(tooSlow("unhealthy" as const)),
+        Effect.flatMap((found) => Effect.map(placed, (isPlaced) => (isPlaced ? found : ("unhealthy" as const))))
       )
 
       const log = Effect.gen(function* () {

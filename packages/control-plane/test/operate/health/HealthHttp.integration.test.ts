@@ -120,6 +120,14 @@ layer(layerTestService(), { excludeTestServices: true })("the database of GET /r
       assert.deepInclude(yield* readiness, { database: "ok", status: "ok" })
     })
   )
+
+  it.effect("has an unhealthy streamConsumer while this process has no shard", () =>
+    Effect.gen(function* () {
+      const placement = yield* Placement
+      const asked = Effect.provideService(readiness, Placement, { ...placement, lacksShards: Effect.succeed(true) })
+      assert.deepInclude(yield* asked, { streamConsumer: "unhealthy", status: "degraded" })
+    })
+  )
 })
 
 // Without recovery nobody takes up what the test leaves unobserved.

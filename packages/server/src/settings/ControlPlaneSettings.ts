@@ -30,7 +30,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   DATABASE_TLS_CA_FILE: row(
     path,
     undefined,
-    "Certificates (PEM) of the authorities that vouch for the database; with it `sslmode` is `verify-full`."
+    "PEM file with the authorities that vouch for the database; with it the default of `sslmode` is `verify-full`."
   ),
   DB_POOL_MAX: row(lenient("connections", 1), 20, "Connections in the pool; in production at least 2."),
   DB_POOL_IDLE_TIMEOUT: row(ms(), 30_000, "How long an unused connection stays open; 0: for ever."),

@@ -4,10 +4,13 @@ import {
   judgeDeployment,
   judgeSettings,
   RuntimeSettings,
+  readCertificates,
+  readDatabaseAddress,
   type SettingTexts
 } from "@runplane/server"
 import * as Effect from "effect/Effect"
-import { readCertificates } from "./edge/RuntimeCertificates.ts"
+import * as Result from "effect/Result"
+import { readDatabaseTls } from "./database/DatabaseTls.ts"
 import { readSealKey } from "./log/seal/SealKeys.ts"
 import { readPricing } from "./log/TokenPricing.ts"
 
@@ -23,12 +26,20 @@ const fileFaults = Effect.fnUntraced(function* <A, R>(
   return result._tag === "Success" ? [] : [{ variable, problem: `cannot be used: ${result.failure.message}` }]
 })
 
+/** The files that a database's address names; what is wrong with the address itself is said by its row. */
+const readTlsOf = (url: string) => {
+  const address = readDatabaseAddress(url)
+  return Result.isSuccess(address) ? Effect.asVoid(readDatabaseTls(address.success)) : Effect.void
+}
+
 const judge = Effect.fnUntraced(function* (texts: SettingTexts) {
   const { faults, warnings } = judgeDeployment(texts)
   const pricing = yield* fileFaults(texts, ControlPlaneSettings.PROTO_TOKEN_PRICING_FILE.name, readPricing)
   const sealKey = yield* fileFaults(texts, ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE.name, readSealKey)
-  const caFile = yield* fileFaults(texts, RuntimeSettings.RUNTIME_TLS_CA_FILE.name, readCertificates)
-  return { faults: [...faults, ...pricing, ...sealKey, ...caFile], warnings }
+  const runtimeCa = yield* fileFaults(texts, RuntimeSettings.RUNTIME_TLS_CA_FILE.name, readCertificates)
+  const databaseCa = yield* fileFaults(texts, ControlPlaneSettings.DATABASE_TLS_CA_FILE.name, readCertificates)
+  const databaseTls = yield* fileFaults(texts, ControlPlaneSettings.DATABASE_URL.name, readTlsOf)
+  return { faults: [...faults, ...pricing, ...sealKey, ...runtimeCa, ...databaseCa, ...databaseTls], warnings }
 })
 
 /** All that is to be said about the settings of the control plane. */

@@ -8,6 +8,7 @@ import { EmbeddedPostgres, type PostgresStartFailed } from "@runplane/postgres"
 import { CONTROL_PLANE_IDENTITY, RuntimeClient } from "@runplane/runtime"
 import { KeySource, Sandbox } from "@runplane/sandbox"
 import {
+  ControlPlaneSettings,
   configuredNames,
   DEVELOPMENT,
   judgeLaunchDeployment,
@@ -117,7 +118,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     yield* Effect.provideContext(greetRuntime, runtime)
     const controlPlane = layerControlPlane({
       http: { host: settings.host, port: settings.controlPlanePort },
-      database: { url: database.url }
+      database: { url: database.url, caFile: database.caFile }
     }).pipe(Layer.provide(Layer.succeedContext(runtime)))
     yield* Layer.build(controlPlane)
     const launcher = yield* Layer.build(Launcher.layerConfig({ host: settings.host, port: settings.launcherPort }))
@@ -174,11 +175,12 @@ const openAuth = Effect.fnUntraced(function* ({ authPort, devAuth }: StackSettin
 
 const openDatabase = Effect.fnUntraced(function* ({ databaseUrl, dataDir, postgresPort }: StackSettings) {
   if (databaseUrl !== undefined) {
-    return { url: databaseUrl, description: "given by DATABASE_URL", lost: Effect.never }
+    const caFile = yield* readSetting(ControlPlaneSettings.DATABASE_TLS_CA_FILE)
+    return { url: databaseUrl, caFile, description: "given by DATABASE_URL", lost: Effect.never }
   }
   const context = yield* Layer.build(EmbeddedPostgres.layer({ dataDir, port: postgresPort, keep: true }))
   const { folder, lost, port, url } = Context.get(context, EmbeddedPostgres)
-  return { url, description: `${LOOPBACK}:${port}, data in ${folder}`, lost }
+  return { url, caFile: undefined, description: `${LOOPBACK}:${port}, data in ${folder}`, lost }
 })
 
 const openRuntime = Effect.fnUntraced(function* (

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { ControlPlaneSettings, defaultsOf, readSettings } from "@runplane/server"
+import { ControlPlaneSettings, defaultsOf, readDatabaseAddress, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -10,15 +10,21 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
+import { warnOfLimits } from "./ConnectionLimits.ts"
 import { makeDatabaseClient } from "./DatabaseClient.ts"
+import { readDatabaseTls } from "./DatabaseTls.ts"
 import { checkSchema, migrate, type SchemaMismatch, type SchemaNotWritable } from "./Migrations.ts"
 import { PipelinedTransactions } from "./PipelinedTransactions.ts"
 import { type PoolCounts, PoolUse, poolCounts } from "./PoolUse.ts"
 import { describeSqlError } from "./SqlFailures.ts"
 import { SearchBudget } from "./search/SearchBudget.ts"
+import { refuseTransactionPooling, type TransactionPooling } from "./TransactionPooling.ts"
+import { WriteCheck } from "./WriteCheck.ts"
 
 export interface DatabaseOptions {
   readonly url: string
+  /** The authorities that vouch for the server, where the URL names none: a file in PEM form. */
+  readonly caFile?: string | undefined
   /** Whether to bring the schema up to date; otherwise one that is not is refused. Default true. */
   readonly migrateOnStart?: boolean
   readonly maxConnections?: number
@@ -34,6 +40,7 @@ export interface DatabaseOptions {
 
 const settings = {
   url: ControlPlaneSettings.DATABASE_URL,
+  caFile: ControlPlaneSettings.DATABASE_TLS_CA_FILE,
   migrateOnStart: ControlPlaneSettings.MIGRATE_ON_START,
   maxConnections: ControlPlaneSettings.DB_POOL_MAX,
   idleTimeoutMs: ControlPlaneSettings.DB_POOL_IDLE_TIMEOUT,
@@ -52,7 +59,12 @@ export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")
   }
 }
 
-type StartFailure = SqlError.SqlError | Migrator.MigrationError | SchemaMismatch | SchemaNotWritable
+type StartFailure =
+  | SqlError.SqlError
+  | Migrator.MigrationError
+  | SchemaMismatch
+  | SchemaNotWritable
+  | TransactionPooling
 
 const unavailable = (error: StartFailure) => new DatabaseUnavailable({ reason: describe(error) })
 
@@ -71,20 +83,38 @@ const describeMigration = (error: Migrator.MigrationError) =>
  */
 export const HELD_CONNECTIONS = 3
 
-const client = (asked: DatabaseOptions, use: PoolCounts) => {
-  const options = { ...defaults, ...asked }
-  use.max = options.maxConnections + HELD_CONNECTIONS
-  return Layer.effectContext(
-    Effect.map(
-      makeDatabaseClient({
+const client = (asked: DatabaseOptions, use: PoolCounts) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const options = { ...defaults, ...asked }
+      use.max = options.maxConnections + HELD_CONNECTIONS
+      const address = yield* Effect.fromResult(readDatabaseAddress(options.url, options.caFile)).pipe(
+        Effect.mapError((problem) => new DatabaseUnavailable({ reason: `DATABASE_URL ${problem}` }))
+      )
+      const ssl = yield* Effect.mapError(
+        readDatabaseTls(address),
+        ({ message }) => new DatabaseUnavailable({ reason: `the TLS cannot be set up: ${message}` })
+      )
+      // Each host of several gets its share, so that the wait for a connection includes the next one.
+      const share = address.hosts.length === 1 ? 1 : address.hosts.length + 1
+      const { client, connect, pipelined, writes } = yield* makeDatabaseClient({
         use,
         url: Redacted.make(options.url),
+        hosts: address.hosts,
+        readWrite: address.readWrite,
+        ssl,
+        username: address.user,
+        password: address.password === undefined ? undefined : Redacted.make(address.password),
+        database: address.database,
+        startupOptions: address.options,
         maxConnections: options.maxConnections + HELD_CONNECTIONS,
         idleTimeout: options.idleTimeoutMs === 0 ? Duration.infinity : Duration.millis(options.idleTimeoutMs),
-        connectTimeout: Duration.millis(options.connectTimeoutMs),
+        connectTimeout: Duration.millis(
+          Math.min(address.connectTimeoutMs ?? Number.POSITIVE_INFINITY, options.connectTimeoutMs / share)
+        ),
         acquireTimeoutMs: options.connectTimeoutMs,
-        applicationName: "runplane-control-plane",
-        startupParameters: {
+        applicationName: address.applicationName ?? "runplane-control-plane",
+        session: {
           // The second net: whatever waits for somebody else, or makes others wait, ends.
           lock_timeout: String(options.lockTimeoutMs),
           statement_timeout: String(options.statementTimeoutMs),
@@ -95,15 +125,15 @@ const client = (asked: DatabaseOptions, use: PoolCounts) => {
           // than running them.
           jit: "off"
         }
-      }),
-      ({ client, pipelined }) =>
-        Context.make(PgClient.PgClient, client).pipe(
-          Context.add(SqlClient.SqlClient, client),
-          Context.add(PipelinedTransactions, pipelined)
-        )
-    )
+      })
+      yield* Effect.mapError(refuseTransactionPooling(connect), unavailable)
+      return Context.make(PgClient.PgClient, client).pipe(
+        Context.add(SqlClient.SqlClient, client),
+        Context.add(PipelinedTransactions, pipelined),
+        Context.add(WriteCheck, writes)
+      )
+    })
   ).pipe(Layer.provide(Reactivity.layer))
-}
 
 /**
  * A PostgreSQL pool whose schema is up to date, and what searches may use of it. Building it connects and migrates, or
@@ -111,11 +141,12 @@ const client = (asked: DatabaseOptions, use: PoolCounts) => {
  */
 export const layerDatabase = (options: DatabaseOptions) => {
   const use = poolCounts()
-  const prepared = options.migrateOnStart === false ? checkSchema : migrate()
+  const prepared = (options.migrateOnStart === false ? checkSchema : migrate()).pipe(
+    Effect.andThen(Effect.suspend(() => warnOfLimits(use.max)))
+  )
   return Layer.effectDiscard(Effect.mapError(prepared, unavailable)).pipe(
     Layer.merge(SearchBudget.layer),
     Layer.provideMerge(client(options, use)),
-    Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error)))),
     Layer.merge(Layer.succeed(PoolUse, use))
   )
 }
@@ -125,13 +156,7 @@ export const layerDatabase = (options: DatabaseOptions) => {
  * Answers what it applied.
  */
 export const migrateDatabase = (options: DatabaseOptions, upTo?: number) =>
-  Effect.mapError(migrate(upTo), unavailable).pipe(
-    Effect.provide(
-      client(options, poolCounts()).pipe(
-        Layer.catchTag("SqlError", (error) => Layer.effectContext(Effect.fail(unavailable(error))))
-      )
-    )
-  )
+  Effect.mapError(migrate(upTo), unavailable).pipe(Effect.provide(client(options, poolCounts())))
 
 /** The settings of the database. */
 export const databaseSettings = readSettings(settings)

@@ -2,13 +2,33 @@ import * as PgProtocol from "@effect/sql-pg/PgProtocol"
 import * as Data from "effect/Data"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 
-/** Nobody gave a connection back in time, or the server did not open one. */
+/** No connection came free in time, or the server did not open one. */
 export class PoolExhausted extends Data.TaggedError("PoolExhausted")<{
   readonly waitedMs: number
   readonly connections: number
+  /** Why the server opens no more connections. */
+  readonly refusal: string | undefined
 }> {
   override get message(): string {
-    return `no database connection within ${this.waitedMs} ms (the pool has ${this.connections})`
+    const refused = this.refusal === undefined ? "" : `; the server opens no more of them: ${this.refusal}`
+    return `no database connection within ${this.waitedMs} ms (the pool has ${this.connections}${refused})`
+  }
+}
+
+/** SQLSTATE of a statement that writes, on a server that takes no writes. */
+const READ_ONLY = "25006"
+
+/** The server takes no writes: a standby, or one that is read-only by its settings. */
+export class ReadOnlyServer extends Data.TaggedError("ReadOnlyServer") {
+  /** As the server has it for a statement that writes. */
+  readonly code = READ_ONLY
+
+  override get message(): string {
+    return "the server takes no writes (transaction_read_only is on)"
+  }
+
+  asSqlError(operation: "connect" | "query"): SqlError {
+    return new SqlError({ reason: new UnknownError({ cause: this, operation }) })
   }
 }
 
@@ -47,7 +67,7 @@ const OUTAGES = /^(?:08|53|57P|58)/
  * A standby that has not been promoted, a database that is not there (yet), a session that the server has ended because
  * its transaction stood still.
  */
-const OUTAGE_STATES = new Set(["25006", "3D000", "25P03"])
+const OUTAGE_STATES = new Set([READ_ONLY, "3D000", "25P03"])
 /**
  * What only sounds like an outage: the server could not make sense of the message (it was too large), had no memory for
  * this statement, or it was beyond a configured limit. Others are served meanwhile.
@@ -70,6 +90,15 @@ export const isOutage = (error: SqlError): boolean => {
   if (_tag === "ConnectionError" || _tag === "AuthenticationError") return true
   return OUTAGES.test(state) || OUTAGE_STATES.has(state)
 }
+
+/** Whether a statement that writes came to a server that takes no writes. */
+export const isReadOnlyServer = (error: SqlError): boolean => sqlStateOf(error) === READ_ONLY
+
+/** Whether the server opens no more connections: for the role, for the database, or at all. */
+export const isTooManyConnections = (error: SqlError): boolean => sqlStateOf(error) === "53300"
+
+/** Whether no session came about, for whatever reason. */
+export const isConnectFailure = ({ reason: { operation } }: SqlError): boolean => operation === "connect"
 
 /** Whether a function was asked about something that it cannot know. */
 export const isBadArgument = (error: SqlError): boolean => sqlStateOf(error) === "22023"

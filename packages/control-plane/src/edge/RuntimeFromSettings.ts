@@ -1,11 +1,10 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { CircuitBreaker, RuntimeClient, RuntimeCredentials } from "@runplane/runtime"
-import { RuntimeSettings, readSetting, readSettings } from "@runplane/server"
+import { RuntimeSettings, readCertificates, readSetting, readSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { readCertificates } from "./RuntimeCertificates.ts"
 
 const connection = {
   address: RuntimeSettings.RUNTIME_ADDRESS,

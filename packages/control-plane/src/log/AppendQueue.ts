@@ -2,9 +2,11 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import type { AppendError, AppendRequest, Changed } from "./AppendRequest.ts"
+import * as Result from "effect/Result"
+import type { AppendError, AppendFailed, AppendRequest, Changed } from "./AppendRequest.ts"
 import { totalBytes } from "./FrameBytes.ts"
 import { LogSettings } from "./LogSettings.ts"
 import { Pace, WORTH_ANOTHER } from "./Pace.ts"
@@ -32,6 +34,8 @@ export const OVERTAKEN_AFTER_MS = 25
 /** The pause before a locked run is looked at again, doubling up to the longest. Milliseconds. */
 const FIRST_LOCK_PAUSE_MS = 10
 const LONGEST_LOCK_PAUSE_MS = 250
+/** How long failed appends count when no other append comes. Milliseconds. */
+const FAILURES_COUNT_MS = 60_000
 
 /** The append that has waited longest. */
 export interface OldestAppend {
@@ -39,6 +43,14 @@ export interface OldestAppend {
   readonly waitedMs: number
   /** It waits for a row of its run that a transaction outside of this log has locked. */
   readonly locked: boolean
+}
+
+/** The database fails every append. */
+export interface FailingAppends {
+  /** How long ago the first of them failed. */
+  readonly forMs: number
+  /** Why the last one failed, in the words of the server. */
+  readonly reason: string
 }
 
 /** Appends that share a transaction. */
@@ -80,6 +92,8 @@ export class AppendQueue extends Context.Service<
     /** Waits for appends and takes the oldest of different runs, up to the bounds of a group. */
     readonly takeGroup: Effect.Effect<Group>
     readonly oldest: Effect.Effect<OldestAppend | undefined>
+    /** Undefined as soon as the database has answered an append, and when none has come for a while. */
+    readonly failing: Effect.Effect<FailingAppends | undefined>
     /** How many are not stored yet. */
     readonly waiting: Effect.Effect<number>
   }
@@ -104,6 +118,13 @@ export class AppendQueue extends Context.Service<
       const open = new Map<QueuedAppend, Line>()
       const idle = new Set<() => void>()
       let places = 0
+      /** The failures since an append was answered; times in Unix milliseconds. */
+      let failures: { readonly since: number; readonly last: number; readonly reason: string } | undefined
+      const note = (outcome: Exit.Exit<Changed, AppendError>) => {
+        const failed = outageOf(outcome)
+        const last = clock.currentTimeMillisUnsafe()
+        failures = failed && { since: failures?.since ?? last, last, reason: failed.reason }
+      }
 
       const lineOf = (runId: string): Line => {
         const known = lines.get(runId)
@@ -152,6 +173,7 @@ export class AppendQueue extends Context.Service<
           place: places++,
           answer: (outcome) => {
             open.delete(queued)
+            note(outcome)
             line.taken -= 1
             line.lockedTimes = 0
             offer(line)
@@ -259,9 +281,23 @@ export class AppendQueue extends Context.Service<
         return undefined
       })
 
-      return AppendQueue.of({ append, takeGroup, oldest, waiting: Effect.sync(() => open.size) })
+      const failing = Effect.map(Clock.currentTimeMillis, (now): FailingAppends | undefined =>
+        failures === undefined || now - failures.last > FAILURES_COUNT_MS
+          ? undefined
+          : { forMs: now - failures.since, reason: failures.reason }
+      )
+
+      return AppendQueue.of({ append, takeGroup, oldest, failing, waiting: Effect.sync(() => open.size) })
     })
   )
 }
 
 const isLarge = (append: QueuedAppend | undefined): boolean => append !== undefined && append.bytes > LARGE_APPEND_BYTES
+
+/** The failure of an append that says nothing of the append itself. */
+const outageOf = (outcome: Exit.Exit<Changed, AppendError>): AppendFailed | undefined => {
+  const error = Exit.findError(outcome)
+  return Result.isSuccess(error) && error.success._tag === "AppendFailed" && error.success.outage
+    ? error.success
+    : undefined
+}

@@ -1,5 +1,6 @@
 import { hostname } from "node:os"
 import type { RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import { make as entityId } from "effect/cluster/EntityId"
 import * as MessageStorage from "effect/cluster/MessageStorage"
@@ -21,6 +22,9 @@ import { type Follower, layerWatched, SHARDS, ShardLocks } from "./placement/Sha
 
 const GROUP = "default"
 
+/** How long a process may be without shards, in leases: others have to release some first. */
+const GRACE_LEASES = 3
+
 /**
  * Says which process observes which run, and which does what only one of them has to do (docs/runtime.md#placement). A
  * run belongs to a shard by its id, and a shard to the process that holds its lock. It only keeps processes from
@@ -33,6 +37,11 @@ export class Placement extends Context.Service<
     readonly seat: number
     /** How many shards this process has. */
     readonly shards: () => number
+    /**
+     * Whether it has had none for some time, although there are enough for all the processes on the database. Ask again
+     * and again: the time counts from the first question.
+     */
+    readonly lacksShards: Effect.Effect<boolean>
     readonly shardOf: (runId: RunId) => number
     /** Whether the runs of this shard are this process's to observe. */
     readonly has: (shard: number) => boolean
@@ -78,16 +87,21 @@ export class Placement extends Context.Service<
 const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
 
 /** Waits for the first shards, which an only process has at once, and one among others after a moment. */
-const placed = (seat: number, patienceMs: number) =>
+const placed = (seat: number, leaseMs: number) =>
   Layer.effect(
     Placement,
     Effect.gen(function* () {
       const sharding = yield* Sharding.Sharding
       const locks = yield* ShardLocks
-      yield* Effect.timeoutOption(locks.asked, patienceMs)
+      yield* Effect.timeoutOption(locks.asked, leaseMs)
+      let lackingSince: number | undefined
       return Placement.of({
         seat,
         shards: locks.count,
+        lacksShards: Effect.map(Clock.currentTimeMillis, (now) => {
+          lackingSince = locks.lacking() ? (lackingSince ?? now) : undefined
+          return lackingSince !== undefined && now - lackingSince >= GRACE_LEASES * leaseMs
+        }),
         shardOf: (runId) => sharding.getShardId(entityId(runId), GROUP).id,
         has: locks.has,
         taken: locks.taken,

@@ -6,7 +6,13 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
 import { AppendQueue, GROUP_REQUESTS, OVERTAKEN_AFTER_MS } from "../../src/log/AppendQueue.ts"
-import { AppendRequest, RunNotFound } from "../../src/log/AppendRequest.ts"
+import {
+  type AppendError,
+  AppendFailed,
+  AppendRequest,
+  type Changed,
+  RunNotFound
+} from "../../src/log/AppendRequest.ts"
 import { observed } from "../../src/log/FrameBytes.ts"
 import { LogSettings } from "../../src/log/LogSettings.ts"
 import { Pace, WORTH_ANOTHER } from "../../src/log/Pace.ts"
@@ -224,6 +230,31 @@ describe("AppendQueue", () => {
       )
       yield* answerAll(again)
       assert.isUndefined(yield* queue.oldest)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("knows for how long the database has failed every append, and forgets it after a while", () =>
+    Effect.gen(function* () {
+      const queue = yield* AppendQueue
+      const answer = Effect.fnUntraced(function* (outcome: Exit.Exit<Changed, AppendError>) {
+        yield* ask(A)
+        for (const append of yield* takeGroup) yield* append.answer(outcome)
+      })
+      const lost = (reason: string) => Exit.fail(new AppendFailed({ runId: A, reason, outage: true }))
+      assert.isUndefined(yield* queue.failing)
+      yield* answer(lost("no space left"))
+      yield* TestClock.adjust("20 seconds")
+      yield* answer(lost("read-only"))
+      assert.deepStrictEqual(yield* queue.failing, { forMs: 20_000, reason: "read-only" })
+      yield* TestClock.adjust("61 seconds")
+      assert.isUndefined(yield* queue.failing)
+      yield* answer(lost("read-only"))
+      assert.isDefined(yield* queue.failing)
+      yield* answer(Exit.fail(new AppendFailed({ runId: A, reason: "a bad value", outage: false })))
+      assert.isUndefined(yield* queue.failing)
+      yield* answer(lost("read-only"))
+      yield* answer(outcome(A))
+      assert.isUndefined(yield* queue.failing)
     }).pipe(Effect.provide(layer))
   )
 })

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { rootCertificates } from "node:tls"
+import { fileURLToPath } from "node:url"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { settingNames, settingsOfProgram } from "@runplane/server"
@@ -143,7 +144,8 @@ const withoutBadValue = [
     "PROTO_REDACT_PATTERNS",
     "PROTO_TOKEN_PRICING_FILE",
     "SEAL_PRIVATE_KEY_FILE",
-    "RUNTIME_TLS_CA_FILE"
+    "RUNTIME_TLS_CA_FILE",
+    "DATABASE_TLS_CA_FILE"
   ]
 ]
 
@@ -278,6 +280,39 @@ describe("every setting", () => {
       assert.strictEqual(yield* said(`${good}\n${bad}`), refused("certificate 2 cannot be read"))
       assert.strictEqual(yield* said(good, "false"), "Warn: RUNTIME_TLS_CA_FILE changes nothing without RUNTIME_TLS")
       rmSync(folder, { recursive: true })
+    })
+  )
+
+  it.effect("of the TLS of the database is checked before the start", () =>
+    Effect.gen(function* () {
+      const noFile = yield* check({ DATABASE_TLS_CA_FILE: "/nowhere/ca.pem" })
+      assert.strictEqual(noFile.outcome._tag, "Failure")
+      assert.match(noFile.lines.join("\n"), /^Error: DATABASE_TLS_CA_FILE cannot be used: \/nowhere\/ca\.pem: /)
+      const inUrl = yield* check({ DATABASE_URL: `postgresql://u:${PASSWORD}@db/x?sslrootcert=/nowhere/ca.pem` })
+      assert.match(inUrl.lines.join("\n"), /^Error: DATABASE_URL cannot be used: \/nowhere\/ca\.pem: /)
+      const noTls = yield* check({
+        DATABASE_URL: `postgresql://u:${PASSWORD}@db/x?sslmode=disable`,
+        DATABASE_TLS_CA_FILE: fileURLToPath(
+          new URL("../../../runtime/test/fixtures/tls/localhost.cert.pem", import.meta.url)
+        )
+      })
+      assert.deepStrictEqual(noTls.lines, ["Error: DATABASE_URL asks for no TLS, but DATABASE_TLS_CA_FILE is set"])
+    })
+  )
+
+  it.effect("of a database on another host in plain text warns in production", () =>
+    Effect.gen(function* () {
+      const production = { NODE_ENV: "production", AUTH_API_KEYS: "k", RUNTIME_TLS: "true" }
+      const { lines, outcome } = yield* check({
+        ...production,
+        DATABASE_URL: `postgresql://u:${PASSWORD}@db/x`
+      })
+      assert.strictEqual(outcome._tag, "Success")
+      assert.deepStrictEqual(lines, [
+        "Warn: DATABASE_URL sends passwords and data to another host in plain text: set sslmode=verify-full"
+      ])
+      assert.deepStrictEqual((yield* check({ ...production, DATABASE_URL: "postgresql://db/x?ssl=true" })).lines, [])
+      assert.deepStrictEqual((yield* check({ DATABASE_URL: "postgresql://db/x" })).lines, [])
     })
   )
 

@@ -1,6 +1,16 @@
 import { MIN_HEARTBEAT_MS } from "@runplane/api"
 import { developmentRow, row, settingsOf } from "./Setting.ts"
-import { address, flag, httpAddress, listenPort, oneOf, path, text, wholeNumber } from "./SettingTypes.ts"
+import {
+  address,
+  databaseAddress,
+  flag,
+  httpAddress,
+  listenPort,
+  oneOf,
+  path,
+  text,
+  wholeNumber
+} from "./SettingTypes.ts"
 
 /** A number of the control plane: a text that is not a number counts as unset. */
 const lenient = (unit: string, min = 0) => wholeNumber({ unit, min, whenBad: "stop-out-of-bounds" })
@@ -14,13 +24,13 @@ const DAY = 86_400_000
 export const ControlPlaneSettings = settingsOf(["control-plane"], {
   PORT: row(listenPort("stop-out-of-bounds"), 3001, "Port to listen on; 0 takes a free one."),
 
-  DATABASE_URL: row(
-    address("postgres:", "postgresql:"),
-    "postgresql://postgres@127.0.0.1:5432/runplane",
-    "The PostgreSQL database.",
-    {
-      secret: true
-    }
+  DATABASE_URL: row(databaseAddress, "postgresql://postgres@127.0.0.1:5432/runplane", "The PostgreSQL database.", {
+    secret: true
+  }),
+  DATABASE_TLS_CA_FILE: row(
+    path,
+    undefined,
+    "PEM file with the authorities that vouch for the database; with it the default of `sslmode` is `verify-full`."
   ),
   DB_POOL_MAX: row(lenient("connections", 1), 20, "Connections in the pool; in production at least 2."),
   DB_POOL_IDLE_TIMEOUT: row(ms(), 30_000, "How long an unused connection stays open; 0: for ever."),

@@ -1,5 +1,7 @@
+import * as Result from "effect/Result"
 import type { Judgement, SettingTexts } from "./CheckSettings.ts"
 import { ControlPlaneSettings } from "./ControlPlaneSettings.ts"
+import { exposureOf, readDatabaseAddress } from "./DatabaseAddress.ts"
 import type { SettingProblem } from "./ReadSettings.ts"
 import { RuntimeSettings } from "./RuntimeSettings.ts"
 import { ServiceSettings } from "./ServiceSettings.ts"
@@ -47,7 +49,14 @@ export const judgeDeployment = (texts: SettingTexts): Judgement => {
   const value = <A>(setting: Setting<A>) => settledValue(texts, setting, environment)
 
   faults.push(...keyFaults(texts, environment))
+  const database = readDatabaseAddress(
+    value(ControlPlaneSettings.DATABASE_URL),
+    value(ControlPlaneSettings.DATABASE_TLS_CA_FILE)
+  )
+  if (Result.isFailure(database)) faults.push({ variable: "DATABASE_URL", problem: database.failure })
   if (environment === "production") {
+    const exposure = Result.isSuccess(database) ? exposureOf(database.success) : undefined
+    if (exposure !== undefined) warnings.push({ variable: "DATABASE_URL", problem: exposure })
     if (value(ControlPlaneSettings.DB_POOL_MAX) < MIN_PRODUCTION_POOL) {
       faults.push({ variable: "DB_POOL_MAX", problem: `must be at least ${MIN_PRODUCTION_POOL} in production` })
     }

@@ -1,5 +1,7 @@
 import { type Role, roles } from "@runplane/api"
 import type * as LogLevel from "effect/LogLevel"
+import * as Result from "effect/Result"
+import { readDatabaseAddress } from "./DatabaseAddress.ts"
 import { isIssuerAddress } from "./IssuerAddress.ts"
 import type { Reading, SettingType } from "./Setting.ts"
 
@@ -51,6 +53,15 @@ export const address = (...protocols: ReadonlyArray<string>): SettingType<string
     `must be an address starting with ${names}`,
     hidden
   )
+}
+
+/** A PostgreSQL database, with every parameter of libpq that is supported. */
+export const databaseAddress: SettingType<string> = {
+  label: "address starting with postgres:// or postgresql://",
+  read: (text) => {
+    const address = readDatabaseAddress(text)
+    return Result.isSuccess(address) ? value(text) : fault(address.failure)
+  }
 }
 
 export const httpAddress = address("http:", "https:")

@@ -1,5 +1,5 @@
 import { row, settingsOf } from "./Setting.ts"
-import { keys, knownPort, logLevel, path, strictFlag, text } from "./SettingTypes.ts"
+import { databaseAddress, keys, knownPort, logLevel, path, strictFlag, text } from "./SettingTypes.ts"
 
 /** What `npm start` reads by itself; the services in it read theirs. */
 export const StackSettings = settingsOf(["stack"], {
@@ -8,7 +8,9 @@ export const StackSettings = settingsOf(["stack"], {
   SANDBOX_PORT: row(knownPort, 50_051, "Port of the sandbox runtime."),
   AUTH_PORT: row(knownPort, undefined, "Port of the auth service (3200, or a free one)."),
   HOST: row(text, "127.0.0.1", "Address of both services."),
-  DATABASE_URL: row(text, undefined, "A PostgreSQL of your own instead of the embedded one.", { secret: true }),
+  DATABASE_URL: row(databaseAddress, undefined, "A PostgreSQL of your own instead of the embedded one.", {
+    secret: true
+  }),
   RUNTIME_ADDRESS: row(text, undefined, "host:port of a runtime of your own instead of the sandbox."),
   DEV_AUTH: row(
     strictFlag,

@@ -34,6 +34,8 @@ export class ShardLocks extends Context.Service<
     readonly has: (shard: number) => boolean
     /** How many this process has. */
     readonly count: () => number
+    /** Whether this process has none, although there are enough for all the processes that are there. */
+    readonly lacking: () => boolean
     /** Shards whose lock any process holds. */
     readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
     readonly follow: (follower: Follower) => void
@@ -52,6 +54,8 @@ export const layerWatched = (presence: Presence) =>
       const ours = new Set<number>()
       /** Those of ours whose lock is held, as far as is known. */
       const held = new Set<number>()
+      /** Processes on the database. */
+      let processes = 1
       const asked = yield* Deferred.make<void>()
       let follower: Follower = { gained: () => {}, leave: () => Effect.void }
 
@@ -85,6 +89,7 @@ export const layerWatched = (presence: Presence) =>
         getRunners: Effect.gen(function* () {
           const runners = yield* storage.getRunners
           const seats = yield* Effect.orDie(presence.seats)
+          processes = seats.size
           yield* settle
           return runners.filter(([{ address }]) => seats.has(address.port))
         }),
@@ -122,6 +127,7 @@ export const layerWatched = (presence: Presence) =>
         asked: Deferred.await(asked),
         has: (shard) => ours.has(shard),
         count: () => ours.size,
+        lacking: () => ours.size === 0 && processes <= SHARDS,
         taken,
         follow: (next) => {
           follower = next

@@ -1,4 +1,3 @@
-import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Readiness } from "@runplane/api"
 import { CircuitBreaker } from "@runplane/runtime"
 import { makeOutageLog } from "@runplane/server"
@@ -7,10 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { describeSqlError } from "../../database/SqlFailures.ts"
+import { WriteCheck } from "../../database/WriteCheck.ts"
 import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../edge/RuntimeHealth.ts"
-import { AppendQueue, type OldestAppend } from "../../log/AppendQueue.ts"
+import { AppendQueue, type FailingAppends, type OldestAppend } from "../../log/AppendQueue.ts"
 import { LogSettings } from "../../log/LogSettings.ts"
 import { Observers, type TakingUp } from "../../observe/Observers.ts"
+import { Placement } from "../../observe/Placement.ts"
 
 /** Probes come from anywhere and are not throttled: the dependencies are asked at most this often. Milliseconds. */
 export const READINESS_TTL_MS = 1_000
@@ -29,17 +30,23 @@ export class Health extends Context.Service<
   static readonly layer = Layer.effect(
     Health,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const writes = yield* WriteCheck
       const breaker = yield* CircuitBreaker
       const runtime = yield* RuntimeHealth
       const observers = yield* Observers
+      const placement = yield* Placement
       const appends = yield* AppendQueue
       const { oldestAppendMs } = yield* LogSettings
-      const outages = { database: makeOutageLog("the database"), runtime: makeOutageLog("the runtime") }
+      const outages = {
+        database: makeOutageLog("the database"),
+        runtime: makeOutageLog("the runtime"),
+        log: makeOutageLog("the log of the runs"),
+        placement: makeOutageLog("the placement of the runs")
+      }
 
       const tooSlow = <A>(answer: A) => ({ duration: CHECK_TIMEOUT_MS, orElse: () => Effect.succeed(answer) })
 
-      const database = sql`SELECT 1`.pipe(
+      const database = writes.pipe(
         Effect.andThen(Effect.as(outages.database.back, "ok" as const)),
         Effect.catch((error) => Effect.as(outages.database.lost(describeSqlError(error)), "unhealthy" as const)),
         Effect.timeoutOrElse({
@@ -53,18 +60,33 @@ export class Health extends Context.Service<
         ok ? outages.runtime.back : outages.runtime.lost(detail)
       )
 
+      /** A process without shards observes no run. */
+      const placed = Effect.gen(function* () {
+        const lacking = yield* placement.lacksShards
+        yield* lacking ? outages.placement.lost("this process holds the lock of no shard") : outages.placement.back
+        return !lacking
+      })
+
       // A run is connected, or retried on schedule, exactly while its observer lives, in whichever process.
       const streamConsumer = observers.unobserved(ADOPTION_GRACE_SECONDS).pipe(
         Effect.map((unobserved) => (unobserved.length === 0 ? ("ok" as const) : ("unhealthy" as const))),
         Effect.catch(() => Effect.succeed("unhealthy" as const)),
-        Effect.timeoutOrElse(tooSlow("unhealthy" as const))
+        Effect.timeoutOrElse(tooSlow("unhealthy" as const)),
+        Effect.flatMap((found) => Effect.map(placed, (isPlaced) => (isPlaced ? found : ("unhealthy" as const))))
       )
 
-      const log = Effect.map(appends.oldest, (oldest) =>
-        oldest === undefined || oldest.waitedMs < oldestAppendMs
-          ? { ok: true, detail: "" }
-          : { ok: false, detail: describeWait(oldest) }
-      )
+      const log = Effect.gen(function* () {
+        const oldest = yield* appends.oldest
+        if (oldest !== undefined && oldest.waitedMs >= oldestAppendMs)
+          return { ok: false, detail: describeWait(oldest) }
+        const failing = yield* appends.failing
+        if (failing === undefined || failing.forMs < oldestAppendMs) {
+          yield* outages.log.back
+          return { ok: true, detail: "" }
+        }
+        yield* outages.log.lost(failing.reason)
+        return { ok: false, detail: describeFailing(failing) }
+      })
 
       const readiness = yield* Effect.all(
         {
@@ -94,6 +116,10 @@ const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
   const why = locked ? "another transaction has locked the run" : "the database has not stored it yet"
   return `an addition to run ${runId} has waited ${Math.floor(waitedMs / 1_000)} s: ${why}`
 }
+
+/** Without the words of the server, which may name hosts and users. */
+const describeFailing = ({ forMs }: FailingAppends): string =>
+  `the database has refused every addition for ${Math.floor(forMs / 1_000)} s; the log of the service says why`
 
 interface Found extends Omit<Readiness["checks"], "recovery"> {
   readonly takingUp: TakingUp | undefined

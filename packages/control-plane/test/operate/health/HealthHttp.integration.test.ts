@@ -8,6 +8,9 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import { ReadOnlyServer } from "../../../src/database/SqlFailures.ts"
+import { WriteCheck } from "../../../src/database/WriteCheck.ts"
+import { AppendQueue } from "../../../src/log/AppendQueue.ts"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { LogSettings } from "../../../src/log/LogSettings.ts"
 import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
@@ -83,6 +86,46 @@ layer(layerTestService(), { excludeTestServices: true })("the log of GET /readyz
       yield* Fiber.join(held)
       assert.deepStrictEqual((yield* asked).log, { ok: true, detail: "" })
       yield* endRun(runId)
+    })
+  )
+})
+
+layer(layerTestService(), { excludeTestServices: true })("the log of GET /readyz, when the database fails", (it) => {
+  it.effect("is not ok once every addition has failed for some time", () =>
+    Effect.gen(function* () {
+      const { oldestAppendMs } = yield* LogSettings
+      const asked = (forMs: number) =>
+        Effect.provideService(readiness, AppendQueue, {
+          ...queue,
+          failing: Effect.succeed({ forMs, reason: "no space left on db.internal" })
+        })
+      const queue = yield* AppendQueue
+      assert.deepStrictEqual((yield* asked(oldestAppendMs - 1)).log, { ok: true, detail: "" })
+      const degraded = yield* asked(12_345)
+      assert.strictEqual(degraded.status, "degraded")
+      assert.deepStrictEqual(degraded.log, {
+        ok: false,
+        detail: "the database has refused every addition for 12 s; the log of the service says why"
+      })
+    })
+  )
+})
+
+layer(layerTestService(), { excludeTestServices: true })("the database of GET /readyz", (it) => {
+  it.effect("is unhealthy while it takes no writes", () =>
+    Effect.gen(function* () {
+      const failed = new ReadOnlyServer().asSqlError("query")
+      const asked = Effect.provideService(readiness, WriteCheck, Effect.fail(failed))
+      assert.deepInclude(yield* asked, { database: "unhealthy", status: "degraded" })
+      assert.deepInclude(yield* readiness, { database: "ok", status: "ok" })
+    })
+  )
+
+  it.effect("has an unhealthy streamConsumer while this process has no shard", () =>
+    Effect.gen(function* () {
+      const placement = yield* Placement
+      const asked = Effect.provideService(readiness, Placement, { ...placement, lacksShards: Effect.succeed(true) })
+      assert.deepInclude(yield* asked, { streamConsumer: "unhealthy", status: "degraded" })
     })
   )
 })

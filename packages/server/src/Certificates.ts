@@ -3,7 +3,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 
-/** The file of `RUNTIME_TLS_CA_FILE` holds no certificates. */
+/** A file that should hold certificates does not. */
 export class CertificatesInvalid extends Data.TaggedError("CertificatesInvalid")<{
   readonly path: string
   readonly why: string

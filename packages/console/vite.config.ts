@@ -4,8 +4,9 @@ import { defineConfig } from "vite"
 import { shrink } from "./build/shrink.ts"
 import { withoutProse } from "./build/withoutProse.ts"
 
-export default defineConfig({
-  base: "/console/",
+export default defineConfig(({ command }) => ({
+  // Relative: a proxy may serve the console below any path. The service writes the way to the files into each page.
+  base: command === "build" ? "./" : "/console/",
   resolve: {
     // For Reacts that have no such hook of their own.
     alias: [{ find: /^use-sync-external-store\/shim(\/index\.js)?$/, replacement: "react" }]
@@ -24,4 +25,4 @@ export default defineConfig({
     },
     reportCompressedSize: false
   }
-})
+}))

@@ -48,7 +48,8 @@ export const complete =
     )
     const completed = tidied({
       ...document,
-      servers: [{ url: "/", description: "The service that serves this document" }],
+      // Relative to the document, which a proxy may serve below any path.
+      servers: [{ url: ".", description: "The service that serves this document" }],
       tags: describedOnce(listAt(document, "tags")),
       paths,
       ...(completion.webhooks === undefined ? {} : { webhooks: completion.webhooks }),

@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { Activity, Bot, LayoutDashboard, ListTree, Radio, Rocket, Scale, ScrollText, Webhook } from "lucide-react"
 import { Component, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Router, Switch } from "wouter"
+import { CONSOLE_PATH } from "./client/Base.ts"
 import type { Config } from "./client/Config.ts"
 import { CallFailed, isPassing } from "./client/Problem.ts"
 import { session } from "./client/Session.ts"
@@ -42,7 +43,7 @@ const RunPage = lazily(parts.run)
 
 /** Begins to load the part that an address leads to, beside whatever else a first load waits for. */
 export const preparePage = (path: string): void => {
-  const [first = "", second] = path.slice(import.meta.env.BASE_URL.length).split("/")
+  const [first = "", second] = path.slice(CONSOLE_PATH.length).split("/")
   const part =
     first === "runs" && second !== undefined ? parts.run : new Map(Object.entries(parts)).get(first || "overview")
   part?.().catch(() => {
@@ -100,7 +101,7 @@ export const App = ({ config }: { readonly config: Config }) => {
   }
   return (
     <QueryClientProvider client={queries}>
-      <Router base={import.meta.env.BASE_URL.replace(/\/$/, "")}>
+      <Router base={CONSOLE_PATH.replace(/\/$/, "")}>
         <Shell places={placesOf(config)}>
           <PageGuard>
             <Suspense fallback={<Skeleton rows={10} height={40} />}>
@@ -143,7 +144,7 @@ export const App = ({ config }: { readonly config: Config }) => {
                 </Route>
                 <Route>
                   <Empty isPage title="There is no such page">
-                    <a className="text-accent underline" href={import.meta.env.BASE_URL}>
+                    <a className="text-accent underline" href={CONSOLE_PATH}>
                       Go to the overview
                     </a>
                   </Empty>

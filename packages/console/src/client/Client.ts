@@ -4,13 +4,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import { SERVICE_URL } from "./Base.ts"
 import { sawAnswer } from "./Connection.ts"
 import { Accept, layerHttp, RequestId } from "./Http.ts"
 import { CallFailed, problemOf, UNREACHABLE } from "./Problem.ts"
 import { refuse } from "./Session.ts"
 
 export const runtime = ManagedRuntime.make(
-  RunsClient.layer({ baseUrl: window.location.origin }).pipe(Layer.provide(layerHttp("authorization")))
+  RunsClient.layer({ baseUrl: SERVICE_URL }).pipe(Layer.provide(layerHttp("authorization")))
 )
 
 /** Why a call or a stream failed. A refused key leads to the sign-in page, whatever was asked with it. */

@@ -1,8 +1,9 @@
 import * as Schema from "effect/Schema"
+import { CONSOLE_PATH } from "./Base.ts"
 
 /** What the control plane tells the console about its surroundings (docs/http.md#console). */
 export const Config = Schema.Struct({
-  /** Origin of the launch service as browsers reach it; absent: there is none. */
+  /** Address of the launch service as browsers reach it; absent: there is none. */
   launcherUrl: Schema.optionalKey(Schema.String)
 })
 export type Config = typeof Config.Type
@@ -11,7 +12,7 @@ const decode = Schema.decodeUnknownPromise(Config)
 
 /** Read once; it does not change while the page is open. */
 export const loadConfig = async (): Promise<Config> => {
-  const answer = await fetch(`${import.meta.env.BASE_URL}config.json`)
+  const answer = await fetch(`${CONSOLE_PATH}config.json`)
   if (!answer.ok) throw new Error(`config.json was answered with ${answer.status}`)
   return decode(await answer.json())
 }

@@ -1,7 +1,11 @@
 import { makeStore } from "../view/Store.ts"
+import { SERVICE_PATH } from "./Base.ts"
 
-/** Where the API key is kept: it goes with the tab, and no other tab sees it. */
-const PLACE = "runplane.key"
+/**
+ * Where the API key is kept: it goes with the tab, and no other tab sees it. Services below several paths share an
+ * origin and not their keys.
+ */
+const PLACE = `runplane.key${SERVICE_PATH}`
 
 export interface Session {
   readonly key: string | undefined

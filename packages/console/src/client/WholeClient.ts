@@ -1,11 +1,12 @@
 import { ControlPlaneClient } from "@runplane/api"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import { SERVICE_URL } from "./Base.ts"
 import { layerHttp } from "./Http.ts"
 
 /** The whole contract of the control plane; loaded with the first call that needs it. */
 export { ControlPlaneClient }
 
 export const runtime = ManagedRuntime.make(
-  ControlPlaneClient.layer({ baseUrl: window.location.origin }).pipe(Layer.provide(layerHttp("authorization")))
+  ControlPlaneClient.layer({ baseUrl: SERVICE_URL }).pipe(Layer.provide(layerHttp("authorization")))
 )

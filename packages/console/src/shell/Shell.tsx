@@ -1,6 +1,7 @@
 import { Keyboard, LogOut, type LucideIcon, Menu, Moon, Search, Sun, SunMoon } from "lucide-react"
 import { type ReactNode, Suspense, useState } from "react"
 import { Link, useLocation, useSearch } from "wouter"
+import { CONSOLE_PATH } from "../client/Base.ts"
 import { session, signOut } from "../client/Session.ts"
 import { Kbd } from "../ui/basics.tsx"
 import { useStore } from "../ui/hooks.ts"
@@ -105,7 +106,7 @@ export const Shell = ({
 
 const Brand = () => (
   <Link href="/" className="flex items-center gap-2 font-semibold tracking-tight">
-    <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" className="size-5" />
+    <img src={`${CONSOLE_PATH}favicon.svg`} alt="" className="size-5" />
     Runplane
   </Link>
 )

@@ -37,7 +37,7 @@ let stack: Program | undefined
 let browser: Browser | undefined
 
 /** Starts the stack, or starts it again on the same ports and the same data. */
-export const startStack = async (): Promise<void> => {
+export const startStack = async (settings: Readonly<Record<string, string>> = {}): Promise<void> => {
   shared ??= {
     dataFolder: mkdtempSync(join(tmpdir(), "runplane-console-stack-")),
     issuer: await startIssuer(),
@@ -56,7 +56,8 @@ export const startStack = async (): Promise<void> => {
     OIDC_ISSUER: issuer.url,
     OIDC_AUDIENCE: "runplane",
     THROTTLE_LIMIT: "1000000",
-    WEBHOOK_ALLOW_PRIVATE_TARGETS: "true"
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: "true",
+    ...settings
   }
   stack = await Effect.runPromise(Scope.provide(startProgram(STACK, { args: ["--no-demo"], env }), scope))
   const serving = await Effect.runPromise(stack.line("Serving"))
@@ -92,11 +93,17 @@ interface StageOptions {
   readonly theme?: "light" | "dark"
   /** Whether the key is there already. */
   readonly signedIn?: boolean
+  /** Where the page keeps its key; below a path it has a name of its own. */
+  readonly storedKey?: string
+  /** A proxy in front of the services. */
+  readonly origin?: string
 }
 
 /** A page of its own, on a screen and in a theme. */
 export const openPage = async ({
+  origin: proxy,
   signedIn = true,
+  storedKey = "runplane.key",
   theme = "light",
   width = 1280
 }: StageOptions = {}): Promise<Stage> => {
@@ -111,7 +118,9 @@ export const openPage = async ({
     reducedMotion: "reduce"
   })
   context.setDefaultTimeout(PATIENCE_MS)
-  if (signedIn) await context.addInitScript((key) => sessionStorage.setItem("runplane.key", key), KEY)
+  if (signedIn) {
+    await context.addInitScript(([name, key]) => sessionStorage.setItem(name, key), [storedKey, KEY] as const)
+  }
   const page = await context.newPage()
   const misdeeds: Misdeeds = { errors: [], foreign: [] }
   page.on("pageerror", (error) => misdeeds.errors.push(error.message))
@@ -120,7 +129,7 @@ export const openPage = async ({
   })
   page.on("request", (sent) => {
     const { origin, protocol } = new URL(sent.url())
-    const isOurs = origin === CONTROL_PLANE || origin === LAUNCHER || protocol === "data:" || protocol === "blob:"
+    const isOurs = [CONTROL_PLANE, LAUNCHER, proxy].includes(origin) || protocol === "data:" || protocol === "blob:"
     if (!isOurs) misdeeds.foreign.push(sent.url())
   })
   return { context, page, misdeeds }

@@ -8,7 +8,10 @@ import * as Effect from "effect/Effect"
 import { chosenEncoding } from "../../src/http/console/ConsoleRoutes.ts"
 import { baseUrl, call, layerTestService } from "../support/HttpService.ts"
 
-const PAGE = "<!doctype html><title>Console</title>"
+const page = (way: string) =>
+  `<!doctype html><title>Console</title><link rel="icon" href="${way}favicon.svg" />` +
+  `<script type="module" src="${way}assets/index-1a2b3c.js"></script>`
+const PAGE = page("./")
 const SCRIPT = "export const answer = 42\n"
 
 const folder = mkdtempSync(join(tmpdir(), "runplane-console-"))
@@ -41,7 +44,7 @@ const raw = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<
 
 const settings = {
   CONSOLE_DIR: folder,
-  LAUNCHER_PUBLIC_URL: "https://launch.example.org/",
+  LAUNCHER_PUBLIC_URL: "https://launch.example.org/below/",
   AUTH_API_KEYS: "secret",
   THROTTLE_LIMIT: "1"
 }
@@ -51,22 +54,29 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the web co
     Effect.gen(function* () {
       const browser = yield* raw("/", { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" })
       assert.strictEqual(browser.status, 302)
-      assert.strictEqual(browser.headers["location"], "/console/")
+      assert.strictEqual(browser.headers["location"], "console/")
       const other = yield* raw("/", { accept: "application/json" })
       assert.strictEqual(other.status, 200)
       assert.deepInclude(JSON.parse(other.bytes.toString()), { service: "run-control-plane" })
-      assert.strictEqual(JSON.parse(other.bytes.toString()).links.console, "/console/")
+      assert.strictEqual(JSON.parse(other.bytes.toString()).links.console, "console/")
       assert.include(String(other.headers["vary"]), "Accept")
-      assert.strictEqual((yield* raw("/console")).headers["location"], "/console/")
+      assert.strictEqual((yield* raw("/console")).headers["location"], "console/")
     })
   )
 
   it.effect("serves its page under every deep link, without a key and beside the budget of requests", () =>
     Effect.gen(function* () {
-      for (const path of ["/console/", "/console/index.html", "/console/runs/8c0f?view=story", "/console/a/b/c"]) {
-        const { bytes, headers, status } = yield* raw(path)
+      for (const [path, way] of [
+        ["/console/", "./"],
+        ["/console/index.html", "./"],
+        ["/console/runs?q=a/b", "./"],
+        ["/console/runs/8c0f?view=story", "../"],
+        ["/console/a/b/", "../../"],
+        ["/console/a%2Fb/c", "../"]
+      ] as const) {
+        const { bytes, headers, status } = yield* raw(path, { "accept-encoding": "gzip" })
         assert.strictEqual(status, 200, path)
-        assert.strictEqual(bytes.toString(), PAGE)
+        assert.strictEqual(bytes.toString(), page(way), path)
         assert.strictEqual(headers["cache-control"], "no-store")
         assert.strictEqual(headers["content-type"], "text/html; charset=utf-8")
       }
@@ -91,7 +101,9 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the web co
   it.effect("tells the page where the launch service is", () =>
     Effect.gen(function* () {
       const { bytes, headers } = yield* raw("/console/config.json")
-      assert.deepStrictEqual(JSON.parse(bytes.toString()), { launcherUrl: "https://launch.example.org" })
+      assert.deepStrictEqual(JSON.parse(bytes.toString()), {
+        launcherUrl: "https://launch.example.org/below"
+      })
       assert.strictEqual(headers["cache-control"], "no-store")
     })
   )
@@ -126,7 +138,7 @@ layer(layerTestService({ settings }), { excludeTestServices: true })("the web co
         "/console/..%5c..%5csecret"
       ]) {
         const { bytes, status } = yield* raw(path)
-        assert.isTrue(status === 404 || bytes.toString() === PAGE, `${path}: ${status}`)
+        assert.isTrue(status === 404 || /^<!doctype html><title>Console/.test(bytes.toString()), `${path}: ${status}`)
       }
     })
   )
@@ -163,4 +175,33 @@ describe("the encoding of an answer", () => {
   ])("for %s is %s", (accepted, expected) => {
     assert.strictEqual(chosenEncoding(accepted, both), expected)
   })
+})
+
+layer(
+  layerTestService({ settings: { CONSOLE_DIR: folder, AUTH_API_KEYS: "secret", PUBLIC_BASE_PATH: "/runplane/" } }),
+  { excludeTestServices: true }
+)("a service below a path that its proxy leaves in", (it) => {
+  it.effect("answers below the path and without it", () =>
+    Effect.gen(function* () {
+      for (const [path, status, location] of [
+        ["/runplane", 308, "/runplane/"],
+        ["/runplane?a=b", 308, "/runplane/?a=b"],
+        ["/runplane/", 302, "console/"],
+        ["/", 302, "console/"]
+      ] as const) {
+        const answer = yield* raw(path, { accept: "text/html" })
+        assert.deepStrictEqual([answer.status, answer.headers["location"]], [status, location], path)
+      }
+      for (const base of ["/runplane", ""]) {
+        assert.strictEqual((yield* raw(`${base}/console/runs/8c0f`)).bytes.toString(), page("../"))
+        assert.strictEqual((yield* raw(`${base}/console/assets/index-1a2b3c.js`)).bytes.toString(), SCRIPT)
+        assert.strictEqual((yield* raw(`${base}/runs?limit=1`)).status, 401)
+        assert.strictEqual((yield* raw(`${base}/runs?limit=1`, { "x-api-key": "secret" })).status, 200)
+        assert.strictEqual((yield* raw(`${base}/nothing`)).status, 404)
+      }
+      for (const path of ["/runplanes/runs", "/runplane/runplane/runs"]) {
+        assert.strictEqual((yield* raw(path, { "x-api-key": "secret" })).status, 404, path)
+      }
+    })
+  )
 })

@@ -14,6 +14,7 @@ import { isOpen } from "../settings/DeploymentRules.ts"
 import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { RequestSpanName } from "../traces/RequestSpanName.ts"
+import { basePathRedirect, withoutBasePath } from "./BasePath.ts"
 import { InexactBody, withJsonBody } from "./BodyRules.ts"
 import { makeCors } from "./Cors.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
@@ -44,6 +45,7 @@ const ACCEPTED_REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const settings = {
   origins: ServiceSettings.CORS_ORIGIN,
   hosts: ServiceSettings.ALLOWED_HOSTS,
+  basePath: ServiceSettings.PUBLIC_BASE_PATH,
   keys: ServiceSettings.AUTH_API_KEYS,
   issuer: ServiceSettings.OIDC_ISSUER
 }
@@ -56,7 +58,7 @@ const settings = {
 export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
-      const { hosts, origins, ...doors } = yield* readSettings(settings)
+      const { basePath, hosts, origins, ...doors } = yield* readSettings(settings)
       const cors = makeCors(origins)
       const trust = { allowsOrigin: cors.allows, hosts: new Set(hosts.map((name) => name.toLowerCase())) }
       const refusalOf = (request: HttpServerRequest.HttpServerRequest) =>
@@ -66,7 +68,9 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
 
       return (httpEffect) =>
         Effect.gen(function* () {
-          const request = yield* HttpServerRequest.HttpServerRequest
+          const received = yield* HttpServerRequest.HttpServerRequest
+          const redirect = basePathRedirect(received.url, basePath)
+          const request = withoutBasePath(received, basePath)
           const given = request.headers["x-request-id"]
           const requestId = given !== undefined && ACCEPTED_REQUEST_ID.test(given) ? given : yield* random.uuidV4()
           const origin = request.headers["origin"]
@@ -84,7 +88,9 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
               ? Effect.succeed(form.forbidden(refusal))
               : Number(request.headers["content-length"]) > MAX_BODY_BYTES
                 ? Effect.succeed(form.payloadTooLarge)
-                : httpEffect
+                : redirect === undefined
+                  ? httpEffect
+                  : Effect.succeed(redirect)
           const facts: Facts = { keyName: undefined }
           const response = yield* answered(route, request, { form, methods, observer, facts }).pipe(
             Effect.provideService(RequestFacts, facts),

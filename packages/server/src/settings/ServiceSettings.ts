@@ -1,5 +1,6 @@
 import { DEVELOPMENT, row, settingsOf } from "./Setting.ts"
 import {
+  basePath,
   flag,
   host,
   hostNames,
@@ -96,6 +97,11 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     {
       shownDefault: "false"
     }
+  ),
+  PUBLIC_BASE_PATH: row(
+    basePath,
+    "",
+    "Path (`/runplane`) below which a proxy serves the service and which it leaves in its requests; a proxy that takes it off needs no setting."
   ),
   SHUTDOWN_DELAY_MS: row(
     wholeNumber({ unit: "milliseconds", max: 600_000 }),

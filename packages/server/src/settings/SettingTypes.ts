@@ -66,6 +66,15 @@ export const databaseAddress: SettingType<string> = {
 
 export const httpAddress = address("http:", "https:")
 
+/** A path in front of all paths of a service, without a slash at its end. */
+export const basePath: SettingType<string> = {
+  label: "path",
+  read: (text) =>
+    /^(\/[\w.~-]+)+\/?$/.test(text) && !/\/\.{1,2}(\/|$)/.test(text)
+      ? value(text.replace(/\/$/, ""))
+      : fault(`must be a path such as /runplane${got(text)}`)
+}
+
 /** The name of an OpenID Connect issuer, which is an address too. */
 export const issuerAddress = textLike(
   "address starting with https://, or http:// on the loopback",

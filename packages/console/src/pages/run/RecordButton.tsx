@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query"
 import { FileText } from "lucide-react"
+import { SERVICE_PATH } from "../../client/Base.ts"
 import { callFor } from "../../client/Client.ts"
 import { session } from "../../client/Session.ts"
 import { download } from "../../ui/download.ts"
@@ -23,7 +24,7 @@ export const RecordButton = ({ runId }: { readonly runId: string }) => {
     return (
       <a
         className="btn"
-        href={`/runs/${encodeURIComponent(runId)}/decision/why`}
+        href={`${SERVICE_PATH}/runs/${encodeURIComponent(runId)}/decision/why`}
         target="_blank"
         rel="noreferrer"
         title="The decision record as one page"

@@ -1,6 +1,7 @@
 import type { Run } from "@runplane/api"
 import { PanelRight } from "lucide-react"
 import { memo } from "react"
+import { CONSOLE_PATH } from "../../client/Base.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 import type { Column } from "./Columns.tsx"
 
@@ -75,7 +76,7 @@ export const RunRow = memo(function RunRow({
         <span key={column.id} role="cell" className={cellClass(column)}>
           {column.id === "run" ? (
             <a
-              href={`${import.meta.env.BASE_URL}runs/${run.id}`}
+              href={`${CONSOLE_PATH}runs/${run.id}`}
               className="min-w-0 truncate"
               onFocus={() => act.choose(index)}
               onClick={(event) => {

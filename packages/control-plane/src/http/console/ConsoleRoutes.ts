@@ -49,13 +49,14 @@ const routes = ({ hasDocs, launcherUrl }: ConsoleOptions) =>
       const links = HttpServerResponse.jsonUnsafe(linksOf(isBuilt, hasDocs), { headers: { vary: "Accept" } })
       const toConsole = HttpServerResponse.empty({
         status: 302,
-        headers: { location: "/console/", vary: "Accept", "cache-control": NEVER }
+        // Relative: a proxy may have taken a path off.
+        headers: { location: "console/", vary: "Accept", "cache-control": NEVER }
       })
       yield* router.add("GET", "/", (request) => Effect.succeed(isBuilt && acceptsHtml(request) ? toConsole : links))
       if (!isBuilt) return
-      const toFolder = HttpServerResponse.empty({ status: 308, headers: { location: "/console/" } })
+      const toFolder = HttpServerResponse.empty({ status: 308, headers: { location: "console/" } })
       const config = HttpServerResponse.jsonUnsafe(
-        { ...(launcherUrl !== undefined && { launcherUrl: new URL(launcherUrl).origin }) },
+        { ...(launcherUrl !== undefined && { launcherUrl: launcherUrl.replace(/\/+$/, "") }) },
         { headers: { ...safety, "cache-control": NEVER } }
       )
       const serve = (request: HttpServerRequest.HttpServerRequest) => {
@@ -67,7 +68,7 @@ const routes = ({ hasDocs, launcherUrl }: ConsoleOptions) =>
         const page = files.get(PAGE)
         return page === undefined || HASHED.test(path)
           ? controlPlaneForm.notFound(request.method, request.url.split("?")[0] ?? request.url)
-          : fileAnswer(PAGE, page, request, safety)
+          : pageAnswer(path, page, request, safety)
       }
       yield* router.add("GET", "/console/config.json", config)
       yield* router.add("GET", "/console/*", (request) => Effect.sync(() => serve(request)))
@@ -78,6 +79,28 @@ const routes = ({ hasDocs, launcherUrl }: ConsoleOptions) =>
 const pathOf = (url: string): string => {
   const path = (url.split("?")[0] ?? "").replace(/^\/console\/?/, "")
   return path === "" ? PAGE : path
+}
+
+/** What the page refers to, as the build writes it: relative to the console's folder. */
+const REFERENCE = /(?<= (?:href|src)=")\.\//g
+
+/**
+ * The page at a path below `/console/`. Its references lead from that path to the console's folder, so they hold below
+ * every path that a proxy puts in front.
+ */
+const pageAnswer = (
+  path: string,
+  page: ConsoleFile,
+  request: HttpServerRequest.HttpServerRequest,
+  safety: Readonly<Record<string, string>>
+) => {
+  const depth = path.split("/").length - 1
+  if (depth === 0) return fileAnswer(PAGE, page, request, safety)
+  const text = new TextDecoder().decode(page.bytes).replace(REFERENCE, "../".repeat(depth))
+  return HttpServerResponse.text(text, {
+    contentType: page.contentType,
+    headers: { ...safety, "cache-control": NEVER }
+  })
 }
 
 const fileAnswer = (
@@ -141,15 +164,16 @@ const safetyHeaders = (launcherUrl: string | undefined) => ({
   "permissions-policy": "camera=(), microphone=(), geolocation=()"
 })
 
+/** Relative to the answer's address, as the page's references are. */
 const linksOf = (hasConsole: boolean, hasDocs: boolean) => ({
   service: "run-control-plane",
   links: {
-    ...(hasConsole && { console: "/console/" }),
-    ...(hasDocs && { docs: "/docs", openapi: "/docs-json" }),
-    runs: "/runs",
-    events: "/events",
-    health: "/healthz",
-    readiness: "/readyz",
-    metrics: "/metrics"
+    ...(hasConsole && { console: "console/" }),
+    ...(hasDocs && { docs: "docs", openapi: "docs-json" }),
+    runs: "runs",
+    events: "events",
+    health: "healthz",
+    readiness: "readyz",
+    metrics: "metrics"
   }
 })

@@ -88,6 +88,9 @@ const rows: ReadonlyArray<Row> = [
       world.launched = sessionId
     }
   },
+  { name: "processes list", args: () => [] },
+  // Those of the launch may have ended by themselves.
+  { name: "processes stop", args: () => [UNKNOWN], code: 3 },
   // The runtime lets its initiator alone do this, and this session is not open yet.
   { name: "runs suspend", args: ({ created }) => [created, "--reason", "r"], stranger: [UNKNOWN], code: 4 },
   { name: "runs resume", args: ({ created }) => [created], stranger: [UNKNOWN], code: 4 },

@@ -126,12 +126,14 @@ export const DecisionWhy = Schema.Struct({
   cost: Schema.Struct({
     totalTokens: Field.number("Tokens up to the commitment"),
     costUsd: Field.number("US dollars"),
+    callsWithoutUsage: optional(Field.integer("Calls without counts, which the sums lack; absent when there are none")),
     byParticipant: Schema.Array(
       Schema.Struct({
         participantId: Field.text("Participant"),
         calls: Field.integer("Calls of models"),
         totalTokens: Field.number("Tokens"),
-        costUsd: Field.number("US dollars")
+        costUsd: Field.number("US dollars"),
+        callsWithoutUsage: optional(Field.integer("Calls of these without counts; absent when there are none"))
       })
     ).annotate({ description: "In order of first spending" })
   }).annotate({ description: "What language models cost up to the commitment" }),

@@ -34,7 +34,7 @@ export const describeOutcome = (
     ...pair("Settled", turningPoint(told)),
     [
       "Tokens",
-      `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usdText(metrics.estimatedCostUsd, 4)}`
+      `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usdText(metrics.estimatedCostUsd, 4)}${lacking(metrics)}`
     ],
     ["Events", `${amount(told?.events ?? metrics.eventCount)} in ${seconds(metrics.durationMs ?? 0)} s`]
   ]
@@ -65,5 +65,8 @@ const pair = (heading: string, text: string | undefined): ReadonlyArray<readonly
 
 const amount = (value: number) => value.toLocaleString("en-US")
 
-/** Fractions of a cent matter here. */
+/** What sums of tokens and costs lack: " and 2 calls without usage"; empty when they lack nothing. */
+export const lacking = ({ callsWithoutUsage = 0 }: { readonly callsWithoutUsage?: number }): string =>
+  callsWithoutUsage === 0 ? "" : ` and ${callsWithoutUsage} ${callsWithoutUsage === 1 ? "call" : "calls"} without usage`
+
 export const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1)

@@ -25,6 +25,8 @@ export interface Spending {
   readonly calls: number
   readonly totalTokens: number
   readonly costUsd: number
+  /** Calls that the participant stated no count for; absent when there are none. */
+  readonly callsWithoutUsage?: number
 }
 
 /** What was said towards the decision of a run, each act with its place in the log. */
@@ -189,13 +191,15 @@ const denialOf = (event: EventOf<"policy.denied">): Denial => {
 const boundOr = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundProse(text))
 
 const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.completed">): void => {
-  const { estimatedCostUsd = 0, sender, totalTokens } = usage
+  const { calls, estimatedCostUsd = 0, sender, totalTokens } = usage
   const so = spending.get(sender)
+  const callsWithoutUsage = (so?.callsWithoutUsage ?? 0) + (usage.usage === "missing" ? calls : 0)
   spending.set(sender, {
     participantId: sender,
-    calls: (so?.calls ?? 0) + 1,
+    calls: (so?.calls ?? 0) + calls,
     totalTokens: (so?.totalTokens ?? 0) + totalTokens,
-    costUsd: sumUsd([so?.costUsd ?? 0, estimatedCostUsd])
+    costUsd: sumUsd([so?.costUsd ?? 0, estimatedCostUsd]),
+    ...(callsWithoutUsage > 0 && { callsWithoutUsage })
   })
 }
 

@@ -43,6 +43,8 @@ export interface Why {
   readonly cost: {
     readonly totalTokens: number
     readonly costUsd: number
+    /** Calls without counts, which the sums lack; absent when there are none. */
+    readonly callsWithoutUsage?: number
     readonly byParticipant: ReadonlyArray<Spending>
   }
   /** All of it in one line. */
@@ -120,11 +122,15 @@ const outcomeOf = ({ action, by, positive, reason, seq }: Commitment): NonNullab
   seq
 })
 
-const costOf = (byParticipant: ReadonlyArray<Spending>) => ({
-  totalTokens: byParticipant.reduce((total, { totalTokens }) => total + totalTokens, 0),
-  costUsd: sumUsd(byParticipant.map(({ costUsd }) => costUsd)),
-  byParticipant
-})
+const costOf = (byParticipant: ReadonlyArray<Spending>): Why["cost"] => {
+  const callsWithoutUsage = byParticipant.reduce((total, { callsWithoutUsage: without = 0 }) => total + without, 0)
+  return {
+    totalTokens: byParticipant.reduce((total, { totalTokens }) => total + totalTokens, 0),
+    costUsd: sumUsd(byParticipant.map(({ costUsd }) => costUsd)),
+    ...(callsWithoutUsage > 0 && { callsWithoutUsage }),
+    byParticipant
+  }
+}
 
 /** What is said after the commitment had no part in it. */
 const actsBefore = ({ acts }: Deliberation, { index }: Commitment): ReadonlyArray<Act> =>

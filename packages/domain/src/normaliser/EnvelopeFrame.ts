@@ -3,7 +3,7 @@ import { cleanJson, cleanText } from "../CleanJson.ts"
 import { type Altered, alteredOf, faultsBelow } from "../ExactJson.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import { textAt, textsAt } from "../JsonReader.ts"
-import { extractLlmUsage, signalDataOf, signalDataText } from "../LlmUsage.ts"
+import { extractLlmUsage, type LlmUsage, signalDataOf, signalDataText } from "../LlmUsage.ts"
 import { type OutboundMessageDraft, outboundCategoryOf } from "../OutboundMessage.ts"
 import type { JsonObject, PayloadDecoder } from "../PayloadDecoder.ts"
 import { type DecodedPayload, decodePayload, lossyTextOf, parseExactObject } from "../PayloadTypes.ts"
@@ -38,13 +38,13 @@ export const normaliseEnvelope = (
   const context = makeEnvelopeContext(envelope, decoded, payload, ambient, receivedAt)
   const isNew = context.sender !== "" && !known.has(context.sender)
   const derived = derivedEvent(context)
-  const usage = llmEvent(context, pricing)
+  const usages = llmEvents(context, pricing)
   const progress = taskProgressEvent(context)
   const denial = reportedDenial(context, redactor)
   const drafts: Array<EventDraft> = []
   if (isNew) drafts.push(participantSeenEvent(context))
   drafts.push(receivedEvent(context))
-  if (usage !== undefined) drafts.push(usage)
+  drafts.push(...usages)
   if (derived !== undefined) drafts.push(derived)
   if (progress !== undefined) drafts.push(progress)
   if (denial !== undefined) drafts.push(denial)
@@ -78,18 +78,27 @@ const reportedDenial = (context: EnvelopeContext, redactor: Redactor): EventDraf
   return said === undefined ? undefined : denialOfSignal(context, redactor.payload(said))
 }
 
-/** The cost is in the event, as supplied or as priced now, so that no later fold needs the price table. */
-const llmEvent = (context: EnvelopeContext, pricing: TokenPricing): EventDraft | undefined => {
-  const usage = extractLlmUsage(context.messageType, context.payload)
-  if (usage === undefined) return undefined
-  const estimatedCostUsd =
-    usage.estimatedCostUsd ?? estimateCostUsd(pricing, usage.model, usage.promptTokens, usage.completionTokens)
-  const { payloadTypeName: _, ...data } = derivedData(
-    { ...context, altered: context.altered ?? alteredInSignal(context) },
-    { ...usage, estimatedCostUsd }
-  )
-  return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), data)
+/**
+ * One event for each call that the message reports. The cost is in the event, as supplied or as priced now, so that no
+ * later fold needs the price table. A call without counts and without a supplied cost has none.
+ */
+const llmEvents = (context: EnvelopeContext, pricing: TokenPricing): ReadonlyArray<EventDraft> => {
+  const usages = extractLlmUsage(context.messageType, context.payload)
+  if (usages.length === 0) return []
+  const marked = { ...context, altered: context.altered ?? alteredInSignal(context) }
+  return usages.map((usage) => {
+    const estimatedCostUsd = usage.estimatedCostUsd ?? (usage.usage === "missing" ? undefined : priceOf(pricing, usage))
+    const { payloadTypeName: _, ...data } = derivedData(marked, {
+      ...usage,
+      ...(estimatedCostUsd !== undefined && { estimatedCostUsd })
+    })
+    return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), data)
+  })
 }
+
+/** Tokens of the total that are neither input nor output by the agent's account cost as much as output. */
+const priceOf = (pricing: TokenPricing, { model, promptTokens, totalTokens }: LlmUsage): number =>
+  estimateCostUsd(pricing, model, promptTokens, totalTokens - promptTokens)
 
 /** The mark for usage that stood in the JSON of a signal's `data`; the signal itself keeps that JSON as it is. */
 const alteredInSignal = ({ messageType, payload }: EnvelopeContext): Altered | undefined => {

@@ -1,6 +1,6 @@
 import * as Base64 from "effect/encoding/Base64"
 import { cleanJson, cleanText } from "../CleanJson.ts"
-import { type Altered, alteredOf, faultsBelow } from "../ExactJson.ts"
+import { type Altered, alteredOf, faultsBelow, withPointers } from "../ExactJson.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import { textAt, textsAt } from "../JsonReader.ts"
 import { extractLlmUsage, type LlmUsage, signalDataOf, signalDataText } from "../LlmUsage.ts"
@@ -33,8 +33,9 @@ export const normaliseEnvelope = (
   ambient: boolean,
   receivedAt: string
 ): NormalisedFrame => {
-  const decoded = decodePayload(decode, envelope)
-  const payload = redactor.payload(decoded.payload)
+  const decoded = withRedactedPointers(redactor, decodePayload(decode, envelope))
+  const payload = redactor.payload(decoded.payload, decoded.encoding)
+  const redacted = redactor.enabled && (payload !== decoded.payload || redactor.says(lossyTextOf(envelope.payload)))
   const context = makeEnvelopeContext(envelope, decoded, payload, ambient, receivedAt)
   const isNew = context.sender !== "" && !known.has(context.sender)
   const derived = derivedEvent(context)
@@ -43,23 +44,27 @@ export const normaliseEnvelope = (
   const denial = reportedDenial(context, redactor)
   const drafts: Array<EventDraft> = []
   if (isNew) drafts.push(participantSeenEvent(context))
-  drafts.push(receivedEvent(context))
+  drafts.push(receivedEvent(context, redacted))
   drafts.push(...usages)
   if (derived !== undefined) drafts.push(derived)
   if (progress !== undefined) drafts.push(progress)
   if (denial !== undefined) drafts.push(denial)
   return {
     drafts,
-    raw: rawEnvelope(context, envelope, decoded, redactor),
+    raw: rawEnvelope(context, envelope, decoded, redacted),
     ...(context.messageId !== "" && { message: acceptedMessage(context, decoded, envelope.payload.length, known) }),
     ...(isNew && { seenParticipant: context.sender })
   }
 }
 
+/** The mark names members of the payload, and their names may hold a match. */
+const withRedactedPointers = (redactor: Redactor, decoded: DecodedPayload): DecodedPayload =>
+  decoded.altered === undefined ? decoded : { ...decoded, altered: withPointers(decoded.altered, redactor.text) }
+
 const participantSeenEvent = (context: EnvelopeContext): EventDraft =>
   draftEvent("participant.seen", headOf(context, "participant", context.sender), { participantId: context.sender })
 
-const receivedEvent = (context: EnvelopeContext): EventDraft =>
+const receivedEvent = (context: EnvelopeContext, redacted: boolean): EventDraft =>
   draftEvent("message.received", headOf(context, "message", context.messageId), {
     modeName: context.modeName,
     messageType: context.messageType,
@@ -67,7 +72,8 @@ const receivedEvent = (context: EnvelopeContext): EventDraft =>
     sessionId: context.sessionId,
     sender: context.sender,
     payload: context.payload,
-    ...alteredData(context)
+    ...alteredData(context),
+    ...(redacted && { redacted })
   })
 
 /** A denial that only its sender was told of (docs/events.md#policy-denied). */
@@ -146,10 +152,9 @@ const rawEnvelope = (
   context: EnvelopeContext,
   envelope: RawEnvelope,
   decoded: DecodedPayload,
-  redactor: Redactor
-): RawEventDraft => {
-  const redacted = context.payload !== decoded.payload || (redactor.enabled && saysSecrets(redactor, envelope.payload))
-  return rawEvent("stream-envelope", {
+  redacted: boolean
+): RawEventDraft =>
+  rawEvent("stream-envelope", {
     envelope: {
       macpVersion: cleanText(envelope.macpVersion),
       mode: context.modeName,
@@ -158,17 +163,12 @@ const rawEnvelope = (
       sessionId: cleanText(envelope.sessionId),
       sender: context.sender,
       timestampUnixMs: cleanJson(envelope.timestampUnixMs),
-      payloadBase64: redacted ? redactedBase64(context.payload) : Base64.encode(envelope.payload),
+      payloadBase64: redacted ? redactedBase64(context.payload, decoded) : Base64.encode(envelope.payload),
       ...(redacted && { redacted })
     },
     ambient: context.ambient
   })
-}
 
-const saysSecrets = (redactor: Redactor, bytes: Uint8Array): boolean => {
-  const text = lossyTextOf(bytes)
-  return redactor.text(text) !== text
-}
-
-const redactedBase64 = (payload: JsonObject): string =>
-  textAt(payload, "payloadBase64") ?? Base64.encode(JSON.stringify(payload))
+/** What is not decoded is carried along as base64 in the payload. */
+const redactedBase64 = (payload: JsonObject, { decoded }: DecodedPayload): string =>
+  (decoded ? undefined : textAt(payload, "payloadBase64")) ?? Base64.encode(JSON.stringify(payload))

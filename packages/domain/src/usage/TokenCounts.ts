@@ -133,6 +133,19 @@ interface UsageName {
   readonly inner: string | undefined
 }
 
+/** Whether a member of this name, in one of its spellings, may hold a count. */
+export const isCountName = (member: string): boolean => COUNT_MEMBERS.has(member)
+
+/** Last members of all names, in both spellings. */
+const COUNT_MEMBERS: ReadonlySet<string> = new Set(
+  Object.values(USAGE_NAMES)
+    .flat()
+    .flatMap((name) => {
+      const last = name.slice(name.indexOf(".") + 1)
+      return [last, camelCase(last)]
+    })
+)
+
 /** First member of a name, in both spellings -> the names that begin with it. */
 const NAMES_BY_MEMBER: ReadonlyMap<string, ReadonlyArray<UsageName>> = (() => {
   const names = new Map<string, Array<UsageName>>()

@@ -77,6 +77,9 @@ export const DecisionCurrent = Schema.Struct({
       description: "Whether it was a yes; null when that cannot be told, absent while open"
     })
   ),
+  commitments: optional(
+    Field.integer("Commitments on record, of which this is the last; absent when there is one at most", 2)
+  ),
   prompt: optional(Field.text("Question of the initiator's first proposal")),
   resolvedAt: optional(Field.time("When it was finalized")),
   resolvedBy: optional(Field.text("Who committed it", "incident-commander")),

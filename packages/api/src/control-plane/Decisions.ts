@@ -92,7 +92,10 @@ export const DecisionWhy = Schema.Struct({
       positive: Schema.NullOr(Schema.Boolean).annotate({ description: "Null when nobody stated it" }),
       by: Field.text("Who committed"),
       reason: optional(Field.text("In the committer's words")),
-      seq: Field.integer("seq of the event")
+      seq: Field.integer("seq of the event"),
+      commitments: optional(
+        Field.integer("Commitments on record, of which this is the last; absent when it is the only one", 2)
+      )
     })
   ).annotate({ description: "Null while nothing is decided" }),
   claims: Schema.Array(Claim).annotate({ description: "Everything that was said, in order; the latest ones" }),

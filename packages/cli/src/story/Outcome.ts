@@ -49,12 +49,18 @@ const turningPoint = (told: Told | undefined) => {
 
 const decided = ({
   action = "resolved",
+  commitments,
   outcomePositive,
   resolvedBy
 }: NonNullable<RunState["decision"]["current"]>) => {
   const outcome = outcomePositive === true ? ", positive" : outcomePositive === false ? ", negative" : ""
-  return `${plainText(action)}${outcome}${resolvedBy === undefined ? "" : `, by ${plainText(resolvedBy)}`}`
+  const by = resolvedBy === undefined ? "" : `, by ${plainText(resolvedBy)}`
+  return `${plainText(action)}${outcome}${by}${amongCommitments(commitments)}`
 }
+
+/** That a decision is the last of several commitments; empty when it is the only one. */
+export const amongCommitments = (commitments: number | undefined): string =>
+  commitments === undefined ? "" : `; the last of ${commitments} commitments`
 
 /** The ballots of any mode alone: the tally of the policy section counts evaluations, too. */
 const votes = (current: RunState["decision"]["current"], side: "allow" | "deny") =>

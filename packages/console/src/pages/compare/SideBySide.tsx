@@ -98,6 +98,9 @@ const Decision = ({
           <>
             <p className="flex flex-wrap items-center gap-2 font-medium">
               <Said text={current.action ?? "no action named"} />
+              {current.commitments === undefined ? null : (
+                <Chip tone="warn">last of {whole(current.commitments)} commitments</Chip>
+              )}
               {current.finalized ? (
                 <Chip tone={current.outcomePositive === false ? "bad" : "good"}>
                   {current.outcomePositive === false

@@ -57,7 +57,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
       ObserverSettings.layer,
       layerLogSettings,
       layerProjectionSettings,
-      FrameNormaliser.layer.pipe(Layer.provide([Redactor.layer, TokenPricing.layer])),
+      FrameNormaliser.layer.pipe(Layer.provideMerge(Redactor.layer), Layer.provide(TokenPricing.layer)),
       SealKeys.layer,
       layerDatabase(options.database)
     ]),

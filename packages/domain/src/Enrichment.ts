@@ -11,6 +11,7 @@ export interface RunEnrichment {
   readonly finalConfidence?: number
   readonly totalTokens?: number
   readonly estimatedCostUsd?: number
+  readonly callsWithoutUsage?: number
 }
 
 /**
@@ -24,7 +25,7 @@ export const enrichMetadata = (
 ): RunEnrichment => {
   const decision = state.decision.current?.finalized === true ? state.decision.current : undefined
   const durationMs = durationOf(run.startedAt, run.endedAt)
-  const { decisionCount, estimatedCostUsd, eventCount, signalCount, totalTokens } = metrics
+  const { callsWithoutUsage = 0, decisionCount, estimatedCostUsd, eventCount, signalCount, totalTokens } = metrics
   return {
     ...(durationMs > 0 && { durationMs }),
     ...(eventCount > 0 && { eventCount }),
@@ -33,7 +34,8 @@ export const enrichMetadata = (
     ...(decision?.action !== undefined && { finalAction: decision.action }),
     ...(decision?.confidence !== undefined && decision.confidence !== 0 && { finalConfidence: decision.confidence }),
     ...(totalTokens > 0 && { totalTokens }),
-    ...(estimatedCostUsd > 0 && { estimatedCostUsd })
+    ...(estimatedCostUsd > 0 && { estimatedCostUsd }),
+    ...(callsWithoutUsage > 0 && { callsWithoutUsage })
   }
 }
 

@@ -93,6 +93,17 @@ export const alteredOf = ({ listed, more }: JsonFaults): Altered | undefined => 
   }
 }
 
+/** The mark with other pointers. */
+export const withPointers = (
+  { droppedKeys, more, numbersAsText, repeatedKeys }: Altered,
+  change: (pointer: string) => string
+): Altered => ({
+  ...(numbersAsText !== undefined && { numbersAsText: numbersAsText.map(change) }),
+  ...(repeatedKeys !== undefined && { repeatedKeys: repeatedKeys.map(change) }),
+  ...(droppedKeys !== undefined && { droppedKeys: droppedKeys.map(change) }),
+  ...(more !== undefined && { more })
+})
+
 const pointerOf = (path: ReadonlyArray<string>) =>
   cut(path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""), MAX_POINTER)
 

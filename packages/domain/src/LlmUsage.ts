@@ -1,22 +1,27 @@
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { isJsonObject, numberAt, objectAt, textAt } from "./JsonReader.ts"
+import { isJsonArray, isJsonObject, numberAt, objectAt, textAt } from "./JsonReader.ts"
 import type { JsonObject } from "./PayloadDecoder.ts"
 import { parseJsonObject, textOf } from "./PayloadTypes.ts"
+import { countsIn, isUsageName, type TokenCounts } from "./usage/TokenCounts.ts"
 
-/** Tokens that one call may claim; a larger count is taken for this many, so that sums stay exact integers. */
-export const MAX_TOKENS_PER_CALL = 1_000_000_000
 /** US dollars that one call may claim. */
 export const MAX_COST_USD_PER_CALL = 1_000_000
+/** Calls of one message that become events of their own; one more event stands for the calls after them. */
+export const MAX_CALLS_PER_MESSAGE = 100
 
-/** What an agent said about one call of a language model. */
-export interface LlmUsage {
+/** What an agent said about one call of a language model. All counts are 0 where `usage` is "missing". */
+export interface LlmUsage extends TokenCounts, CallMembers {
+  /** Present when the agent stated no count, so that the call is not taken for a free one. */
+  readonly usage?: "missing"
+  /** Calls that this one stands for; 1 when absent. */
+  readonly calls?: number
+}
+
+/** What may be said of a call beside its counts. */
+interface CallMembers {
   readonly model?: string
-  readonly promptTokens: number
-  readonly completionTokens: number
-  /** The sum of both counts. */
-  readonly totalTokens: number
   readonly latencyMs?: number
   readonly provider?: string
   readonly prompt?: Schema.Json
@@ -29,27 +34,37 @@ export interface LlmUsage {
 /** Signal type under which the example agents report their calls. */
 const LLM_SIGNAL_TYPE = "llm.call.completed"
 
+const NO_COUNTS: TokenCounts = { promptTokens: 0, completionTokens: 0, totalTokens: 0 }
+
 /**
- * Finds the LLM usage in a decoded payload (docs/events.md#llm-usage). The places, in order: `llmCall`,
- * `metadata.llmCall`, `tokenUsage`, `metadata.tokenUsage`, and for a Signal of type `llm.call.completed` the JSON in
- * its `data`, then that JSON's `tokenUsage`. A place without tokens, model, prompt and response is passed over.
+ * The calls of language models that a decoded payload reports (docs/events.md#llm-usage), most often one. The counts
+ * come from the first place that has some, the other members from there and then from the places after it. A call
+ * without any count has `usage` "missing".
  */
-export const extractLlmUsage = (messageType: string, payload: JsonObject): LlmUsage | undefined => {
-  const metadata = objectAt(payload, "metadata")
-  return (
-    usageOf(llmCallOf(payload)) ??
-    usageOf(metadata && llmCallOf(metadata)) ??
-    usageOf(tokenUsageOf(payload)) ??
-    usageOf(metadata && tokenUsageOf(metadata)) ??
-    (messageType === "Signal" ? signalUsage(payload) : undefined)
+export const extractLlmUsage = (messageType: string, payload: JsonObject): ReadonlyArray<LlmUsage> => {
+  const isCall = messageType === "Signal" && textAt(payload, "signalType", "signal_type") === LLM_SIGNAL_TYPE
+  if (!isCall && !mayReport(payload)) return []
+  const places = placesOf(payload, isCall)
+  const chosen = places.find(hasCounts) ?? places.find(saysCall)
+  if (chosen === undefined) return isCall ? [{ ...NO_COUNTS, usage: "missing" }] : []
+  const others = membersOf(places.filter((place) => !place.isList && (hasCounts(place) || saysCall(place))))
+  const { model, provider } = others
+  // Cost and latency of a message are not those of each call in it.
+  const common = chosen.isList
+    ? { ...(model !== undefined && { model }), ...(provider !== undefined && { provider }) }
+    : others
+  return bounded(
+    chosen.calls.filter((call) => call.counts !== undefined || isDescribed(call)).map((call) => usageOf(call, common))
   )
 }
 
 /**
- * The JSON object that a Signal carries in `data`: base64 when decoded from protobuf, text or an object when from JSON.
+ * The JSON that a Signal carries in `data`: base64 when decoded from protobuf, text or a value when from JSON. A list
+ * is the object `{calls}`.
  */
 export const signalDataOf = (payload: JsonObject): JsonObject | undefined => {
   const data = payload["data"]
+  if (isJsonArray(data)) return { calls: data }
   return isJsonObject(data) ? data : parseJsonObject(signalDataText(payload))
 }
 
@@ -57,39 +72,148 @@ export const signalDataOf = (payload: JsonObject): JsonObject | undefined => {
 export const signalDataText = (payload: JsonObject): string | undefined => {
   const data = payload["data"]
   if (typeof data !== "string" || data === "") return undefined
-  if (data.startsWith("{")) return data
-  const bytes = Base64.decode(data)
-  return Result.isSuccess(bytes) ? textOf(bytes.success) : undefined
+  const bytes = isJsonStart(data) ? undefined : Base64.decode(data)
+  const text = bytes === undefined ? data : Result.isSuccess(bytes) ? textOf(bytes.success) : undefined
+  return text?.trimStart().startsWith("[") === true ? `{"calls":${text}}` : text
 }
 
-const llmCallOf = (object: JsonObject) => objectAt(object, "llmCall", "llm_call")
+const isJsonStart = (text: string): boolean => text.startsWith("{") || text.startsWith("[")
 
-const tokenUsageOf = (object: JsonObject) => objectAt(object, "tokenUsage", "token_usage")
-
-const signalUsage = (payload: JsonObject): LlmUsage | undefined => {
-  if (textAt(payload, "signalType", "signal_type") !== LLM_SIGNAL_TYPE) return undefined
-  const data = signalDataOf(payload)
-  return data && (usageOf(data) ?? usageOf(tokenUsageOf(data)))
+/** Where a payload may report calls. */
+interface Place {
+  readonly calls: ReadonlyArray<Call>
+  readonly isList: boolean
+  /** Whether a model, a prompt or a response alone makes a call of what is here. */
+  readonly isOfCalls: boolean
 }
 
-const usageOf = (candidate: JsonObject | undefined): LlmUsage | undefined => {
-  if (candidate === undefined) return undefined
-  const promptTokens = tokensAt(candidate, "promptTokens", "prompt_tokens")
-  const completionTokens = tokensAt(candidate, "completionTokens", "completion_tokens")
-  const totalTokens = promptTokens + completionTokens
-  const model = textAt(candidate, "model")
-  const prompt = contentAt(candidate, "prompt")
-  const response = contentAt(candidate, "response")
-  if (totalTokens === 0 && model === undefined && prompt === undefined && response === undefined) return undefined
-  const latencyMs = numberAt(candidate, "latencyMs", "latency_ms")
-  const provider = textAt(candidate, "provider")
-  const cost = numberAt(candidate, "estimatedCostUsd", "estimated_cost_usd")
-  const artifactId = textAt(candidate, "artifactId", "artifact_id")
+/** A call as one object reports it. */
+interface Call {
+  readonly counts: TokenCounts | undefined
+  readonly members: CallMembers
+}
+
+const hasCounts = ({ calls }: Place): boolean => calls.some(({ counts }) => counts !== undefined)
+
+const saysCall = ({ calls, isOfCalls }: Place): boolean => isOfCalls && calls.some(isDescribed)
+
+const isDescribed = ({ members: { model, prompt, response } }: Call): boolean =>
+  model !== undefined || prompt !== undefined || response !== undefined
+
+/** Names of the documented places. */
+const DOCUMENTED = [
+  ["llmCall", "llm_call"],
+  ["tokenUsage", "token_usage"]
+] as const
+/** Names of further places, under which something else may be found: only counts make a call there. */
+const FURTHER = [
+  ["usage", "usage"],
+  ["usageMetadata", "usage_metadata"],
+  ["responseMetadata", "response_metadata"],
+  ["llmCalls", "llm_calls"],
+  ["calls", "calls"]
+] as const
+/** Names under which a call may hold its counts. */
+const NESTED = ["tokenUsage", "token_usage", "usage", "usageMetadata", "usage_metadata"] as const
+
+const PLACES: ReadonlySet<string> = new Set([...DOCUMENTED, ...FURTHER].flat())
+
+/** Whether any place can be there; most messages have none, and their keys say so at little cost. */
+const mayReport = (payload: JsonObject): boolean =>
+  Object.keys(payload).some((key) => {
+    if (PLACES.has(key) || isUsageName(key)) return true
+    const metadata = key === "metadata" ? payload[key] : undefined
+    return isJsonObject(metadata) && Object.keys(metadata).some((inner) => PLACES.has(inner) || isUsageName(inner))
+  })
+
+/** The places in the order in which they are looked at. */
+const placesOf = (payload: JsonObject, isCallSignal: boolean): ReadonlyArray<Place> => {
+  const data = isCallSignal ? signalDataOf(payload) : undefined
+  return [
+    ...placesUnder(payload, DOCUMENTED, true),
+    ...(data === undefined
+      ? []
+      : [placeOf(data, true), ...placesUnder(data, DOCUMENTED, true), ...placesUnder(data, FURTHER, true)]),
+    ...placesUnder(payload, FURTHER, false),
+    ...[payload, objectAt(payload, "metadata")].flatMap(flatPlaceOf)
+  ]
+}
+
+/** A message that states the counts among its own members. A total alone may be of something else. */
+const flatPlaceOf = (message: JsonObject | undefined): ReadonlyArray<Place> => {
+  const counts = message && countsIn(message)
+  if (message === undefined || counts === undefined) return []
+  if (counts.promptTokens === 0 && counts.completionTokens === 0) return []
+  return [{ calls: [{ counts, members: readMembers(message) }], isList: false, isOfCalls: false }]
+}
+
+type Names = ReadonlyArray<readonly [camelCase: string, snakeCase: string]>
+
+const placesUnder = (object: JsonObject, names: Names, isOfCalls: boolean): ReadonlyArray<Place> => {
+  const metadata = objectAt(object, "metadata")
+  return names.flatMap(([camelCase, snakeCase]) =>
+    [object, metadata].flatMap((holder) => {
+      const value = holder?.[camelCase] ?? holder?.[snakeCase]
+      return isJsonObject(value) || isJsonArray(value) ? placeOf(value, isOfCalls) : []
+    })
+  )
+}
+
+const placeOf = (value: JsonObject | Schema.JsonArray, isOfCalls: boolean): Place =>
+  isJsonArray(value)
+    ? { calls: value.filter(isJsonObject).map(callOf), isList: true, isOfCalls }
+    : { calls: [callOf(value)], isList: false, isOfCalls }
+
+const callOf = (object: JsonObject): Call => {
+  const holders = [object, ...NESTED.map((name) => objectAt(object, name)).filter((nested) => nested !== undefined)]
+  let counts: TokenCounts | undefined
+  for (const holder of holders) counts ??= countsIn(holder)
+  return { counts, members: firstOf(holders.map(readMembers)) }
+}
+
+const membersOf = (places: ReadonlyArray<Place>): CallMembers =>
+  firstOf(places.flatMap(({ calls }) => calls.map(({ members }) => members)))
+
+/** Each member as the first of them says it. */
+const firstOf = (said: ReadonlyArray<CallMembers>): CallMembers => {
+  let first: CallMembers = {}
+  for (const members of said) first = { ...members, ...first }
+  return first
+}
+
+const usageOf = ({ counts, members }: Call, common: CallMembers): LlmUsage => ({
+  ...common,
+  ...members,
+  ...(counts ?? { ...NO_COUNTS, usage: "missing" })
+})
+
+const bounded = (calls: ReadonlyArray<LlmUsage>): ReadonlyArray<LlmUsage> =>
+  calls.length <= MAX_CALLS_PER_MESSAGE
+    ? calls
+    : [
+        ...calls.slice(0, MAX_CALLS_PER_MESSAGE),
+        { ...NO_COUNTS, usage: "missing", calls: calls.length - MAX_CALLS_PER_MESSAGE }
+      ]
+
+const readMembers = (object: JsonObject): CallMembers => {
+  const model = textAt(
+    object,
+    "model",
+    "modelName",
+    "model_name",
+    "modelId",
+    "model_id",
+    "modelVersion",
+    "model_version"
+  )
+  const prompt = contentAt(object, "prompt")
+  const response = contentAt(object, "response")
+  const latencyMs = numberAt(object, "latencyMs", "latency_ms")
+  const provider = textAt(object, "provider")
+  const cost = numberAt(object, "estimatedCostUsd", "estimated_cost_usd")
+  const artifactId = textAt(object, "artifactId", "artifact_id")
   return {
     ...(model !== undefined && { model }),
-    promptTokens,
-    completionTokens,
-    totalTokens,
     ...(latencyMs !== undefined && latencyMs >= 0 && { latencyMs }),
     ...(provider !== undefined && { provider }),
     ...(prompt !== undefined && { prompt }),
@@ -98,9 +222,6 @@ const usageOf = (candidate: JsonObject | undefined): LlmUsage | undefined => {
     ...(artifactId !== undefined && { artifactId })
   }
 }
-
-const tokensAt = (candidate: JsonObject, ...keys: ReadonlyArray<string>): number =>
-  Math.min(Math.max(Math.trunc(numberAt(candidate, ...keys) ?? 0), 0), MAX_TOKENS_PER_CALL)
 
 const contentAt = (candidate: JsonObject, key: string): Schema.Json | undefined => {
   const value = candidate[key]

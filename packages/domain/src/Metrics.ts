@@ -20,8 +20,8 @@ export const emptyRunMetrics = (runId: RunId): RunMetrics => ({
 })
 
 /**
- * Counts one event. Tokens are counted from llm.call.completed alone, of which an envelope has one at most. When the
- * run has ended, further events are counted but no longer move `lastEventAt` and `durationMs`.
+ * Counts one event. Tokens are counted from llm.call.completed alone, of which each call has one. When the run has
+ * ended, further events are counted but no longer move `lastEventAt` and `durationMs`.
  */
 export const measure = (metrics: RunMetrics, event: CanonicalEvent): RunMetrics => {
   const next = { ...metrics, eventCount: metrics.eventCount + 1, ...clockOf(metrics, event) }
@@ -76,5 +76,6 @@ const tokensOf = (metrics: RunMetrics, usage: EventData<"llm.call.completed">) =
   promptTokens: metrics.promptTokens + usage.promptTokens,
   completionTokens: metrics.completionTokens + usage.completionTokens,
   totalTokens: metrics.totalTokens + usage.totalTokens,
-  estimatedCostUsd: sumUsd([metrics.estimatedCostUsd, usage.estimatedCostUsd ?? 0])
+  estimatedCostUsd: sumUsd([metrics.estimatedCostUsd, usage.estimatedCostUsd ?? 0]),
+  ...(usage.usage === "missing" && { callsWithoutUsage: (metrics.callsWithoutUsage ?? 0) + usage.calls })
 })

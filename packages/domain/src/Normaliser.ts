@@ -5,6 +5,7 @@ import { normaliseAck, normaliseInlineError } from "./normaliser/AnswerFrames.ts
 import { runtimeSource } from "./normaliser/EnvelopeContext.ts"
 import { type NormaliserOptions, normaliseEnvelope } from "./normaliser/EnvelopeFrame.ts"
 import { type NormalisedFrame, rawEvent } from "./normaliser/NormalisedFrame.ts"
+import type { Redactor } from "./Redaction.ts"
 import type { RawFrame } from "./RuntimeFrames.ts"
 
 export type { NormaliserOptions } from "./normaliser/EnvelopeFrame.ts"
@@ -31,7 +32,7 @@ export const makeNormaliser = (options: NormaliserOptions): Normaliser => ({
       case "session-snapshot":
         return normaliseSnapshot(frame, receivedAt)
       case "stream-status":
-        return normaliseStatus(frame, receivedAt)
+        return normaliseStatus(options.redactor, frame, receivedAt)
     }
   }
 })
@@ -49,17 +50,24 @@ const normaliseSnapshot = ({ kind, snapshot }: FrameOf<"session-snapshot">, ts: 
   raw: rawEvent(kind, { snapshot: cleanObject(snapshot) })
 })
 
-const normaliseStatus = ({ kind, sessionId, ...status }: FrameOf<"stream-status">, ts: string): NormalisedFrame => ({
-  drafts: [
-    draftEvent(
-      "session.stream.opened",
-      {
-        ts,
-        ...(sessionId !== undefined && { subject: { kind: "session", id: cleanText(sessionId) } }),
-        source: runtimeSource(kind)
-      },
-      streamOpenedData(status)
-    )
-  ],
-  raw: rawEvent(kind, cleanObject({ ...status, sessionId }))
-})
+const normaliseStatus = (
+  redactor: Redactor,
+  { detail, kind, sessionId, ...rest }: FrameOf<"stream-status">,
+  ts: string
+): NormalisedFrame => {
+  const status = { ...rest, ...(detail !== undefined && { detail: redactor.text(detail) }) }
+  return {
+    drafts: [
+      draftEvent(
+        "session.stream.opened",
+        {
+          ts,
+          ...(sessionId !== undefined && { subject: { kind: "session", id: cleanText(sessionId) } }),
+          source: runtimeSource(kind)
+        },
+        streamOpenedData(status)
+      )
+    ],
+    raw: rawEvent(kind, cleanObject({ ...status, sessionId }))
+  }
+}

@@ -1,5 +1,6 @@
 import * as Base64 from "effect/encoding/Base64"
-import { cleanObject, cleanText } from "./CleanJson.ts"
+import type * as Schema from "effect/Schema"
+import { cleanJson, cleanObject, cleanText } from "./CleanJson.ts"
 import { type Altered, alteredOf, faultsBelow, type JsonFaults, messageFaults, parseExactJson } from "./ExactJson.ts"
 import type { JsonObject, PayloadDecoder } from "./PayloadDecoder.ts"
 import type { RawEnvelope } from "./RuntimeFrames.ts"
@@ -113,6 +114,12 @@ export const parseExactObject = (
 ): { readonly object: JsonObject; readonly faults: JsonFaults } | undefined => {
   const json = text === undefined ? undefined : parseExactJson(text)
   return isObject(json?.value) ? { object: cleanObject(json.value), faults: json.faults } : undefined
+}
+
+/** Parses JSON text of any value no deeper than `MAX_JSON_DEPTH`, cleaned; undefined when it is not such a text. */
+export const parseJsonText = (text: string): Schema.Json | undefined => {
+  const parsed = parseExactJson(text)
+  return parsed && cleanJson(parsed.value)
 }
 
 /** The text of UTF-8 bytes, undefined when they are not UTF-8. */

@@ -16,6 +16,9 @@ export const RunMetrics = Schema.Struct({
   completionTokens: Field.number("Output tokens of all LLM calls"),
   totalTokens: Field.number("Tokens of all LLM calls"),
   estimatedCostUsd: Field.number("US dollars: as the agents stated, else by the rate of the model"),
+  callsWithoutUsage: Schema.optionalKey(
+    Field.integer("LLM calls of which the agents stated no count; absent when there are none. The sums lack them", 1)
+  ),
   firstEventAt: Schema.optionalKey(Field.time("Time of the first event")),
   lastEventAt: Schema.optionalKey(Field.time("Time of the last event; stands still when the run has ended")),
   durationMs: Schema.optionalKey(Field.integer("Milliseconds from the first event to the last")),

@@ -77,6 +77,9 @@ export const DecisionCurrent = Schema.Struct({
       description: "Whether it was a yes; null when that cannot be told, absent while open"
     })
   ),
+  commitments: optional(
+    Field.integer("Commitments on record, of which this is the last; absent when there is one at most", 2)
+  ),
   prompt: optional(Field.text("Question of the initiator's first proposal")),
   resolvedAt: optional(Field.time("When it was finalized")),
   resolvedBy: optional(Field.text("Who committed it", "incident-commander")),
@@ -166,7 +169,10 @@ export const LlmCall = Schema.Struct({
   model: optional(Field.text("Model", "vendor1-4o-mini")),
   promptTokens: Field.number("Input tokens"),
   completionTokens: Field.number("Output tokens"),
-  totalTokens: Field.number("Sum of the two"),
+  totalTokens: Field.number("All tokens: as stated, and at least the sum of the two"),
+  usage: optional(
+    Schema.Literal("missing").annotate({ description: "Present when the agent stated no count; the counts are 0 then" })
+  ),
   latencyMs: optional(Field.number("Duration of the call, milliseconds")),
   ts: Field.time("When it was reported"),
   messageId: optional(Field.text("Message that reported it")),
@@ -265,7 +271,10 @@ export const RunState = Schema.Struct({
       promptTokens: Field.number("Input tokens"),
       completionTokens: Field.number("Output tokens"),
       totalTokens: Field.number("All tokens"),
-      estimatedCostUsd: Field.number("US dollars")
+      estimatedCostUsd: Field.number("US dollars"),
+      callsWithoutUsage: optional(
+        Field.integer("Calls of which the agents stated no count; absent when there are none. The sums lack them", 1)
+      )
     }).annotate({ description: "Over the whole run, also of calls that are no longer listed" })
   }).annotate({ description: "Calls of language models" })
 }).annotate({

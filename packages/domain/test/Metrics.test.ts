@@ -65,6 +65,14 @@ describe("Metrics", () => {
     assert.strictEqual(fold(calls).llm.totals.estimatedCostUsd, 0.300_000_001)
   })
 
+  it("counts the LLM calls without usage, and says nothing where there are none", () => {
+    const missing = derived("llm.call.completed", "Signal", "a", { usage: "missing" })
+    const many = derived("llm.call.completed", "Signal", "a", { usage: "missing", calls: 4 })
+    assert.strictEqual(count(missing, many).callsWithoutUsage, 5)
+    assert.notProperty(count(derived("llm.call.completed", "Signal", "a", call)), "callsWithoutUsage")
+    assert.deepInclude(enrichMetadata(fold([missing]), count(missing), {}), { callsWithoutUsage: 1 })
+  })
+
   it("measures the time between first and last event, which stands still after the run has ended", () => {
     const event = draft("tool.called", {})
     assert.deepInclude(count(event, event, event), { firstEventAt: at(1), lastEventAt: at(3), durationMs: 2000 })

@@ -202,6 +202,35 @@ describe("Normaliser: LLM usage", () => {
     })
   })
 
+  it("prices tokens of the total that are neither input nor output as output", () => {
+    const event = usageOf({ llmCall: { model: "vendor1-4o", input_tokens: 10, output_tokens: 5, total_tokens: 1005 } })
+    assert.deepInclude(decodedOf(event), { promptTokens: 10, completionTokens: 5, totalTokens: 1005 })
+    assert.closeTo(Number(decodedOf(event)["estimatedCostUsd"]), (10 * 2.5 + 995 * 10) / 1e6, 1e-12)
+  })
+
+  it("gives a call without counts no cost, unless the agent supplied one", () => {
+    const counts = { promptTokens: 0, completionTokens: 0, totalTokens: 0, usage: "missing" }
+    assert.deepStrictEqual(decodedOf(usageOf({ llmCall: { model: "m" } })), { model: "m", ...counts })
+    assert.deepStrictEqual(decodedOf(usageOf({ llmCall: { model: "m", estimatedCostUsd: 2 } })), {
+      model: "m",
+      ...counts,
+      estimatedCostUsd: 2
+    })
+  })
+
+  it("makes an event of each call of a list, each priced by its own model", () => {
+    const calls = ["vendor1-4o", "vendor2-3-opus"].map((model) => ({ model, usage: { input_tokens: 1000 } }))
+    const { drafts } = normalise(envelopeFrame("Evaluation", json({ llmCalls: calls })))
+    const events = drafts.filter(({ type }) => type === "llm.call.completed").map(decodedOf)
+    assert.deepStrictEqual(
+      events.map(({ estimatedCostUsd, model }) => [model, estimatedCostUsd]),
+      [
+        ["vendor1-4o", 0.0025],
+        ["vendor2-3-opus", 0.015]
+      ]
+    )
+  })
+
   it("keeps a supplied cost", () => {
     const event = usageOf({ llmCall: { model: "vendor1-4o", promptTokens: 1000, estimatedCostUsd: 9 } })
     assert.strictEqual(decodedOf(event)["estimatedCostUsd"], 9)

@@ -69,7 +69,7 @@ describe("the agents of every mode", () => {
   it("tell the usage of their models in the form that is counted", () => {
     for (const play of Object.values(ALL_PLAYS)) {
       for (const { data } of signals(rehearse(play)).filter(({ signalType }) => signalType === "llm.call.completed")) {
-        const usage = extractLlmUsage("Signal", { signalType: "llm.call.completed", data: asJson(data) })
+        const [usage] = extractLlmUsage("Signal", { signalType: "llm.call.completed", data: asJson(data) })
         assert.isAbove(usage?.promptTokens ?? 0, 100)
         assert.isAbove(usage?.completionTokens ?? 0, 10)
         assert.isAbove(usage?.latencyMs ?? 0, 100)

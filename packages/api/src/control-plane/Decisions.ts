@@ -92,7 +92,10 @@ export const DecisionWhy = Schema.Struct({
       positive: Schema.NullOr(Schema.Boolean).annotate({ description: "Null when nobody stated it" }),
       by: Field.text("Who committed"),
       reason: optional(Field.text("In the committer's words")),
-      seq: Field.integer("seq of the event")
+      seq: Field.integer("seq of the event"),
+      commitments: optional(
+        Field.integer("Commitments on record, of which this is the last; absent when it is the only one", 2)
+      )
     })
   ).annotate({ description: "Null while nothing is decided" }),
   claims: Schema.Array(Claim).annotate({ description: "Everything that was said, in order; the latest ones" }),
@@ -126,12 +129,14 @@ export const DecisionWhy = Schema.Struct({
   cost: Schema.Struct({
     totalTokens: Field.number("Tokens up to the commitment"),
     costUsd: Field.number("US dollars"),
+    callsWithoutUsage: optional(Field.integer("Calls without counts, which the sums lack; absent when there are none")),
     byParticipant: Schema.Array(
       Schema.Struct({
         participantId: Field.text("Participant"),
         calls: Field.integer("Calls of models"),
         totalTokens: Field.number("Tokens"),
-        costUsd: Field.number("US dollars")
+        costUsd: Field.number("US dollars"),
+        callsWithoutUsage: optional(Field.integer("Calls of these without counts; absent when there are none"))
       })
     ).annotate({ description: "In order of first spending" })
   }).annotate({ description: "What language models cost up to the commitment" }),

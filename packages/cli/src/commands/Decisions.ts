@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { output, printedAsJson, printFacts } from "../Output.ts"
+import { amongCommitments, lacking } from "../story/Outcome.ts"
 import { plainText } from "../story/PlainText.ts"
 import { row } from "../story/Story.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
@@ -46,14 +47,19 @@ const printWhy = Effect.fnUntraced(function* (answer: typeof DecisionWhy.Type) {
   const verdict = outcome?.positive === true ? ", positive" : outcome?.positive === false ? ", negative" : ""
   yield* printRows([
     ["Run", answer.runId],
-    ["Decision", outcome === null ? "none" : `${outcome.action}${verdict}, by ${outcome.by || "somebody"}`],
+    [
+      "Decision",
+      outcome === null
+        ? "none"
+        : `${outcome.action}${verdict}, by ${outcome.by || "somebody"}${amongCommitments(outcome.commitments)}`
+    ],
     ...(outcome?.reason === undefined ? [] : [["Because", outcome.reason] as const]),
     ["Why", summary],
     ...(decidedAt === undefined
       ? []
       : [["Settled", `${(decidedAt.msBeforeCommitment / 1_000).toFixed(1)} s before the commitment`] as const]),
     ["Policy", `${policyVersion || "unknown"} (${policySource})`],
-    ["Cost", `${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}`]
+    ["Cost", `${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}${lacking(cost)}`]
   ])
   yield* printSections([
     ["What was missing", missing],

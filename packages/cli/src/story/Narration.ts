@@ -75,7 +75,18 @@ const low = line("low")
 const normal = line("normal")
 const high = line("high")
 
-const usage = ({ completionTokens, model = "a model", promptTokens }: EventData<"llm.call.completed">) =>
-  `used ${model}, ${promptTokens} + ${completionTokens} tokens`
+const usage = ({
+  completionTokens,
+  model = "a model",
+  promptTokens,
+  totalTokens,
+  usage: usageState
+}: EventData<"llm.call.completed">) => {
+  if (usageState === "missing") return `used ${model}, tokens not stated`
+  const parts = promptTokens + completionTokens
+  return parts === totalTokens
+    ? `used ${model}, ${promptTokens} + ${completionTokens} tokens`
+    : `used ${model}, ${totalTokens} tokens`
+}
 
 const outcome = (positive: boolean | null) => (positive === null ? "" : positive ? " (positive)" : " (negative)")

@@ -34,7 +34,7 @@ export const describeOutcome = (
     ...pair("Settled", turningPoint(told)),
     [
       "Tokens",
-      `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usdText(metrics.estimatedCostUsd, 4)}`
+      `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usdText(metrics.estimatedCostUsd, 4)}${lacking(metrics)}`
     ],
     ["Events", `${amount(told?.events ?? metrics.eventCount)} in ${seconds(metrics.durationMs ?? 0)} s`]
   ]
@@ -49,12 +49,18 @@ const turningPoint = (told: Told | undefined) => {
 
 const decided = ({
   action = "resolved",
+  commitments,
   outcomePositive,
   resolvedBy
 }: NonNullable<RunState["decision"]["current"]>) => {
   const outcome = outcomePositive === true ? ", positive" : outcomePositive === false ? ", negative" : ""
-  return `${plainText(action)}${outcome}${resolvedBy === undefined ? "" : `, by ${plainText(resolvedBy)}`}`
+  const by = resolvedBy === undefined ? "" : `, by ${plainText(resolvedBy)}`
+  return `${plainText(action)}${outcome}${by}${amongCommitments(commitments)}`
 }
+
+/** That a decision is the last of several commitments; empty when it is the only one. */
+export const amongCommitments = (commitments: number | undefined): string =>
+  commitments === undefined ? "" : `; the last of ${commitments} commitments`
 
 /** The ballots of any mode alone: the tally of the policy section counts evaluations, too. */
 const votes = (current: RunState["decision"]["current"], side: "allow" | "deny") =>
@@ -65,5 +71,8 @@ const pair = (heading: string, text: string | undefined): ReadonlyArray<readonly
 
 const amount = (value: number) => value.toLocaleString("en-US")
 
-/** Fractions of a cent matter here. */
+/** What sums of tokens and costs lack: " and 2 calls without usage"; empty when they lack nothing. */
+export const lacking = ({ callsWithoutUsage = 0 }: { readonly callsWithoutUsage?: number }): string =>
+  callsWithoutUsage === 0 ? "" : ` and ${callsWithoutUsage} ${callsWithoutUsage === 1 ? "call" : "calls"} without usage`
+
 export const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1)

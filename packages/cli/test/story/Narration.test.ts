@@ -108,6 +108,16 @@ describe("the story of a run", () => {
       "one used m1, 12 + 3 tokens"
     ],
     [
+      "llm.call.completed",
+      message("one", "Signal", { model: "m1", usage: "missing" }),
+      "one used m1, tokens not stated"
+    ],
+    [
+      "llm.call.completed",
+      message("one", "Signal", { model: "m1", promptTokens: 10, completionTokens: 5, totalTokens: 115 }),
+      "one used m1, 115 tokens"
+    ],
+    [
       "decision.finalized",
       message("lead", "Commitment", { action: "decision.selected", outcome_positive: true, reason: "3 of 3" }),
       "lead commits decision.selected (positive): 3 of 3"

@@ -59,6 +59,19 @@ describe("the outcome", () => {
     assert.deepInclude(rows, ["Events", "1,230 in 3.0 s"])
   })
 
+  it("says that the decision is the last of several commitments", () => {
+    const current = { finalized: true, reasons: [], proposals: [], action: "go", resolvedBy: "lead", commitments: 2 }
+    assert.deepInclude(describeOutcome({ ...decided, decision: { current } }, metrics), [
+      "Decision",
+      "go, by lead; the last of 2 commitments"
+    ])
+  })
+
+  it("says how many calls came without usage", () => {
+    const rows = describeOutcome(decided, { ...metrics, callsWithoutUsage: 1 })
+    assert.deepInclude(rows, ["Tokens", "1,500 in 2 calls, about $0.0073 and 1 call without usage"])
+  })
+
   it("says what was decided, by whom, with how many ballots and at what cost", () => {
     assert.deepStrictEqual(describeOutcome(decided, metrics), [
       ["Decision", "decision.rejected, negative, by lead"],

@@ -9,6 +9,8 @@ export interface AgentRecord {
   readonly calls: number
   readonly tokens: number
   readonly costUsd: number
+  /** Calls without counts, which tokens and cost lack. */
+  readonly callsWithoutUsage: number
   /** Mean of the calls that state theirs; undefined without one. */
   readonly latencyMs: number | undefined
 }
@@ -32,6 +34,7 @@ export const agentRecord = (participantId: string, states: ReadonlyArray<RunStat
     calls: calls.length,
     tokens: calls.reduce((sum, { totalTokens }) => sum + totalTokens, 0),
     costUsd: sumUsd(calls.map(({ estimatedCostUsd = 0 }) => estimatedCostUsd)),
+    callsWithoutUsage: calls.filter(({ usage }) => usage === "missing").length,
     latencyMs: timed.length === 0 ? undefined : timed.reduce((sum, ms) => sum + ms, 0) / timed.length
   }
 }

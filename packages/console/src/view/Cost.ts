@@ -9,6 +9,8 @@ export interface Call {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly totalTokens: number
+  /** Calls of it without any count: 1 when the agent stated none, else 0. The counts are 0 then. */
+  readonly callsWithoutUsage: number
   readonly costUsd: number | undefined
   readonly latencyMs: number | undefined
 }
@@ -16,8 +18,11 @@ export interface Call {
 export interface Spender {
   readonly who: string
   readonly calls: number
+  /** Of these, the calls without counts. */
+  readonly callsWithoutUsage: number
   readonly promptTokens: number
   readonly completionTokens: number
+  readonly totalTokens: number
   readonly costUsd: number
 }
 
@@ -26,15 +31,16 @@ export const callsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Call> =
   const calls: Array<Call> = []
   for (const event of events) {
     if (event.type !== "llm.call.completed") continue
-    const { completionTokens, estimatedCostUsd, latencyMs, model, promptTokens, sender, totalTokens } = event.data
+    const { calls: count, completionTokens, estimatedCostUsd, latencyMs, model, promptTokens, ...said } = event.data
     calls.push({
       index: event.index,
       at: Date.parse(event.ts),
-      who: sender,
+      who: said.sender,
       model: model ?? "",
       promptTokens,
       completionTokens,
-      totalTokens,
+      totalTokens: said.totalTokens,
+      callsWithoutUsage: said.usage === "missing" ? count : 0,
       costUsd: estimatedCostUsd,
       latencyMs
     })
@@ -45,13 +51,15 @@ export const callsOf = (events: Iterable<CanonicalEvent>): ReadonlyArray<Call> =
 /** What each participant spent, the dearest first. */
 export const spendersOf = (calls: ReadonlyArray<Call>): ReadonlyArray<Spender> => {
   const spenders = new Map<string, Spender>()
-  for (const { completionTokens, costUsd = 0, promptTokens, who } of calls) {
+  for (const { callsWithoutUsage, completionTokens, costUsd = 0, promptTokens, totalTokens, who } of calls) {
     const before = spenders.get(who)
     spenders.set(who, {
       who,
       calls: (before?.calls ?? 0) + 1,
+      callsWithoutUsage: (before?.callsWithoutUsage ?? 0) + callsWithoutUsage,
       promptTokens: (before?.promptTokens ?? 0) + promptTokens,
       completionTokens: (before?.completionTokens ?? 0) + completionTokens,
+      totalTokens: (before?.totalTokens ?? 0) + totalTokens,
       costUsd: sumUsd([before?.costUsd ?? 0, costUsd])
     })
   }

@@ -101,9 +101,11 @@ const gist = (event: CanonicalEvent): string => {
     case "decision.finalized":
       return join(event.data.action, event.data.reason)
     case "llm.call.completed": {
-      const { completionTokens, estimatedCostUsd, model, promptTokens } = event.data
+      const { completionTokens, estimatedCostUsd, model, promptTokens, totalTokens, usage } = event.data
       const cost = estimatedCostUsd === undefined ? undefined : dollars(estimatedCostUsd)
-      return join(model, `${promptTokens} + ${completionTokens} tokens`, cost)
+      const parts = `${promptTokens} + ${completionTokens}`
+      const tokens = promptTokens + completionTokens === totalTokens ? parts : `${totalTokens} (${parts})`
+      return join(model, usage === "missing" ? "usage missing" : `${tokens} tokens`, cost)
     }
     case "progress.reported":
       return join(event.data.percentage === undefined ? undefined : `${event.data.percentage} %`, event.data.message)

@@ -13,7 +13,8 @@ const Metadata = Schema.Struct({
   finalAction: optional(Schema.Unknown),
   finalConfidence: optional(Schema.Unknown),
   totalTokens: optional(Schema.Unknown),
-  estimatedCostUsd: optional(Schema.Unknown)
+  estimatedCostUsd: optional(Schema.Unknown),
+  callsWithoutUsage: optional(Schema.Unknown)
 })
 const readMetadata = Schema.decodeUnknownOption(Metadata)
 
@@ -31,6 +32,8 @@ export interface RunFacts {
   readonly confidence: number | undefined
   readonly tokens: number | undefined
   readonly costUsd: number | undefined
+  /** Calls without counts, which tokens and cost lack. */
+  readonly callsWithoutUsage: number | undefined
 }
 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined)
@@ -50,7 +53,8 @@ export const runFacts = (run: Run): RunFacts => {
     action: text(metadata.finalAction),
     confidence: number(metadata.finalConfidence),
     tokens: number(metadata.totalTokens),
-    costUsd: number(metadata.estimatedCostUsd)
+    costUsd: number(metadata.estimatedCostUsd),
+    callsWithoutUsage: number(metadata.callsWithoutUsage)
   }
 }
 

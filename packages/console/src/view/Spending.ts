@@ -1,4 +1,4 @@
-import { type CanonicalEvent, type EventOf, extractLlmUsage, isJsonObject, REDACTED, sumUsd } from "@runplane/domain"
+import { type CanonicalEvent, type EventOf, isJsonObject, REDACTED, sumUsd } from "@runplane/domain"
 import type { Call } from "./Cost.ts"
 
 /** What was asked of a language model and what it said, as far as the agent told it. */
@@ -14,10 +14,10 @@ const textOf = (value: unknown): string | undefined =>
       ? value
       : JSON.stringify(value, undefined, 2)
 
-export const conversationOf = ({ data, recorded }: EventOf<"llm.call.completed">): Conversation => {
+export const conversationOf = ({ recorded }: EventOf<"llm.call.completed">): Conversation => {
   const payload = recorded.data["decodedPayload"]
-  const usage = isJsonObject(payload) ? extractLlmUsage(data.messageType, payload) : undefined
-  return { prompt: textOf(usage?.prompt), response: textOf(usage?.response) }
+  const { prompt, response } = isJsonObject(payload) ? payload : {}
+  return { prompt: textOf(prompt), response: textOf(response) }
 }
 
 /** The call that an event tells, if it tells one. */

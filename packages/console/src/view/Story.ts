@@ -6,6 +6,8 @@ export interface Spent {
   readonly calls: number
   readonly tokens: number
   readonly costUsd: number
+  /** Calls without counts, which tokens and cost lack. */
+  readonly callsWithoutUsage: number
   readonly models: ReadonlyArray<string>
 }
 
@@ -239,12 +241,13 @@ const tell = (teller: Teller, event: KnownEvent): void => {
       tellContribution(teller, event)
       return
     case "llm.call.completed": {
-      const { estimatedCostUsd = 0, model, sender, totalTokens } = event.data
+      const { calls, estimatedCostUsd = 0, model, sender, totalTokens, usage } = event.data
       const before = teller.spent.get(sender)
       teller.spent.set(sender, {
-        calls: (before?.calls ?? 0) + 1,
+        calls: (before?.calls ?? 0) + calls,
         tokens: (before?.tokens ?? 0) + totalTokens,
         costUsd: sumUsd([before?.costUsd ?? 0, estimatedCostUsd]),
+        callsWithoutUsage: (before?.callsWithoutUsage ?? 0) + (usage === "missing" ? calls : 0),
         models: [...new Set([...(before?.models ?? []), ...(model === undefined ? [] : [model])])]
       })
       return

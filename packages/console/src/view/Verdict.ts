@@ -6,6 +6,7 @@ export interface Side {
   readonly action: string | undefined
   /** Null when it cannot be told, undefined while open. */
   readonly positive: boolean | null | undefined
+  /** Undefined where calls came without their usage. */
   readonly costUsd: number | undefined
 }
 

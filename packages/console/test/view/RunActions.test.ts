@@ -50,11 +50,11 @@ describe("phases", () => {
 describe("calls of language models", () => {
   const call = (sender: string, tokens: number, more: Readonly<Record<string, unknown>> = {}) =>
     said("llm.call.completed", "Signal", sender, {
-      tokenUsage: { promptTokens: tokens, completionTokens: 1, ...more },
       promptTokens: tokens,
       completionTokens: 1,
       estimatedCostUsd: 0.5,
-      latencyMs: 10 * tokens
+      latencyMs: 10 * tokens,
+      ...more
     })
 
   it("are put together in columns without losing a token or a cent", () => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { callsOf, spendersOf } from "../../src/view/Cost.ts"
 import { proposalsOf } from "../../src/view/Decision.ts"
 import { countTypes, type EventFilter, filterEvents, gistOf, whoOf } from "../../src/view/Events.ts"
+import { costOf } from "../../src/view/Format.ts"
 import { laneEventsOf } from "../../src/view/Lanes.ts"
 import { markOf } from "../../src/view/Marks.ts"
 import { storyOf } from "../../src/view/Story.ts"
@@ -33,7 +34,13 @@ describe("the story of a run", () => {
     const [opening, , opinion, vote] = storyOf(decision)
     assert.strictEqual(opening?.words, "decide about X")
     assert.strictEqual(opinion?.words, "looks right")
-    assert.deepStrictEqual(opinion?.spent, { calls: 1, tokens: 15, costUsd: 0.001, models: ["m-1"] })
+    assert.deepStrictEqual(opinion?.spent, {
+      calls: 1,
+      tokens: 15,
+      costUsd: 0.001,
+      callsWithoutUsage: 0,
+      models: ["m-1"]
+    })
     assert.isUndefined(vote?.spent)
   })
 
@@ -162,6 +169,19 @@ describe("the strip and the lanes", () => {
 })
 
 describe("what was spent", () => {
+  it("says which calls came without usage", () => {
+    const missing = said("llm.call.completed", "Signal", "bob", { model: "m-2", usage: "missing" })
+    const spenders = spendersOf(callsOf([...decision, ...eventsOf([missing, missing])]))
+    assert.deepStrictEqual(
+      spenders.map(({ callsWithoutUsage, who }) => [who, callsWithoutUsage]),
+      [
+        ["ana", 0],
+        ["bob", 2]
+      ]
+    )
+    assert.deepStrictEqual([costOf(0.5), costOf(0, 2), costOf(0.5, 1)], ["$0.50", "cost unknown", "over $0.50"])
+  })
+
   it("is counted from every call", () => {
     const calls = callsOf([...decision, ...eventsOf([said("llm.call.completed", "Signal", "bob", { model: "m-2" })])])
     assert.lengthOf(calls, 2)

@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** What this deployment keeps out of its log. */
+/** What this deployment keeps out of its log and its artifacts. */
 export class Redactor extends Context.Service<Redactor, Redaction>()("runplane/control-plane/Redactor") {
   /** From `PROTO_REDACT_PATTERNS`; a pattern that is not a regular expression is reported and skipped. */
   static readonly layer = Layer.effect(

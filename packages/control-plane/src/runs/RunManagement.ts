@@ -21,6 +21,7 @@ import type { DatabaseFailure } from "../edge/OutageAnswers.ts"
 import { EventLog } from "../log/EventLog.ts"
 import { Ids } from "../log/Ids.ts"
 import { LiveEvents } from "../log/LiveEvents.ts"
+import { Redactor } from "../log/Redactor.ts"
 import { ArtifactRepository } from "../log/runs/ArtifactRepository.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import { RunUpkeep } from "../log/runs/RunUpkeep.ts"
@@ -55,6 +56,7 @@ export class RunManagement extends Context.Service<
      * look for it next.
      */
     readonly remove: (reference: string, caller: Caller) => Effect.Effect<void, BadRequest | NotFound | DatabaseFailure>
+    /** Adds an artifact, redacted as the payloads of agents are (docs/events.md#redaction). */
     readonly addArtifact: (
       reference: string,
       artifact: NewArtifact,
@@ -72,6 +74,7 @@ export class RunManagement extends Context.Service<
       const live = yield* LiveEvents
       const log = yield* EventLog
       const observers = yield* Observers
+      const redactor = yield* Redactor
       const repository = yield* RunRepository
       const runs = yield* Runs
       const upkeep = yield* RunUpkeep
@@ -127,9 +130,12 @@ export class RunManagement extends Context.Service<
 
       const addArtifact = Effect.fn("RunManagement.addArtifact")(function* (
         reference: string,
-        { inline, kind, label, uri }: NewArtifact,
+        { kind, ...given }: NewArtifact,
         caller: Caller
       ) {
+        const label = redactor.text(given.label)
+        const uri = given.uri && redactor.text(given.uri)
+        const inline = given.inline && redactor.payload(given.inline, "json")
         const runId = yield* resolve(reference)
         const id = yield* ids.uuid
         const createdAt = yield* now

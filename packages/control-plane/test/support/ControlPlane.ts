@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto"
-import { builtinTokenPricing, noRedactor } from "@runplane/domain"
+import { builtinTokenPricing } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { FrameNormaliser } from "../../src/log/FrameNormaliser.ts"
@@ -16,7 +16,7 @@ import { makeWebhookOutbox } from "../../src/react/webhooks/WebhookOutbox.ts"
 export const testSealKey = sealKeyOf(generateKeyPairSync("ed25519").privateKey)
 
 export const layerTestNormaliser = FrameNormaliser.layer.pipe(
-  Layer.provide([Layer.succeed(Redactor, noRedactor), Layer.succeed(TokenPricing, builtinTokenPricing)])
+  Layer.provide([Layer.orDie(Redactor.layer), Layer.succeed(TokenPricing, builtinTokenPricing)])
 )
 
 /** The reactors that write: webhooks are put into the outbox, and nobody delivers them at once. */

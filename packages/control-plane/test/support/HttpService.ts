@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Audit from "../../src/audit/Audit.ts"
 import * as Edge from "../../src/edge/Edge.ts"
 import * as Server from "../../src/http/Server.ts"
+import { Redactor } from "../../src/log/Redactor.ts"
 import * as Meters from "../../src/Meters.ts"
 import type { ObserverOptions } from "../../src/observe/ObserverSettings.ts"
 import * as Operations from "../../src/operate/Operations.ts"
@@ -37,6 +38,7 @@ export const layerTestService = ({ observer, port, settings }: TestServiceOption
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provideMerge(Operations.layer),
     Layer.provideMerge(Layer.merge(Reads.layer, RunActions.layer)),
+    Layer.provide(Redactor.layer),
     Layer.provideMerge(Edge.layer),
     Layer.provideMerge(
       layerObservedBy(

@@ -3,7 +3,7 @@ import { sumUsd } from "../Money.ts"
 import { boundName, boundProse } from "../projector/Bounds.ts"
 import { type Act, judgeActs, type Place, type RuledMode, readAct, ruledMode } from "./Act.ts"
 
-/** The end of the deliberation, as the runtime accepted it. */
+/** The end of the deliberation, as the runtime accepted it; the last one where it accepted several. */
 export interface Commitment extends Place {
   readonly by: string
   readonly action: string
@@ -25,6 +25,8 @@ export interface Spending {
   readonly calls: number
   readonly totalTokens: number
   readonly costUsd: number
+  /** Calls that the participant stated no count for; absent when there are none. */
+  readonly callsWithoutUsage?: number
 }
 
 /** What was said towards the decision of a run, each act with its place in the log. */
@@ -40,6 +42,8 @@ export interface Deliberation {
   /** Everything that was said, in order; an act that does not count says why (`passedOver`). */
   readonly acts: ReadonlyArray<Act>
   readonly commitment: Commitment | undefined
+  /** Commitments on record, `commitment` included. */
+  readonly commitments: number
   readonly denials: ReadonlyArray<Denial>
   /** Up to the commitment, in order of first spending. */
   readonly spending: ReadonlyArray<Spending>
@@ -96,9 +100,11 @@ const emptyDraft = () => ({
   acts: [] as Array<Act>,
   leftOut: 0,
   commitment: undefined as Commitment | undefined,
-  laterCommitments: 0,
+  commitments: 0,
   denials: [] as Array<Denial>,
   spending: new Map<string, Spending>(),
+  /** Up to the commitment. */
+  spent: [] as ReadonlyArray<Spending>,
   policyVersion: undefined as string | undefined,
   descriptor: undefined as Deliberation["descriptor"],
   runtimeVersion: undefined as string | undefined,
@@ -143,8 +149,9 @@ const take = (draft: Draft, event: KnownEvent): void => {
       else draft.leftOut += 1
       return
     case "decision.finalized":
-      if (draft.commitment === undefined) draft.commitment = commitmentOf(event)
-      else draft.laterCommitments += 1
+      draft.commitment = commitmentOf(event)
+      draft.commitments += 1
+      draft.spent = [...draft.spending.values()]
       return
     case "policy.resolved":
       draft.policyVersion = event.data.policyVersion ?? draft.policyVersion
@@ -154,7 +161,7 @@ const take = (draft: Draft, event: KnownEvent): void => {
       if (draft.denials.length < MAX_DENIALS) draft.denials.push(denialOf(event))
       return
     case "llm.call.completed":
-      if (draft.commitment === undefined) spend(draft.spending, event.data)
+      spend(draft.spending, event.data)
       return
     case "session.stream.opened":
       draft.hasGap ||= event.data.status === "gap"
@@ -189,13 +196,15 @@ const denialOf = (event: EventOf<"policy.denied">): Denial => {
 const boundOr = (text: string | undefined): string | undefined => (text === undefined ? undefined : boundProse(text))
 
 const spend = (spending: Map<string, Spending>, usage: EventData<"llm.call.completed">): void => {
-  const { estimatedCostUsd = 0, sender, totalTokens } = usage
+  const { calls, estimatedCostUsd = 0, sender, totalTokens } = usage
   const so = spending.get(sender)
+  const callsWithoutUsage = (so?.callsWithoutUsage ?? 0) + (usage.usage === "missing" ? calls : 0)
   spending.set(sender, {
     participantId: sender,
-    calls: (so?.calls ?? 0) + 1,
+    calls: (so?.calls ?? 0) + calls,
     totalTokens: (so?.totalTokens ?? 0) + totalTokens,
-    costUsd: sumUsd([so?.costUsd ?? 0, estimatedCostUsd])
+    costUsd: sumUsd([so?.costUsd ?? 0, estimatedCostUsd]),
+    ...(callsWithoutUsage > 0 && { callsWithoutUsage })
   })
 }
 
@@ -212,8 +221,9 @@ const finished = (draft: Draft): Deliberation => {
     participants,
     acts: judged,
     commitment,
+    commitments: draft.commitments,
     denials,
-    spending: [...draft.spending.values()],
+    spending: commitment === undefined ? [...draft.spending.values()] : draft.spent,
     policyVersion: draft.policyVersion,
     descriptor,
     runtimeVersion: draft.runtimeVersion,
@@ -237,6 +247,6 @@ const notesOf = (draft: Draft, judged: ReadonlyArray<Act>): ReadonlyArray<string
     foreign > 0 && `${foreign} acts belong to another mode`,
     draft.leftOut > 0 && `${draft.leftOut} acts after the first ${MAX_ACTS} are passed over`,
     draft.hasGap && "the recorded history has a gap",
-    draft.laterCommitments > 0 && `${draft.laterCommitments} later commitments are passed over`
+    draft.commitments > 1 && `${draft.commitments} commitments are on record; the last one counts`
   ].filter((note) => note !== false)
 }

@@ -19,6 +19,13 @@ export interface Counterfactual {
   readonly reasons: ReadonlyArray<string>
 }
 
+/** The commitment that counts. */
+interface Outcome extends Pick<Commitment, "action" | "positive" | "by" | "seq"> {
+  readonly reason?: string
+  /** Commitments on record, of which this is the last; absent when it is the only one. */
+  readonly commitments?: number
+}
+
 /** Why a run was decided as it was, or what was missing. Everything said has the seqs of the events that say it. */
 export interface Why {
   readonly runId: string
@@ -26,7 +33,7 @@ export interface Why {
   readonly policyVersion: string
   readonly policySource: PolicySource
   readonly participants: ReadonlyArray<string>
-  readonly outcome: (Pick<Commitment, "action" | "positive" | "by" | "seq"> & { readonly reason?: string }) | null
+  readonly outcome: Outcome | null
   /** The latest `MAX_CLAIMS`. */
   readonly claims: ReadonlyArray<Claim>
   readonly rules: ReadonlyArray<RuleVerdict>
@@ -43,6 +50,8 @@ export interface Why {
   readonly cost: {
     readonly totalTokens: number
     readonly costUsd: number
+    /** Calls without counts, which the sums lack; absent when there are none. */
+    readonly callsWithoutUsage?: number
     readonly byParticipant: ReadonlyArray<Spending>
   }
   /** All of it in one line. */
@@ -72,7 +81,7 @@ export function* whyInParts(run: Deliberation, by: Governing): Parts<Why> {
     policyVersion: by.policyVersion,
     policySource: by.policySource,
     participants: run.participants,
-    outcome: commitment === undefined ? null : outcomeOf(commitment),
+    outcome: commitment === undefined ? null : outcomeOf(commitment, run.commitments),
     claims: claims.slice(-MAX_CLAIMS),
     cost: costOf(run.spending)
   }
@@ -112,19 +121,24 @@ export function* whyInParts(run: Deliberation, by: Governing): Parts<Why> {
   }
 }
 
-const outcomeOf = ({ action, by, positive, reason, seq }: Commitment): NonNullable<Why["outcome"]> => ({
+const outcomeOf = ({ action, by, positive, reason, seq }: Commitment, commitments: number): Outcome => ({
   action,
   positive,
   by,
   ...(reason !== undefined && { reason }),
-  seq
+  seq,
+  ...(commitments > 1 && { commitments })
 })
 
-const costOf = (byParticipant: ReadonlyArray<Spending>) => ({
-  totalTokens: byParticipant.reduce((total, { totalTokens }) => total + totalTokens, 0),
-  costUsd: sumUsd(byParticipant.map(({ costUsd }) => costUsd)),
-  byParticipant
-})
+const costOf = (byParticipant: ReadonlyArray<Spending>): Why["cost"] => {
+  const callsWithoutUsage = byParticipant.reduce((total, { callsWithoutUsage: without = 0 }) => total + without, 0)
+  return {
+    totalTokens: byParticipant.reduce((total, { totalTokens }) => total + totalTokens, 0),
+    costUsd: sumUsd(byParticipant.map(({ costUsd }) => costUsd)),
+    ...(callsWithoutUsage > 0 && { callsWithoutUsage }),
+    byParticipant
+  }
+}
 
 /** What is said after the commitment had no part in it. */
 const actsBefore = ({ acts }: Deliberation, { index }: Commitment): ReadonlyArray<Act> =>

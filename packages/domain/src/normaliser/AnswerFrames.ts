@@ -23,7 +23,7 @@ export const normaliseAck = (redactor: Redactor, ack: SendAck, receivedAt: strin
     duplicate: ack.duplicate,
     sessionState: ack.sessionState,
     acceptedAtUnixMs: cleanNumber(ack.acceptedAtUnixMs),
-    ...(error !== undefined && { errorCode: cleanText(error.code) }),
+    ...(error !== undefined && { errorCode: redactor.text(cleanText(error.code)) }),
     ...(errorMessage !== undefined && { errorMessage })
   }
   const sent = draftEvent("message.sent", headOf("send-ack", messageId, receivedAt), data)

@@ -1,9 +1,9 @@
 import * as Base64 from "effect/encoding/Base64"
 import { cleanJson, cleanText } from "../CleanJson.ts"
-import { type Altered, alteredOf, faultsBelow } from "../ExactJson.ts"
+import { type Altered, alteredOf, faultsBelow, withPointers } from "../ExactJson.ts"
 import { draftEvent, type EventDraft } from "../events/CanonicalEvent.ts"
 import { textAt, textsAt } from "../JsonReader.ts"
-import { extractLlmUsage, signalDataOf, signalDataText } from "../LlmUsage.ts"
+import { extractLlmUsage, type LlmUsage, signalDataOf, signalDataText } from "../LlmUsage.ts"
 import { type OutboundMessageDraft, outboundCategoryOf } from "../OutboundMessage.ts"
 import type { JsonObject, PayloadDecoder } from "../PayloadDecoder.ts"
 import { type DecodedPayload, decodePayload, lossyTextOf, parseExactObject } from "../PayloadTypes.ts"
@@ -33,33 +33,38 @@ export const normaliseEnvelope = (
   ambient: boolean,
   receivedAt: string
 ): NormalisedFrame => {
-  const decoded = decodePayload(decode, envelope)
-  const payload = redactor.payload(decoded.payload)
+  const decoded = withRedactedPointers(redactor, decodePayload(decode, envelope))
+  const payload = redactor.payload(decoded.payload, decoded.encoding)
+  const redacted = redactor.enabled && (payload !== decoded.payload || redactor.says(lossyTextOf(envelope.payload)))
   const context = makeEnvelopeContext(envelope, decoded, payload, ambient, receivedAt)
   const isNew = context.sender !== "" && !known.has(context.sender)
   const derived = derivedEvent(context)
-  const usage = llmEvent(context, pricing)
+  const usages = llmEvents(context, pricing)
   const progress = taskProgressEvent(context)
   const denial = reportedDenial(context, redactor)
   const drafts: Array<EventDraft> = []
   if (isNew) drafts.push(participantSeenEvent(context))
-  drafts.push(receivedEvent(context))
-  if (usage !== undefined) drafts.push(usage)
+  drafts.push(receivedEvent(context, redacted))
+  drafts.push(...usages)
   if (derived !== undefined) drafts.push(derived)
   if (progress !== undefined) drafts.push(progress)
   if (denial !== undefined) drafts.push(denial)
   return {
     drafts,
-    raw: rawEnvelope(context, envelope, decoded, redactor),
+    raw: rawEnvelope(context, envelope, decoded, redacted),
     ...(context.messageId !== "" && { message: acceptedMessage(context, decoded, envelope.payload.length, known) }),
     ...(isNew && { seenParticipant: context.sender })
   }
 }
 
+/** The mark names members of the payload, and their names may hold a match. */
+const withRedactedPointers = (redactor: Redactor, decoded: DecodedPayload): DecodedPayload =>
+  decoded.altered === undefined ? decoded : { ...decoded, altered: withPointers(decoded.altered, redactor.text) }
+
 const participantSeenEvent = (context: EnvelopeContext): EventDraft =>
   draftEvent("participant.seen", headOf(context, "participant", context.sender), { participantId: context.sender })
 
-const receivedEvent = (context: EnvelopeContext): EventDraft =>
+const receivedEvent = (context: EnvelopeContext, redacted: boolean): EventDraft =>
   draftEvent("message.received", headOf(context, "message", context.messageId), {
     modeName: context.modeName,
     messageType: context.messageType,
@@ -67,7 +72,8 @@ const receivedEvent = (context: EnvelopeContext): EventDraft =>
     sessionId: context.sessionId,
     sender: context.sender,
     payload: context.payload,
-    ...alteredData(context)
+    ...alteredData(context),
+    ...(redacted && { redacted })
   })
 
 /** A denial that only its sender was told of (docs/events.md#policy-denied). */
@@ -78,18 +84,27 @@ const reportedDenial = (context: EnvelopeContext, redactor: Redactor): EventDraf
   return said === undefined ? undefined : denialOfSignal(context, redactor.payload(said))
 }
 
-/** The cost is in the event, as supplied or as priced now, so that no later fold needs the price table. */
-const llmEvent = (context: EnvelopeContext, pricing: TokenPricing): EventDraft | undefined => {
-  const usage = extractLlmUsage(context.messageType, context.payload)
-  if (usage === undefined) return undefined
-  const estimatedCostUsd =
-    usage.estimatedCostUsd ?? estimateCostUsd(pricing, usage.model, usage.promptTokens, usage.completionTokens)
-  const { payloadTypeName: _, ...data } = derivedData(
-    { ...context, altered: context.altered ?? alteredInSignal(context) },
-    { ...usage, estimatedCostUsd }
-  )
-  return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), data)
+/**
+ * One event for each call that the message reports. The cost is in the event, as supplied or as priced now, so that no
+ * later fold needs the price table. A call without counts and without a supplied cost has none.
+ */
+const llmEvents = (context: EnvelopeContext, pricing: TokenPricing): ReadonlyArray<EventDraft> => {
+  const usages = extractLlmUsage(context.messageType, context.payload)
+  if (usages.length === 0) return []
+  const marked = { ...context, altered: context.altered ?? alteredInSignal(context) }
+  return usages.map((usage) => {
+    const estimatedCostUsd = usage.estimatedCostUsd ?? (usage.usage === "missing" ? undefined : priceOf(pricing, usage))
+    const { payloadTypeName: _, ...data } = derivedData(marked, {
+      ...usage,
+      ...(estimatedCostUsd !== undefined && { estimatedCostUsd })
+    })
+    return draftEvent("llm.call.completed", headOf(context, "message", context.messageId), data)
+  })
 }
+
+/** Tokens of the total that are neither input nor output by the agent's account cost as much as output. */
+const priceOf = (pricing: TokenPricing, { model, promptTokens, totalTokens }: LlmUsage): number =>
+  estimateCostUsd(pricing, model, promptTokens, totalTokens - promptTokens)
 
 /** The mark for usage that stood in the JSON of a signal's `data`; the signal itself keeps that JSON as it is. */
 const alteredInSignal = ({ messageType, payload }: EnvelopeContext): Altered | undefined => {
@@ -137,10 +152,9 @@ const rawEnvelope = (
   context: EnvelopeContext,
   envelope: RawEnvelope,
   decoded: DecodedPayload,
-  redactor: Redactor
-): RawEventDraft => {
-  const redacted = context.payload !== decoded.payload || (redactor.enabled && saysSecrets(redactor, envelope.payload))
-  return rawEvent("stream-envelope", {
+  redacted: boolean
+): RawEventDraft =>
+  rawEvent("stream-envelope", {
     envelope: {
       macpVersion: cleanText(envelope.macpVersion),
       mode: context.modeName,
@@ -149,17 +163,12 @@ const rawEnvelope = (
       sessionId: cleanText(envelope.sessionId),
       sender: context.sender,
       timestampUnixMs: cleanJson(envelope.timestampUnixMs),
-      payloadBase64: redacted ? redactedBase64(context.payload) : Base64.encode(envelope.payload),
+      payloadBase64: redacted ? redactedBase64(context.payload, decoded) : Base64.encode(envelope.payload),
       ...(redacted && { redacted })
     },
     ambient: context.ambient
   })
-}
 
-const saysSecrets = (redactor: Redactor, bytes: Uint8Array): boolean => {
-  const text = lossyTextOf(bytes)
-  return redactor.text(text) !== text
-}
-
-const redactedBase64 = (payload: JsonObject): string =>
-  textAt(payload, "payloadBase64") ?? Base64.encode(JSON.stringify(payload))
+/** What is not decoded is carried along as base64 in the payload. */
+const redactedBase64 = (payload: JsonObject, { decoded }: DecodedPayload): string =>
+  (decoded ? undefined : textAt(payload, "payloadBase64")) ?? Base64.encode(JSON.stringify(payload))

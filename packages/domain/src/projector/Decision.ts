@@ -11,7 +11,10 @@ const DEFAULT_ACTION = "resolved"
 const DEFAULT_REASON = "decision finalized"
 const CANONICAL_HASH = /^sha256:[0-9a-f]{64}$/
 
-/** Folds the section `decision`. Once it is final, later contributions are listed and change nothing else. */
+/**
+ * Folds the section `decision`. Once it is final, later contributions are listed and change nothing else. Of several
+ * commitments the last one counts (docs/decisions.md#several-commitments).
+ */
 export const foldDecision = (decision: Decision, event: KnownEvent, initiator: string | undefined): Decision => {
   switch (event.type) {
     case "proposal.created":
@@ -56,12 +59,14 @@ const finalized = (
   const stated = data.proposalId ?? data.commitmentId
   const proposalId = stated === undefined ? current?.proposalId : boundName(stated)
   const reasons = data.reason === undefined ? data.reasons : [data.reason]
+  const commitments = current?.finalized === true ? (current.commitments ?? 1) + 1 : 1
   return {
     action: boundName(action),
     ...(confidence !== undefined && { confidence }),
     finalized: true,
     ...(proposalId !== undefined && { proposalId }),
     outcomePositive,
+    ...(commitments > 1 && { commitments }),
     ...(current?.prompt !== undefined && { prompt: current.prompt }),
     resolvedAt: ts,
     ...(sender !== "" && { resolvedBy: boundName(sender) }),

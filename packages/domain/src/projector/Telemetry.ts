@@ -124,16 +124,18 @@ export const foldOutbound = (
 /** Folds `llm`: the last calls, and totals over all of them. */
 export const foldLlm = (section: RunState["llm"], event: KnownEvent): RunState["llm"] => {
   if (event.type !== "llm.call.completed") return section
-  const { completionTokens, estimatedCostUsd = 0, promptTokens, totalTokens } = event.data
+  const { calls, completionTokens, estimatedCostUsd = 0, promptTokens, totalTokens, usage } = event.data
   const { totals } = section
+  const callsWithoutUsage = (totals.callsWithoutUsage ?? 0) + (usage === "missing" ? calls : 0)
   return {
     calls: appendCapped(section.calls, llmCallOf(event.data, event.ts), MAX_LLM_CALLS),
     totals: {
-      callCount: totals.callCount + 1,
+      callCount: totals.callCount + calls,
       promptTokens: totals.promptTokens + promptTokens,
       completionTokens: totals.completionTokens + completionTokens,
       totalTokens: totals.totalTokens + totalTokens,
-      estimatedCostUsd: sumUsd([totals.estimatedCostUsd, estimatedCostUsd])
+      estimatedCostUsd: sumUsd([totals.estimatedCostUsd, estimatedCostUsd]),
+      ...(callsWithoutUsage > 0 && { callsWithoutUsage })
     }
   }
 }
@@ -146,6 +148,7 @@ const llmCallOf = (data: EventData<"llm.call.completed">, ts: string): LlmCall =
     promptTokens,
     completionTokens,
     totalTokens: data.totalTokens,
+    ...(data.usage === "missing" && { usage: data.usage }),
     ...(latencyMs !== undefined && { latencyMs }),
     ts,
     ...(messageId !== "" && { messageId: boundName(messageId) }),

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { counting, decisionRecord, governing, isAllowed, recordOfActs } from "@runplane/domain"
+import { counting, decisionRecord, governing, isAllowed, recordOfActs, why } from "@runplane/domain"
 import { arbitraryDrafts } from "../support/arbitraries.ts"
 import { commits, opened, proposes, recordOf, says, votes } from "../support/deliberations.ts"
-import { derived, draft, number } from "../support/events.ts"
+import { derived, draft, fold, number } from "../support/events.ts"
 
 const standing = (run: ReturnType<typeof recordOf>) => {
   const { ruled } = governing(run)
@@ -114,6 +114,27 @@ describe("the record of a decision", () => {
       { participantId: "a", calls: 2, totalTokens: 150, costUsd: 0.75 },
       { participantId: "b", calls: 1, totalTokens: 10, costUsd: 0.25 }
     ])
+  })
+
+  it("counts the last of several commitments, with all that was spent up to it", () => {
+    const call = derived("llm.call.completed", "Signal", "a", { totalTokens: 100, estimatedCostUsd: 0.5 })
+    const drafts = [...opened(), proposes("a"), call, commits(true), call, commits(false, "b"), call]
+    const run = recordOf(drafts)
+    const { current } = fold(drafts).decision
+    assert.deepInclude(run.commitment, { action: "decision.rejected", by: "b", positive: false })
+    assert.deepInclude(current, { action: "decision.rejected", resolvedBy: "b", outcomePositive: false })
+    assert.deepStrictEqual([run.commitments, current?.commitments], [2, 2])
+    assert.deepStrictEqual(run.spending, [{ participantId: "a", calls: 2, totalTokens: 200, costUsd: 1 }])
+    const story = why(run, governing(run))
+    assert.deepInclude(story.outcome, { action: "decision.rejected", by: "b", commitments: 2 })
+    assert.include(story.notes, "2 commitments are on record; the last one counts")
+  })
+
+  it("says nothing of the number of commitments where there is one", () => {
+    const drafts = [...opened(), proposes("a"), commits(true)]
+    const run = recordOf(drafts)
+    assert.notProperty(why(run, governing(run)).outcome, "commitments")
+    assert.notProperty(fold(drafts).decision.current, "commitments")
   })
 
   it.prop("is total over any events, and the same twice", { drafts: arbitraryDrafts }, ({ drafts }) => {

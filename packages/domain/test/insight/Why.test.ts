@@ -155,6 +155,22 @@ describe("why", () => {
     assert.include(whyOf(opened(four), wordless).notes, "the commitment does not say whether it was a yes")
   })
 
+  it("says how many calls the cost lacks", () => {
+    const call = derived("llm.call.completed", "Signal", "a", { totalTokens: 100, estimatedCostUsd: 0.5 })
+    const missing = derived("llm.call.completed", "Signal", "b", { usage: "missing" })
+    const story = whyOf(opened(four), call, missing, missing, proposes("a"))
+    assert.deepStrictEqual(story.cost, {
+      totalTokens: 100,
+      costUsd: 0.5,
+      callsWithoutUsage: 2,
+      byParticipant: [
+        { participantId: "a", calls: 1, totalTokens: 100, costUsd: 0.5 },
+        { participantId: "b", calls: 2, totalTokens: 0, costUsd: 0, callsWithoutUsage: 2 }
+      ]
+    })
+    assert.include(whyMarkdown(story), "b: 2 calls, 0 tokens, $0.0000 and 2 calls without usage")
+  })
+
   it("adds up the cost, and keeps refusals of the policy", () => {
     const call = derived("llm.call.completed", "Signal", "a", { totalTokens: 100, estimatedCostUsd: 0.5 })
     const denied = derived("policy.denied", "PolicyDenied", "lead", { reasons: ["too early"] })

@@ -83,6 +83,20 @@ describe("telemetry sections", () => {
     assert.deepStrictEqual(state.outboundMessages, { total: 4, queued: 0, accepted: 2, rejected: 2 })
   })
 
+  it("counts LLM calls without usage", () => {
+    const counts = { promptTokens: 0, completionTokens: 0, totalTokens: 0, usage: "missing" }
+    const state = given().when(
+      derived("llm.call.completed", "Signal", "a", { promptTokens: 10, totalTokens: 10 }, "m1"),
+      derived("llm.call.completed", "Signal", "a", counts, "m2"),
+      derived("llm.call.completed", "Signal", "b", { ...counts, calls: 7 }, "m3")
+    )
+    assert.deepInclude(state.llm.totals, { callCount: 9, totalTokens: 10, callsWithoutUsage: 8 })
+    assert.deepStrictEqual(
+      state.llm.calls.map(({ usage }) => usage),
+      [undefined, "missing", "missing"]
+    )
+  })
+
   it("lists LLM calls and adds them up", () => {
     const call = { promptTokens: 10, completionTokens: 5, totalTokens: 15, estimatedCostUsd: 0.25 }
     const state = given().when(

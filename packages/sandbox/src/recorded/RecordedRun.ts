@@ -1,4 +1,5 @@
 import { create, fromBinary, fromJson, toBinary } from "@bufbuild/protobuf"
+import { REDACTED } from "@runplane/domain"
 import {
   type Envelope,
   EnvelopeSchema,
@@ -168,17 +169,26 @@ const envelopeOf = (raw: typeof RawEnvelope.Type): Result.Result<Envelope, Bundl
     })
   )
 
-/** The bytes of the payload; a redacted one is encoded again from what is left of it. */
+/**
+ * The bytes of the payload; a redacted one is encoded again from what is left of it. A number or bytes that were
+ * redacted do not fit their field, so everything that was redacted is left out then.
+ */
 const payloadOf = (raw: typeof RawEnvelope.Type): Result.Result<Uint8Array<ArrayBuffer>, BundleUnreadable> => {
   const bytes = new Uint8Array(Buffer.from(raw.payloadBase64, "base64"))
   const type = raw.redacted === true ? payloadType(raw) : undefined
   if (type === undefined) return Result.succeed(bytes)
-  return Result.try({
-    try: () =>
-      toBinary(type, fromJson(type, JSON.parse(new TextDecoder().decode(bytes)), { ignoreUnknownFields: true })),
-    catch: () => new BundleUnreadable({ message: `the redacted ${raw.messageType} ${raw.messageId} cannot be encoded` })
-  })
+  const text = new TextDecoder().decode(bytes)
+  const encoded = (reviver?: (name: string, value: unknown) => unknown) =>
+    Result.try(() => toBinary(type, fromJson(type, JSON.parse(text, reviver), { ignoreUnknownFields: true })))
+  return Result.orElse(encoded(), () => encoded(unlessRedacted)).pipe(
+    Result.mapError(
+      () => new BundleUnreadable({ message: `the redacted ${raw.messageType} ${raw.messageId} cannot be encoded` })
+    )
+  )
 }
+
+const unlessRedacted = (_: string, value: unknown) =>
+  typeof value === "string" && value.includes(REDACTED) ? undefined : value
 
 const payloadType = ({ messageType, mode }: { readonly messageType: string; readonly mode: string }) =>
   messageTypes.getMessage(`macp.v1.${messageType}Payload`) ??

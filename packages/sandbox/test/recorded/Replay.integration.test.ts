@@ -72,7 +72,12 @@ const bundle = {
     seen(2, "OPEN"),
     framed(3, lead, envelope("Proposal", "m2", proposal())),
     framed(4, risk, envelope("Signal", "g1", signal, { mode: "", sessionId: "" }), {}, true),
-    framed(5, risk, envelope("Evaluation", "m3", evaluation())),
+    framed(
+      5,
+      risk,
+      envelope("Evaluation", "m3", evaluation()),
+      asJson({ proposalId: "p1", recommendation: "APPROVE", confidence: "[REDACTED]", reason: "sk is [REDACTED]" })
+    ),
     seen(6, "SUSPENDED"),
     seen(7, "OPEN"),
     framed(8, risk, envelope("Vote", "m4", vote())),

@@ -5,7 +5,7 @@ import { StatusBadge, Time } from "../../ui/basics.tsx"
 import { Facts, Part, Shown, Table, To } from "../../ui/kit.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { agentRecord } from "../../view/AgentRecord.ts"
-import { counted, dollars, duration, percent, whole } from "../../view/Format.ts"
+import { costOf, counted, duration, percent, whole } from "../../view/Format.ts"
 import { queryValue } from "../../view/QueryCompletion.ts"
 import { runFacts } from "../../view/RunFacts.ts"
 
@@ -44,7 +44,7 @@ export const Record = ({ participantId }: { readonly participantId: string }) =>
   return (
     <Shown read={record} what="Its runs cannot be read" rows={5} height={36}>
       {({ seen, total }) => {
-        const { agreed, calls, costUsd, decided, latencyMs, tokens } = agentRecord(
+        const { agreed, calls, callsWithoutUsage, costUsd, decided, latencyMs, tokens } = agentRecord(
           participantId,
           seen.map(({ state }) => state)
         )
@@ -60,7 +60,7 @@ export const Record = ({ participantId }: { readonly participantId: string }) =>
                 ],
                 ["LLM calls", calls === 0 ? "None" : `${whole(calls)}, ${whole(tokens)} tokens`],
                 ["Latency", latencyMs === undefined ? "–" : `${duration(latencyMs)} a call, the mean`],
-                ["Cost", calls === 0 ? "–" : dollars(costUsd)]
+                ["Cost", calls === 0 ? "–" : costOf(costUsd, callsWithoutUsage)]
               ]}
             />
             <Table

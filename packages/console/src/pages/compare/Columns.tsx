@@ -7,7 +7,7 @@ import { Part } from "../../ui/kit.tsx"
 import { useFixedRows } from "../../ui/useFixedRows.ts"
 import { type AlignedRow, align } from "../../view/Align.ts"
 import { eventTone, gistOf, whoOf } from "../../view/Events.ts"
-import { counted, dollars, whole } from "../../view/Format.ts"
+import { costOf, counted, whole } from "../../view/Format.ts"
 
 interface ColumnsProps {
   readonly left: RunLog
@@ -154,7 +154,8 @@ const Place = ({ index, log, onMove, title }: PlaceProps) => {
         <StatusBadge status={state.run.status} />
         <span className="num">{votesOf(state)}</span>
         <span className="num">
-          {whole(state.llm.totals.totalTokens)} tokens, {dollars(state.llm.totals.estimatedCostUsd)}
+          {whole(state.llm.totals.totalTokens)} tokens,{" "}
+          {costOf(state.llm.totals.estimatedCostUsd, state.llm.totals.callsWithoutUsage)}
         </span>
       </p>
     </div>

@@ -16,7 +16,7 @@ interface SideBySideProps {
 const sideOf = ({ decision: { current }, llm }: RunState): Side => ({
   action: current?.finalized === true ? current.action : undefined,
   positive: current?.outcomePositive,
-  costUsd: llm.totals.estimatedCostUsd
+  costUsd: llm.totals.callsWithoutUsage === undefined ? llm.totals.estimatedCostUsd : undefined
 })
 
 /** The verdict in a sentence, then the decisions and the figures of both. */
@@ -98,6 +98,9 @@ const Decision = ({
           <>
             <p className="flex flex-wrap items-center gap-2 font-medium">
               <Said text={current.action ?? "no action named"} />
+              {current.commitments === undefined ? null : (
+                <Chip tone="warn">last of {whole(current.commitments)} commitments</Chip>
+              )}
               {current.finalized ? (
                 <Chip tone={current.outcomePositive === false ? "bad" : "good"}>
                   {current.outcomePositive === false
@@ -161,6 +164,7 @@ const Figures = ({ comparison, left, right }: Omit<SideBySideProps, "onGoTo">) =
     of("Participants", ({ participants }) => participants.length, whole),
     of("Proposals and votes", ({ decision }) => decision.current?.proposals.length, whole),
     of("LLM calls", ({ llm }) => llm.totals.callCount, whole),
+    of("LLM calls without usage", ({ llm }) => llm.totals.callsWithoutUsage ?? 0, whole),
     of("Tokens", ({ llm }) => llm.totals.totalTokens, whole),
     of("Cost", ({ llm }) => llm.totals.estimatedCostUsd, dollars),
     of("Confidence", ({ decision }) => decision.current?.confidence, percent)

@@ -1,8 +1,8 @@
 import { useMemo } from "react"
 import { Avatar, hue, Said } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
-import { callsOf, spendersOf } from "../../view/Cost.ts"
-import { clockTime, dollars, duration, whole } from "../../view/Format.ts"
+import { type Call, callsOf, spendersOf } from "../../view/Cost.ts"
+import { clockTime, costOf, counted, dollars, duration, whole } from "../../view/Format.ts"
 import { columnsOf, isLlmCall } from "../../view/Spending.ts"
 import { Conversation } from "./Conversation.tsx"
 import type { Shown } from "./Facts.ts"
@@ -25,7 +25,8 @@ export default function CostView({ page, set, shown }: CostViewProps) {
   const spenders = useMemo(() => spendersOf(calls), [calls])
   const columns = useMemo(() => columnsOf(calls, MOST_COLUMNS), [calls])
   const selected = page.event === undefined ? undefined : shown.all[page.event - shown.start - 1]
-  const { callCount, completionTokens, estimatedCostUsd, promptTokens, totalTokens } = shown.state.llm.totals
+  const { callCount, callsWithoutUsage = 0, completionTokens, ...totals } = shown.state.llm.totals
+  const { estimatedCostUsd, promptTokens, totalTokens } = totals
   if (callCount === 0) {
     return <Empty title="No call of a language model was reported">Agents report their calls as signals.</Empty>
   }
@@ -34,11 +35,16 @@ export default function CostView({ page, set, shown }: CostViewProps) {
     <div tabIndex={0} className="h-full overflow-auto">
       <div className="mx-auto flex max-w-[1000px] flex-col gap-5 p-4">
         <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-4">
-          <Figure title="Cost, estimated" value={dollars(estimatedCostUsd)} />
+          <Figure title="Cost, estimated" value={costOf(estimatedCostUsd, callsWithoutUsage)} />
           <Figure title="Calls" value={whole(callCount)} />
           <Figure title="Tokens" value={whole(totalTokens)} />
           <Figure title="Input + output" value={`${whole(promptTokens)} + ${whole(completionTokens)}`} />
         </dl>
+        {callsWithoutUsage === 0 ? null : (
+          <p className="text-warn">
+            {counted(callsWithoutUsage, "call")} came without token counts: tokens and cost lack what they used.
+          </p>
+        )}
         <section className="panel p-4">
           <h2 className="font-semibold">By participant</h2>
           <ul className="mt-3 flex flex-col gap-3">
@@ -61,8 +67,8 @@ export default function CostView({ page, set, shown }: CostViewProps) {
                     />
                   </span>
                   <span className="num text-right whitespace-nowrap">
-                    <span className="font-medium">{dollars(spender.costUsd)}</span>{" "}
-                    <span className="text-muted">{whole(spender.promptTokens + spender.completionTokens)} tokens</span>
+                    <span className="font-medium">{costOf(spender.costUsd, spender.callsWithoutUsage)}</span>{" "}
+                    <span className="text-muted">{whole(spender.totalTokens)} tokens</span>
                   </span>
                 </li>
               )
@@ -110,8 +116,8 @@ export default function CostView({ page, set, shown }: CostViewProps) {
                   <td className="px-3 font-mono text-[12px]">
                     <Said text={call.model || "not said"} />
                   </td>
-                  <td className="num px-3 text-right">{whole(call.promptTokens)}</td>
-                  <td className="num px-3 text-right">{whole(call.completionTokens)}</td>
+                  <td className="num px-3 text-right">{countIn(call, call.promptTokens)}</td>
+                  <td className="num px-3 text-right">{countIn(call, call.completionTokens)}</td>
                   <td className="num px-3 text-right whitespace-nowrap">
                     {call.latencyMs === undefined ? "–" : duration(call.latencyMs)}
                   </td>
@@ -130,6 +136,9 @@ export default function CostView({ page, set, shown }: CostViewProps) {
     </div>
   )
 }
+
+/** A count of a call, which is unknown where the agent stated none. */
+const countIn = ({ callsWithoutUsage }: Call, tokens: number) => (callsWithoutUsage > 0 ? "missing" : whole(tokens))
 
 const Figure = ({ title, value }: { readonly title: string; readonly value: string }) => (
   <div className="bg-panel p-3">

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react"
 import { Avatar, Chip, Said, Time, toneText } from "../../ui/basics.tsx"
 import { Empty } from "../../ui/States.tsx"
 import { type ProposalRow, proposalsOf, type Stance } from "../../view/Decision.ts"
-import { cut, LINES_LENGTH, percent } from "../../view/Format.ts"
+import { cut, LINES_LENGTH, percent, whole } from "../../view/Format.ts"
 import type { Shown } from "./Facts.ts"
 import type { RunPageState, SetRunPage } from "./RunParams.ts"
 
@@ -43,6 +43,11 @@ export default function DecisionView({ page, set, shown }: DecisionViewProps) {
               </span>
             )}
             {current.resolvedAt === undefined ? null : <Time at={current.resolvedAt} className="text-muted" />}
+            {current.commitments === undefined ? null : (
+              <p className="w-full text-warn">
+                {whole(current.commitments)} commitments are on record; this is the last one.
+              </p>
+            )}
             <ul className="w-full text-soft">
               {current.reasons.map((reason) => (
                 <li key={reason}>

@@ -8,7 +8,7 @@ import { useNow } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
-import { dollars, duration, modeLabel, percent, whole } from "../../view/Format.ts"
+import { costOf, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { elapsedOf, runFacts } from "../../view/RunFacts.ts"
 import type { Shown } from "./Facts.ts"
 
@@ -78,7 +78,7 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
   const elapsed = elapsedOf(run, now)
   const deadline = isTerminal(state.run.status) ? undefined : deadlineOf(shown)
   const mode = state.run.modeName ?? facts.modeName
-  const { callCount, estimatedCostUsd, totalTokens } = state.llm.totals
+  const { callCount, callsWithoutUsage = 0, estimatedCostUsd, totalTokens } = state.llm.totals
   return (
     <header className="shrink-0 border-b border-line bg-panel px-4 pt-2.5 pb-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
@@ -158,7 +158,8 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
         {callCount === 0 ? null : (
           <Fact title="Spent">
             <span className="num">
-              {dollars(estimatedCostUsd)} · {whole(totalTokens)} tokens
+              {costOf(estimatedCostUsd, callsWithoutUsage)} · {whole(totalTokens)} tokens
+              {callsWithoutUsage === 0 ? null : ` · ${counted(callsWithoutUsage, "call")} without usage`}
             </span>
           </Fact>
         )}

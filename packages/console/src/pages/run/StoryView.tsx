@@ -3,7 +3,7 @@ import { Suspense, useMemo } from "react"
 import { Avatar, Chip, Said, toneText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
-import { clockTime, compact, dollars, duration, exactTime, percent, whole } from "../../view/Format.ts"
+import { clockTime, compact, costOf, duration, exactTime, percent, whole } from "../../view/Format.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import type { Shown } from "./Facts.ts"
 import { RecordButton } from "./RecordButton.tsx"
@@ -140,7 +140,7 @@ const Item = ({ isSelected, item, onSelect, place, start }: ItemProps) => {
         {item.spent === undefined ? null : (
           <p className="mt-1 text-[12px] text-muted">
             <Said text={item.spent.models.join(", ") || "a language model"} /> · {compact(item.spent.tokens)} tokens ·{" "}
-            {dollars(item.spent.costUsd)}
+            {costOf(item.spent.costUsd, item.spent.callsWithoutUsage)}
           </p>
         )}
       </div>

@@ -1,7 +1,7 @@
 import type { Run } from "@runplane/api"
 import type { ReactNode } from "react"
 import { Chip, Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
-import { compact, dollars, duration, modeLabel, percent, whole } from "../../view/Format.ts"
+import { compact, costOf, duration, modeLabel, percent, whole } from "../../view/Format.ts"
 import { elapsedOf, type RunFacts } from "../../view/RunFacts.ts"
 
 export interface Column {
@@ -102,7 +102,12 @@ export const COLUMNS: ReadonlyArray<Column> = [
     width: "70px",
     align: "right",
     from: "lg",
-    cell: (_, { costUsd }) => (costUsd === undefined ? none : <span className="num">{dollars(costUsd)}</span>)
+    cell: (_, { callsWithoutUsage, costUsd }) =>
+      costUsd === undefined && callsWithoutUsage === undefined ? (
+        none
+      ) : (
+        <span className="num">{costOf(costUsd ?? 0, callsWithoutUsage)}</span>
+      )
   },
   {
     id: "participants",

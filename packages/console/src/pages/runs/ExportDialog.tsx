@@ -31,6 +31,7 @@ const NAMES = [
   "confidence",
   "tokens",
   "costUsd",
+  "callsWithoutUsage",
   "tags",
   "errorCode"
 ]
@@ -54,6 +55,7 @@ const cellsOf = (run: Run) => {
     facts.confidence,
     facts.tokens,
     facts.costUsd,
+    facts.callsWithoutUsage,
     run.tags.join(" "),
     run.errorCode
   ]

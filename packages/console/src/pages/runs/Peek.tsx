@@ -3,7 +3,7 @@ import { Said, StatusBadge, Time } from "../../ui/basics.tsx"
 import { Facts, Shown, To } from "../../ui/kit.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { useRead } from "../../ui/useRead.ts"
-import { dollars, duration, percent, whole } from "../../view/Format.ts"
+import { costOf, duration, percent, whole } from "../../view/Format.ts"
 import { elapsedOf, runFacts } from "../../view/RunFacts.ts"
 import { Bulk } from "./Bulk.tsx"
 
@@ -60,7 +60,12 @@ export default function Peek({ onClose, run }: { readonly run: Run; readonly onC
               ["Duration", elapsed === undefined ? "–" : duration(elapsed)],
               ["Events", whole(run.lastEventIndex)],
               ["Tokens", facts.tokens === undefined ? "–" : whole(facts.tokens)],
-              ["Cost", facts.costUsd === undefined ? "–" : dollars(facts.costUsd)],
+              [
+                "Cost",
+                facts.costUsd === undefined && facts.callsWithoutUsage === undefined
+                  ? "–"
+                  : costOf(facts.costUsd ?? 0, facts.callsWithoutUsage)
+              ],
               ["Tags", run.tags.length === 0 ? "–" : run.tags.join(", ")]
             ]}
           />

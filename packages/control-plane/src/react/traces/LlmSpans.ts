@@ -35,31 +35,39 @@ export const makeLlmSpan = Effect.map(readSetting(ControlPlaneSettings.OTEL_SEMC
 
 type LlmCall = EventOf<"llm.call.completed">["data"]
 
+/** The counts; undefined where the agent stated none. */
+const tokensOf = ({ completionTokens, promptTokens, usage }: LlmCall) =>
+  usage === "missing" ? { input: undefined, output: undefined } : { input: promptTokens, output: completionTokens }
+
 const named = (text: string | undefined) => (text === undefined || text === "" ? undefined : boundName(text))
 
-const byOurNames = (call: LlmCall) => ({
-  name: "llm.call",
-  attributes: {
-    "llm.model": named(call.model),
-    "llm.provider": named(call.provider),
-    "llm.prompt_tokens": call.promptTokens,
-    "llm.completion_tokens": call.completionTokens,
-    "llm.estimated_cost_usd": call.estimatedCostUsd,
-    "proto.sender": named(call.sender),
-    "proto.session_id": call.sessionId
+const byOurNames = (call: LlmCall) => {
+  const { input, output } = tokensOf(call)
+  return {
+    name: "llm.call",
+    attributes: {
+      "llm.model": named(call.model),
+      "llm.provider": named(call.provider),
+      "llm.prompt_tokens": input,
+      "llm.completion_tokens": output,
+      "llm.estimated_cost_usd": call.estimatedCostUsd,
+      "proto.sender": named(call.sender),
+      "proto.session_id": call.sessionId
+    }
   }
-})
+}
 
 const byConventions = (call: LlmCall) => {
   const model = named(call.model)
+  const { input, output } = tokensOf(call)
   return {
     name: model === undefined ? "chat" : `chat ${model}`,
     attributes: {
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": named(call.provider),
       "gen_ai.request.model": model,
-      "gen_ai.usage.input_tokens": call.promptTokens,
-      "gen_ai.usage.output_tokens": call.completionTokens,
+      "gen_ai.usage.input_tokens": input,
+      "gen_ai.usage.output_tokens": output,
       "gen_ai.agent.name": named(call.sender),
       "gen_ai.conversation.id": call.sessionId
     }

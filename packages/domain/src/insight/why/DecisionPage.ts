@@ -87,11 +87,14 @@ const costLines = ({ cost }: Why): ReadonlyArray<string> =>
     ? []
     : [
         ...cost.byParticipant.map(
-          ({ calls, costUsd, participantId, totalTokens }) =>
-            `${participantId || "unnamed"}: ${calls} calls, ${totalTokens} tokens, ${usdText(costUsd, 4)}`
+          ({ calls, costUsd, participantId, totalTokens, ...spending }) =>
+            `${participantId || "unnamed"}: ${calls} calls, ${totalTokens} tokens, ${usdText(costUsd, 4)}${lacking(spending)}`
         ),
-        `together: ${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}`
+        `together: ${cost.totalTokens} tokens, ${usdText(cost.costUsd, 4)}${lacking(cost)}`
       ]
+
+const lacking = ({ callsWithoutUsage = 0 }: { readonly callsWithoutUsage?: number }): string =>
+  callsWithoutUsage === 0 ? "" : ` and ${callsWithoutUsage} calls without usage`
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

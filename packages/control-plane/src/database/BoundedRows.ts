@@ -32,8 +32,10 @@ const MOST_COMPRESSED = 256
 const sum = (columns: ReadonlyArray<string>, bytesOf: (column: string) => string): string =>
   columns.map((column) => `coalesce(${bytesOf(column)}, 0)`).join(" + ")
 
-/** How large a row is; what is compressed is unpacked for it. */
 const exactly = (column: string) => `octet_length(${column}::text)`
+
+/** SQL for the bytes of a row's columns, which are text, json or arrays of text; compressed values are unpacked. */
+export const bytesOf = (columns: ReadonlyArray<string>): string => sum(columns, exactly)
 
 /** How large a row is at most, by what is known of a value without reading it. */
 const atMost = (column: string) =>
@@ -56,7 +58,7 @@ export const readBounded = <Row extends object>(
         SELECT taken.count + 1, taken.bytes + coalesce(next.bytes, 0)
         FROM taken CROSS JOIN asked
         LEFT JOIN LATERAL (
-          SELECT ${sql.literal(sum(large, exactly))} AS bytes FROM ${from}
+          SELECT ${sql.literal(bytesOf(large))} AS bytes FROM ${from}
           WHERE ${isOf(sql`asked.keys[taken.count + 1]`)} LIMIT 1
         ) AS next ON true
         WHERE taken.bytes < ${READ_BYTES} AND taken.count < cardinality(asked.keys)

@@ -37,9 +37,11 @@ const exactly = (column: string) => `octet_length(${column}::text)`
 /** SQL for the bytes of a row's columns, which are text, json or arrays of text; compressed values are unpacked. */
 export const bytesOf = (columns: ReadonlyArray<string>): string => sum(columns, exactly)
 
-/** How large a row is at most, by what is known of a value without reading it. */
 const atMost = (column: string) =>
   `pg_column_size(${column})::bigint * CASE WHEN pg_column_compression(${column}) IS NULL THEN 1 ELSE ${MOST_COMPRESSED} END`
+
+/** SQL for the most bytes that a row's columns can have, by what is known of a value without reading it. */
+export const mostBytesOf = (columns: ReadonlyArray<string>): string => sum(columns, atMost)
 
 /**
  * Reads rows by their keys until they come to `READ_BYTES` (docs/http.md#page-bytes). Rows that cannot come to that are
@@ -65,7 +67,7 @@ export const readBounded = <Row extends object>(
       ), thin AS MATERIALIZED (
         SELECT coalesce(sum(next.bytes), 0) < ${READ_BYTES} AS are_all
         FROM asked CROSS JOIN LATERAL unnest(asked.keys) AS key CROSS JOIN LATERAL (
-          SELECT ${sql.literal(sum(large, atMost))} AS bytes FROM ${from} WHERE ${isOf(sql`key`)} LIMIT 1
+          SELECT ${sql.literal(mostBytesOf(large))} AS bytes FROM ${from} WHERE ${isOf(sql`key`)} LIMIT 1
         ) AS next
       )
       SELECT cardinality(asked.keys) AS asked_keys, row.*

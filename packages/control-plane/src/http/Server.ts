@@ -102,7 +102,7 @@ const endStreamsFirst = Layer.effectDiscard(
 type ForRequest = HttpServerRequest.HttpServerRequest | Scope.Scope
 type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, ForRequest>
 
-/** A server whose requests begin without the services: each request adds to its context, and each handler has its own. */
+/** A server whose requests begin without the services: a request adds to its context, and a handler has its own. */
 const leanServer = Layer.effect(
   HttpServer.HttpServer,
   Effect.map(HttpServer.HttpServer, ({ address, serve }) =>

@@ -16,6 +16,7 @@ import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { RequestSpanName } from "../traces/RequestSpanName.ts"
 import { basePathRedirect, withoutBasePath } from "./BasePath.ts"
 import { InexactBody, withJsonBody } from "./BodyRules.ts"
+import { compressed } from "./Compression.ts"
 import { makeCors } from "./Cors.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
 import type { EdgeForm } from "./EdgeForm.ts"
@@ -52,8 +53,8 @@ const settings = {
 
 /**
  * What surrounds every route of a service: request id, cross-origin and security headers, the refusal of other sites'
- * pages where there are no keys, the answers to unknown routes, oversized and unreadable bodies and defects, and the
- * observation of every request. No input leads past it.
+ * pages where there are no keys, the answers to unknown routes, oversized and unreadable bodies and defects, the
+ * compression of answers, and the observation of every request. No input leads past it.
  */
 export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
   HttpRouter.middleware(
@@ -101,9 +102,12 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
           const response = yield* seen === received
             ? surrounded
             : Effect.provideService(surrounded, HttpServerRequest.HttpServerRequest, seen)
+          const { answer, varies } = compressed(request, response)
           const fields = cors.headers(origin)
-          const vary = [response.headers["vary"], fields["vary"]].filter((names) => names !== undefined).join(", ")
-          return withSecurityHeaders(response, { ...fields, vary, "x-request-id": requestId })
+          const vary = [response.headers["vary"], varies ? "Accept-Encoding" : undefined, fields["vary"]]
+            .filter((names) => names !== undefined)
+            .join(", ")
+          return withSecurityHeaders(yield* answer, { ...fields, vary, "x-request-id": requestId })
         })
     }),
     { global: true }

@@ -15,6 +15,8 @@ export interface WireAnswer {
   readonly status: number
   /** By lower-case name; of a name that comes twice, the last. */
   readonly headers: Readonly<Record<string, string>>
+  /** The body without its transfer coding. */
+  readonly bytes: Buffer
   readonly text: string
   /** The server hung up before the end that it had announced: the last chunk, or the length. */
   readonly isCut: boolean
@@ -86,7 +88,7 @@ const answerIn = (bytes: Buffer): WireAnswer | undefined => {
   const { bytes: body, isCut } =
     headers["transfer-encoding"] === "chunked" ? unchunked(rest) : { bytes: rest, isCut: rest.length < length }
   const text = body.toString("utf8")
-  return { status, headers, text, isCut, json: jsonOf(text) }
+  return { status, headers, bytes: body, text, isCut, json: jsonOf(text) }
 }
 
 const unchunked = (bytes: Buffer) => {

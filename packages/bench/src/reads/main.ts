@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { layerBench } from "../Bench.ts"
 import { BenchDatabase } from "../BenchDatabase.ts"
+import { measured } from "../Measurement.ts"
 import { startChild } from "../process/ChildProcess.ts"
 import { number } from "../Report.ts"
 import { RuntimeProcess } from "../runtime/RuntimeProcess.ts"
@@ -61,26 +62,25 @@ const program = Effect.fnUntraced(function* ({ connections, days, envelopes, onl
   const runIds = ids.map(({ id }) => id)
   if (profile !== "") yield* Effect.sync(() => mkdirSync(profile, { recursive: true }))
 
-  const measure = Effect.fnUntraced(function* (measured: Measure, index: number) {
-    const options = { connections, seconds, path: (request: number) => measured.path(request, runIds) }
+  const measure = Effect.fnUntraced(function* ({ aim, aimP99, name, path }: Measure, index: number) {
+    const options = { connections, seconds, path: (request: number) => path(request, runIds) }
     const target = { ...options, url: service.url, headers: service.headers }
     yield* load({ ...target, seconds: WARM_UP_SECONDS })
-    const before = yield* service.usage
     const alone = yield* load({ ...target, connections: 1, seconds: WARM_UP_SECONDS })
-    const found = yield* profile === ""
-      ? load(target)
-      : service.profiled(join(profile, `reads-${index + 1}.cpuprofile`), load(target))
-    const { cpuSeconds, peakBytes } = yield* service.usage
+    const { cost, value: found } = yield* measured(
+      profile === "" ? load(target) : service.profiled(join(profile, `reads-${index + 1}.cpuprofile`), load(target))
+    )
+    const perRequest = (cpuSeconds: number) => number((cpuSeconds * 1_000) / found.millis.count)
     yield* plain.ask({ _tag: "Answer", body: found.body.toString("base64") })
     const port = plain.greeting._tag === "Listening" ? plain.greeting.port : 0
     const ceiling = yield* load({ ...target, url: `http://127.0.0.1:${port}` })
-    const { aim, aimP99, name } = measured
     yield* Console.log(
       `${name}: ${number(found.perSecond)}/s, p50 ${number(found.millis.p50)}, p99 ${number(found.millis.p99)} ms; ` +
         `alone p50 ${number(alone.millis.p50)} ms; ${found.body.length} bytes; ` +
         `plain ${number(ceiling.perSecond)}/s = ${number(found.perSecond / ceiling.perSecond)} of it; ` +
-        `${number(((cpuSeconds - before.cpuSeconds) * 1_000) / (found.millis.count + alone.millis.count))} ms CPU of the service each; ` +
-        `peak ${number(peakBytes / BYTES_PER_MIB)} MiB` +
+        `CPU of a request: service ${perRequest(cost.serviceCpu)} ms` +
+        (cost.databaseCpu === undefined ? "" : `, database ${perRequest(cost.databaseCpu)} ms`) +
+        `; peak ${number(cost.peakBytes / BYTES_PER_MIB)} MiB` +
         (aim === undefined ? "" : `; aim ${number(aim)}/s: ${found.perSecond >= aim ? "pass" : "MISS"}`) +
         (aimP99 === undefined ? "" : `; aim p99 ${aimP99} ms: ${found.millis.p99 <= aimP99 ? "pass" : "MISS"}`)
     )

@@ -32,12 +32,16 @@ const MOST_COMPRESSED = 256
 const sum = (columns: ReadonlyArray<string>, bytesOf: (column: string) => string): string =>
   columns.map((column) => `coalesce(${bytesOf(column)}, 0)`).join(" + ")
 
-/** How large a row is; what is compressed is unpacked for it. */
 const exactly = (column: string) => `octet_length(${column}::text)`
 
-/** How large a row is at most, by what is known of a value without reading it. */
+/** SQL for the bytes of a row's columns, which are text, json or arrays of text; compressed values are unpacked. */
+export const bytesOf = (columns: ReadonlyArray<string>): string => sum(columns, exactly)
+
 const atMost = (column: string) =>
   `pg_column_size(${column})::bigint * CASE WHEN pg_column_compression(${column}) IS NULL THEN 1 ELSE ${MOST_COMPRESSED} END`
+
+/** SQL for the most bytes that a row's columns can have, by what is known of a value without reading it. */
+export const mostBytesOf = (columns: ReadonlyArray<string>): string => sum(columns, atMost)
 
 /**
  * Reads rows by their keys until they come to `READ_BYTES` (docs/http.md#page-bytes). Rows that cannot come to that are
@@ -56,14 +60,14 @@ export const readBounded = <Row extends object>(
         SELECT taken.count + 1, taken.bytes + coalesce(next.bytes, 0)
         FROM taken CROSS JOIN asked
         LEFT JOIN LATERAL (
-          SELECT ${sql.literal(sum(large, exactly))} AS bytes FROM ${from}
+          SELECT ${sql.literal(bytesOf(large))} AS bytes FROM ${from}
           WHERE ${isOf(sql`asked.keys[taken.count + 1]`)} LIMIT 1
         ) AS next ON true
         WHERE taken.bytes < ${READ_BYTES} AND taken.count < cardinality(asked.keys)
       ), thin AS MATERIALIZED (
         SELECT coalesce(sum(next.bytes), 0) < ${READ_BYTES} AS are_all
         FROM asked CROSS JOIN LATERAL unnest(asked.keys) AS key CROSS JOIN LATERAL (
-          SELECT ${sql.literal(sum(large, atMost))} AS bytes FROM ${from} WHERE ${isOf(sql`key`)} LIMIT 1
+          SELECT ${sql.literal(mostBytesOf(large))} AS bytes FROM ${from} WHERE ${isOf(sql`key`)} LIMIT 1
         ) AS next
       )
       SELECT cardinality(asked.keys) AS asked_keys, row.*

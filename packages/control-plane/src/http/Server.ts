@@ -13,9 +13,13 @@ import {
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import { AuditHttp } from "../audit/AuditHttp.ts"
+import { withoutServices } from "../edge/LeanContext.ts"
 import { AdminHttp } from "../operate/admin/AdminHttp.ts"
 import { BatchHttp } from "../operate/batch/BatchHttp.ts"
 import { HealthHttp } from "../operate/health/HealthHttp.ts"
@@ -95,6 +99,25 @@ const endStreamsFirst = Layer.effectDiscard(
   })
 )
 
+type ForRequest = HttpServerRequest.HttpServerRequest | Scope.Scope
+type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, ForRequest>
+
+/** A server whose requests begin without the services: a request adds to its context, and a handler has its own. */
+const leanServer = Layer.effect(
+  HttpServer.HttpServer,
+  Effect.map(HttpServer.HttpServer, ({ address, serve }) =>
+    HttpServer.make({
+      address,
+      serve: (app, middleware) => {
+        const served = middleware === undefined ? serve(app) : serve<unknown, ForRequest, App>(app, middleware)
+        return Effect.flatMap(Effect.scope, (scope) =>
+          withoutServices(Effect.provideService(served, Scope.Scope, scope))
+        )
+      }
+    })
+  )
+)
+
 /**
  * Serves `ControlPlaneApi` on a port. Offers the `HttpServer`, whose address tells the port that was
  * taken. Fails with `ListenFailed` when the port is unavailable.
@@ -103,5 +126,6 @@ export const layer = (options: ListenOptions) =>
   endStreamsFirst.pipe(
     Layer.provideMerge(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
     Layer.provide(edgeServices),
+    Layer.provideMerge(leanServer),
     Layer.provideMerge(layerHttpServer(options, { form: controlPlaneForm, graceMs: GRACEFUL_SHUTDOWN_MS }))
   )

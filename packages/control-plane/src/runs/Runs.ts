@@ -10,7 +10,7 @@ import {
   runNotFound,
   runQueryFields
 } from "@runplane/api"
-import { isTerminal, type RunDescriptor, type RunId } from "@runplane/domain"
+import { isTerminal, type RunDescriptor, RunId } from "@runplane/domain"
 import { Shutdown } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -24,7 +24,7 @@ import { orSearchRefused } from "../edge/SearchAnswers.ts"
 import { RunEnds } from "../log/runs/RunEnds.ts"
 import { RunList } from "../log/runs/RunList.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
-import { publicRun, type StoredRun } from "../log/runs/RunRow.ts"
+import { publicRun, publicRunText, type StoredRun } from "../log/runs/RunRow.ts"
 import { makeAbandonRun } from "./AbandonRun.ts"
 import { makeCancelRun } from "./CancelRun.ts"
 import { makeCreateRun } from "./CreateRun.ts"
@@ -47,8 +47,10 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<RunAccepted, BadRequest | Conflict | DatabaseFailure>
     readonly validate: (descriptor: RunDescriptor) => Effect.Effect<RunValidation>
     readonly get: (reference: string) => Effect.Effect<Run, NotFound | DatabaseFailure>
-    /** The run once it has ended, or as it is after so many milliseconds, or when the service stops. */
-    readonly getEnded: (reference: string, timeoutMs: number) => Effect.Effect<Run, NotFound | DatabaseFailure>
+    /** The same as JSON text. */
+    readonly read: (reference: string) => Effect.Effect<string, NotFound | DatabaseFailure>
+    /** The same once the run has ended, or as it is after so many milliseconds, or when the service stops. */
+    readonly readEnded: (reference: string, timeoutMs: number) => Effect.Effect<string, NotFound | DatabaseFailure>
     /** A `RunPage` as text, which is read as it is taken. */
     readonly list: (query: RunListQuery) => Effect.Effect<TextPage<SqlError>, BadRequest | DatabaseFailure>
     readonly cancel: ChangeRun
@@ -79,6 +81,12 @@ export class Runs extends Context.Service<
       })
       const get = Effect.fn("Runs.get")((reference: string) => Effect.map(load(reference), publicRun))
 
+      const findRow = Effect.fnUntraced(function* (reference: string) {
+        const row = yield* repository.row(reference)
+        return row ?? (yield* runNotFound(reference))
+      })
+      const read = Effect.fn("Runs.read")((reference: string) => Effect.map(findRow(reference), publicRunText))
+
       /** True when the run has ended; false after word that may be of another end. */
       const waitForEnd = Effect.fnUntraced(function* (runId: RunId) {
         // Listened to before the look: an end between the two is heard.
@@ -88,14 +96,15 @@ export class Runs extends Context.Service<
         yield* word
         return false
       }, Effect.scoped)
-      const getEnded = Effect.fn("Runs.getEnded")(function* (reference: string, timeoutMs: number) {
-        const run = yield* get(reference)
-        if (isTerminal(run.status)) return run
-        yield* Effect.repeat(waitForEnd(run.id), { until: (hasEnded) => hasEnded }).pipe(
+      const readEnded = Effect.fn("Runs.readEnded")(function* (reference: string, timeoutMs: number) {
+        const row = yield* findRow(reference)
+        if (isTerminal(row.status)) return publicRunText(row)
+        const runId = RunId.make(row.id)
+        yield* Effect.repeat(waitForEnd(runId), { until: (hasEnded) => hasEnded }).pipe(
           Effect.timeoutOption(timeoutMs),
           Effect.raceFirst(shutdown.begun)
         )
-        return yield* get(run.id)
+        return yield* read(runId)
       })
 
       const list = Effect.fn("Runs.list")((query: RunListQuery) => orSearchRefused(runQueryFields)(lists.list(query)))
@@ -122,7 +131,8 @@ export class Runs extends Context.Service<
         create,
         validate,
         get,
-        getEnded,
+        read,
+        readEnded,
         list,
         cancel: change(cancelRun),
         suspend: change(pause.suspend),

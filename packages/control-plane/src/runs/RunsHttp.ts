@@ -60,7 +60,12 @@ export const RunsHttp = HttpApiBuilder.group(
       list: ({ query }) => orUnavailable(Effect.map(runs.list(query), jsonPages)),
       get: ({ params, query }) =>
         orUnavailable(
-          query.wait === undefined ? runs.get(params.id) : runs.getEnded(params.id, query.timeoutMs ?? DEFAULT_WAIT_MS)
+          Effect.map(
+            query.wait === undefined
+              ? runs.read(params.id)
+              : runs.readEnded(params.id, query.timeoutMs ?? DEFAULT_WAIT_MS),
+            jsonText
+          )
         ),
       state: ({ params }) =>
         orUnavailable(Effect.map(found(params.id, states.current(params.id)), ({ state }) => jsonText(state))),

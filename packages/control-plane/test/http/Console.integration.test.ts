@@ -3,9 +3,8 @@ import { request as httpRequest } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib"
-import { afterAll, assert, describe, it, layer } from "@effect/vitest"
+import { afterAll, assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { chosenEncoding } from "../../src/http/console/ConsoleRoutes.ts"
 import { baseUrl, call, layerTestService } from "../support/HttpService.ts"
 
 const page = (way: string) =>
@@ -157,25 +156,6 @@ layer(layerTestService({ settings: { CONSOLE_DIR: folder, CONSOLE_ENABLED: "fals
     )
   }
 )
-
-describe("the encoding of an answer", () => {
-  const both = new Map([
-    ["br", 1],
-    ["gzip", 2]
-  ] as const)
-
-  it.each([
-    ["gzip, deflate, br, zstd", "br"],
-    ["gzip;q=1.0, br;q=0", "gzip"],
-    ["BR", "br"],
-    ["identity", undefined],
-    ["", undefined],
-    [undefined, undefined],
-    ["br;q=0.000,gzip;q=0", undefined]
-  ])("for %s is %s", (accepted, expected) => {
-    assert.strictEqual(chosenEncoding(accepted, both), expected)
-  })
-})
 
 layer(
   layerTestService({ settings: { CONSOLE_DIR: folder, AUTH_API_KEYS: "secret", PUBLIC_BASE_PATH: "/runplane/" } }),

@@ -62,6 +62,7 @@ export class MemoryLog {
 
   readonly repository: EventRepository["Service"] = {
     page: () => Effect.die(new Error("a feed reads slices")),
+    text: () => Effect.die(new Error("a feed reads slices")),
     slice: (_runId, { afterSeq, upToSeq = Number.MAX_SAFE_INTEGER }, limit) =>
       this.#read(() => {
         this.pagesRead += 1

@@ -1,7 +1,7 @@
+import { randomUUID } from "node:crypto"
 import * as ByteSize from "effect/ByteSize"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -16,6 +16,7 @@ import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { RequestSpanName } from "../traces/RequestSpanName.ts"
 import { basePathRedirect, withoutBasePath } from "./BasePath.ts"
 import { InexactBody, withJsonBody } from "./BodyRules.ts"
+import { compressed } from "./Compression.ts"
 import { makeCors } from "./Cors.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
 import type { EdgeForm } from "./EdgeForm.ts"
@@ -52,8 +53,8 @@ const settings = {
 
 /**
  * What surrounds every route of a service: request id, cross-origin and security headers, the refusal of other sites'
- * pages where there are no keys, the answers to unknown routes, oversized and unreadable bodies and defects, and the
- * observation of every request. No input leads past it.
+ * pages where there are no keys, the answers to unknown routes, oversized and unreadable bodies and defects, the
+ * compression of answers, and the observation of every request. No input leads past it.
  */
 export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
   HttpRouter.middleware(
@@ -63,7 +64,6 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
       const trust = { allowsOrigin: cors.allows, hosts: new Set(hosts.map((name) => name.toLowerCase())) }
       const refusalOf = (request: HttpServerRequest.HttpServerRequest) =>
         isOpen(doors) ? crossSiteRefusal(provenanceOf(request), trust) : undefined
-      const random = yield* SecureRandom.SecureRandom
       const observer = yield* HttpObserver
 
       return (httpEffect) =>
@@ -72,7 +72,7 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
           const redirect = basePathRedirect(received.url, basePath)
           const request = withoutBasePath(received, basePath)
           const given = request.headers["x-request-id"]
-          const requestId = given !== undefined && ACCEPTED_REQUEST_ID.test(given) ? given : yield* random.uuidV4()
+          const requestId = given !== undefined && ACCEPTED_REQUEST_ID.test(given) ? given : randomUUID()
           const origin = request.headers["origin"]
           if (request.method === "OPTIONS") {
             const headers = cors.preflight(origin, request.headers["access-control-request-headers"])
@@ -92,23 +92,26 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
                   ? httpEffect
                   : Effect.succeed(redirect)
           const facts: Facts = { keyName: undefined }
-          const response = yield* answered(route, request, { form, methods, observer, facts }).pipe(
+          const surrounded = answered(route, request, { form, methods, observer, facts }).pipe(
             Effect.provideService(RequestFacts, facts),
-            Effect.provideService(HttpServerRequest.HttpServerRequest, withJsonBody(request, form.otherBodies)),
             Effect.provideService(RequestId, requestId),
             Effect.annotateLogs("requestId", requestId)
           )
+          const seen = withJsonBody(request, form.otherBodies)
+          // Effect copies a context that has been added to eight times, so what is there already is not added again.
+          const response = yield* seen === received
+            ? surrounded
+            : Effect.provideService(surrounded, HttpServerRequest.HttpServerRequest, seen)
+          const { answer, varies } = compressed(request, response)
           const fields = cors.headers(origin)
-          const vary = [response.headers["vary"], fields["vary"]].filter((names) => names !== undefined).join(", ")
-          return HttpServerResponse.setHeaders(withSecurityHeaders(response), {
-            ...fields,
-            vary,
-            "x-request-id": requestId
-          })
+          const vary = [response.headers["vary"], varies ? "Accept-Encoding" : undefined, fields["vary"]]
+            .filter((names) => names !== undefined)
+            .join(", ")
+          return withSecurityHeaders(yield* answer, { ...fields, vary, "x-request-id": requestId })
         })
     }),
     { global: true }
-  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+  )
 
 const provenanceOf = ({ headers, method }: HttpServerRequest.HttpServerRequest) => ({
   method,

@@ -14,14 +14,21 @@ const PAGE_POLICY =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-/** The answer with what browsers need to know (docs/http.md#security-headers); what a handler has said stays. */
-export const withSecurityHeaders = (response: HttpServerResponse.HttpServerResponse) => {
+/**
+ * The answer with what browsers need to know (docs/http.md#security-headers), where the handler has not set it, and
+ * with further headers.
+ */
+export const withSecurityHeaders = (
+  response: HttpServerResponse.HttpServerResponse,
+  further: Readonly<Record<string, string>> = {}
+) => {
   const isPage = response.headers["content-type"]?.startsWith("text/html") === true
   return HttpServerResponse.setHeaders(response, {
     ...securityHeaders,
     ...(isPage && { "content-security-policy": PAGE_POLICY }),
     ...(response.headers["cache-control"] === undefined && !isPage && { "cache-control": "no-store" }),
-    ...pick(response.headers, Object.keys(securityHeaders))
+    ...pick(response.headers, Object.keys(securityHeaders)),
+    ...further
   })
 }
 

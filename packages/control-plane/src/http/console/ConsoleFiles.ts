@@ -12,7 +12,7 @@ const ENCODINGS = [
   { name: "br", suffix: ".br" },
   { name: "gzip", suffix: ".gz" }
 ] as const
-export type Encoding = (typeof ENCODINGS)[number]["name"]
+type Encoding = (typeof ENCODINGS)[number]["name"]
 
 /** A file of the console, held in memory: all of them together are a few megabytes. */
 export interface ConsoleFile {

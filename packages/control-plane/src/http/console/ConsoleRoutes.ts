@@ -1,11 +1,11 @@
 import { resolve } from "node:path"
-import { ControlPlaneSettings, controlPlaneForm, readSettings, ServiceSettings } from "@runplane/server"
+import { acceptedCoding, ControlPlaneSettings, controlPlaneForm, readSettings, ServiceSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import { BUILT_CONSOLE, type ConsoleFile, ConsoleFiles, type Encoding, PAGE } from "./ConsoleFiles.ts"
+import { BUILT_CONSOLE, type ConsoleFile, ConsoleFiles, PAGE } from "./ConsoleFiles.ts"
 
 /** Names of these files change with their content. */
 const HASHED = /^assets\//
@@ -118,26 +118,12 @@ const fileAnswer = (
   if (path !== PAGE && request.headers["if-none-match"] === file.etag) {
     return HttpServerResponse.empty({ status: 304, headers })
   }
-  const encoding = chosenEncoding(request.headers["accept-encoding"], file.encoded)
+  const encoding = acceptedCoding(request.headers["accept-encoding"], file.encoded.keys())
   const bytes = (encoding === undefined ? undefined : file.encoded.get(encoding)) ?? file.bytes
   return HttpServerResponse.uint8Array(bytes, {
     contentType: file.contentType,
     headers: encoding === undefined ? headers : { ...headers, "content-encoding": encoding }
   })
-}
-
-/** The first of our encodings that the client takes; a weight of 0 refuses one. */
-export const chosenEncoding = (
-  accepted: string | undefined,
-  encoded: ReadonlyMap<Encoding, unknown>
-): Encoding | undefined => {
-  const taken = new Set(
-    (accepted ?? "").split(",").flatMap((part) => {
-      const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase())
-      return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name]
-    })
-  )
-  return [...encoded.keys()].find((name) => taken.has(name))
 }
 
 const acceptsHtml = (request: HttpServerRequest.HttpServerRequest) =>

@@ -5,10 +5,17 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import { bytesOf } from "../../database/BoundedRows.ts"
+import { idRows } from "../../database/KeptPlans.ts"
 import { isInside } from "../../database/PipelinedTransactions.ts"
 import { flattened, nullableTexts, together } from "../../database/Together.ts"
+import { gatherReads } from "../GatheredReads.ts"
 import type { NewRun } from "./NewRun.ts"
-import { type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
+import { LARGE_COLUMNS, type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
+
+/** Most rows that one statement reads for several callers, and the most bytes of one of them. */
+const GATHERED_RUNS = 32
+const GATHERED_BYTES = 64 * 1024
 
 /** A run to be inserted; see `RunRepository.insert`. */
 interface Insertion {
@@ -37,6 +44,8 @@ export class RunRepository extends Context.Service<
     /** Gives a discovered run the descriptor's values, once; false when it is claimed already or the key is taken. */
     readonly claim: (run: NewRun, at: string) => Effect.Effect<boolean, SqlError>
     readonly find: (reference: string) => Effect.Effect<StoredRun | undefined, SqlError>
+    /** The same as a row; callers that read at the same time share a statement. Outside of transactions only. */
+    readonly row: (reference: string) => Effect.Effect<RunRow | undefined, SqlError>
     readonly findByIdempotencyKey: (key: string) => Effect.Effect<StoredRun | undefined, SqlError>
     readonly findBySession: (sessionId: string) => Effect.Effect<StoredRun | undefined, SqlError>
     /** The id behind a reference; undefined when there is no such run. */
@@ -155,12 +164,33 @@ export class RunRepository extends Context.Service<
       // A run that gave its session up stands behind the one that got it.
       const latest = sql`ORDER BY (r.error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), r.created_at DESC, r.id DESC LIMIT 1`
 
-      const findOne = (condition: ReturnType<typeof named>) =>
+      const readOne = (condition: ReturnType<typeof named>) =>
         Effect.map(
           sql<RunRow>`
             SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE ${condition} ${latest}`,
-          ([row]) => row && toStoredRun(row)
+          ([row]) => row
         )
+      const findOne = (condition: ReturnType<typeof named>) =>
+        Effect.map(readOne(condition), (row) => row && toStoredRun(row))
+
+      /** The rows of many runs without the large ones. */
+      const readMany = (ids: ReadonlyArray<string>) =>
+        Effect.map(
+          sql<RunRow>`
+            SELECT run.* FROM ${idRows(sql, ids)} AS asked (id)
+            CROSS JOIN LATERAL (
+              SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id
+              WHERE r.id = asked.id AND ${sql.literal(bytesOf(LARGE_COLUMNS))} <= ${GATHERED_BYTES} LIMIT 1
+            ) AS run`,
+          (rows) => new Map(rows.map((row) => [row.id, row]))
+        )
+      const gathered = yield* gatherReads(readMany, GATHERED_RUNS)
+      const row = (reference: string) =>
+        isUuid(reference)
+          ? Effect.flatMap(gathered(reference.toLowerCase()), (found) =>
+              found === undefined ? readOne(named(reference)) : Effect.succeed(found)
+            )
+          : readOne(named(reference))
 
       const find = Effect.fn("RunRepository.find")((reference: string) => findOne(named(reference)))
       const findByIdempotencyKey = Effect.fn("RunRepository.findByIdempotencyKey")((key: string) =>
@@ -188,6 +218,7 @@ export class RunRepository extends Context.Service<
         addMetadata,
         claim,
         find,
+        row,
         findByIdempotencyKey,
         findBySession,
         resolve,

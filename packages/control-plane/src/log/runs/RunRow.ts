@@ -19,6 +19,9 @@ export const listColumns = columnsWith("r.listed_metadata::text AS metadata, r.o
 export const countingColumns = `${listColumns},
   (SELECT count(*)::int FROM run_participants p WHERE p.run_id = r.id) AS participant_count`
 
+/** The columns that make a row of `runColumns` large. */
+export const LARGE_COLUMNS = ["r.metadata", "r.tags", "r.error_message"]
+
 /** The columns that a row of a list may be large of. */
 export const LARGE_LISTED = ["r.listed_metadata", "r.tags", "r.omitted_metadata", "r.error_message"]
 
@@ -94,10 +97,10 @@ const afterMetadata = (row: RunRow) => ({
     row.omitted_metadata.length > 0 && { metadataOmitted: row.omitted_metadata }),
   ...(row.error_code !== null && { errorCode: row.error_code }),
   ...(row.error_message !== null && { errorMessage: row.error_message }),
+  ...(row.history_gap && { historyGap: true as const }),
   ...(row.participant_count !== undefined && { participantCount: row.participant_count }),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
-  ...(row.history_gap && { historyGap: true as const }),
   ...(row.started_at !== null && { startedAt: row.started_at.toISOString() }),
   ...(row.ended_at !== null && { endedAt: row.ended_at.toISOString() }),
   archivedAt: row.archived_at === null ? null : row.archived_at.toISOString()
@@ -107,8 +110,9 @@ const afterMetadata = (row: RunRow) => ({
 const SPACED = /^\{"(?:[^"\\]|\\.)*": /
 
 /**
- * The text of `publicRun`, for lists. Metadata that hold no secret go out as they are stored, which is how we would
- * write them again: most of a record is metadata, and reading and writing them is most of the work.
+ * The text of `publicRun`, with the keys in the order of the contract. Metadata that hold no secret go out as they are
+ * stored, which is how we would write them again: most of a record is metadata, and reading and writing them is most of
+ * the work.
  */
 export const publicRunText = (row: RunRow): string => {
   const { metadata } = row

@@ -9,6 +9,7 @@ import { shareReads } from "../../database/SharedRead.ts"
 import { jsonPages, jsonText, type TextPage } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { orSearchRefused } from "../../edge/SearchAnswers.ts"
+import { eventText } from "../../log/EventRepository.ts"
 import { RunGone } from "../../log/runs/RunGone.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
@@ -51,7 +52,8 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
           return yield* new RunGone({ runId: undefined })
         }
       })
-      return eventAnswer(eventEnvelope(total, limit), filter, limit, first, events.page, whole)
+      const readText = (from: CrossRunFilter, most: number) => Effect.map(events.page(from, most), eventText)
+      return eventAnswer(eventEnvelope(total, limit), filter, limit, eventText(first), readText, whole)
     })
     const shared = yield* shareReads(read, JSON.stringify)
     const filtered = (filter: CrossRunFilter, limit: number) => Effect.map(shared({ filter, limit }), jsonPages)

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { jsonPages, type TextPage } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
-import { type EventFilter, type EventPageOfRuns, EventRepository, type StoredEvent } from "../../log/EventRepository.ts"
+import { type EventFilter, EventRepository, type EventText } from "../../log/EventRepository.ts"
 import { endOfReading } from "../../log/runs/RunGone.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 
@@ -26,17 +26,17 @@ export const EventsHttp = HttpApiBuilder.group(
       const runId = isUuid(reference) ? RunId.make(reference) : yield* runs.resolve(reference)
       if (runId === undefined) return yield* runNotFound(reference)
       const filter = filterOf(query)
-      const read = (from: EventFilter, limit: number) => events.page(runId, from, limit)
+      const read = (from: EventFilter, limit: number) => events.text(runId, from, limit)
       const first = yield* read(filter, Math.min(query.limit, EVENTS_PER_READ))
       // A run always has events, so only an empty page leaves a doubt whether it exists.
-      if (first.events.length === 0 && (yield* events.head(runId)) === undefined) {
+      if (first.count === 0 && (yield* events.head(runId)) === undefined) {
         return yield* runNotFound(reference)
       }
       const whole = () => endOfReading(runId, runs.status(runId))
       if (!isFiltered(query)) return jsonPages(eventAnswer(bareArray, filter, query.limit, first, read, whole))
       const total = yield* events.count(runId, filter)
       // Deleted between the two reads.
-      if (total < first.events.length) return yield* runNotFound(reference)
+      if (total < first.count) return yield* runNotFound(reference)
       return jsonPages(eventAnswer(eventEnvelope(total, query.limit), filter, query.limit, first, read, whole))
     })
 
@@ -57,7 +57,7 @@ const isFiltered = ({ afterTs, beforeTs, type }: RunEventsQuery): boolean =>
 /** What stands around the events. */
 interface Frame {
   readonly before: string
-  readonly after: (count: number, last: StoredEvent | undefined) => string
+  readonly after: (count: number, lastSeq: number | undefined) => string
 }
 
 const bareArray: Frame = { before: "[", after: () => "]" }
@@ -65,8 +65,8 @@ const bareArray: Frame = { before: "[", after: () => "]" }
 /** `nextCursor` only on a full page. */
 export const eventEnvelope = (total: number, limit: number): Frame => ({
   before: `{"data":[`,
-  after: (count, last) => {
-    const cursor = count === limit && last !== undefined ? `,"nextCursor":${last.seq}` : ""
+  after: (count, lastSeq) => {
+    const cursor = count === limit && lastSeq !== undefined ? `,"nextCursor":${lastSeq}` : ""
     return `],"total":${total},"limit":${limit}${cursor}}`
   }
 })
@@ -80,30 +80,25 @@ export const eventAnswer = <Filter extends EventFilter, E>(
   frame: Frame,
   filter: Filter,
   limit: number,
-  first: EventPageOfRuns,
-  read: (filter: Filter, limit: number) => Effect.Effect<EventPageOfRuns, E>,
+  first: EventText,
+  read: (filter: Filter, limit: number) => Effect.Effect<EventText, E>,
   whole: (runIds: ReadonlyArray<RunId>, count: number) => Effect.Effect<void, E>
 ): TextPage<E> => {
   type Sent = ReadonlyArray<ReadonlyArray<RunId>>
-  const more = (before: number, sent: Sent, last: StoredEvent): Effect.Effect<TextPage<E>, E> =>
-    Effect.flatMap(read({ ...filter, afterSeq: last.seq }, Math.min(limit - before, EVENTS_PER_READ)), (page) => {
-      const next = piece(page, before, sent, last)
+  const more = (before: number, sent: Sent, lastSeq: number): Effect.Effect<TextPage<E>, E> =>
+    Effect.flatMap(read({ ...filter, afterSeq: lastSeq }, Math.min(limit - before, EVENTS_PER_READ)), (page) => {
+      const next = piece(page, before, sent, lastSeq)
       if (next.next !== undefined) return Effect.succeed(next)
-      return Effect.as(whole([...sent, page.runIds].flat(), before + page.events.length), next)
+      return Effect.as(whole([...sent, page.runIds].flat(), before + page.count), next)
     })
-  const piece = (
-    { events, isCut, runIds }: EventPageOfRuns,
-    before: number,
-    sent: Sent,
-    lastBefore: StoredEvent | undefined
-  ): TextPage<E> => {
-    const opening = before === 0 ? frame.before : events.length === 0 ? "" : ","
-    const text = opening + events.map((event) => event.json).join(",")
-    const count = before + events.length
-    const last = events.at(-1) ?? lastBefore
-    const isEnd = !isCut && events.length < Math.min(limit - before, EVENTS_PER_READ)
-    if (isEnd || count === limit || last === undefined) return { text: text + frame.after(count, last) }
-    return { text, next: more(count, [...sent, runIds], last) }
+  const piece = (page: EventText, before: number, sent: Sent, lastBefore: number | undefined): TextPage<E> => {
+    const opening = before === 0 ? frame.before : page.count === 0 ? "" : ","
+    const text = opening + page.text
+    const count = before + page.count
+    const lastSeq = page.lastSeq ?? lastBefore
+    const isEnd = !page.isCut && page.count < Math.min(limit - before, EVENTS_PER_READ)
+    if (isEnd || count === limit || lastSeq === undefined) return { text: text + frame.after(count, lastSeq) }
+    return { text, next: more(count, [...sent, page.runIds], lastSeq) }
   }
   return piece(first, 0, [], undefined)
 }

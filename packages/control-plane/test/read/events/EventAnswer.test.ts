@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { TextPage } from "../../../src/edge/JsonAnswer.ts"
-import type { EventFilter, EventPageOfRuns } from "../../../src/log/EventRepository.ts"
+import { type EventFilter, type EventText, eventText } from "../../../src/log/EventRepository.ts"
 import { RunGone } from "../../../src/log/runs/RunGone.ts"
 import { EVENTS_PER_READ, eventAnswer, eventEnvelope } from "../../../src/read/events/EventsHttp.ts"
 
@@ -12,17 +12,17 @@ const filter: EventFilter = { afterSeq: 0, types: [] }
 /** A log of so many events, one page for each of the runs. */
 const logOf = (events: number) => {
   const asked: Array<{ readonly runIds: ReadonlyArray<RunId>; readonly count: number }> = []
-  const page = (afterSeq: number, limit: number): EventPageOfRuns => {
+  const page = (afterSeq: number, limit: number): EventText => {
     const seqs = Array.from(
       { length: Math.max(0, Math.min(limit, events - afterSeq)) },
       (_, place) => afterSeq + place + 1
     )
     const runId = runs[Math.floor(afterSeq / EVENTS_PER_READ)]
-    return {
+    return eventText({
       events: seqs.map((seq) => ({ seq, index: seq, json: `{"seq":${seq}}` })),
       isCut: false,
       runIds: runId === undefined || seqs.length === 0 ? [] : [runId]
-    }
+    })
   }
   const answer = (limit: number, gone?: RunId): TextPage<RunGone> =>
     eventAnswer(

@@ -1,4 +1,5 @@
 import { plainText } from "./story/PlainText.ts"
+import { cutToWidth, padToWidth, widthOf } from "./TextWidth.ts"
 
 /** A column of a table. */
 export interface Column<A> {
@@ -12,14 +13,16 @@ const GAP = "  "
 /** An elastic column is never narrower, however narrow the terminal is. */
 const NARROWEST = 8
 
-/** A table as lines of at most `width` characters where the elastic column can give so much way. */
+/** A table as lines of at most `width` columns of the terminal where the elastic column can give so much way. */
 export const tableLines = <A>(
   columns: ReadonlyArray<Column<A>>,
   rows: ReadonlyArray<A>,
   width: number
 ): ReadonlyArray<string> => {
   const cells = rows.map((row) => columns.map(({ text }) => plainText(text(row)) || "-"))
-  const widths = columns.map(({ title }, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)))
+  const widths = columns.map(({ title }, at) =>
+    Math.max(widthOf(title), ...cells.map((line) => widthOf(line[at] ?? "")))
+  )
   const total = widths.reduce((sum, one) => sum + one, 0) + GAP.length * (columns.length - 1)
   const elastic = columns.findIndex((column) => column.elastic === true)
   if (elastic >= 0 && total > width) {
@@ -27,13 +30,11 @@ export const tableLines = <A>(
   }
   const lineOf = (texts: ReadonlyArray<string>) =>
     texts
-      .map((text, at) => cut(text, widths[at] ?? 0).padEnd(widths[at] ?? 0))
+      .map((text, at) => padToWidth(cutToWidth(text, widths[at] ?? 0), widths[at] ?? 0))
       .join(GAP)
       .trimEnd()
   return [lineOf(columns.map(({ title }) => title)), ...cells.map(lineOf)]
 }
-
-const cut = (text: string, width: number) => (text.length > width ? `${text.slice(0, width - 1)}…` : text)
 
 /** How long ago or how long something is, in one unit: `42s`, `17m`, `5h`, `3d`. Milliseconds. */
 export const briefly = (ms: number): string => {

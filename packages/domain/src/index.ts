@@ -62,6 +62,7 @@ export {
 } from "./events/RecordedEvent.ts"
 export * from "./FailureCodes.ts"
 export { about, Field, isOneLine } from "./Field.ts"
+export * from "./Graphemes.ts"
 export * from "./Ids.ts"
 export { type Act, counting, judgeActs, type PassedOver, type Place, type RuledMode, type Said } from "./insight/Act.ts"
 export * from "./insight/Backtest.ts"

@@ -1,6 +1,7 @@
 import type { CanonicalEvent, RunMetrics, RunState } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import { padToWidth } from "../TextWidth.ts"
 import { narrate } from "./Narration.ts"
 import { describeOutcome, seconds, type Told } from "./Outcome.ts"
 
@@ -26,7 +27,7 @@ const HEADING_WIDTH = 16
 const WHO_WIDTH = 20
 
 /** A heading and what belongs to it, on one line. */
-export const row = (heading: string, text: string) => `  ${heading.padEnd(HEADING_WIDTH)} ${text}`
+export const row = (heading: string, text: string) => `  ${padToWidth(heading, HEADING_WIDTH)} ${text}`
 
 /** Prints an event as a line, with the seconds since the first one. */
 export const makeEventPrinter = ({ bold, dim }: Style) => {
@@ -39,7 +40,7 @@ export const makeEventPrinter = ({ bold, dim }: Style) => {
       if (line === undefined) return Effect.void
       const draw = { high: bold, normal: same, low: dim }[line.weight]
       const time = `${seconds(at - first).padStart(6)} s`
-      return Console.log(`${dim(time)}  ${line.who.padEnd(WHO_WIDTH)} ${draw(line.what)}`)
+      return Console.log(`${dim(time)}  ${padToWidth(line.who, WHO_WIDTH)} ${draw(line.what)}`)
     })
 }
 

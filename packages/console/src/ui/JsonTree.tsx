@@ -1,3 +1,4 @@
+import { wholeStart } from "@runplane/domain"
 import { ChevronDown, ChevronRight } from "lucide-react"
 import { useState } from "react"
 import { counted } from "../view/Format.ts"
@@ -66,7 +67,7 @@ const Leaf = ({ isPlain = false, name, value }: LeafProps) => {
   const [isWhole, setWhole] = useState(false)
   const isText = typeof value === "string" && !isPlain
   const text = String(value)
-  const shown = isWhole || text.length <= LETTERS_AT_ONCE ? text : `${text.slice(0, LETTERS_AT_ONCE)}…`
+  const shown = isWhole || text.length <= LETTERS_AT_ONCE ? text : `${wholeStart(text, LETTERS_AT_ONCE)}…`
   return (
     <div className="font-mono text-[12px] leading-[1.6] wrap-anywhere">
       {name === undefined ? null : (

@@ -1,4 +1,4 @@
-import type { RunStatus } from "@runplane/domain"
+import { firstGraphemes, type RunStatus } from "@runplane/domain"
 import {
   Ban,
   Check,
@@ -149,7 +149,7 @@ export const initials = (name: string): string =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "")
     .slice(0, 2)
-    .map((word) => [...word][0]?.toUpperCase() ?? "")
+    .map((word) => firstGraphemes(word, 1).toUpperCase())
     .join("") || "?"
 
 export const Avatar = ({

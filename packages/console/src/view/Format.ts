@@ -1,4 +1,4 @@
-import { usdText } from "@runplane/domain"
+import { firstGraphemes, graphemesOf, usdText } from "@runplane/domain"
 
 /** A time as people say it, and exactly. Every text of this file is made for one language and the viewer's own zone. */
 
@@ -103,7 +103,7 @@ export const costOf = (costUsd: number, callsWithoutUsage = 0): string =>
 
 /** An id with its middle left out; short ones stay whole. */
 export const middleCut = (id: string, edge = 6): string => {
-  const characters = [...id]
+  const characters = [...graphemesOf(id)]
   return characters.length <= 2 * edge + 3
     ? id
     : `${characters.slice(0, edge).join("")}…${characters.slice(-edge).join("")}`
@@ -113,10 +113,10 @@ export const middleCut = (id: string, edge = 6): string => {
 export const NAME_LENGTH = 160
 export const LINES_LENGTH = 400
 
-/** A text of at most so many characters; emoji stay whole. */
+/** A text of at most so many characters as readers count them; emoji and letters with marks stay whole. */
 export const cut = (text: string, most: number): string => {
-  if (text.length <= most) return text
-  return `${[...text.slice(0, most * 2)].slice(0, most).join("")}…`
+  const start = firstGraphemes(text, most)
+  return start === text ? text : `${start}…`
 }
 
 /** `1 event`, `2 events`. */

@@ -1,3 +1,5 @@
+import { wholeStart } from "@runplane/domain"
+
 /** A line of a JSON value that is written over many lines. */
 export interface JsonLine {
   /** JSON pointer of the value (`/participants/0`), empty for the whole. */
@@ -75,7 +77,7 @@ const leaf = (value: unknown): Pick<JsonLine, "text" | "kind" | "leftOut"> => {
   if (typeof value !== "string") {
     return { text: String(value), kind: typeof value === "number" ? "number" : "word", leftOut: 0 }
   }
-  const text = value.length > LETTERS ? value.slice(0, LETTERS) : value
+  const text = wholeStart(value, LETTERS)
   return { text: JSON.stringify(text), kind: "text", leftOut: value.length - text.length }
 }
 

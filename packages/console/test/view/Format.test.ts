@@ -57,6 +57,10 @@ describe("texts of the console", () => {
     assert.strictEqual(middleCut("🎈".repeat(40), 2), "🎈🎈…🎈🎈")
     assert.strictEqual(cut("🎈🎈🎈", 2), "🎈🎈…")
     assert.strictEqual(cut("two", 3), "two")
+    const family = "\u{1F468}\u200d\u{1F469}\u200d\u{1F467}"
+    assert.strictEqual(cut(`${family}${family}e\u0301x`, 3), `${family}${family}e\u0301…`)
+    assert.strictEqual(middleCut(family.repeat(9), 1), `${family}…${family}`)
+    assert.strictEqual(cut("می\u200cرود", 5), "می\u200cرود")
   })
 
   it("says numbers as people do", () => {

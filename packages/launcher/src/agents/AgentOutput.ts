@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream"
 import * as NodeStream from "@effect/platform-node/NodeStream"
+import { wholeStart } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -53,7 +54,7 @@ export class OutputTail {
     return new TextDecoder()
       .decode(this.#bytes)
       .split(/[\r\n]+/)
-      .map((line) => printable(line.trim()).slice(0, TAIL_LINE_LENGTH))
+      .map((line) => wholeStart(printable(line.trim()), TAIL_LINE_LENGTH))
       .filter((line) => line !== "")
       .slice(-TAIL_LINES)
   }

@@ -1,4 +1,4 @@
-import { isTerminal, RunStatus } from "@runplane/domain"
+import { isTerminal, RunStatus, wholeStart } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -59,7 +59,7 @@ const atControlPlane = (settings: ControlPlaneSettings) =>
       const plane = yield* makePlaneClient(settings)
 
       const abandon = Effect.fn("RunFate.abandon")((runId: string, reason: string) =>
-        plane.ask(`/runs/${runId}/abandon`, { reason: reason.slice(0, MAX_REASON_LENGTH) }).pipe(
+        plane.ask(`/runs/${runId}/abandon`, { reason: wholeStart(reason, MAX_REASON_LENGTH) }).pipe(
           Effect.flatMap(({ status }): Effect.Effect<Abandonment, NotTold> => {
             if (status === 201) return Effect.succeed("abandoned")
             return status === 409 ? Effect.succeed("opened") : Effect.fail(answered(status))

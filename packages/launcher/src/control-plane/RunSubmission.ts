@@ -1,4 +1,5 @@
 import type { CompileLaunchResult, ControlPlaneRun } from "@runplane/api"
+import { wholeStart } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -76,7 +77,7 @@ const readAnswer = Effect.fnUntraced(function* (
   sessionId: string | undefined
 ) {
   if (response.status < 200 || response.status > 299) {
-    const said = (yield* response.text).slice(0, MAX_REFUSAL_LENGTH)
+    const said = wholeStart(yield* response.text, MAX_REFUSAL_LENGTH)
     return yield* new NotAccepted({ message: `it answered ${response.status}: ${said}` })
   }
   const { traceId, ...run } = yield* Effect.flatMap(response.json, decodeAccepted).pipe(

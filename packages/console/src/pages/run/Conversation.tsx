@@ -1,4 +1,4 @@
-import type { EventOf } from "@runplane/domain"
+import { type EventOf, wholeStart } from "@runplane/domain"
 import { useMemo, useState } from "react"
 import { Chip } from "../../ui/basics.tsx"
 import { counted, whole } from "../../view/Format.ts"
@@ -29,7 +29,7 @@ export const Conversation = ({ event }: { readonly event: EventOf<"llm.call.comp
 
 const Words = ({ text, title }: { readonly title: string; readonly text: string | undefined }) => {
   const [shown, setShown] = useState(LETTERS_AT_ONCE)
-  const pieces = useMemo(() => redactedPieces((text ?? "").slice(0, shown)), [text, shown])
+  const pieces = useMemo(() => redactedPieces(wholeStart(text ?? "", shown)), [text, shown])
   const redacted = pieces.filter(({ isRedacted }) => isRedacted).length
   return (
     <div className="min-w-0">

@@ -3,7 +3,7 @@ import { Suspense, useMemo } from "react"
 import { Avatar, Chip, Said, toneText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
-import { clockTime, compact, costOf, duration, exactTime, percent, whole } from "../../view/Format.ts"
+import { clockTime, compact, costOf, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import type { Shown } from "./Facts.ts"
 import { RecordButton } from "./RecordButton.tsx"
@@ -134,7 +134,7 @@ const Item = ({ isSelected, item, onSelect, place, start }: ItemProps) => {
         </p>
         {item.words === undefined ? null : (
           <p className="mt-0.5 max-w-[68ch] text-[13.5px] leading-relaxed text-text">
-            <Said text={item.words.length > 2_000 ? `${item.words.slice(0, 2_000)}…` : item.words} />
+            <Said text={cut(item.words, 2_000)} />
           </p>
         )}
         {item.spent === undefined ? null : (

@@ -137,7 +137,7 @@ export const makeLaunchWatch = Effect.fnUntraced(function* (
     fate.phase(runId).pipe(
       Effect.map((phase) => phase === "waiting"),
       Effect.catchTag("NotTold", ({ message }) =>
-        Effect.as(Effect.logWarning(`the control plane does not tell how run ${runId} is: ${message}`), false)
+        Effect.as(Effect.logWarning(`the control plane did not report the status of run ${runId}: ${message}`), false)
       )
     )
 

@@ -15,4 +15,6 @@ export const runColumns = (now: number): ReadonlyArray<Column<Run>> => [
 ]
 
 const tookOf = ({ endedAt, startedAt }: Run): string =>
-  startedAt === undefined || endedAt === undefined ? "" : briefly(Date.parse(endedAt) - Date.parse(startedAt))
+  startedAt === undefined || endedAt === undefined
+    ? ""
+    : briefly(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)))

@@ -17,11 +17,13 @@ import {
 } from "./AppendRequest.ts"
 import { isCheckpointDue, NO_CHECKPOINT } from "./Checkpoint.ts"
 import { consequencesOf } from "./Consequences.ts"
+import { DatabaseClock } from "./DatabaseClock.ts"
 import {
   type Decision,
   decide,
   fold,
   isWorthSending,
+  laterOf,
   messageRows,
   partsOf,
   type RunInProgress,
@@ -46,6 +48,7 @@ import { SealKeys } from "./seal/SealKeys.ts"
 export const makeAppendTransaction = Effect.gen(function* () {
   const rows = yield* LogRows
   const cache = yield* ProjectionCache
+  const clock = yield* DatabaseClock
   const ids = yield* Ids
   const live = yield* LiveEvents
   const reactions = yield* makeReactions
@@ -60,7 +63,14 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, { begun }: PipelinedTransaction) {
     const asked = [...new Set<string>(group.map(({ request }) => request.runId))]
     const places = group.reduce((sum, append) => sum + placesFor(append), 0)
-    const { fresh, heads, seqs } = yield* rows.open({ runIds: asked, messages: messageRows(group), places })
+    const before = yield* Clock.currentTimeMillis
+    const { databaseTime, fresh, heads, seqs } = yield* rows.open({
+      runIds: asked,
+      messages: messageRows(group, clock.shift),
+      places
+    })
+    const after = yield* Clock.currentTimeMillis
+    if (databaseTime !== undefined) yield* clock.correct({ before, database: databaseTime, after })
     yield* begun
     const missing = asked.filter((id) => !heads.has(id))
     const elsewhere = missing.length === 0 ? new Set<string>() : yield* rows.existing(missing)
@@ -93,17 +103,17 @@ export const makeAppendTransaction = Effect.gen(function* () {
     at: string,
     { send }: PipelinedTransaction
   ) {
-    const brought = decisions.flatMap(({ append: { request }, change }) =>
-      request._tag === "Observe" || request.also === undefined || change !== "applied" ? [] : [request.also]
+    const brought = decisions.flatMap(({ append: { request }, at, change }) =>
+      request._tag === "Observe" || request.also === undefined || change !== "applied" ? [] : [request.also(at)]
     )
-    yield* Effect.forEach(brought, (also) => also(at), { concurrency: "unbounded", discard: true })
+    yield* Effect.forEach(brought, (also) => also, { concurrency: "unbounded", discard: true })
     const { ended, ends, gaps, sessions, statuses } = consequencesOf(decisions)
     if (sessions.runId.length > 0) yield* send(rows.updateSessions(sessions))
     if (gaps.length > 0) yield* send(rows.markGaps(gaps))
     if (statuses.runId.length > 0) yield* send(rows.updateStatuses(statuses, at))
     if (ended.length > 0) {
       const stored = yield* rows.readMetadata(ends.runId)
-      const metadata = ended.map(({ error, run }) => enrichedMetadata(stored.get(run.head.run.id), run, error, at))
+      const metadata = ended.map(({ error, run }) => enrichedMetadata(stored.get(run.head.run.id), run, error))
       yield* send(rows.updateEnds(ends, metadata, at))
     }
   })
@@ -129,13 +139,14 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const rightful = asked.filter(({ request }) => !elsewhere.has(request.runId))
     const locked = asked.filter(({ request }) => elsewhere.has(request.runId))
     const now = yield* Clock.currentTimeMillis
-    const at = new Date(now).toISOString()
+    const at = new Date(yield* clock.now).toISOString()
+    const time = { at, shift: clock.shift }
 
     const decisions: Array<Decision> = []
     for (const append of rightful) {
       const { runId } = append.request
       const run = runs.get(runId)
-      const decided = run === undefined ? new RunNotFound({ runId }) : decide(append, run, fresh, at)
+      const decided = run === undefined ? new RunNotFound({ runId }) : decide(append, run, fresh, time)
       if ("_tag" in decided) refuse(append, decided)
       else decisions.push(decided)
     }
@@ -190,7 +201,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const ends = noRunRows()
     for (const run of dirty) {
       addHead(ends, run)
-      addSeal(ends, run, at, sealKey)
+      addSeal(ends, run, laterOf(at, run.lastTs), sealKey)
       if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(ends, run, now)
     }
     const reacted = reactions.inTransaction(appends)
@@ -298,9 +309,8 @@ const appliedChange = ({ append: { request }, at, change }: Decision) =>
 /** The metadata of a run that is completed or failed, with what its log says of it. */
 const enrichedMetadata = (
   stored: string | undefined,
-  { projected, startedAt }: RunInProgress,
-  error: string | undefined,
-  endedAt: string
+  { endedAt, projected, startedAt }: RunInProgress,
+  error: string | undefined
 ): string =>
   JSON.stringify({
     ...decodeMetadata(stored ?? "{}"),
@@ -327,6 +337,7 @@ const addHead = ({ heads }: RunRows, run: RunInProgress) => {
   heads.lastSeq.push(BigInt(run.lastSeq))
   heads.lastIndex.push(run.lastIndex)
   heads.lastRawSeq.push(run.lastRawSeq)
+  heads.lastTs.push(run.lastTs)
   heads.cursor.push(BigInt(run.cursor))
   heads.metrics.push(JSON.stringify(metrics))
   heads.promptTokens.push(String(metrics.promptTokens))

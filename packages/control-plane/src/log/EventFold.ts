@@ -34,6 +34,8 @@ export interface RunInProgress {
   lastSeq: number
   lastIndex: number
   lastRawSeq: number
+  /** No event of the run is older; ISO-8601. */
+  lastTs: string
   cursor: number
   projected: Projected
   checkpoint: Checkpoint
@@ -62,6 +64,7 @@ export const startRun = (head: LockedHead, known: RememberedRun | undefined): Ru
     lastSeq: head.lastSeq,
     lastIndex: head.lastIndex,
     lastRawSeq: head.lastRawSeq,
+    lastTs: head.lastTs,
     cursor: head.cursor,
     projected,
     checkpoint: known?.checkpoint ?? NO_CHECKPOINT,
@@ -83,6 +86,7 @@ export interface Decision {
   readonly change: ChangeOutcome
   readonly frames: ReadonlyArray<PreparedFrame>
   readonly drafts: ReadonlyArray<EventDraft>
+  /** The time of the append: not before the last event of the run, ISO-8601. */
   readonly at: string
 }
 
@@ -90,8 +94,11 @@ export interface Decision {
 const runMessageKey = (runId: string, { messageKey }: PreparedFrame): string | undefined =>
   messageKey === undefined ? undefined : `${runId} ${messageKey}`
 
-/** The message rows that the frames of these appends want to store: each key once, an acceptance before a rejection. */
-export const messageRows = (appends: ReadonlyArray<QueuedAppend>): MessageRows => {
+/**
+ * The message rows that the frames of these appends want to store: each key once, an acceptance before a rejection, at
+ * the time of the database.
+ */
+export const messageRows = (appends: ReadonlyArray<QueuedAppend>, shift: AppendTime["shift"]): MessageRows => {
   const byKey = new Map<
     string,
     { readonly runId: string; readonly key: string; readonly message: OutboundMessageDraft }
@@ -110,7 +117,16 @@ export const messageRows = (appends: ReadonlyArray<QueuedAppend>): MessageRows =
     runId: rows.map((row) => row.runId),
     messageId: rows.map((row) => row.key),
     accepted: rows.map((row) => row.message.status === "accepted"),
-    json: rows.map((row) => JSON.stringify({ runId: row.runId, ...row.message }))
+    json: rows.map(({ message, runId }) => {
+      const { acceptedAt, createdAt, updatedAt, ...rest } = message
+      return JSON.stringify({
+        runId,
+        ...rest,
+        createdAt: shift(createdAt),
+        ...(acceptedAt !== undefined && { acceptedAt: shift(acceptedAt) }),
+        updatedAt: shift(updatedAt)
+      })
+    })
   }
 }
 
@@ -120,29 +136,40 @@ export const messageRows = (appends: ReadonlyArray<QueuedAppend>): MessageRows =
  */
 export type FreshMessages = Map<string, StoredAs>
 
+/** The time of a transaction (docs/events.md#time). */
+export interface AppendTime {
+  /** ISO-8601. */
+  readonly at: string
+  /** The time of the database at a time of this process. */
+  readonly shift: (ts: string) => string
+}
+
 /**
  * Decides, under the run's lock, what an append adds: duplicates dropped, the cursor compared, the change of status
- * looked up.
+ * looked up. Nothing gets a time before that of the run's last event.
  */
 export const decide = (
   append: QueuedAppend,
   run: RunInProgress,
   fresh: FreshMessages,
-  at: string
+  time: AppendTime
 ): Decision | AppendRefusal => {
   const { request } = append
+  const at = laterOf(time.at, run.lastTs)
   switch (request._tag) {
     case "Observe": {
       const { cursor, runId } = request
       if (cursor !== undefined && cursor !== run.cursor) {
         return new StreamCursorMoved({ runId, expected: cursor, actual: run.cursor })
       }
-      return { append, run, change: "applied", ...takeFrames(append, run, fresh), at }
+      const taken = takeFrames(append, run, fresh)
+      const frames = receivedInTurn(run, taken.frames, time.shift)
+      return { append, run, change: "applied", frames, drafts: inTime(run, taken.drafts, time.shift), at }
     }
     case "Change": {
       const change = outcomeOf(request, run)
       if (change !== "applied") return { append, run, change, frames: [], drafts: [], at }
-      const drafts = firstSights(run, request.events(run.head.run, at))
+      const drafts = inTime(run, firstSights(run, request.events(run.head.run, at)))
       run.status = request.to
       run.mustCheckpoint = true
       run.statusRevision += 1
@@ -153,9 +180,37 @@ export const decide = (
     case "Rebuild":
       run.mustCheckpoint = true
       return { append, run, change: "applied", frames: [], drafts: [], at }
-    default:
-      return { append, run, change: "applied", frames: [], drafts: firstSights(run, request.events), at }
+    default: {
+      const drafts = inTime(run, firstSights(run, request.events), time.shift)
+      return { append, run, change: "applied", frames: [], drafts, at }
+    }
   }
+}
+
+/** Of two times in ISO-8601, with the same number of digits. */
+export const laterOf = (left: string, right: string): string => (left < right ? right : left)
+
+const unshifted = (ts: string): string => ts
+
+/** Events at the time of the database, none before the one in front of it. */
+const inTime = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>, shift = unshifted): ReadonlyArray<EventDraft> =>
+  drafts.map((draft) => {
+    const ts = laterOf(shift(draft.ts), run.lastTs)
+    run.lastTs = ts
+    return ts === draft.ts ? draft : { ...draft, ts }
+  })
+
+/** The same for frames, which come before their events get their times. */
+const receivedInTurn = (
+  run: RunInProgress,
+  frames: ReadonlyArray<PreparedFrame>,
+  shift: AppendTime["shift"]
+): ReadonlyArray<PreparedFrame> => {
+  let last = run.lastTs
+  return frames.map((frame) => {
+    last = laterOf(shift(frame.receivedAt), last)
+    return last === frame.receivedAt ? frame : { ...frame, receivedAt: last }
+  })
 }
 
 /** Without those that see a participant who is known already. */

@@ -1,5 +1,6 @@
 import * as Layer from "effect/Layer"
 import { AppendQueue } from "./AppendQueue.ts"
+import { DatabaseClock } from "./DatabaseClock.ts"
 import { EventLog } from "./EventLog.ts"
 import { EventRepository } from "./EventRepository.ts"
 import { FrameBudget } from "./FrameBudget.ts"
@@ -21,29 +22,34 @@ import { LateSeals } from "./seal/LateSeals.ts"
 import { RunSeals } from "./seal/RunSeals.ts"
 import { Watermark } from "./Watermark.ts"
 
+/** The log by another clock than the database's. */
+export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
+  Layer.mergeAll(EventLog.layer, RunEnds.layer, RunStates.layer).pipe(
+    Layer.provideMerge(FramePreparation.layer),
+    Layer.provide(ProjectionCache.layer),
+    Layer.provide([LateSeals.layer, LogRows.layer]),
+    Layer.provideMerge(RunSeals.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        AppendQueue.layer,
+        ArtifactRepository.layer,
+        EventRepository.layer,
+        FrameBudget.layer,
+        Ids.layer,
+        LiveEvents.layer,
+        RunDocuments.layer,
+        RunList.layer,
+        RunRepository.layer,
+        RunTraces.layer,
+        RunUpkeep.layer,
+        Watermark.layer
+      ).pipe(Layer.provideMerge(Pace.layer))
+    ),
+    Layer.provideMerge(clock)
+  )
+
 /**
  * The log with its readers and the rows of runs. Wants the database, the normaliser, the key that seals and the
  * reactors from its surroundings.
  */
-export const layer = Layer.mergeAll(EventLog.layer, RunEnds.layer, RunStates.layer).pipe(
-  Layer.provideMerge(FramePreparation.layer),
-  Layer.provide(ProjectionCache.layer),
-  Layer.provide([LateSeals.layer, LogRows.layer]),
-  Layer.provideMerge(RunSeals.layer),
-  Layer.provideMerge(
-    Layer.mergeAll(
-      AppendQueue.layer,
-      ArtifactRepository.layer,
-      EventRepository.layer,
-      FrameBudget.layer,
-      Ids.layer,
-      LiveEvents.layer,
-      RunDocuments.layer,
-      RunList.layer,
-      RunRepository.layer,
-      RunTraces.layer,
-      RunUpkeep.layer,
-      Watermark.layer
-    ).pipe(Layer.provideMerge(Pace.layer))
-  )
-)
+export const layer = layerBy(DatabaseClock.layer)

@@ -39,6 +39,7 @@ export interface RunRows {
     readonly lastSeq: Array<bigint>
     readonly lastIndex: Array<number>
     readonly lastRawSeq: Array<number>
+    readonly lastTs: Array<string>
     readonly cursor: Array<bigint>
     readonly metrics: Array<string>
     readonly promptTokens: Array<string>
@@ -78,6 +79,7 @@ export const noRunRows = (): RunRows => ({
     lastSeq: [],
     lastIndex: [],
     lastRawSeq: [],
+    lastTs: [],
     cursor: [],
     metrics: [],
     promptTokens: [],
@@ -167,16 +169,16 @@ const make = Effect.gen(function* () {
     WITH new_events AS (${insertEvents(rows)}), new_raw AS (${insertRaw(rows)})${joined(reactions.map((reaction, place) => sql`, ${sql.literal(`reaction_${place}`)} AS (${reaction})`))}, head AS (
       SELECT * FROM unnest(
         ${heads.runId}::text[]::uuid[], ${heads.lastSeq}::bigint[], ${heads.lastIndex}::int[], ${heads.lastRawSeq}::int[],
-        ${heads.cursor}::bigint[], ${heads.metrics}::text[]::json[],
+        ${heads.lastTs}::text[]::timestamptz[], ${heads.cursor}::bigint[], ${heads.metrics}::text[]::json[],
         ${heads.promptTokens}::text[]::float8[], ${heads.completionTokens}::text[]::float8[],
         ${heads.totalTokens}::text[]::float8[], ${heads.costUsd}::text[]::float8[],
         ${heads.signalCount}::int[], ${heads.decisionCount}::int[], ${heads.chain}::text[],
         ${heads.sealed}::bool[]
-      ) AS h (run_id, last_seq, last_index, last_raw_seq, cursor, metrics, prompt_tokens, completion_tokens, total_tokens,
+      ) AS h (run_id, last_seq, last_index, last_raw_seq, last_ts, cursor, metrics, prompt_tokens, completion_tokens, total_tokens,
               cost_usd, signal_count, decision_count, chain, sealed)
     ), new_heads AS (
       UPDATE run_heads SET last_seq = head.last_seq, last_index = head.last_index, last_raw_seq = head.last_raw_seq,
-                           stream_cursor = head.cursor,
+                           last_ts = head.last_ts, stream_cursor = head.cursor,
                            chain_head = CASE head.chain WHEN '' THEN run_heads.chain_head ELSE decode(head.chain, 'hex') END,
                            chain_index = CASE head.chain WHEN '' THEN run_heads.chain_index ELSE head.last_index END,
                            sealed_head = CASE WHEN head.sealed THEN decode(head.chain, 'hex') ELSE run_heads.sealed_head END,
@@ -218,7 +220,9 @@ const make = Effect.gen(function* () {
                   AS c (run_id, status, revision, started_at, ended_at, error_code, error_message)`
 
   const setStatus = (at: string) => sql`
-    SET status = c.status, status_revision = c.revision, updated_at = ${at}::timestamptz,
+    SET status = c.status, status_revision = c.revision,
+        updated_at = greatest(runs.updated_at, ${at}::timestamptz, nullif(c.started_at, '')::timestamptz,
+                              nullif(c.ended_at, '')::timestamptz),
         started_at = nullif(c.started_at, '')::timestamptz, ended_at = nullif(c.ended_at, '')::timestamptz,
         error_code = nullif(c.error_code, ''), error_message = CASE WHEN c.error_code <> '' THEN c.error_message END`
 

@@ -13,6 +13,8 @@ export interface LockedHead {
   readonly lastSeq: number
   readonly lastIndex: number
   readonly lastRawSeq: number
+  /** Of the last event, or of the run's creation before the first; ISO-8601. */
+  readonly lastTs: string
   readonly cursor: number
   /** Number of the rebuilds of the stored projection. */
   readonly revision: number
@@ -47,6 +49,8 @@ export interface Opened {
   readonly fresh: Map<string, StoredAs>
   /** The places, ascending; none when no run could be locked. */
   readonly seqs: ReadonlyArray<number>
+  /** The time of the database, Unix milliseconds; undefined when no run could be locked. */
+  readonly databaseTime: number | undefined
 }
 
 interface OpenedRow extends LockRow {
@@ -54,6 +58,7 @@ interface OpenedRow extends LockRow {
   readonly seqs: ReadonlyArray<bigint> | null
   /** Ids of the run's new messages, each behind a mark. */
   readonly fresh: ReadonlyArray<string>
+  readonly database_time: number
 }
 
 interface LockRow {
@@ -70,6 +75,7 @@ interface LockRow {
   readonly last_seq: bigint
   readonly last_index: number
   readonly last_raw_seq: number
+  readonly last_ts: Date | null
   readonly stream_cursor: bigint
   readonly projection_revision: number
   readonly chain_head: string | null
@@ -126,14 +132,16 @@ export const makeOpening = (sql: PgClient.PgClient) => {
           SELECT locked.* FROM ${idRows(sql, [...runIds].sort())} AS asked (id) CROSS JOIN LATERAL (
             SELECT r.id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
                    r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq,
-                   h.stream_cursor, h.projection_revision, h.chain_index, h.chain_head, h.sealed_index, h.sealed_head
+                   h.last_ts, h.stream_cursor, h.projection_revision, h.chain_index, h.chain_head, h.sealed_index,
+                   h.sealed_head
             FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = asked.id AND ${isInside(sql)}
             FOR NO KEY UPDATE OF r, h SKIP LOCKED
           ) AS locked
         )${hasMessages ? sql`, fresh AS (${insertMessages(messages)})` : NOTHING}
         SELECT id::text AS id, status, mode_name, runtime_kind, runtime_session_id, trace_id, span_id,
-               created_at, started_at, ended_at, status_revision, last_seq, last_index, last_raw_seq, stream_cursor,
-               projection_revision, pg_current_xact_id()::text AS transaction_id,
+               created_at, started_at, ended_at, status_revision, last_seq, last_index, last_raw_seq, last_ts,
+               stream_cursor, projection_revision, pg_current_xact_id()::text AS transaction_id,
+               extract(epoch FROM clock_timestamp())::float8 * 1000 AS database_time,
                CASE WHEN chain_index = last_index THEN encode(chain_head, 'hex') END AS chain_head,
                sealed_index, encode(sealed_head, 'hex') AS sealed_head,
                ${places > 0 ? seqs : sql`NULL::bigint[]`} AS seqs, ${hasMessages ? fresh : sql`'{}'::text[]`} AS fresh,
@@ -146,7 +154,8 @@ export const makeOpening = (sql: PgClient.PgClient) => {
             keys.map((key): [string, StoredAs] => [`${id} ${key.slice(1)}`, MARKS[key.charAt(0)] ?? "accepted"])
           )
         ),
-        seqs: rows.flatMap(({ seqs }) => seqs ?? []).map(Number)
+        seqs: rows.flatMap(({ seqs }) => seqs ?? []).map(Number),
+        databaseTime: rows[0]?.database_time
       })
     )
   }
@@ -177,6 +186,7 @@ const toLockedHead = (row: LockRow): LockedHead => ({
   lastSeq: Number(row.last_seq),
   lastIndex: row.last_index,
   lastRawSeq: row.last_raw_seq,
+  lastTs: (row.last_ts ?? row.created_at).toISOString(),
   cursor: Number(row.stream_cursor),
   revision: row.projection_revision,
   chain: chainOf(row),

@@ -90,7 +90,7 @@ export class SessionDiscovery extends Context.Service<
           const { id: runId, modeName, runtimeKind, traceId } = run
           yield* log.create({
             runId,
-            insert: runs.insert(run, at, late),
+            insert: runs.insert(run, late),
             events: [runCreated({ ts: at, runId, traceId, modeName, runtimeKind, sessionId })]
           })
           yield* observers.adopt(runId)

@@ -1,5 +1,4 @@
 import type { RunDescriptor } from "@runplane/domain"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
 import { EventLog } from "../log/EventLog.ts"
@@ -27,14 +26,13 @@ export const makeClaimRun = Effect.gen(function* () {
       // Not written: the run keeps the span it was created with.
       spanId: ""
     })
-    const at = new Date(yield* Clock.currentTimeMillis).toISOString()
     let claimed = false
     // An append without events takes the run's lock, so that the claim cannot cross an enrichment of the metadata.
     yield* log
       .record({
         runId: run.id,
         events: [],
-        also: () =>
+        also: (at) =>
           Effect.gen(function* () {
             claimed = yield* runs.claim(run, at)
             if (!claimed) return

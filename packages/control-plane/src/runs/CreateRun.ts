@@ -37,7 +37,7 @@ export const makeCreateRun = Effect.gen(function* () {
   const insert = (run: NewRun, at: string, caller: Caller) =>
     log.create({
       runId: run.id,
-      insert: runs.insert(run, at),
+      insert: runs.insert(run),
       events: [
         runCreated({
           ts: at,

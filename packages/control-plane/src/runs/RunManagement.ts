@@ -18,6 +18,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
 import type { DatabaseFailure } from "../edge/OutageAnswers.ts"
+import { DatabaseClock } from "../log/DatabaseClock.ts"
 import { EventLog } from "../log/EventLog.ts"
 import { Ids } from "../log/Ids.ts"
 import { LiveEvents } from "../log/LiveEvents.ts"
@@ -79,7 +80,7 @@ export class RunManagement extends Context.Service<
       const runs = yield* Runs
       const upkeep = yield* RunUpkeep
 
-      const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+      const now = Effect.map((yield* DatabaseClock).now, (millis) => new Date(millis).toISOString())
 
       const resolve = Effect.fnUntraced(function* (reference: string) {
         const runId = yield* repository.resolve(reference)
@@ -138,22 +139,24 @@ export class RunManagement extends Context.Service<
         const inline = given.inline && redactor.payload(given.inline, "json")
         const runId = yield* resolve(reference)
         const id = yield* ids.uuid
-        const createdAt = yield* now
-        const artifact: Artifact = {
+        // The time of this process; the log stores the event, and the artifact, at the time of the database.
+        const ts = new Date(yield* Clock.currentTimeMillis).toISOString()
+        let artifact: Artifact = {
           id,
           runId,
           kind,
           label,
           ...(uri !== undefined && { uri }),
           ...(inline !== undefined && { inline }),
-          createdAt
+          createdAt: ts
         }
         const also = Effect.fnUntraced(function* (at: string) {
+          artifact = { ...artifact, createdAt: at }
           yield* artifacts.insert(artifact)
           const details = { runId, kind, label }
           yield* audit.record({ caller, action: "artifact.create", resource: "artifact", resourceId: id, details, at })
         })
-        const event = artifactCreated(createdAt, { artifactId: id, kind, label, uri }, "observability-controller")
+        const event = artifactCreated(ts, { artifactId: id, kind, label, uri }, "observability-controller")
         yield* log
           .record({ runId, events: [event], also })
           .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(reference))))

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { builtinTokenPricing } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { DatabaseClock } from "../../src/log/DatabaseClock.ts"
 import { FrameNormaliser } from "../../src/log/FrameNormaliser.ts"
 import * as Log from "../../src/log/Log.ts"
 import { Reactors } from "../../src/log/Reactors.ts"
@@ -25,10 +26,16 @@ const layerTestReactors = Layer.effect(
   Effect.all([makeEventTallies, makeLateChanges, makeWebhookOutbox(() => undefined)])
 )
 
-/** The log with the reactors that the test provides. */
-export const layerReactingLog = Log.layer.pipe(
-  Layer.provide([layerTestNormaliser, Layer.succeed(SealKeys, { current: testSealKey })])
-)
+const layerSurroundings = Layer.merge(layerTestNormaliser, Layer.succeed(SealKeys, { current: testSealKey }))
 
-/** The log on whatever database the test provides. */
-export const layerTestLog = layerReactingLog.pipe(Layer.provide(layerTestReactors))
+/** The log with the reactors that the test provides. */
+export const layerReactingLog = Log.layer.pipe(Layer.provide(layerSurroundings))
+
+/** The log by the clock of the database. */
+export const layerDatabaseTimeLog = layerReactingLog.pipe(Layer.provide(layerTestReactors))
+
+/** The log on whatever database the test provides, by the clock of the test. */
+export const layerTestLog = Log.layerBy(DatabaseClock.ofProcess).pipe(
+  Layer.provide(layerSurroundings),
+  Layer.provide(layerTestReactors)
+)

@@ -20,7 +20,6 @@ const GATHERED_BYTES = 64 * 1024
 /** A run to be inserted; see `RunRepository.insert`. */
 interface Insertion {
   readonly run: NewRun
-  readonly at: string
   readonly earlier: RunId | undefined
 }
 
@@ -35,10 +34,11 @@ export class RunRepository extends Context.Service<
   RunRepository,
   {
     /**
-     * Inserts a queued run with its head, inside of a pipelined transaction only; false when its id, session or
-     * idempotency key is taken. `earlier` has had the session and given it up: it may stand beside the new one.
+     * Inserts a queued run with its head, at the time of the database, inside of a pipelined transaction only; false
+     * when its id, session or idempotency key is taken. `earlier` has had the session and given it up: it may stand
+     * beside the new one.
      */
-    readonly insert: (run: NewRun, at: string, earlier?: RunId) => Effect.Effect<boolean, SqlError>
+    readonly insert: (run: NewRun, earlier?: RunId) => Effect.Effect<boolean, SqlError>
     /** Adds keys to the metadata of a run that has ended. */
     readonly addMetadata: (runId: RunId, keys: Schema.JsonObject) => Effect.Effect<void, SqlError>
     /** Gives a discovered run the descriptor's values, once; false when it is claimed already or the key is taken. */
@@ -67,7 +67,7 @@ export class RunRepository extends Context.Service<
         return Effect.map(
           sql<{ readonly run_id: string }>`
             WITH asked AS (
-              SELECT * FROM unnest(
+              SELECT *, date_trunc('milliseconds', clock_timestamp()) AS at FROM unnest(
                 ${runs.map(({ id }) => id)}::text[]::uuid[], ${runs.map(({ mode }) => mode)}::text[],
                 ${runs.map(({ modeName }) => modeName)}::text[], ${runs.map(({ runtimeKind }) => runtimeKind)}::text[],
                 ${nullableTexts(runs.map(({ runtimeVersion }) => runtimeVersion ?? null))}::text[],
@@ -82,12 +82,11 @@ export class RunRepository extends Context.Service<
                 ${nullableTexts(runs.map(({ policyVersion }) => policyVersion ?? null))}::text[],
                 ${runs.map(({ metadata }) => JSON.stringify(metadata))}::text[]::json[],
                 ${runs.map(({ searchText }) => searchText)}::text[],
-                ${asked.map(({ at }) => at)}::text[]::timestamptz[],
                 ${nullableTexts(asked.map(({ earlier }) => earlier ?? null))}::text[]::uuid[]
               ) WITH ORDINALITY AS a (
                 id, mode, mode_name, runtime_kind, runtime_version, session_id, trace_id, span_id, trace_parent,
                 idempotency_key, source_kind, source_ref, scenario_ref, environment, policy_version, metadata,
-                search_text, at, earlier, place)
+                search_text, earlier, place)
             ), run AS (
               INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_version, runtime_session_id, trace_id,
                                 span_id, trace_parent, idempotency_key, source_kind, source_ref, scenario_ref, environment,
@@ -129,8 +128,8 @@ export class RunRepository extends Context.Service<
           )
         })
       const insertTogether = together(sql, insertAll)
-      const insert = Effect.fn("RunRepository.insert")((run: NewRun, at: string, earlier?: RunId) =>
-        insertTogether({ run, at, earlier })
+      const insert = Effect.fn("RunRepository.insert")((run: NewRun, earlier?: RunId) =>
+        insertTogether({ run, earlier })
       )
 
       // What the run has gained since its discovery stays; what the discovery itself said gives way.

@@ -15,7 +15,8 @@ export const isOfScenario = (sql: PgClient.PgClient, scenarioRef: string): Fragm
   sql.or([mentions(sql, "r.scenario_ref", scenarioRef), mentions(sql, "r.source_ref", scenarioRef)])
 
 /** Milliseconds from start to end of a run `r`; -1 without. Written as its index is (migration 0012). */
-export const DURATION = "(coalesce(extract(epoch FROM r.ended_at - r.started_at) * 1000, -1))"
+export const DURATION =
+  "(CASE WHEN r.ended_at < r.started_at THEN 0 ELSE coalesce(extract(epoch FROM r.ended_at - r.started_at) * 1000, -1) END)"
 
 /** The columns of `runs` that fields stand for one to one. */
 const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {

@@ -60,8 +60,9 @@ export class RunUpkeep extends Context.Service<
           policyVersion: row.policy_version ?? undefined
         })
         yield* sql`
-          UPDATE runs SET archived_at = coalesce(archived_at, ${at}::timestamptz), tags = ${tags}::text[],
-                          search_text = fold_text(${searchText}::text), updated_at = ${at}::timestamptz
+          UPDATE runs SET archived_at = coalesce(archived_at, greatest(updated_at, ${at}::timestamptz)),
+                          tags = ${tags}::text[], search_text = fold_text(${searchText}::text),
+                          updated_at = greatest(updated_at, ${at}::timestamptz)
           WHERE id = ${runId}::uuid`
         return true
       })

@@ -1,6 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { isTerminal, makeSeal, type RunId, type RunStatus, Seal, type Signer } from "@runplane/domain"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,6 +7,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
+import { DatabaseClock } from "../DatabaseClock.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { emptyChain, extendChain } from "./HashChain.ts"
 import { SealKeys } from "./SealKeys.ts"
@@ -54,6 +54,7 @@ export class RunSeals extends Context.Service<
     RunSeals,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const clock = yield* DatabaseClock
       const events = yield* EventRepository
       const { current } = yield* SealKeys
       const turns = yield* Semaphore.make(CATCHING_UP)
@@ -106,7 +107,7 @@ export class RunSeals extends Context.Service<
         if (now === undefined || !isTerminal(now.status)) return undefined
         if (now.sealed?.events === now.lastIndex) return yield* sealAt(runId, now.lastIndex)
         if (now.lastIndex !== chain.index) return undefined
-        const sealedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+        const sealedAt = new Date(yield* clock.now).toISOString()
         const draft = { runId, events: chain.index, head: chain.head, sealedAt }
         const seal = makeSeal({ ...draft, ...(now.sealed !== undefined && { previous: now.sealed }) }, current)
         yield* sql`

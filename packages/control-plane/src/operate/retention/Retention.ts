@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../../database/SqlFailures.ts"
+import { DatabaseClock } from "../../log/DatabaseClock.ts"
 import { Placement } from "../../observe/Placement.ts"
 import { Metrics } from "../../react/metrics/Metrics.ts"
 import { type ExpiredPlace, ExpiredRows } from "./ExpiredRows.ts"
@@ -47,6 +48,7 @@ export class Retention extends Context.Service<
     Layer.effect(
       Retention,
       Effect.gen(function* () {
+        const clock = yield* DatabaseClock
         const rows = yield* ExpiredRows
         const metrics = yield* Metrics
 
@@ -87,7 +89,7 @@ export class Retention extends Context.Service<
         })
 
         const sweep = Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* clock.now
           const cutoff = new Date(now - options.ttlDays * MS_PER_DAY).toISOString()
           return {
             ...(yield* removeRuns(cutoff)),

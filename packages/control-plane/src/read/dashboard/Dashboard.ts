@@ -5,13 +5,13 @@ import {
   type DashboardOverview,
   type DashboardQuery
 } from "@runplane/api"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { shareReads } from "../../database/SharedRead.ts"
 import { RuntimeHealth } from "../../edge/RuntimeHealth.ts"
+import { DatabaseClock } from "../../log/DatabaseClock.ts"
 import { DashboardRepository } from "./DashboardRepository.ts"
 import { dashboardWindow } from "./DashboardWindow.ts"
 import { chartsOf, kpisOf, scenariosOf, trendsOf } from "./Overview.ts"
@@ -30,12 +30,13 @@ export class Dashboard extends Context.Service<
   static readonly layer = Layer.effect(
     Dashboard,
     Effect.gen(function* () {
+      const clock = yield* DatabaseClock
       const repository = yield* DashboardRepository
       const health = yield* RuntimeHealth
       const runtimeHealth = yield* Effect.cachedWithTTL(health.check, RUNTIME_HEALTH_TTL)
 
       const read = Effect.fnUntraced(function* (query: DashboardQuery) {
-        const window = dashboardWindow(query, yield* Clock.currentTimeMillis)
+        const window = dashboardWindow(query, yield* clock.now)
         if (window === undefined) return yield* badRequest("to must be after from")
         const { environment, scenarioRef } = query
         const filter = {

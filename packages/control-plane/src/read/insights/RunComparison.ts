@@ -50,7 +50,7 @@ const summaryOf = (side: ComparedRun): RunComparison["left"] => {
 const durationOf = ({ run: { record } }: ComparedRun): number | undefined =>
   record.startedAt === undefined || record.endedAt === undefined
     ? undefined
-    : Date.parse(record.endedAt) - Date.parse(record.startedAt)
+    : Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt))
 
 const confidenceOf = ({ state }: ComparedRun): number | undefined => state.decision.current?.confidence
 

@@ -308,7 +308,7 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
       const upkeep = yield* RunUpkeep
       const ids = yield* Effect.forEach(seeds, seedRun)
       const [first, second, third] = ids
-      const ended = yield* endedRun
+      const ended = yield* seedRun({ status: "cancelled", createdAt: at("12:00:00"), endedAt: at("12:20:00") })
       assert(first !== undefined && second !== undefined && third !== undefined)
       let before = yield* answers
       const happenings = [
@@ -340,6 +340,34 @@ layer(layerTestService(), { excludeTestServices: true })("the sums of the overvi
 })
 
 layer(layerTestService(), { excludeTestServices: true })("the dashboard", (it) => {
+  it.effect("has no negative figure of runs that end before they start", () =>
+    Effect.gen(function* () {
+      const ends = ["11:00:00", "11:30:00"].map((end) => ({ startedAt: at("12:00:00"), endedAt: at(end) }))
+      const runIds = yield* Effect.forEach(ends, (times) =>
+        seedRun({ status: "completed", createdAt: at("10:59:00"), ...times })
+      )
+      for (const window of [WINDOW, `from=${at("10:58:00")}&to=${at("11:31:00")}`]) {
+        const { body } = yield* call("GET", `/dashboard/overview?${window}`)
+        assert.deepInclude(body.kpis, { completedRuns: 2, avgDurationMs: 0, p50DurationMs: 0, p95DurationMs: 0 })
+        for (const chart of CHARTS) {
+          const values: ReadonlyArray<number | null> = body.charts[chart].data
+          assert.isTrue(
+            values.every((value) => value === null || value >= 0),
+            `${chart}: ${values}`
+          )
+        }
+      }
+      const { body } = yield* call("GET", "/runs?q=duration%3A0")
+      assert.sameMembers(
+        body.data.map(({ id }: { readonly id: string }) => id),
+        [...runIds]
+      )
+      const [leftRunId, rightRunId] = runIds
+      const compared = yield* call("POST", "/runs/compare", { body: { leftRunId, rightRunId } })
+      assert.deepStrictEqual([compared.body.left.durationMs, compared.body.durationDeltaMs], [0, 0])
+    })
+  )
+
   it.effect("reads nothing of the event log", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient

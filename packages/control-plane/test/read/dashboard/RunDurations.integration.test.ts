@@ -37,7 +37,8 @@ for (const [most, name] of [
         ) => sql<Latency>`
           SELECT date_trunc(${bucket}::text, ended_at, 'UTC') AS at, avg(took) AS mean,
                  percentile_cont(ARRAY[0.5, 0.95, 0.99]::float8[]) WITHIN GROUP (ORDER BY took) AS percentiles
-          FROM (SELECT *, extract(epoch FROM ended_at - started_at)::float8 * 1000 AS took FROM runs) AS r
+          FROM (SELECT *, CASE WHEN ended_at < started_at THEN 0
+                               ELSE extract(epoch FROM ended_at - started_at)::float8 * 1000 END AS took FROM runs) AS r
           WHERE status = 'completed' AND took IS NOT NULL AND created_at >= ${from}::timestamptz
             AND (${to ?? null}::timestamptz IS NULL OR created_at < ${to ?? null}::timestamptz)
             AND (${environment ?? null}::text IS NULL OR environment = ${environment ?? null})

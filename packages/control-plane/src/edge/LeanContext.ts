@@ -23,6 +23,7 @@ export const OUR_REFERENCES: ReadonlySet<string> = new Set([
   "runplane/server/RequestId",
   "runplane/server/RequestSpanName",
   "runplane/server/RootSpans",
+  "runplane/server/SpanCounts",
   "runplane/server/Tickets"
 ])
 

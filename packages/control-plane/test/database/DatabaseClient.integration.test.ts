@@ -12,7 +12,7 @@ import { DatabaseUnavailable, HELD_CONNECTIONS, layerDatabase, migrateDatabase }
 import { describeSqlError, isOutage } from "../../src/database/SqlFailures.ts"
 import { together } from "../../src/database/Together.ts"
 
-const ACQUIRE_TIMEOUT_MS = 300
+const ACQUIRE_TIMEOUT_MS = 600
 
 const smallest = Layer.unwrap(
   Effect.map(createDatabase, (url) => layerDatabase({ url, maxConnections: 1, connectTimeoutMs: ACQUIRE_TIMEOUT_MS }))

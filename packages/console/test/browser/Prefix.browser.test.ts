@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -14,15 +15,21 @@ import {
   light,
   openPage,
   picture,
-  startStack,
+  startStackWith,
   tearDown
 } from "./Stage.ts"
 
+const DOCUMENT = fileURLToPath(new URL("../../../../docs/deploy.md", import.meta.url))
 const COMMAND_LINE = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url))
 const run = promisify(execFile)
 
 const [port = 0] = await Effect.runPromise(freePorts(1))
 const PROXY = `http://127.0.0.1:${port}`
+/** The locations of docs/deploy.md, with the services where they are. */
+const documented = (/^ {4}location .*?\n(?=\S)/ms.exec(readFileSync(DOCUMENT, "utf8"))?.[0] ?? "")
+  .replaceAll("http://127.0.0.1:3001", CONTROL_PLANE)
+  .replaceAll("http://127.0.0.1:3000", LAUNCHER)
+
 /** One proxy takes the path off, the other leaves it in. */
 const PREFIXES = ["/runplane", "/kept"]
 
@@ -30,18 +37,17 @@ let nginx: Nginx | undefined
 let id = ""
 
 beforeAll(async () => {
-  await startStack({
+  await startStackWith({
     // The documents are served in development only.
     NODE_ENV: "development",
     PUBLIC_BASE_PATH: "/kept",
-    LAUNCHER_PUBLIC_URL: `${PROXY}/launch/`,
+    LAUNCHER_PUBLIC_URL: `${PROXY}/runplane-launch/`,
     CONTROL_PLANE_PUBLIC_URL: `${PROXY}/runplane/`
   })
   nginx = await startNginx(
     port,
-    `location /runplane/ { proxy_pass ${CONTROL_PLANE}/; }
-    location /kept { proxy_pass ${CONTROL_PLANE}; proxy_set_header Host $http_host; }
-    location /launch/ { proxy_pass ${LAUNCHER}/; }`
+    `${documented}
+    location /kept { proxy_pass ${CONTROL_PLANE}; proxy_set_header Host $http_host; }`
   )
   id = await completedExample()
 })
@@ -84,7 +90,7 @@ describe.each(PREFIXES)("below %s of nginx", (prefix) => {
     await page.getByText("region-failover").first().waitFor()
     await picture(page, `prefix${prefix.replace("/", "-")}-launch`)
     assert.deepStrictEqual(
-      paths.filter((path) => !path.startsWith(`${prefix}/`) && !path.startsWith("/launch/")),
+      paths.filter((path) => !path.startsWith(`${prefix}/`) && !path.startsWith("/runplane-launch/")),
       []
     )
     assert.deepStrictEqual(failures, [])
@@ -137,7 +143,7 @@ describe.each(PREFIXES)("below %s of nginx", (prefix) => {
 })
 
 it("a launched run names the addresses of the proxy", async () => {
-  const answer = await fetch(`${PROXY}/launch/examples/run`, {
+  const answer = await fetch(`${PROXY}/runplane-launch/examples/run`, {
     method: "POST",
     headers: { "x-api-key": KEY, "content-type": "application/json" },
     body: JSON.stringify({ scenarioRef: "incident/region-failover@1.0.0", inputs: {} })

@@ -36,8 +36,11 @@ let shared: Shared | undefined
 let stack: Program | undefined
 let browser: Browser | undefined
 
-/** Starts the stack, or starts it again on the same ports and the same data. */
-export const startStack = async (settings: Readonly<Record<string, string>> = {}): Promise<void> => {
+/** Starts the stack, or starts it again on the same ports and the same data. A hook: it takes no arguments. */
+export const startStack = (): Promise<void> => startStackWith({})
+
+/** The same with further settings of the services. */
+export const startStackWith = async (settings: Readonly<Record<string, string>>): Promise<void> => {
   shared ??= {
     dataFolder: mkdtempSync(join(tmpdir(), "runplane-console-stack-")),
     issuer: await startIssuer(),

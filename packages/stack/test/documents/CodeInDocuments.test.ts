@@ -14,6 +14,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/clients.md: import { createServer } from "node:http"': "scripts/packages/receivers.mjs",
   "docs/clients.md: import os": "scripts/packages/receivers.mjs",
   "docs/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
+  "docs/deploy.md: location /runplane/ {": "packages/console/test/browser/Prefix.browser.test.ts",
   "docs/operations.md: SELECT pid, state, age(now(), xact_start), query FROM pg_stat_activity":
     "scripts/rehearse-deploy.mjs",
   "docs/packs.md: apiVersion: scenarios.macp.dev/v1": "packages/launcher/test/author/Packs.integration.test.ts",

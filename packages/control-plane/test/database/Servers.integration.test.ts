@@ -58,6 +58,23 @@ describe("a server that takes no writes any more", () => {
   )
 })
 
+describe("a session that takes no writes any more", () => {
+  it.live("is left for a new one, because the server takes writes", () =>
+    Effect.gen(function* () {
+      const url = yield* createDatabase
+      yield* Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* sql`CREATE TABLE written (n integer)`.unprepared
+        const former = yield* pid
+        yield* sql`SET default_transaction_read_only = on`.unprepared
+        assert.match(describeSqlError(yield* Effect.flip(write)), /read-only transaction/)
+        yield* until(Effect.option(write), (written) => written._tag === "Some")
+        assert.notStrictEqual(yield* pid, former)
+      }).pipe(Effect.provide(layerDatabase({ url, maxConnections: 1 })))
+    })
+  )
+})
+
 describe("several hosts", () => {
   const withHosts = (url: string, ...hosts: ReadonlyArray<string>) => url.replace(/@[^/]+/, `@${hosts.join(",")}`)
 

@@ -57,7 +57,9 @@ export const makeRunEnds = (
         continue
       }
       if (!isSilent) {
-        yield* Effect.logWarning(`the control plane did not report the status of run ${runId}: ${phase.failure.message}`)
+        yield* Effect.logWarning(
+          `the control plane did not report the status of run ${runId}: ${phase.failure.message}`
+        )
       }
       isSilent = true
       // Not from the start on: a suspended session outlives its time, and one answer may fail to come.

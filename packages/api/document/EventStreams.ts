@@ -78,6 +78,11 @@ export const runStream: ItemStream = {
     heartbeat: {
       schema: "Heartbeat",
       description: "every heartbeatMs, and how far the run has come. Without an id"
+    },
+    reset: {
+      schema: "Reset",
+      description:
+        "the log of the run ends before the cursor, because it was restored from a backup: what the client has of the run is void. A snapshot follows, and the events from then on. The id is the seq of the run's last event"
     }
   }
 }
@@ -91,6 +96,11 @@ export const logStream: ItemStream = {
       schema: "LogHeartbeat",
       description:
         "at the beginning and every heartbeatMs: every match up to its seq has been sent. Its id is that seq, too"
+    },
+    reset: {
+      schema: "LogReset",
+      description:
+        "the log ends before the cursor, because it was restored from a backup: what the client has from beyond its end is void. The stream goes on from that end, and the id is its seq"
     }
   }
 }
@@ -144,6 +154,29 @@ export const itemSchemas = (declared: Shape): Shape => ({
       seq: { type: "integer", description: "Every match up to here has been sent" }
     },
     required: ["ts", "seq"],
+    additionalProperties: false
+  },
+  Reset: {
+    type: "object",
+    description: "The stream of a run begins again",
+    properties: {
+      ts: { type: "string", format: "date-time", description: "Time of the reset" },
+      seq: { type: "integer", description: "seq of the run's last event" },
+      index: { type: "integer", description: "index of that event" },
+      afterSeq: { type: "integer", description: "The cursor, which is beyond the end of the log" }
+    },
+    required: ["ts", "seq", "index", "afterSeq"],
+    additionalProperties: false
+  },
+  LogReset: {
+    type: "object",
+    description: "The stream of the log begins again",
+    properties: {
+      ts: { type: "string", format: "date-time", description: "Time of the reset" },
+      seq: { type: "integer", description: "The end of the log, from which the stream goes on" },
+      afterSeq: { type: "integer", description: "The cursor, which is beyond that end" }
+    },
+    required: ["ts", "seq", "afterSeq"],
     additionalProperties: false
   },
   ExportHeader: line(partAt(declared, "RunBundle"), "header", "The head of an export by lines", {

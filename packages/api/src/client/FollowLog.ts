@@ -19,12 +19,19 @@ export interface FollowLogOptions {
   readonly onInterruption?: (failure: LogStreamFailure) => Effect.Effect<void>
 }
 
-/** A frame of `GET /events/stream`: an event, or how far the stream has come (docs/http.md#log-stream). */
+/**
+ * A frame of `GET /events/stream`: an event, how far the stream has come, or that the log ends before the cursor
+ * (docs/http.md#log-stream, docs/http.md#reset).
+ */
 export const LogStreamEvent = Schema.Union([
   Schema.Struct({ event: Schema.Literal("canonical_event"), data: Schema.fromJsonString(CanonicalEvent) }),
   Schema.Struct({
     event: Schema.Literal("heartbeat"),
     data: Schema.fromJsonString(Schema.Struct({ ts: Schema.String, seq: Schema.Int }))
+  }),
+  Schema.Struct({
+    event: Schema.Literal("reset"),
+    data: Schema.fromJsonString(Schema.Struct({ ts: Schema.String, seq: Schema.Int, afterSeq: Schema.Int }))
   })
 ])
 export type LogStreamEvent = typeof LogStreamEvent.Type
@@ -36,8 +43,9 @@ export type LogStreamFailure =
 
 /**
  * Follows the whole log, for as long as the stream is taken. A broken connection is made again with `Last-Event-ID`:
- * every match up to the seq of an event or a heartbeat has been received, so none is lost and none comes twice. Fails
- * when the server refuses: wrong key, bad search.
+ * every match up to the seq of an event or a heartbeat has been received, so none is lost and none comes twice. After a
+ * `reset` what was received from beyond its seq is void, because the service was restored from a backup, and the stream
+ * goes on from there. Fails when the server refuses: wrong key, bad search.
  */
 export const followLog = (
   api: ControlPlaneCalls,
@@ -62,7 +70,9 @@ export const followLog = (
         )
       )
       return connection.pipe(
-        Stream.tap(({ data }) => Ref.update(place, (seq) => Math.max(seq ?? 0, data.seq))),
+        Stream.tap(({ data, event }) =>
+          Ref.update(place, (seq) => (event === "reset" ? data.seq : Math.max(seq ?? 0, data.seq)))
+        ),
         Stream.concat(Stream.fail(new RunStreamBroken({ why: "it ended" }))),
         Stream.tapError((failure) => (isRefused(failure) ? Effect.void : (onInterruption?.(failure) ?? Effect.void))),
         Stream.retry(reconnections<LogStreamFailure>())
@@ -70,6 +80,6 @@ export const followLog = (
     })
   )
 
-const isName = (name: string) => name === "canonical_event" || name === "heartbeat"
+const isName = (name: string) => name === "canonical_event" || name === "heartbeat" || name === "reset"
 
 const decodeFrame = Schema.decodeUnknownEffect(LogStreamEvent)

@@ -11,7 +11,8 @@ import {
   isComplete,
   isRunStreamEventName,
   RunStreamEvent,
-  type StreamPosition
+  type StreamPosition,
+  startsOver
 } from "./RunStreamEvent.ts"
 
 export interface FollowOptions {
@@ -32,8 +33,9 @@ export type RunStreamFailure = ConnectFailure | RunStreamBroken | Schema.SchemaE
 
 /**
  * Follows a run until it has ended and every event up to its end was received. A broken connection is made again with
- * `Last-Event-ID`, so that no event is lost and none comes twice. Fails when the server refuses: unknown run, wrong
- * key, bad request.
+ * `Last-Event-ID`, so that no event is lost and none comes twice. After a `reset` the events received so far are void,
+ * because the service was restored from a backup: with `afterSeq` all events since then come again, without it those
+ * that happen from then on. Fails when the server refuses: unknown run, wrong key, bad request.
  */
 export const followRun = (
   api: StreamCalls,
@@ -59,10 +61,12 @@ export const followRun = (
       return connection.pipe(
         Stream.mapEffect((event) =>
           Effect.map(
-            Ref.updateAndGet(position, (before) => advance(before, event)),
+            Ref.updateAndGet(position, (before) => advance(before, event, afterSeq)),
             (after) => ({ event, after })
           )
         ),
+        // The next connection begins again.
+        Stream.takeUntil(({ event }) => startsOver(event, afterSeq)),
         Stream.concat(Stream.fail(new RunStreamBroken({ why: "ended before the run" }))),
         Stream.tapError((failure) => (isRefused(failure) ? Effect.void : (onInterruption?.(failure) ?? Effect.void))),
         Stream.retry(reconnections<RunStreamFailure>()),

@@ -12,12 +12,19 @@ const EventFrame = Schema.Struct({
 })
 const HeartbeatFrame = Schema.Struct({ event: Schema.Literal("heartbeat"), data: Schema.fromJsonString(Heartbeat) })
 
+/**
+ * What a reset says: the log of the run, restored from a backup, ends with `seq`, before the cursor `afterSeq`
+ * (docs/http.md#reset).
+ */
+export const Reset = Schema.Struct({ ...Heartbeat.fields, afterSeq: Schema.Int })
+const ResetFrame = Schema.Struct({ event: Schema.Literal("reset"), data: Schema.fromJsonString(Reset) })
+
 /** A decoded frame of `GET /runs/:id/stream`; the SSE id of a `canonical_event` is its `data.seq`. */
-export const RunStreamEvent = Schema.Union([SnapshotFrame, EventFrame, HeartbeatFrame])
+export const RunStreamEvent = Schema.Union([SnapshotFrame, EventFrame, HeartbeatFrame, ResetFrame])
 export type RunStreamEvent = typeof RunStreamEvent.Type
 
 export const isRunStreamEventName = (name: string): name is RunStreamEvent["event"] =>
-  name === "snapshot" || name === "canonical_event" || name === "heartbeat"
+  name === "snapshot" || name === "canonical_event" || name === "heartbeat" || name === "reset"
 
 /** How far a follower has come. */
 export interface StreamPosition {
@@ -27,8 +34,18 @@ export interface StreamPosition {
   readonly endSeq: number | undefined
 }
 
-export const advance = (position: StreamPosition, event: RunStreamEvent): StreamPosition => {
+/**
+ * Whether a follower begins again after a reset: it has received events behind the seq that it asked for, which are
+ * void now. One that asked for a seq beyond the end goes on from the end.
+ */
+export const startsOver = (event: RunStreamEvent, afterSeq: number | undefined): boolean =>
+  event.event === "reset" && afterSeq !== undefined && event.data.afterSeq > afterSeq
+
+/** `afterSeq` is what the follower asked for at first. */
+export const advance = (position: StreamPosition, event: RunStreamEvent, afterSeq?: number): StreamPosition => {
   switch (event.event) {
+    case "reset":
+      return { lastSeq: startsOver(event, afterSeq) ? afterSeq : event.data.seq, endSeq: undefined }
     case "canonical_event":
       return { ...position, lastSeq: event.data.seq }
     case "snapshot":

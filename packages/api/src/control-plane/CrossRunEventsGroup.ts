@@ -113,8 +113,9 @@ export class CrossRunEventsGroup extends HttpApiGroup.make("crossRunEvents")
         description:
           "An event stream (SSE) of the whole log in the order of `seq`, none left out and none twice: what `GET /events` " +
           "lists, as soon as it does. With afterSeq or Last-Event-ID the events since then come first. The stream begins " +
-          "with a heartbeat, which says where it starts, and goes on until the client leaves. A client that receives " +
-          "nothing for three heartbeats should connect again."
+          "with a heartbeat, which says where it starts, and goes on until the client leaves. A cursor beyond the end of the " +
+          "log, which was restored from a backup then, gives the event reset, and the stream starts at that end. A client " +
+          "that receives nothing for three heartbeats should connect again."
       })
     )
   )

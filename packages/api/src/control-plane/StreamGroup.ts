@@ -42,7 +42,9 @@ export class StreamGroup extends HttpApiGroup.make("stream")
         description:
           "An event stream (SSE) that begins with a snapshot and goes on with what happens. With afterSeq or Last-Event-ID the " +
           "events since then come first, without gap or repeat. The stream ends when the run ends; one that is opened " +
-          "later stays open with heartbeats. A client that receives nothing for three heartbeats should connect again.",
+          "later stays open with heartbeats. A cursor beyond the end of the run's log, which was restored from a backup then, " +
+          "gives the event reset, a snapshot and what happens from then on. A client that receives nothing for three heartbeats " +
+          "should connect again.",
         failures: ["RunNotFound"]
       })
     ),

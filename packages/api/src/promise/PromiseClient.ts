@@ -160,7 +160,8 @@ const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.c
 
 /**
  * The events of a run to its end, each once and in order: a broken connection is made again after the last event
- * received. Ends with the event that ends the run; rejects when the service refuses.
+ * received. A message `reset` says that the service was restored from a backup and the events received so far are void:
+ * all events since `afterSeq` come again. Ends with the event that ends the run; rejects when the service refuses.
  */
 export async function* followRun(
   send: ReturnType<typeof makeCalls>["send"],
@@ -176,6 +177,14 @@ export async function* followRun(
       const response = await send("streamRun", { path: { id: runId }, query, ...stopping })
       for await (const message of messagesOf(response)) {
         pause = FIRST_PAUSE_MS
+        if (message.event === "reset") {
+          // A cursor of the caller that is beyond the end has nothing before it to come again.
+          const isAgain = seq > afterSeq
+          seq = isAgain ? afterSeq : Number(message.id)
+          yield message
+          if (isAgain) break
+          continue
+        }
         if (message.event !== "canonical_event") {
           // A run that had ended before the stream was opened keeps it open; its snapshot says so.
           if (message.event === "snapshot" && isOver(message.data, seq)) return

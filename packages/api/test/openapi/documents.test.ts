@@ -216,7 +216,8 @@ describe("the OpenAPI document of the control plane", () => {
       [
         ["snapshot", "#/components/schemas/RunState"],
         ["canonical_event", "#/components/schemas/CanonicalEvent"],
-        ["heartbeat", "#/components/schemas/Heartbeat"]
+        ["heartbeat", "#/components/schemas/Heartbeat"],
+        ["reset", "#/components/schemas/Reset"]
       ]
     )
     const names = operation("streamRun").parameters.map((parameter: { name?: string }) => parameter.name)

@@ -51,9 +51,11 @@ const tail = Command.make(
         const options = { types: type, ...search, ...(Option.isSome(after) && { afterSeq: after.value }) }
         const onInterruption = ({ message }: LogStreamFailure) =>
           Console.error(`the connection is lost (${plainText(oneLine({ message }))}); trying again`)
-        yield* Stream.runForEach(streamLog({ ...options, onInterruption }), (frame) =>
-          frame.event === "canonical_event" ? print(frame.data) : Effect.void
-        )
+        yield* Stream.runForEach(streamLog({ ...options, onInterruption }), (frame) => {
+          if (frame.event === "canonical_event") return print(frame.data)
+          if (frame.event !== "reset") return Effect.void
+          return Console.error(`the service was restored from a backup: events after ${frame.data.seq} are void`)
+        })
       })
     )
 ).pipe(Command.withDescription("Follow the events of all runs"))

@@ -18,8 +18,8 @@ export const watchRun = Effect.fnUntraced(function* (
   { exitStatus }: { readonly exitStatus: boolean }
 ) {
   const { format, style } = yield* output
-  const print = makeEventPrinter(style)
-  const bounds = makeStoryBounds()
+  let print = makeEventPrinter(style)
+  let bounds = makeStoryBounds()
   const tell = (event: CanonicalEvent) => {
     bounds.note(event)
     return print(event)
@@ -29,6 +29,12 @@ export const watchRun = Effect.fnUntraced(function* (
   const events: Array<unknown> = []
   yield* streamRun(id, { afterSeq: 0, snapshots: "first" }).pipe(
     Stream.runForEach((frame) => {
+      if (frame.event === "reset") {
+        print = makeEventPrinter(style)
+        bounds = makeStoryBounds()
+        events.length = 0
+        return Console.error("the service was restored from a backup: the run is told again from its beginning")
+      }
       if (frame.event !== "canonical_event") return Effect.void
       if (format === "jsonl") return Console.log(JSON.stringify(frame.data))
       if (format === "json") return Effect.sync(() => void events.push(frame.data))

@@ -22,6 +22,8 @@ export interface LogListener {
   /** Events in the order of `seq`, each once. `isPast`: they were there before, and come in front of the others. */
   readonly take: (events: ReadonlyArray<CanonicalEvent>, isPast: boolean) => void
   readonly failed: (error: CallFailed) => void
+  /** The service was restored from a backup: events that were taken may be no part of the log any more. */
+  readonly reset: () => void
   /** The service is away, and is asked again; undefined as soon as it answers. */
   readonly away: (error: CallFailed | undefined) => void
 }
@@ -39,7 +41,7 @@ const readHeartbeat = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.St
  * Follows the events of all runs (docs/http.md#log-stream): first those that came just before, then each as it comes. A
  * broken stream goes on where it stopped, so none is left out and none comes twice. Answers how to stop.
  */
-export const followLog = ({ q }: LogFilter, { away, failed, take }: LogListener): (() => void) => {
+export const followLog = ({ q }: LogFilter, { away, failed, reset, take }: LogListener): (() => void) => {
   let isStopped = false
   let stopRead = () => {}
   const search = q === "" ? {} : { q }
@@ -81,6 +83,8 @@ export const followLog = ({ q }: LogFilter, { away, failed, take }: LogListener)
               const { seq } = yield* readHeartbeat(frame.data)
               if (last === undefined) yield* begin(seq)
               else last = Math.max(last, seq)
+            } else if (frame.event === "reset") {
+              reset()
             } else if (frame.event === "canonical_event") {
               const event = yield* readEvent(frame.data)
               last = Math.max(last ?? 0, event.seq)

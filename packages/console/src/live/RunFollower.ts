@@ -45,10 +45,11 @@ export interface RunFollower {
 
 /**
  * Follows a run from its first event to its last: a snapshot to begin with, then every event, folded here. A broken
- * stream goes on where it stopped. Tells at most once a frame of the screen, however many events come, and a few times
+ * stream goes on where it stopped. `startOver` is called when the service was restored from a backup: all that is here
+ * is void then. Tells at most once a frame of the screen, however many events come, and a few times
  * a second while more of them are known to come.
  */
-export const followRun = (runId: string): RunFollower => {
+export const followRun = (runId: string, startOver: () => void): RunFollower => {
   const log = new RunLog(runId)
   const view = makeStore(NOTHING)
   let next = NOTHING
@@ -83,6 +84,8 @@ export const followRun = (runId: string): RunFollower => {
         return tell({ phase, head: received.data.index })
       case "heartbeat":
         return tell({ phase, head: received.data.index })
+      case "reset":
+        return startOver()
     }
   }
 

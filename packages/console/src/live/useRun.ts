@@ -12,7 +12,7 @@ export const useRun = (
   const [attempt, setAttempt] = useState(0)
   const [follower, setFollower] = useState<RunFollower>()
   useEffect(() => {
-    const started = followRun(runId)
+    const started = followRun(runId, () => setAttempt((before) => before + 1))
     setFollower(started)
     return started.stop
   }, [runId, attempt])

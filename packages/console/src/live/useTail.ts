@@ -66,6 +66,7 @@ export const useTail = (q: string, isPaused: boolean): Tail => {
           redraw()
         },
         failed: setError,
+        reset: () => setAttempt((before) => before + 1),
         away: (why) => setAway((before) => why && { error: why, since: before?.since ?? Date.now() })
       }
     )

@@ -17,6 +17,8 @@ export class Watermark extends Context.Service<
     readonly now: Effect.Effect<number, SqlError>
     /** Where it stood when somebody asked the last time; costs nothing. It never goes back. */
     readonly known: Effect.Effect<number>
+    /** The last place that was given out, or one before: no event has a greater seq than the second of two reads. */
+    readonly lastPlace: Effect.Effect<number, SqlError>
   }
 >()("runplane/control-plane/Watermark") {
   static readonly layer = Layer.effect(
@@ -28,7 +30,15 @@ export class Watermark extends Context.Service<
         known = Number(row?.seq ?? 0)
         return known
       })
-      return Watermark.of({ now: yield* shareRead(read), known: Effect.sync(() => known) })
+      const readLast = Effect.map(
+        sql<{ readonly seq: bigint }>`SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS seq FROM event_seq`,
+        ([row]) => Number(row?.seq ?? 0)
+      )
+      return Watermark.of({
+        now: yield* shareRead(read),
+        known: Effect.sync(() => known),
+        lastPlace: yield* shareRead(readLast)
+      })
     })
   )
 }

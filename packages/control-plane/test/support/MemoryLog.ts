@@ -22,6 +22,8 @@ export class MemoryLog {
   away = false
   /** The run is deleted, with all of its events. */
   deleted = false
+  /** So many reads of the head answer what it was one event before: they began then. */
+  staleHeads = 0
   /** All who are told of the run. */
   audience = { size: 1 }
   /** Reads that came, for tests of what is not read. */
@@ -84,7 +86,14 @@ export class MemoryLog {
   }
 
   readonly states: RunStates["Service"] = {
-    head: () => this.#read(() => (this.deleted ? undefined : this.head)),
+    head: () =>
+      this.#read(() => {
+        if (this.deleted) return undefined
+        if (this.staleHeads === 0) return this.head
+        this.staleHeads -= 1
+        const { index: lastIndex = 0, seq: lastSeq = 0 } = this.events.at(-2) ?? {}
+        return { ...this.head, lastSeq, lastIndex }
+      }),
     current: () => this.#read(() => (this.deleted ? undefined : this.snapshot))
   }
 

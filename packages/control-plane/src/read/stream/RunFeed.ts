@@ -77,7 +77,9 @@ const framesOf = (page: EventSlice): Uint8Array => {
 export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, sources: FeedSources) {
   const { client, ended, events, start, states, subscription } = sources
   const scope = yield* Effect.scope
-  const wasTerminal = isTerminal(start.status)
+  let wasTerminal = isTerminal(start.status)
+  /** The run's last event at the beginning, or at the last reset. */
+  let endSeq = start.lastSeq
   const openedAt = yield* Clock.currentTimeMillis
 
   let phase: "opening" | "reading" | "settling" | "live" | "ended" = "opening"
@@ -123,15 +125,10 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
 
   /** The deletion of the run: the end for a client that has all of an ended run, else a failure. */
   const gone = Effect.suspend(() => {
-    if (!wasTerminal || seq < start.lastSeq) return Effect.fail(new RunGone({ runId }))
+    if (!wasTerminal || seq < endSeq) return Effect.fail(new RunGone({ runId }))
     phase = "ended"
     return Effect.undefined
   })
-
-  const open = () => {
-    phase = options.afterSeq === undefined ? "live" : "reading"
-    return options.includeSnapshot ? snapshotFrame(start.state) : undefined
-  }
 
   const readPage = Effect.fnUntraced(function* () {
     const between = { afterSeq: seq, ...(ahead !== undefined && { upToSeq: ahead.lastSeq }) }
@@ -152,6 +149,7 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     const head = yield* states.head(runId)
     rereads.succeeded()
     if (head === undefined) return yield* gone
+    if (head.lastSeq < seq && (yield* isRestored)) return yield* startOver(now)
     ending = isTerminal(head.status) && !wasTerminal
     if (head.lastSeq > seq) {
       // A running run will tell of the rest itself; an ended one will not.
@@ -242,6 +240,43 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
     Effect.flatMap((head) => (head === undefined ? gone : Effect.succeed(head)))
   )
 
+  /**
+   * Whether the log of the run ends before what the client has: it was restored from a backup. A read that streams
+   * share may have begun before the client's last event was committed; the read after it has not.
+   */
+  const isRestored = Effect.gen(function* () {
+    yield* readHead
+    const head = yield* readHead
+    return head !== undefined && head.lastSeq < seq
+  })
+
+  /** Begins again at the end of a restored log (docs/http.md#reset). */
+  const reset = (state: CurrentState, now: number) => {
+    const place = { seq: state.lastSeq, index: state.lastIndex }
+    const data = JSON.stringify({ ts: new Date(now).toISOString(), ...place, afterSeq: seq })
+    seq = place.seq
+    index = place.index
+    endSeq = place.seq
+    wasTerminal = isTerminal(state.status)
+    ending = false
+    beat = undefined
+    nextBeat = now + options.heartbeatMs
+    read()
+    ahead = undefined
+    return sent(seq, `event: reset\nid: ${seq}\ndata: ${data}\n\n${snapshotFrame(state.state)}`, now)
+  }
+  const startOver = Effect.fnUntraced(function* (now: number) {
+    const state = yield* states.current(runId)
+    rereads.succeeded()
+    return state === undefined ? yield* gone : reset(state, now)
+  })
+
+  const open = Effect.fnUntraced(function* (now: number) {
+    phase = options.afterSeq === undefined ? "live" : "reading"
+    if (seq > start.lastSeq && (yield* unlessEnded(isRestored)) === true) return reset(start, now)
+    return options.includeSnapshot ? snapshotFrame(start.state) : undefined
+  })
+
   const heartbeat = (now: number, head: { readonly lastSeq: number; readonly lastIndex: number }) => {
     const place =
       index !== undefined && seq >= head.lastSeq ? { seq, index } : { seq: head.lastSeq, index: head.lastIndex }
@@ -252,11 +287,13 @@ export const makeRunFeed = Effect.fnUntraced(function* (runId: RunId, options: F
 
   const step = Effect.fnUntraced(function* () {
     const now = yield* Clock.currentTimeMillis
-    if (phase === "opening") return open()
+    if (phase === "opening") return yield* open(now)
     if (beat === undefined && now >= nextBeat) {
       beat = yield* unlessEnded(readHead)
       if (beat === undefined) phase = "ended"
-      else if (beat.lastSeq > seq && phase === "live") read()
+      else if (beat.lastSeq < seq && (yield* unlessEnded(isRestored)) === true) {
+        return yield* unlessEnded(Effect.catchTag(startOver(now), "SqlError", unreadable))
+      } else if (beat.lastSeq > seq && phase === "live") read()
     }
     if (beat !== undefined && seq >= beat.lastSeq) return heartbeat(now, beat)
     const isSnapshotDue = phase === "live" && owed !== undefined && (ending || now >= nextSnapshot)

@@ -44,6 +44,15 @@ export class LogStream extends Context.Service<
       const shutdown = yield* Shutdown
       const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
 
+      /** Behind the cursor; at the end of the log without one, or when it is beyond the end (docs/http.md#reset). */
+      const startOf = Effect.fnUntraced(function* (afterSeq: number | undefined) {
+        if (afterSeq === undefined) return { afterSeq: yield* watermark.now }
+        // A read that streams share may have begun before the client's last event was committed; the next has not.
+        const isBeyond = Effect.map(watermark.lastPlace, (last) => last < afterSeq)
+        if ((yield* isBeyond) && (yield* isBeyond)) return { afterSeq: yield* watermark.now, resetFrom: afterSeq }
+        return { afterSeq }
+      })
+
       const feed = Effect.fnUntraced(function* (
         query: LogStreamQuery,
         afterSeq: number | undefined,
@@ -52,11 +61,10 @@ export class LogStream extends Context.Service<
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
         const subscription = yield* tail.subscribe(keyOf(query), searchOf(query))
         // The answer has begun, so it is too late to refuse: a database that is away is waited for.
-        const now = Effect.orDie(Effect.retry(watermark.now, rereads))
-        const start = afterSeq ?? (yield* Effect.raceFirst(now, shutdown.begun))
+        const start = yield* Effect.raceFirst(Effect.orDie(Effect.retry(startOf(afterSeq), rereads)), shutdown.begun)
         if (start === undefined) return Stream.empty
         yield* client.greet
-        const options = { afterSeq: start, heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs }
+        const options = { ...start, heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs }
         const next = yield* makeTailFeed(options, { ...subscription, ended: shutdown.begun, client })
         return Stream.fromPull(Effect.succeed(next))
       })

@@ -154,8 +154,21 @@ export class LogTail extends Context.Service<
         return endOf(followers)
       })
 
+      /** The log may have been restored from a backup: what the window has beyond its end is no part of it. */
+      const restartIfRestored = Effect.fnUntraced(function* (followers: Followers) {
+        const { own, window } = followers
+        const isBeyond = Effect.map(watermark.lastPlace, (last) => last < window.end)
+        // A read that was shared may have begun before the window got there; the next has not.
+        if (!((yield* isBeyond) && (yield* isBeyond))) return
+        own?.commits.forget()
+        committed = 0
+        window.restart()
+        tell(followers)
+      })
+
       /** Whether events are held up that the window is waiting for. */
-      const isHeldUpBehind = Effect.fnUntraced(function* (followers: Followers) {
+      const isHeldUpBehind = Effect.fnUntraced(function* (followers: Followers, isIdle: boolean) {
+        if (isIdle) yield* restartIfRestored(followers)
         const looked = yield* look(followers)
         if (looked === "above") return true
         if (!followers.isUnsure) return false
@@ -185,9 +198,11 @@ export class LogTail extends Context.Service<
           return true
         })
         while (true) {
-          const woken = yield* Queue.take(followers.wake).pipe(Effect.timeoutOption(isHeldUp ? heldUp : IDLE_MS))
+          const woken: Option.Option<void> = yield* Queue.take(followers.wake).pipe(
+            Effect.timeoutOption(isHeldUp ? heldUp : IDLE_MS)
+          )
           heldUp = isHeldUp && Option.isNone(woken) ? Math.min(heldUp * 2, LONGEST_HELD_UP_MS) : HELD_UP_MS
-          isHeldUp = yield* isHeldUpBehind(followers).pipe(
+          isHeldUp = yield* isHeldUpBehind(followers, Option.isNone(woken) && !isHeldUp).pipe(
             Effect.tap(Effect.sync(rereads.succeeded)),
             Effect.catch(failed)
           )

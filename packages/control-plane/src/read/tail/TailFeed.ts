@@ -14,7 +14,7 @@ import type { TailFrames, TailWindow } from "./TailWindow.ts"
 /** What a feed takes its frames from. */
 export interface TailSources {
   /** The end of the log, in memory. */
-  readonly window: Pick<TailWindow, "behind" | "end">
+  readonly window: Pick<TailWindow, "behind" | "end" | "restarts" | "start">
   /** What is older: the next page of the database behind a seq. */
   readonly read: (afterSeq: number) => Effect.Effect<TailFrames, SqlError | SearchTooSlow>
   /** Told by whoever has something to tell: the window, the end of the service. */
@@ -27,6 +27,8 @@ export interface TailSources {
 export interface TailOptions {
   /** Events behind this seq are sent. */
   readonly afterSeq: number
+  /** The client's cursor, when the log ends before it; the stream then starts with a reset to `afterSeq`. */
+  readonly resetFrom?: number
   readonly heartbeatMs: number
 }
 
@@ -47,12 +49,15 @@ const encoder = new TextEncoder()
  * (docs/http.md#one-write): nobody is woken then.
  */
 export const makeTailFeed = Effect.fnUntraced(function* (
-  { afterSeq, heartbeatMs }: TailOptions,
+  { afterSeq, heartbeatMs, resetFrom }: TailOptions,
   { client, ended, news, read, window }: TailSources
 ): Effect.fn.Return<Effect.Effect<Frames, Cause.Done>, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   let seq = afterSeq
+  /** A reset that the client has not been sent. */
+  let owedReset = resetFrom
+  let restarts = window.restarts
   let isOver = false
   let nextBeat = clock.currentTimeMillisUnsafe()
   const rereads = makeRereads()
@@ -86,6 +91,21 @@ export const makeTailFeed = Effect.fnUntraced(function* (
     return encoder.encode(`event: heartbeat\nid: ${seq}\ndata: ${data}\n\n`)
   }
 
+  /** Begins again at the end of a restored log (docs/http.md#reset). */
+  const reset = (now: number, from: number) => {
+    owedReset = undefined
+    nextBeat = now
+    const data = JSON.stringify({ ts: new Date(now).toISOString(), seq, afterSeq: from })
+    return encoder.encode(`event: reset\nid: ${seq}\ndata: ${data}\n\n`)
+  }
+  /** Whether the log was restored while the client followed it; nothing is sent before its end is known. */
+  const isRestarted = () => window.restarts !== restarts
+  const restart = () => {
+    restarts = window.restarts
+    owedReset = seq
+    seq = window.end
+  }
+
   // Beside the feed: a clock for every wait would cost more than the frames.
   yield* Effect.forkIn(
     Effect.gen(function* () {
@@ -110,7 +130,7 @@ export const makeTailFeed = Effect.fnUntraced(function* (
 
   /** Run for every client at every commit; answers whether the client has all that there is. */
   const handOn = (): boolean => {
-    const known = isOver ? undefined : window.behind(seq)
+    const known = isOver || isRestarted() ? undefined : window.behind(seq)
     if (known === undefined || known.frames.length > 1) return false
     const [frames] = known.frames
     if (frames !== undefined && !client.take(frames)) return false
@@ -123,6 +143,11 @@ export const makeTailFeed = Effect.fnUntraced(function* (
     if (isOver) return Cause.done()
     news.clear()
     const now = clock.currentTimeMillisUnsafe()
+    if (isRestarted()) {
+      if (window.start === undefined) return Effect.andThen(news.wait(handOn), next)
+      restart()
+    }
+    if (owedReset !== undefined) return Effect.succeed([reset(now, owedReset)])
     if (now >= nextBeat) return Effect.succeed([heartbeat(now)])
     const known = window.behind(seq)
     if (known === undefined) return Effect.flatMap(older(now), (frames) => given(frames ?? []))

@@ -46,6 +46,7 @@ export class TailWindow {
   /** The window knows every match behind this seq; undefined before the first look at the log. */
   #start: number | undefined
   #end = 0
+  #restarts = 0
   /** What was answered last, and where the window ended then. */
   #last: { readonly seq: number; readonly end: number; readonly frames: TailFrames } | undefined
 
@@ -58,6 +59,11 @@ export class TailWindow {
     return this.#end
   }
 
+  /** How often the log was found to end before the window, because it was restored from a backup. */
+  get restarts(): number {
+    return this.#restarts
+  }
+
   get bytes(): number {
     return this.#bytes
   }
@@ -66,6 +72,16 @@ export class TailWindow {
   begin(at: number): void {
     this.#start ??= at
     this.#end = Math.max(this.#end, at)
+  }
+
+  /** The log ends before the window: what is in it is no part of the log. */
+  restart(): void {
+    this.#stretches = []
+    this.#bytes = 0
+    this.#start = undefined
+    this.#end = 0
+    this.#last = undefined
+    this.#restarts += 1
   }
 
   /** These events are all that match behind the end, up to a seq. */

@@ -310,20 +310,6 @@ describe("the feed of a run", () => {
     })
   )
 
-  it.effect("keeps to an afterSeq that the log has not reached yet", () =>
-    Effect.gen(function* () {
-      const log = new MemoryLog()
-      log.commit(2)
-      // The next events have the seqs 9 and 12.
-      const { next, tell } = yield* opened(log, { afterSeq: 10 })
-      yield* next
-      tell(log.commit(1))
-      tell(log.commit(1))
-      tell(log.commit(1, "completed"))
-      assert.deepStrictEqual(eventIndexes(yield* collect(next)), [4, 5])
-    })
-  )
-
   const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
   const step = Schema.Union([
     Schema.Struct({ do: Schema.tag("commit"), count: count.check(Schema.isGreaterThan(0)) }),

@@ -37,7 +37,9 @@ class Database {
     }),
     Layer.succeed(Watermark, {
       now: Effect.sync(() => this.upTo),
-      known: Effect.sync(() => this.upTo)
+      known: Effect.sync(() => this.upTo),
+      // The places of commits that are on their way are given out.
+      lastPlace: Effect.succeed(Number.MAX_SAFE_INTEGER)
     })
   )
 }

@@ -29,8 +29,11 @@ export const readAsMember = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Pick<RuntimeClientShape, "getSession" | "streamSession" | "watchSessions">> {
   /** Initiators that the watch has told of, oldest first. */
   const initiators = new Map<string, string>()
+  /** Those that wait for the watch to tell of a session. */
+  const listeners = new Map<string, Set<(initiator: string) => void>>()
   const note = ({ initiator, sessionId }: SessionSnapshot) => {
     if (initiator === "" || initiators.has(sessionId)) return
+    for (const resume of listeners.get(sessionId) ?? []) resume(initiator)
     if (initiators.size >= REMEMBERED_SESSIONS) initiators.delete(initiators.keys().next().value ?? "")
     initiators.set(sessionId, initiator)
   }
@@ -43,7 +46,21 @@ export const readAsMember = Effect.fnUntraced(function* (
       : Effect.provideService(client.getSession(sessionId), OtherCredentials, inNameOf(reader))
 
   const initiatorOf = (sessionId: string): Effect.Effect<Reader, RuntimeError> =>
-    initiators.has(sessionId) ? Effect.succeed(initiators.get(sessionId)) : listedInitiatorOf(sessionId)
+    initiators.has(sessionId)
+      ? Effect.succeed(initiators.get(sessionId))
+      : Effect.raceFirst(notedInitiatorOf(sessionId), listedInitiatorOf(sessionId))
+
+  /** A session that has just been opened is over before a long listing is read; the watch is about to tell of it. */
+  const notedInitiatorOf = (sessionId: string) =>
+    Effect.callback<string>((resume) => {
+      const waiting = listeners.get(sessionId) ?? new Set()
+      const listener = (initiator: string) => resume(Effect.succeed(initiator))
+      listeners.set(sessionId, waiting.add(listener))
+      return Effect.sync(() => {
+        waiting.delete(listener)
+        if (waiting.size === 0) listeners.delete(sessionId)
+      })
+    })
 
   const listedInitiatorOf = (sessionId: string) =>
     Effect.map(client.listSessions, ({ sessions }) => {
@@ -71,20 +88,29 @@ export const readAsMember = Effect.fnUntraced(function* (
     }
   )
 
+  /**
+   * The reader that is remembered, else the one that is found now: a call never shares the answer of one that began
+   * before it, which may be from before the session was opened.
+   */
+  const knownReaderOf = Effect.fnUntraced(function* (sessionId: string) {
+    const remembered = yield* Cache.getSuccess(readers, sessionId)
+    if (Option.isSome(remembered)) return { reader: remembered.value, session: undefined }
+    const found = yield* readerOf(sessionId)
+    yield* Cache.set(readers, sessionId, found.reader)
+    return found
+  })
+
   return {
     watchSessions: Stream.tap(client.watchSessions, ({ session }) =>
       Effect.sync(() => (session === undefined ? undefined : note(session)))
     ),
     getSession: Effect.fnUntraced(function* (sessionId) {
-      const remembered = yield* Cache.getSuccess(readers, sessionId)
-      if (Option.isSome(remembered)) return yield* getAs(sessionId, remembered.value)
-      const { reader, session } = yield* readerOf(sessionId)
-      yield* Cache.set(readers, sessionId, reader)
+      const { reader, session } = yield* knownReaderOf(sessionId)
       return session ?? (yield* getAs(sessionId, reader))
     }),
     streamSession: (request) =>
       Stream.unwrap(
-        Effect.map(Cache.get(readers, request.sessionId), (reader) => {
+        Effect.map(knownReaderOf(request.sessionId), ({ reader }) => {
           const stream = client.streamSession(request)
           return reader === undefined ? stream : Stream.provideService(stream, OtherCredentials, inNameOf(reader))
         })

@@ -29,6 +29,7 @@ import {
   WatchSessionsResponseSchema
 } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -70,7 +71,7 @@ const runtime = () => {
     call.end()
   }
   const handlers: UntypedServiceImplementation = { getSession, listSessions, streamSession, watchSessions }
-  return { reads, handlers }
+  return { reads, handlers, getSession }
 }
 
 const withCredentials = <A, E>(
@@ -114,6 +115,43 @@ describe("a session that is closed to us", () => {
         }
         assert.deepStrictEqual(reads, ["GetSession plane", `StreamSession ${LEAD}`, `StreamSession ${LEAD}`])
       })
+    )
+  })
+
+  it.live("is looked for anew by each call until it is found: an answer from before its opening is not shared", () => {
+    const { getSession, handlers, reads } = runtime()
+    const late: Array<() => void> = []
+    const firstIsLate: handleUnaryCall<GetSessionRequest, GetSessionResponse> = (call, answer) => {
+      if (late.length > 0) return getSession(call, answer)
+      late.push(() => answer({ code: status.NOT_FOUND, details: "unknown session" }))
+    }
+    return withCredentials({ ...handlers, getSession: firstIsLate }, { devAgentId: "plane" }, (client) =>
+      Effect.gen(function* () {
+        const stream = client.streamSession({ sessionId: SESSION, afterSequence: 0 })
+        const before = yield* Effect.forkChild(Effect.flip(Stream.runDrain(stream)))
+        while (late.length === 0) yield* Effect.sleep(1)
+        assert.lengthOf(yield* Stream.runCollect(stream), 1)
+        assert.include(reads, `StreamSession ${LEAD}`)
+        late[0]?.()
+        assert.strictEqual((yield* Fiber.join(before)).reason, "NOT_FOUND")
+      })
+    )
+  })
+
+  it.live("is read in the initiator's name that the watch tells while the listing is still read", () => {
+    const { handlers, reads } = runtime()
+    return withCredentials(
+      { ...handlers, listSessions: () => void reads.push("listing") },
+      { devAgentId: "plane" },
+      (client) =>
+        Effect.gen(function* () {
+          const reading = yield* Effect.forkChild(
+            Stream.runCollect(client.streamSession({ sessionId: SESSION, afterSequence: 0 }))
+          )
+          while (!reads.includes("listing")) yield* Effect.sleep(1)
+          yield* Stream.runDrain(client.watchSessions)
+          assert.lengthOf(yield* Fiber.join(reading), 1)
+        })
     )
   })
 

@@ -45,7 +45,11 @@ export const Run = Schema.Struct({
   errorCode: optional(Field.text("Of a failed run: why, as a code", "SESSION_EXPIRED")),
   errorMessage: optional(Field.text("Of a failed run: why, in words")),
   historyGap: optional(
-    Schema.Literal(true).annotate({ description: "Present when envelopes are known to be missing from the run's log" })
+    Schema.Literal(true).annotate({
+      description:
+        "Present when envelopes are known to be missing from the run's log. A runtime may drop the history of a session " +
+        "when it ends; the reference runtime keeps it with `MACP_COMPACT_TERMINAL_LOGS=0`"
+    })
   ),
   participantCount: optional(
     Field.integer("In lists that include participants: how many have said or signalled something, or were seen")

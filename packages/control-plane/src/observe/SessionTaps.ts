@@ -29,6 +29,7 @@ interface Tap {
   /** What was last heard of the session. */
   view: SessionView
   taken: boolean
+  readonly number: number
   readonly frames: Stream.Stream<ReadonlyArray<ObservedFrame>, RuntimeError>
 }
 
@@ -72,6 +73,7 @@ export class SessionTaps extends Context.Service<
         const tap: Tap = {
           view: { state: session.state, snapshot: session },
           taken: false,
+          number,
           frames: Stream.fromQueue(queue).pipe(
             Stream.map(({ frames, give }) => {
               give()
@@ -114,12 +116,27 @@ export class SessionTaps extends Context.Service<
         },
         heard: (sessionId) => waiting.get(sessionId)?.view,
         follow: (sessionId, after) => {
-          followed.add(sessionId)
           const tap = after === 0 ? waiting.get(sessionId) : undefined
-          if (tap === undefined) return observedFrames(runtime, { sessionId, afterSequence: after })
-          tap.taken = true
-          waiting.delete(sessionId)
-          return tap.frames
+          if (tap !== undefined) {
+            followed.add(sessionId)
+            tap.taken = true
+            waiting.delete(sessionId)
+            return tap.frames
+          }
+          const frames = observedFrames(runtime, { sessionId, afterSequence: after })
+          if (after > 0) {
+            followed.add(sessionId)
+            return frames
+          }
+          // An attempt may be from before the session was opened: until it has brought something, the watch counts.
+          return Stream.tap(frames, (brought) => {
+            const other = waiting.get(sessionId)
+            if (!brought.some(({ frame }) => frame.kind === "stream-envelope")) return Effect.void
+            followed.add(sessionId)
+            if (other === undefined) return Effect.void
+            waiting.delete(sessionId)
+            return FiberMap.remove(fibers, other.number)
+          })
         },
         leave: (sessionId) => {
           followed.delete(sessionId)

@@ -4,7 +4,11 @@ import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../src/observe/Observers.ts"
+import { SessionTaps } from "../../src/observe/SessionTaps.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { createRun } from "../support/Runs.ts"
@@ -70,5 +74,27 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       assert.strictEqual((yield* fake.calls).filter(({ method }) => method === "StreamSession").length, 128)
       yield* until(fake.openStreams("StreamSession"), (open) => open === 0)
     }).pipe(Effect.provide(layerTestObservation({ recoveryEnabled: false })))
+  )
+
+  it.effect("is subscribed to when it is opened although an attempt from before that has failed", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const taps = yield* SessionTaps
+      const sessionId = randomUUID()
+      const early = yield* Effect.flip(Stream.runDrain(taps.follow(sessionId, 0)))
+      assert.strictEqual(early.reason, "NOT_FOUND")
+      yield* taps.open(yield* fake.openSession({ sessionId }))
+      yield* fake.awaitOpenStreams("StreamSession", 1, sessionId)
+      yield* fake.accept(sessionId, { messageType: "SessionStart" })
+      const [frames] = yield* Stream.runCollect(Stream.take(taps.follow(sessionId, 0), 1))
+      assert.lengthOf(frames ?? [], 1)
+    }).pipe(
+      Effect.provide(
+        SessionTaps.layer.pipe(
+          Layer.provide(ObserverSettings.layerFrom({})),
+          Layer.provideMerge(Layer.fresh(RuntimeFake.layer))
+        )
+      )
+    )
   )
 })

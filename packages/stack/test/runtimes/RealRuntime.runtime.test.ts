@@ -15,6 +15,8 @@ const developmentWith = (env: Readonly<Record<string, string>>, keepsHistory: bo
 const inMemory = developmentWith({ MACP_MEMORY_ONLY: "1" }, true)
 /** Its own default: sessions in files, and no history of one that has ended. */
 const inFiles = developmentWith({}, false)
+/** Files again, with the history of ended sessions. */
+const inFilesKept = developmentWith({ MACP_COMPACT_TERMINAL_LOGS: "0" }, true)
 
 /** Keys fetched by address, and sessions on disk: what a production runtime has. */
 const signed = Layer.effect(
@@ -37,3 +39,4 @@ runtimeSuite("macp-runtime under development authentication, with sessions in fi
 runtimeSuite("macp-runtime with signed tokens", signed)
 shortSessions("macp-runtime under development authentication, with sessions in files", inFiles)
 shortSessions("macp-runtime with signed tokens", signed)
+shortSessions("macp-runtime with sessions in files, and their history kept", inFilesKept)

@@ -71,13 +71,19 @@ export const awaitSession = (state: Unbound, input: Input): Decision => {
     case "Frames":
       return thenLook(hold(state, input.subscription, input.frames), input)
     case "StreamEnded":
-      return stay(endEarly(state, input.subscription))
+      return again(endEarly(state, input.subscription), input.error)
     case "Tick":
       return state.pollAt !== undefined && state.pollAt <= input.at ? ask(state, input) : stay(state)
     default:
       return stay(state)
   }
 }
+
+/** An attempt from before the session existed has ended behind the news of the session: another one finds it. */
+const again = (state: Unbound, error: RuntimeError | undefined): Decision =>
+  error?.reason === "NOT_FOUND" && (state.heard !== undefined || isFound(state)) ? subscribeEarly(state) : stay(state)
+
+const isFound = ({ step }: Unbound): boolean => step._tag === "Reading" || step._tag === "Binding"
 
 const isOver = (standing: RunStanding | undefined): boolean => standing === undefined || isTerminal(standing.status)
 

@@ -41,6 +41,20 @@ describe("the stream before the binding", () => {
     assert.deepStrictEqual(trial.wait(1), ["subscribe 3 after 0", "ask opened"])
   })
 
+  it("is opened again at once when the attempt before ends behind the news of the session", () => {
+    const gone = ended(1, failure("NOT_FOUND"))
+    const early = greeting(false)
+    assert.deepStrictEqual(early.hear(state(session("OPEN"))), [])
+    assert.deepStrictEqual(early.hear(gone), ["subscribe 2 after 0"])
+    assert.deepStrictEqual(early.hear(frames(2, "m1"), identity()), ["bind", "run", "store m1 after 0"])
+    const reading = greeting(false)
+    reading.policy = "late"
+    reading.hear(identity())
+    assert.deepStrictEqual(reading.hear(state(session("OPEN"))), ["ask policy policy.default"])
+    assert.deepStrictEqual(reading.hear(gone), ["subscribe 2 after 0"])
+    assert.deepStrictEqual(greeting(false).hear(gone), [])
+  })
+
   it("is tried less often the longer nobody opens the session", () => {
     const trial = greeting(false)
     trial.hear(identity())

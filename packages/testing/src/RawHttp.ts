@@ -1,4 +1,5 @@
 import { connect } from "node:net"
+import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
@@ -17,6 +18,7 @@ export interface WireAnswer {
   readonly headers: Readonly<Record<string, string>>
   /** The body without its transfer coding. */
   readonly bytes: Buffer
+  /** The body without its content coding; a coded body that is cut stays as it is. */
   readonly text: string
   /** The server hung up before the end that it had announced: the last chunk, or the length. */
   readonly isCut: boolean
@@ -87,8 +89,19 @@ const answerIn = (bytes: Buffer): WireAnswer | undefined => {
   const length = Number(headers["content-length"] ?? rest.length)
   const { bytes: body, isCut } =
     headers["transfer-encoding"] === "chunked" ? unchunked(rest) : { bytes: rest, isCut: rest.length < length }
-  const text = body.toString("utf8")
+  const text = decoded(body, headers["content-encoding"], isCut).toString("utf8")
   return { status, headers, bytes: body, text, isCut, json: jsonOf(text) }
+}
+
+const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+  deflate: inflateSync
+}
+
+const decoded = (bytes: Buffer, coding: string | undefined, isCut: boolean): Buffer => {
+  const decode = coding === undefined || isCut || bytes.length === 0 ? undefined : DECODERS[coding]
+  return decode === undefined ? bytes : decode(bytes)
 }
 
 const unchunked = (bytes: Buffer) => {

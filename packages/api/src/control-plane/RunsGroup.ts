@@ -185,7 +185,7 @@ export class RunsGroup extends HttpApiGroup.make("runs")
         access: "operator",
         summary: "Say that nobody will open the session of a run",
         description:
-          "For whoever starts the agents: a run that waits for its session fails at once, with the reason, and so does one " +
+          "For the program that starts the agents: a run that waits for its session fails at once, with the reason, and so does one " +
           "whose session the runtime does not know any more. A session that is on the runtime keeps its run, and the " +
           "answer is 409.",
         failures: ["RunNotFound", "InvalidStateTransition", "SessionOpened", ...runtimeFailures]

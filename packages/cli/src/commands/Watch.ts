@@ -33,7 +33,7 @@ export const watchRun = Effect.fnUntraced(function* (
         print = makeEventPrinter(style)
         bounds = makeStoryBounds()
         events.length = 0
-        return Console.error("the service was restored from a backup: the run is told again from its beginning")
+        return Console.error("the service was restored from a backup: the run is shown again from its beginning")
       }
       if (frame.event !== "canonical_event") return Effect.void
       if (format === "jsonl") return Console.log(JSON.stringify(frame.data))

@@ -81,7 +81,7 @@ const tagsOf = ({ execution, mode }: RunDescriptor): ReadonlyArray<string> => {
 
 /**
  * What the `search` filter looks through (docs/http.md#list-runs), one value a line so that no match spans two of
- * them. The database folds it (docs/http.md#folding). Whoever changes the tags of a run writes this text again.
+ * them. The database folds it (docs/http.md#folding). A change of the tags of a run writes this text again.
  */
 export const searchTextOf = (
   run: Pick<NewRun, "environment" | "id" | "policyVersion" | "scenarioRef" | "sourceRef" | "tags">

@@ -154,7 +154,7 @@ export class LogTail extends Context.Service<
         return endOf(followers)
       })
 
-      /** The log may have been restored from a backup: what the window has beyond its end is no part of it. */
+      /** The log may have been restored from a backup: events of the window beyond its end are not part of it. */
       const restartIfRestored = Effect.fnUntraced(function* (followers: Followers) {
         const { own, window } = followers
         const isBeyond = Effect.map(watermark.lastPlace, (last) => last < window.end)

@@ -74,7 +74,7 @@ export class TailWindow {
     this.#end = Math.max(this.#end, at)
   }
 
-  /** The log ends before the window: what is in it is no part of the log. */
+  /** The log ends before the window, so the events in the window are not part of the log. */
   restart(): void {
     this.#stretches = []
     this.#bytes = 0

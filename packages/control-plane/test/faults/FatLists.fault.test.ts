@@ -87,7 +87,8 @@ const readThrough = Effect.fnUntraced(function* (path: string, body: unknown) {
     let end = ""
     for await (const chunk of answer.body ?? []) {
       bytes += chunk.length
-      end = Buffer.from(chunk.subarray(-200)).toString()
+      // A decoder may give the last bytes in a piece of their own.
+      end = (end + Buffer.from(chunk.subarray(-200)).toString()).slice(-200)
     }
     return { status: answer.status, bytes, end }
   })

@@ -72,9 +72,8 @@ const start = ({ command, args, cwd, env, mark }: ProcessCommand) =>
     child.once("exit", (code, signal) => {
       // However it ended, what it started itself and left running must not go on.
       signalGroup(child, "SIGKILL")
-      void helpersOf(child.pid ?? 0, mark)
-        .then((marked) => signalAll([...helpers, ...marked], "SIGKILL"))
-        .finally(() => Deferred.doneUnsafe(exit, Effect.succeed({ code, signal })))
+      signalAll([...helpers, ...helpersOf(child.pid ?? 0, mark)], "SIGKILL")
+      Deferred.doneUnsafe(exit, Effect.succeed({ code, signal }))
     })
     child.once("spawn", () => {
       // Without listeners a failed write or kill would be an uncaught exception of the whole service.
@@ -97,7 +96,7 @@ interface StartedProcess {
 
 /** Runs in a finalizer, so its waiting uses the machine's timer: a test's clock would never reach the end of it. */
 const stop = ({ child, exit, helpers, pid }: StartedProcess, { mark, stopGraceMs }: ProcessCommand) =>
-  Effect.promise(() => helpersOf(pid, mark)).pipe(
+  Effect.sync(() => helpersOf(pid, mark)).pipe(
     Effect.flatMap((found) =>
       Effect.callback<void>((resume) => {
         if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
@@ -108,7 +107,7 @@ const stop = ({ child, exit, helpers, pid }: StartedProcess, { mark, stopGraceMs
           resume(Effect.void)
         })
         signalGroup(child, "SIGTERM")
-        void signalAll(found, "SIGTERM")
+        signalAll(found, "SIGTERM")
       })
     ),
     Effect.andThen(Deferred.await(exit)),

@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises"
+import { readdirSync, readFileSync } from "node:fs"
 
 /** The variable that every process of an agent inherits, unless it clears its environment. */
 export const AGENT_MARK = "RUNPLANE_AGENT"
@@ -16,18 +16,11 @@ export interface SeenProcess {
  * by a session of its own (`setsid`) is among them. A process whose parents have ended is found by the mark alone.
  * Linux only, where /proc shows processes; empty elsewhere.
  */
-export const helpersOf = async (pid: number, mark: string): Promise<ReadonlyArray<SeenProcess>> => {
-  const names = await readdir("/proc").catch(() => [])
-  const all = (
-    await Promise.all(
-      names
-        .filter((name) => /^\d+$/.test(name))
-        .map(Number)
-        .map(look)
-    )
-  ).filter(isSeen)
-  const marked = await Promise.all(all.map((seen) => hasMark(seen.pid, mark)))
-  const found = new Set<number>([pid, ...all.filter((_, at) => marked[at]).map((seen) => seen.pid)])
+export const helpersOf = (pid: number, mark: string): ReadonlyArray<SeenProcess> => {
+  const all = processNames()
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => look(Number(name)) ?? [])
+  const found = new Set<number>([pid, ...all.filter((seen) => hasMark(seen.pid, mark)).map((seen) => seen.pid)])
   const children = Map.groupBy(all, ({ parent }) => parent)
   // A set is walked over what is added to it meanwhile.
   for (const id of found) for (const child of children.get(id) ?? []) found.add(child.pid)
@@ -35,9 +28,9 @@ export const helpersOf = async (pid: number, mark: string): Promise<ReadonlyArra
 }
 
 /** Sends a signal to those that are still the same processes. */
-export const signalAll = async (processes: ReadonlyArray<SeenProcess>, signal: NodeJS.Signals): Promise<void> => {
+export const signalAll = (processes: ReadonlyArray<SeenProcess>, signal: NodeJS.Signals): void => {
   for (const { pid, started } of processes) {
-    if ((await look(pid))?.started !== started) continue
+    if (look(pid)?.started !== started) continue
     try {
       process.kill(pid, signal)
     } catch {
@@ -46,10 +39,28 @@ export const signalAll = async (processes: ReadonlyArray<SeenProcess>, signal: N
   }
 }
 
-const isSeen = (seen: SeenProcess | undefined) => seen !== undefined
+/** Empty where there is no /proc. */
+const processNames = (): ReadonlyArray<string> => {
+  try {
+    return readdirSync("/proc")
+  } catch {
+    return []
+  }
+}
 
-const look = async (pid: number): Promise<SeenProcess | undefined> => {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
+// Synchronous, because the system answers from memory: 250 processes take some milliseconds, and a tenth of a second
+// when each read goes through the thread pool.
+const read = (file: string): string => {
+  try {
+    return readFileSync(file, "latin1")
+  } catch {
+    // It has ended, or belongs to another user.
+    return ""
+  }
+}
+
+const look = (pid: number): SeenProcess | undefined => {
+  const stat = read(`/proc/${pid}/stat`)
   // The name, in parentheses, may hold anything. Behind it stand the state, the parent and, as the 20th, the start.
   const fields = stat.replace(/^.*\) /s, "").split(" ")
   const parent = fields[1]
@@ -58,5 +69,4 @@ const look = async (pid: number): Promise<SeenProcess | undefined> => {
 }
 
 /** Another user's process cannot be read, and an agent's own are the user's. */
-const hasMark = async (pid: number, mark: string): Promise<boolean> =>
-  (await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "")).includes(`${AGENT_MARK}=${mark}\0`)
+const hasMark = (pid: number, mark: string): boolean => read(`/proc/${pid}/environ`).includes(`${AGENT_MARK}=${mark}\0`)

@@ -179,7 +179,8 @@ const runDocument = async (name, url) => {
   const events = join(folder, `${name}.ndjson`)
   const options = {
     url,
-    header: `x-api-key: ${KEY}`,
+    // The launch service takes keys in x-api-key alone.
+    header: name === "launcher" ? `x-api-key: ${KEY}` : `Authorization: Bearer ${KEY}`,
     checks: "all",
     "max-examples": given.examples ?? EXAMPLES[name],
     "request-timeout": ANSWER_LIMIT,

@@ -76,7 +76,7 @@ describe("exact JSON", () => {
     assert.deepStrictEqual(faultsOf('{"a":"__proto__","__proto":1}'), [])
   })
 
-  it("is undefined for text that is no JSON, or too deep", () => {
+  it("is undefined for text that is not JSON, or too deep", () => {
     for (const text of ["", "{", "[1,]", "{'a':1}", "01", "nope"]) assert.isUndefined(parseExactJson(text))
     const nested = (levels: number) => `${"[".repeat(levels)}1e400${"]".repeat(levels)}`
     assert.strictEqual(faultsOf(nested(MAX_JSON_DEPTH))?.length, 1)

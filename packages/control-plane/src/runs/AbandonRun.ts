@@ -8,8 +8,8 @@ import { EventLog } from "../log/EventLog.ts"
 import type { StoredRun } from "../log/runs/RunRow.ts"
 
 /**
- * Ends the waiting for a session that nobody will open, or that the runtime has lost (docs/http.md#abandon): the run
- * fails with the caller's reason. The runtime is asked first, so that a session which is there keeps its run.
+ * Fails a run whose session will not be opened, or is lost by the runtime, with the caller's reason
+ * (docs/http.md#abandon). GetSession is called first: a session that the runtime has keeps its run.
  */
 export const makeAbandonRun = Effect.gen(function* () {
   const audit = yield* AuditTrail

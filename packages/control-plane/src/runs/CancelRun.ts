@@ -173,7 +173,7 @@ export const makeCancelRun = Effect.gen(function* () {
     if (address === undefined) {
       return (yield* known(cancelLost(run, reason, caller))) ? undefined : yield* cancelNotPossible()
     }
-    // The initiator is told first: it may have the agents stop. It cannot cancel a session that is lost.
+    // The callback of the initiator is called first, so that it can stop the agents. It cannot cancel a lost session.
     const end = yield* Effect.result(known(byCallback(run, address, reason, caller)))
     if (end._tag === "Success" && isTerminal(end.success)) return
     if (yield* known(cancelLost(run, reason, caller))) return

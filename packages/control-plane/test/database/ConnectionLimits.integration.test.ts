@@ -78,7 +78,7 @@ describe("a role with fewer connections than the pool", () => {
     })
   )
 
-  it.live("is no reason to warn as long as it has enough", () =>
+  it.live("logs no warning when it takes as many connections as the pool has", () =>
     Effect.gen(function* () {
       const { url } = yield* limited(20 + HELD_CONNECTIONS)
       const { lines } = yield* withLog(Effect.scoped(Layer.build(layerDatabase({ url, maxConnections: 20 }))))

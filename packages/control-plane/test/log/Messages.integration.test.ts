@@ -7,30 +7,14 @@ import { EventLog } from "../../src/log/EventLog.ts"
 import { observed } from "../../src/log/FrameBytes.ts"
 import { RunDocuments } from "../../src/log/runs/RunDocuments.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
+import { contribution } from "../support/Envelopes.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 const RECEIVED_AT = "2026-07-01T10:00:01.000Z"
 
-const envelope = (runId: RunId, messageId: string): ObservedFrame =>
-  observed(
-    {
-      kind: "stream-envelope",
-      ambient: false,
-      envelope: {
-        macpVersion: "1.0",
-        mode: "macp.mode.decision.v1",
-        messageType: "Contribute",
-        messageId,
-        sessionId: runId,
-        sender: "agent://a",
-        timestampUnixMs: 1,
-        payload: new Uint8Array()
-      }
-    },
-    RECEIVED_AT
-  )
+const envelope = (runId: RunId, messageId: string) => contribution(runId, messageId, RECEIVED_AT)
 
 const refusal = (runId: RunId, messageId: string): ObservedFrame =>
   observed(

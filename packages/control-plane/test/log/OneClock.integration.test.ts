@@ -7,11 +7,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { EventLog } from "../../src/log/EventLog.ts"
-import { observed } from "../../src/log/FrameBytes.ts"
 import { newRun } from "../../src/log/runs/NewRun.ts"
 import { RunDocuments } from "../../src/log/runs/RunDocuments.ts"
 import { RunRepository } from "../../src/log/runs/RunRepository.ts"
 import { layerDatabaseTimeLog } from "../support/ControlPlane.ts"
+import { contribution } from "../support/Envelopes.ts"
 import { descriptor } from "../support/HttpService.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
@@ -39,24 +39,7 @@ const processOff = Effect.fnUntraced(function* (by: number) {
   const log = Context.get(services, EventLog)
   const runs = Context.get(services, RunRepository)
   const now = () => new Date(clock.currentTimeMillisUnsafe()).toISOString()
-  const vote = (runId: RunId, messageId: string) =>
-    observed(
-      {
-        kind: "stream-envelope",
-        ambient: false,
-        envelope: {
-          macpVersion: "1.0",
-          mode: "macp.mode.decision.v1",
-          messageType: "Contribute",
-          messageId,
-          sessionId: runId,
-          sender: "agent://a",
-          timestampUnixMs: 1,
-          payload: new Uint8Array()
-        }
-      },
-      now()
-    )
+  const vote = (runId: RunId, messageId: string) => contribution(runId, messageId, now())
   return {
     create: Effect.suspend(() => {
       const id = randomUUID()

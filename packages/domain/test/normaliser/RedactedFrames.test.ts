@@ -64,7 +64,7 @@ describe("a signal with a number that a pattern matches", () => {
     assert.strictEqual(only(frame.drafts, "message.received").recorded.data["redacted"], true)
   })
 
-  it("whose count is no count of tokens is counted as a call without usage", () => {
+  it("counts a call without usage where the number of tokens is not valid", () => {
     const { drafts } = run(envelopeFrame("Signal", proto(callSignal({ model: "m", promptTokens: CARD }))))
     assert.deepInclude(decodedOf(only(drafts, "llm.call.completed")), { usage: "missing" })
     assert.strictEqual(number(drafts).reduce(measure, emptyRunMetrics(RunId.make(RUN_ID))).callsWithoutUsage, 1)

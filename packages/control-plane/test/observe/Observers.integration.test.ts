@@ -18,7 +18,7 @@ import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
 
 /** More than the locks that a server with 200 connections has room for. */
-const MANY = 20_000
+const MANY = 14_000
 const HOUR_MS = 3_600_000
 
 /** Observers that find their place when the latch is opened, and then observe for ever. */

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DevelopmentAuth, TOKEN_AUDIENCE, TOKEN_ISSUER } from "../../src/auth/DevelopmentAuth.ts"
 import { startRuntime } from "./RealRuntime.ts"
-import { runtimeSuite } from "./RuntimeSuite.ts"
+import { longSessionSuite, runtimeSuite } from "./RuntimeSuite.ts"
 import { byName, byToken, RuntimeUnderTest } from "./RuntimeUnderTest.ts"
 import { shortSessions } from "./ShortSessions.ts"
 
@@ -33,10 +33,10 @@ const signed = Layer.effect(
 ).pipe(Layer.provide(DevelopmentAuth.layer({ port: 0 })))
 
 runtimeSuite("macp-runtime under development authentication", inMemory)
-runtimeSuite("macp-runtime under development authentication, with sessions in files", inFiles, {
-  withLongSession: false
-})
+runtimeSuite("macp-runtime under development authentication, with sessions in files", inFiles)
 runtimeSuite("macp-runtime with signed tokens", signed)
+longSessionSuite("macp-runtime under development authentication", inMemory)
+longSessionSuite("macp-runtime with signed tokens", signed)
 shortSessions("macp-runtime under development authentication, with sessions in files", inFiles)
 shortSessions("macp-runtime with signed tokens", signed)
 shortSessions("macp-runtime with sessions in files, and their history kept", inFilesKept)

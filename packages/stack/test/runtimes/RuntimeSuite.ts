@@ -46,11 +46,7 @@ class Plays extends Context.Service<Plays, ReadonlyMap<string, Fiber.Fiber<RunId
  * projection and status of each run end up with: with what the scenario says, and with the account that is recorded for
  * all runtimes.
  */
-export const runtimeSuite = <E>(
-  name: string,
-  runtime: Layer.Layer<RuntimeUnderTest, E>,
-  { withLongSession = true }: { readonly withLongSession?: boolean } = {}
-) => {
+export const runtimeSuite = <E>(name: string, runtime: Layer.Layer<RuntimeUnderTest, E>) => {
   const world = Plays.layer.pipe(Layer.provideMerge(ControlPlaneUnderTest.layer), Layer.provideMerge(runtime))
   layer(world, { excludeTestServices: true, timeout: "2 minutes" })(name, (it) => {
     for (const scenario of together) {
@@ -62,13 +58,20 @@ export const runtimeSuite = <E>(
         })
       )
     }
-    for (const scenario of withLongSession ? [reconnection, longSession] : [reconnection]) {
-      it.effect(`tells of ${scenario.name}`, () =>
-        Effect.flatMap(Effect.scoped(scenario.play), (runId) => check(scenario, runId))
-      )
-    }
+    it.effect(`tells of ${reconnection.name}`, () => playAlone(reconnection))
   })
 }
+
+/** Plays one session that keeps the machine busy, so `npm test` plays it on no runtime. */
+export const longSessionSuite = <E>(name: string, runtime: Layer.Layer<RuntimeUnderTest, E>) => {
+  const world = ControlPlaneUnderTest.layer.pipe(Layer.provideMerge(runtime))
+  layer(world, { excludeTestServices: true, timeout: "2 minutes" })(name, (it) => {
+    it.effect(`tells of ${longSession.name}`, () => playAlone(longSession))
+  })
+}
+
+const playAlone = (scenario: Scenario) =>
+  Effect.flatMap(Effect.scoped(scenario.play), (runId) => check(scenario, runId))
 
 const check = ({ name }: Scenario, runId: RunId | undefined) =>
   runId === undefined ? Effect.void : Effect.map(accountOf(runId), (account) => checkAccount(name, account))

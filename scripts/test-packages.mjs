@@ -10,6 +10,7 @@ import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { gzipSync } from "node:zlib"
+import { testPacksOfAnAuthor } from "./packages/packs.mjs"
 import { testImagePrograms } from "./packages/programs.mjs"
 import { testNodeReceiver, testPython } from "./packages/receivers.mjs"
 import {
@@ -198,6 +199,7 @@ export const state = emptyRunState
 
   const env = { ...modern, ...addresses }
   await testNodeReceiver({ bin, env, folder: project("receiver"), port: await freePort(), plain })
+  await testPacksOfAnAuthor({ archive: runplane, env: modern, folder: join(folder, "author") })
   await testPython({ addresses, bin, env, folder: project("python"), port: await freePort(), plain })
   await testImagePrograms(join(folder, "image"), modern)
 } catch (error) {

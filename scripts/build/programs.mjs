@@ -72,15 +72,8 @@ const bundle = async (folder, programs) => {
   return output.flatMap((chunk) => chunk.moduleIds ?? [])
 }
 
-/** Packs name the example agents by their source file; in an installed package Node runs JavaScript only. */
-const AGENT = PROGRAMS.agents.replace(/\.ts$/, "")
-const javaScriptAgents = (packs) => {
-  const manifests = join(packs, "_agents/manifests")
-  for (const name of readdirSync(manifests)) {
-    const file = join(manifests, name)
-    writeFileSync(file, readFileSync(file, "utf8").replaceAll(`"${AGENT}.ts"`, `"${AGENT}.js"`))
-  }
-}
+/** The example agents under the name that the manifests of packs have for them, as JavaScript. */
+const AGENT = PROGRAMS.agents.replace(/\.ts$/, ".js")
 
 /** The Node that the services need, which package.json of the package names as well. */
 export const NODE = { major: 22, minor: 19 }
@@ -118,10 +111,7 @@ export const writePrograms = async (folder, { programs = PROGRAMS, withConsole =
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"))
   if (withConsole) cpSync(join(root, CONSOLE), join(folder, CONSOLE), { recursive: true })
   for (const name of ["migrations", "packs"]) cpSync(join(root, name), join(folder, name), { recursive: true })
-  javaScriptAgents(join(folder, "packs"))
-  // Also under the name that packs of one's own have from the checkout.
-  const toLib = `${"../".repeat(AGENT.split("/").length - 1)}lib/agents.js`
-  for (const ending of ["js", "ts"]) write(join(folder, `${AGENT}.${ending}`), `import "${toLib}"\n`)
+  write(join(folder, AGENT), `import "${"../".repeat(AGENT.split("/").length - 1)}lib/agents.js"\n`)
   write(join(folder, "package.json"), '{ "private": true, "type": "module" }\n')
   write(join(folder, "bin/runplane.js"), COMMAND)
 }

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import { type Mode, runCommandLine } from "./CommandLine.ts"
-import { runDemo } from "./demo/Demo.ts"
+import { DEMO_SCENARIO, DemoFailed, hasExample, runDemo } from "./demo/Demo.ts"
 import * as Screen from "./demo/Screen.ts"
 import { type Addresses, Stack } from "./Stack.ts"
 import { readStackSettings, type StackSettings } from "./StackSettings.ts"
@@ -33,8 +33,12 @@ const serve = Effect.fnUntraced(function* (mode: Mode) {
 const show = Effect.fnUntraced(function* (mode: Mode, addresses: Addresses) {
   const style = styleFor(process.stdout, process.env)
   yield* Screen.showAddresses(addresses, style)
-  if (mode === "demo-only") return yield* showDemo(addresses, style)
-  if (mode === "demo") {
+  const absent = mode !== "serve" && !(yield* hasExample)
+  if (mode === "demo-only") {
+    return yield* absent ? new DemoFailed({ reason: NO_EXAMPLE }) : showDemo(addresses, style)
+  }
+  if (absent) yield* Screen.showNoExample(NO_EXAMPLE)
+  else if (mode === "demo") {
     const shown = yield* Effect.result(showDemo(addresses, style))
     if (shown._tag === "Success") yield* Screen.showNextSteps(shown.success, addresses, style)
     else yield* complain(shown.failure)
@@ -42,6 +46,8 @@ const show = Effect.fnUntraced(function* (mode: Mode, addresses: Addresses) {
   yield* Screen.showServing(style)
   return yield* Effect.never
 })
+
+const NO_EXAMPLE = `the packs do not hold ${DEMO_SCENARIO}`
 
 const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: Style) {
   yield* Screen.showDemoStart(style)

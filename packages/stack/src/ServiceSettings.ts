@@ -85,7 +85,6 @@ export const serviceSettings = Effect.fn("serviceSettings")(function* (
     THROTTLE_READ_LIMIT: (yield* readText(ServiceSettings.THROTTLE_READ_LIMIT)) ?? GENEROUS_LIMIT,
     RUNTIME_ADDRESS: runtimeAddress,
     PACKS_DIR: settings.packsDir,
-    SERVICE_ROOT: settings.root,
     PROTO_RUNTIME_ADDRESS: runtimeAddress,
     PROTO_RUNTIME_TLS: String(tls && !sandbox),
     PROTO_RUNTIME_ALLOW_INSECURE: sandbox ? "true" : insecure,

@@ -43,6 +43,8 @@ export interface Addresses {
   /** Undefined: the runtime's credentials are the user's affair. */
   readonly authUrl: string | undefined
   readonly database: string
+  /** The folder of the packs. */
+  readonly packs: string
   /** Whether calls need an API key. */
   readonly keyed: boolean
   /** Whether the control plane serves the web console. */
@@ -136,6 +138,7 @@ const start = Effect.fn("Stack.start")(function* (settings: StackSettings) {
     runtime: `${runtimeAddress}${settings.runtimeAddress === undefined ? " (sandbox)" : ""}`,
     authUrl: auth?.url,
     database: database.description,
+    packs: settings.packsDir,
     databaseLost: database.lost,
     keyed: settings.apiKey !== undefined,
     docs: (yield* readSetting(ServiceSettings.NODE_ENV)) === DEVELOPMENT,

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs"
-import { resolve, sep } from "node:path"
+import { resolve } from "node:path"
+import { OWN_PACKS } from "@runplane/launcher"
 import {
-  PROJECT_FOLDER as ROOT,
   readSetting,
   readSettings,
   ServiceSettings,
@@ -26,8 +26,6 @@ export interface StackSettings {
   readonly dataDir: string
   /** Absolute. */
   readonly packsDir: string
-  /** Where agents are started: the root of the checkout. */
-  readonly root: string
   /** Undefined: the embedded server. */
   readonly databaseUrl: string | undefined
   /** `host:port`; undefined: the sandbox. */
@@ -39,17 +37,11 @@ export interface StackSettings {
   readonly logLevel: LogLevel.LogLevel
 }
 
-/** Whether this is a package that somebody has installed: nobody looks for data among those. */
-const INSTALLED = ROOT.split(sep).includes("node_modules")
-
-/**
- * Reads the environment; relative folders start at the root of the checkout, and the data of an installed package where
- * it is started. An empty value counts as unset.
- */
+/** Reads the environment; relative folders start where the program is started. An empty value counts as unset. */
 export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = Effect.gen(function* () {
   const given = yield* readSettings(Settings)
-  const packsDir = resolve(ROOT, given.PACKS_DIR)
-  if (!existsSync(packsDir) || !statSync(packsDir).isDirectory()) {
+  const packsDir = given.PACKS_DIR === undefined ? defaultPacks() : resolve(given.PACKS_DIR)
+  if (!isFolder(packsDir)) {
     return yield* settingRefused("PACKS_DIR", `names no folder: ${packsDir}`)
   }
   const key = given.AUTH_API_KEYS.at(0)
@@ -63,9 +55,8 @@ export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = 
     runtimePort: given.SANDBOX_PORT,
     authPort: given.AUTH_PORT,
     postgresPort: given.RUNPLANE_POSTGRES_PORT,
-    dataDir: resolve(INSTALLED ? process.cwd() : ROOT, given.RUNPLANE_DATA_DIR),
+    dataDir: resolve(given.RUNPLANE_DATA_DIR),
     packsDir,
-    root: ROOT,
     databaseUrl: given.DATABASE_URL,
     runtimeAddress: given.RUNTIME_ADDRESS,
     devAuth: given.DEV_AUTH ?? given.RUNTIME_ADDRESS === undefined,
@@ -73,3 +64,11 @@ export const readStackSettings: Effect.Effect<StackSettings, SettingsRefused> = 
     logLevel: given.LOG_LEVEL
   }
 })
+
+const isFolder = (path: string) => existsSync(path) && statSync(path).isDirectory()
+
+/** The packs of the folder of the start; Runplane's own where that has none. */
+const defaultPacks = () => {
+  const here = resolve("packs")
+  return isFolder(here) ? here : OWN_PACKS
+}

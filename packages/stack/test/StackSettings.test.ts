@@ -1,3 +1,4 @@
+import { resolve } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { CONTROL_PLANE_IDENTITY } from "@runplane/runtime"
 import {
@@ -34,7 +35,7 @@ const NEIGHBOURS: Neighbours = {
   authUrl: "http://127.0.0.1:3200"
 }
 
-it.effect("settings have the documented defaults and start at the checkout", () =>
+it.effect("settings have the documented defaults, and folders start where the program does", () =>
   Effect.gen(function* () {
     const settings = yield* read({ LAUNCHER_PORT: "", DATABASE_URL: " " })
     assert.strictEqual(settings.launcherPort, 3000)
@@ -46,8 +47,10 @@ it.effect("settings have the documented defaults and start at the checkout", () 
     assert.isUndefined(settings.authPort)
     assert.isTrue(settings.devAuth)
     assert.strictEqual(settings.logLevel, "Warn")
-    assert.isTrue(settings.dataDir.startsWith(settings.root))
-    assert.isTrue(settings.packsDir.startsWith(settings.root))
+    assert.strictEqual(settings.dataDir, resolve(".data"))
+    assert.strictEqual(settings.packsDir, resolve("packs"))
+    const given = yield* read({ RUNPLANE_DATA_DIR: "elsewhere", PACKS_DIR: "docs" })
+    assert.deepStrictEqual([given.dataDir, given.packsDir], [resolve("elsewhere"), resolve("docs")])
   })
 )
 

@@ -95,6 +95,22 @@ layer(Layer.empty, { excludeTestServices: true })("npm start refuses with one li
     })
   )
 
+  it.effect("nothing for packs without the example, but names it where only the example was wanted", () =>
+    Effect.gen(function* () {
+      const env = { DATABASE_URL: yield* createDatabase, PACKS_DIR: yield* temporaryFolder }
+      const { code, stderr, stdout } = yield* Effect.flatMap(
+        startStack({ args: ["--demo-only"], env }),
+        ({ ended }) => ended
+      )
+      assert.strictEqual(code, 1)
+      assert.isDefined(stdout.find((line) => line.endsWith(env.PACKS_DIR)))
+      assert.include(stderr.at(-1), "the example did not finish: the packs do not hold incident/region-failover@1.0.0")
+      const serving = yield* startStack({ env })
+      assert.isDefined(yield* serving.line("No example run: the packs do not hold incident/region-failover@1.0.0"))
+      assert.isDefined(yield* serving.line("Serving;"))
+    })
+  )
+
   it.effect("a database, a runtime or a setting that is no good", () =>
     Effect.gen(function* () {
       const [free] = yield* freePorts(1)

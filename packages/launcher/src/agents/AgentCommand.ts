@@ -1,3 +1,4 @@
+import { PROJECT_FOLDER } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -5,7 +6,7 @@ import * as Stream from "effect/Stream"
 import type { LauncherSettingsShape } from "../LauncherSettings.ts"
 import type { AgentManifest } from "./AgentManifest.ts"
 import { AgentNotAttached } from "./AgentNotAttached.ts"
-import { builtEntrypoint, type HostCommand, hostCommand } from "./HostCommand.ts"
+import { entrypointNames, type HostCommand, hostCommand } from "./HostCommand.ts"
 
 /** Where programs are looked for when the environment has no PATH: what the system itself does. */
 const DEFAULT_PATH = "/usr/bin:/bin"
@@ -28,8 +29,9 @@ export const agentCommand = Effect.fn("AgentCommand.resolve")(function* (
   settings: CommandSettings
 ): Effect.fn.Return<HostCommand, AgentNotAttached, FileSystem.FileSystem | Path.Path> {
   const path = yield* Path.Path
-  const places = [path.join(settings.agentsDir, "manifests"), settings.agentsDir, settings.serviceRoot]
-  const cwd = yield* workingDirectory(manifest.host.cwd, settings.serviceRoot, places)
+  const { agentsDir, serviceRoot } = settings
+  const places = [path.join(agentsDir, "manifests"), agentsDir, serviceRoot, PROJECT_FOLDER]
+  const cwd = yield* workingDirectory(manifest.host.cwd, serviceRoot, places)
   const value = yield* entrypoint(manifest, cwd, manifest.host.cwd === undefined ? places : [cwd, ...places])
   const command = yield* Effect.mapError(
     Effect.fromResult(
@@ -56,7 +58,7 @@ const programOf = ({ entrypoint: { type }, host }: AgentManifest): readonly [Rea
     : [["host", key], `install it, or correct host.${key}`]
 }
 
-const LOOKED_IN = "beside the manifest, in the agents' folder or in the service's root"
+const LOOKED_IN = "beside the manifest, in the agents' folder, in the service's root or in Runplane's own folder"
 
 /** A manifest without one, or with `.`, means the service's root. */
 const workingDirectory = Effect.fnUntraced(function* (
@@ -79,9 +81,8 @@ const entrypoint = Effect.fnUntraced(function* (manifest: AgentManifest, cwd: st
   if (type === "python_module" || type === "container") return value
   if (type === "command" && !/[\\/]/.test(value)) return value
   const path = yield* Path.Path
-  const built = builtEntrypoint(manifest)
   for (const place of places) {
-    for (const name of built === undefined ? [value] : [built, value]) {
+    for (const name of entrypointNames(manifest)) {
       const file = path.resolve(place, name)
       if ((yield* kindOf(file)) === "File") return place === cwd ? name : file
     }

@@ -32,11 +32,16 @@ export interface HostCommand {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What a TypeScript entrypoint below `src/` is built to: started instead when it exists. */
-export const builtEntrypoint = ({ entrypoint: { type, value } }: AgentManifest): string | undefined =>
-  type === "node_file" && /^src\/.+\.ts$/.test(value)
-    ? value.replace(/^src\//, "dist/").replace(/\.ts$/, ".js")
-    : undefined
+/**
+ * The file names that an entrypoint stands for, the preferred one first. TypeScript below `src/` is built to `dist/`;
+ * any other TypeScript file may have been replaced by the JavaScript of the same name, as in the installed package,
+ * where Node runs JavaScript only.
+ */
+export const entrypointNames = ({ entrypoint: { type, value } }: AgentManifest): ReadonlyArray<string> => {
+  if (type !== "node_file" || !value.endsWith(".ts")) return [value]
+  const built = value.replace(/\.ts$/, ".js")
+  return built.startsWith("src/") ? [built.replace(/^src\//, "dist/"), value] : [value, built]
+}
 
 /**
  * The command line of a manifest's entrypoint. `ownNode` is the interpreter that runs this service and `parent` its

@@ -13,17 +13,19 @@ import { manifestFaults } from "../agents/ManifestFaults.ts"
 import { AgentCatalog, type AgentProfile } from "../catalog/AgentCatalog.ts"
 import { compileInputSchema } from "../catalog/InputSchema.ts"
 import { parseJson } from "../catalog/JsonText.ts"
+import { OWN_PACKS } from "../catalog/OwnPacks.ts"
 import { PackRegistry } from "../catalog/PackRegistry.ts"
 import { LaunchCompiler } from "../compile/LaunchCompiler.ts"
 import { parseScenarioRef } from "../compile/ScenarioRef.ts"
 import { LauncherSettings } from "../LauncherSettings.ts"
+import { copyOwnAgents } from "./CopiedParts.ts"
 import { countOf, errorIn, type Finding } from "./Finding.ts"
 import { lintPacks, policyFindings } from "./Lint.ts"
 import { mappingOf, objectAt, openPacks, type Reading } from "./PacksFolder.ts"
 import { checkPolicyFiles } from "./PolicyFiles.ts"
 import { PacksFaulty, printedAsJson, ReportFormat, report, verdict } from "./Report.ts"
 import { copyScenario, scaffold } from "./Scaffold.ts"
-import { type CheckedScenario, checkScenario } from "./ScenarioChecks.ts"
+import { agentsOf, checkScenario } from "./ScenarioChecks.ts"
 
 /** Who takes part in a new scenario: agents that can talk about any topic. */
 const STARTER_AGENTS = ["panel-lead-agent", "panel-agent", "panel-agent"]
@@ -79,6 +81,21 @@ const knownAgents = Effect.gen(function* () {
   )
 })
 
+/** The profiles of agents of the author's folder, and of Runplane's own where that has none of the name. */
+const agentsToCast = Effect.fnUntraced(function* (refs: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { agentsDir } = yield* Effect.provide(LauncherSettings, yield* settings)
+  const catalogOf = (folder: string) =>
+    Effect.provide(
+      AgentCatalog,
+      Layer.provide(AgentCatalog.layer, LauncherSettings.layerOptions({ agentsDir: folder }))
+    )
+  const own = yield* catalogOf(path.join(OWN_PACKS, "_agents"))
+  const known = (yield* fs.exists(path.join(agentsDir, "profiles"))) ? yield* catalogOf(agentsDir) : own
+  return yield* Effect.forEach(refs, (ref) => Effect.catch(known.get(ref), () => own.get(ref)))
+})
+
 /** Why agents of these profiles could not be started; files are named relative to the packs directory. */
 const startFindings = Effect.fnUntraced(function* (profiles: ReadonlyArray<AgentProfile>) {
   const path = yield* Path.Path
@@ -92,7 +109,7 @@ const requirePacks = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const { packsRoot } = yield* packs
   if (yield* fs.exists(packsRoot)) return packsRoot
-  yield* Console.error(`${packsRoot} does not exist: name the folder of the packs with --packs-root`)
+  yield* Console.error(`${packsRoot} does not exist: "packs new" makes it, and --packs-root names another folder`)
   return yield* new PacksFaulty({ errors: 1 })
 })
 
@@ -135,12 +152,6 @@ const packSlugOf = (reading: Reading): string | undefined => {
   const { slug } = objectAt(mappingOf(reading), "metadata")
   return typeof slug === "string" && slug !== "" ? slug : undefined
 }
-
-/** Every agent of the scenario and of its templates. */
-const agentsOf = ({ templates, version }: CheckedScenario): ReadonlyArray<string> =>
-  [version.base, ...templates.map(({ template }) => template.plan)].flatMap(({ launch }) =>
-    launch.participants.map(({ agentRef }) => agentRef)
-  )
 
 const lint = Command.make(
   "lint",
@@ -270,25 +281,31 @@ const create = Command.make(
   },
   Effect.fn("Packs.new")(function* ({ agents, from, pack, scenario, version }) {
     const path = yield* Path.Path
-    const root = yield* requirePacks
+    const to = yield* Effect.provide(LauncherSettings, yield* settings)
     const at = { pack, scenario, version }
-    const folder = yield* Effect.gen(function* () {
+    const { copied, folder } = yield* Effect.gen(function* () {
       if (Option.isSome(from))
-        return yield* copyScenario(root, at, yield* Effect.fromResult(parseScenarioRef(from.value)))
-      const catalog = AgentCatalog.layer.pipe(Layer.provide(yield* settings))
-      const profiles = yield* Effect.forEach(agents.split(","), (ref) =>
-        Effect.flatMap(AgentCatalog, (known) => known.get(ref.trim()))
-      ).pipe(Effect.provide(catalog))
-      return yield* scaffold(root, { ...at, agents: profiles })
+        return yield* copyScenario(to, at, yield* Effect.fromResult(parseScenarioRef(from.value)))
+      const profiles = yield* agentsToCast(agents.split(",").map((ref) => ref.trim()))
+      const folder = yield* scaffold(to.packsDir, { ...at, agents: profiles })
+      return {
+        folder,
+        copied: yield* copyOwnAgents(
+          profiles.map(({ agentRef }) => agentRef),
+          to
+        )
+      }
     }).pipe(
       Effect.catchTag(["ScaffoldRefused", "LaunchRejected", "CatalogEntryNotFound", "LauncherFault"], (failure) =>
         Effect.andThen(Console.error(failure.message), Effect.fail(new PacksFaulty({ errors: 1 })))
       )
     )
-    const made = { scenarioRef: `${pack}/${scenario}@${version}`, folder: path.relative(path.resolve("."), folder) }
+    const here = (file: string) => path.relative(path.resolve("."), file)
+    const made = { scenarioRef: `${pack}/${scenario}@${version}`, folder: here(folder), copied: copied.map(here) }
     if (yield* printedAsJson(made)) return
     yield* Console.log(`scenario:new  scaffolded ${made.scenarioRef}`)
     yield* Console.log(made.folder)
+    for (const file of made.copied) yield* Console.log(`  copied ${file}`)
   })
 ).pipe(Command.withDescription("Start a scenario of your own"))
 

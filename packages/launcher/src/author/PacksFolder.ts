@@ -104,7 +104,8 @@ export const openPacks = Effect.fn("PacksFolder.open")(function* (packsDir: stri
   return folder
 })
 
-const INCLUDE = /!include\s+["']?([^\s"',}\]]+)/g
+/** An include in the text of a YAML file; its group is the target. */
+export const INCLUDE = /!include\s+["']?([^\s"',}\]]+)/g
 
 /** The mapping that a file holds, if it holds one. */
 export const mappingOf = (reading: Reading): JsonObject | undefined =>

@@ -3,8 +3,10 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type { AgentProfile } from "../catalog/AgentCatalog.ts"
+import { OWN_PACKS } from "../catalog/OwnPacks.ts"
 import { compareTexts } from "../catalog/VersionOrder.ts"
 import type { ScenarioRef } from "../compile/ScenarioRef.ts"
+import { type AuthorFolders, copyIncluded, copyOwnCast } from "./CopiedParts.ts"
 import { KEBAB_CASE } from "./Lint.ts"
 import { packYaml, sampleInputs, scenarioYaml, templateYaml } from "./ScaffoldTexts.ts"
 
@@ -40,16 +42,22 @@ export const scaffold = Effect.fn("Scaffold.new")(function* (packsDir: string, {
   return folder
 })
 
-/** The same from a version that exists: its files under the new names, everything else unchanged (`new --from`). */
+/**
+ * The same from a version that exists: its files under the new names, everything else unchanged (`new --from`). A
+ * version that the author's packs do not have is taken from Runplane's own, with what it needs.
+ */
 export const copyScenario = Effect.fn("Scaffold.copy")(function* (
-  packsDir: string,
+  folders: AuthorFolders,
   to: ScenarioRef,
   from: ScenarioRef
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const source = folderOf(path, packsDir, from)
-  if (!(yield* fs.exists(path.join(source, "scenario.yaml")))) {
+  const { packsDir } = folders
+  const isThere = (folder: string) => fs.exists(path.join(folder, "scenario.yaml"))
+  const own = folderOf(path, OWN_PACKS, from)
+  const source = (yield* isThere(folderOf(path, packsDir, from))) ? folderOf(path, packsDir, from) : own
+  if (!(yield* isThere(source))) {
     return yield* new ScaffoldRefused({ reason: `there is no scenario ${refOf(from)} to copy` })
   }
   const folder = yield* claimFolder(packsDir, to)
@@ -60,16 +68,19 @@ export const copyScenario = Effect.fn("Scaffold.copy")(function* (
   })
   yield* rewrite(path.join(folder, "scenario.yaml"), (text) => renamedScenario(text, to))
   const templates = path.join(folder, "templates")
-  if (yield* fs.exists(templates)) {
-    const names = (yield* fs.readDirectory(templates))
-      .filter((name) => /^[^.].*\.ya?ml$/.test(name))
-      .toSorted(compareTexts)
-    yield* Effect.forEach(names, (name) => rewrite(path.join(templates, name), (text) => renamedTemplate(text, to)), {
-      discard: true
-    })
-  }
+  const names = (yield* fs.exists(templates)) ? yield* fs.readDirectory(templates) : []
+  const files = names
+    .filter((name) => /^[^.].*\.ya?ml$/.test(name))
+    .toSorted(compareTexts)
+    .map((name) => path.join("templates", name))
+  yield* Effect.forEach(files, (file) => rewrite(path.join(folder, file), (text) => renamedTemplate(text, to)), {
+    discard: true
+  })
   yield* ensurePack(packsDir, to.pack)
-  return folder
+  const included = yield* copyIncluded(
+    ["scenario.yaml", ...files].map((file) => [path.join(source, file), path.join(folder, file)])
+  )
+  return { folder, copied: [...included, ...(source === own ? yield* copyOwnCast(own, folders) : [])] }
 })
 
 const claimFolder = Effect.fnUntraced(function* (packsDir: string, at: ScenarioRef) {

@@ -172,6 +172,16 @@ const keysOf = (pointer: Json | undefined): ReadonlyArray<string> =>
         .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
     : []
 
+/** What the scenario and each of its templates would launch. */
+export const plansOf = ({ templates, version }: CheckedScenario) => [
+  version.base,
+  ...templates.map(({ template }) => template.plan)
+]
+
+/** Every agent of the scenario and of its templates. */
+export const agentsOf = (checked: CheckedScenario): ReadonlyArray<string> =>
+  plansOf(checked).flatMap(({ launch }) => launch.participants.map(({ agentRef }) => agentRef))
+
 /** Every participant is an agent of the catalog. */
 const agentFindings = ({ source, templates, version }: CheckedScenario, context: ScenarioChecksContext) => {
   const changed = templates.filter(

@@ -169,7 +169,7 @@ layer(platform, { excludeTestServices: true })("an agent as a process", (it) => 
       )
       assert.strictEqual(
         (yield* attach({ cwd: "nowhere" })).reason,
-        "spawn error: no working directory nowhere beside the manifest, in the agents' folder or in the service's root"
+        "spawn error: no working directory nowhere beside the manifest, in the agents' folder, in the service's root or in Runplane's own folder"
       )
       assert.deepStrictEqual(yield* stage.bootstrapFiles, [])
     }).pipe(Effect.scoped)

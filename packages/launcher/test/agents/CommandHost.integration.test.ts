@@ -194,10 +194,7 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
   )
 
   it.effect.each([
-    [
-      "./missing",
-      /^spawn error: there is no \.\/missing beside the manifest, in the agents' folder or in the service's/
-    ],
+    ["./missing", /^spawn error: there is no \.\/missing beside the manifest, in the agents' folder, in the service's/],
     ["./folder", /^spawn error: there is no \.\/folder beside the manifest, /],
     ["missing", /^spawn error: there is no program missing on the PATH of agents$/]
   ] as const)("tells why %s cannot be started", ([value, expected]) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import type { AgentManifest } from "../../src/agents/AgentManifest.ts"
-import { hostCommand } from "../../src/agents/HostCommand.ts"
+import { entrypointNames, hostCommand } from "../../src/agents/HostCommand.ts"
 
 const manifest = (type: AgentManifest["entrypoint"]["type"], host: AgentManifest["host"] = {}): AgentManifest => ({
   id: "a",
@@ -52,6 +52,16 @@ describe("the command of an agent", () => {
     const { env } = command(manifest("node_file"), { hostEnvAllow: ["DATABASE_URL", "OPENAI_API_KEY"] })
     assert.strictEqual(env["DATABASE_URL"], "secret")
     assert.notProperty(env, "OPENAI_API_KEY")
+  })
+
+  it.each([
+    ["src/agent.ts", ["dist/agent.js", "src/agent.ts"]],
+    ["agents/agent.ts", ["agents/agent.ts", "agents/agent.js"]],
+    ["agents/agent.js", ["agents/agent.js"]]
+  ] as const)("looks for a Node file %s under the names %s", (value, names) => {
+    const subject = (type: AgentManifest["entrypoint"]["type"]) => ({ ...manifest(type), entrypoint: { type, value } })
+    assert.deepStrictEqual(entrypointNames(subject("node_file")), names)
+    assert.deepStrictEqual(entrypointNames(subject("python_file")), [value])
   })
 
   it("refuses containers", () => {

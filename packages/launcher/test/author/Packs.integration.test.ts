@@ -69,13 +69,40 @@ describe("npm run packs", () => {
     assert.deepStrictEqual(scenarioMeta.sessionContext, JSON.parse(readFileSync(inputs, "utf8")))
   })
 
-  it("copies a scenario under a new name", async () => {
-    const from = "incident/region-failover@1.0.0"
-    assert.isTrue((await packs("new", "copies", "go-no-go", "--from", from, "--version", "2.1.0")).ok)
-    assert.match((await packs("validate", at("copies/scenarios/go-no-go/2.1.0"))).out, /\n {2}OK\n$/)
+  it("copies a scenario under a new name, with what it includes from another version", async () => {
+    for (const version of ["1.0.0", "1.1.0"]) {
+      const from = `incident/region-failover@${version}`
+      assert.isTrue((await packs("new", "copies", "go-no-go", "--from", from, "--version", version)).ok)
+      assert.match((await packs("validate", at(`copies/scenarios/go-no-go/${version}`))).out, /\n {2}OK\n$/)
+    }
+    assert.isTrue((await packs("new", "copies", "alone", "--from", "incident/region-failover@1.1.0")).ok)
     const linted = await packs("lint", at("copies"))
     assert.deepStrictEqual([linted.ok, linted.err], [true, ""])
     assert.include(linted.out, "0 warning(s)")
+  })
+
+  it("copies agents, policies and shared parts of Runplane to packs that have none", async () => {
+    const root = ["--packs-root", join(folder, "empty", "packs")]
+    const made = await packs("new", "mine", "first", ...root)
+    assert.deepStrictEqual([made.ok, made.err], [true, ""])
+    assert.include(made.out, "packs/_agents/manifests/panel-agent.json")
+    for (const ref of [
+      "release/production-rollout@2.0.0",
+      "procurement/supplier-terms@1.0.0",
+      "incident/region-failover@1.1.0"
+    ]) {
+      const [, scenario = ""] = /\/(.*)@/.exec(ref) ?? []
+      assert.isTrue((await packs("new", "mine", scenario, "--from", ref, ...root)).ok, ref)
+    }
+    assert.deepStrictEqual(await packs("lint", ...root), {
+      ok: true,
+      out: "scenario:lint  1 pack(s) — 0 error(s), 0 warning(s)\n",
+      err: ""
+    })
+    const profile = join(folder, "empty/packs/_agents/profiles/panel-agent.json")
+    writeFileSync(profile, readFileSync(profile, "utf8").replace("Panel Agent", "Mine"))
+    assert.isTrue((await packs("new", "mine", "second", ...root)).ok)
+    assert.include(readFileSync(profile, "utf8"), "Mine")
   })
 
   it("never overwrites, and takes only kebab-case names", async () => {
@@ -135,7 +162,7 @@ describe("npm run packs", () => {
       return err.trimEnd().replace(`  FAIL  _agents/manifests/${name}.json:`, "")
     }
     const entrypoint = { type: "node_file", value: "nowhere/agent.js" }
-    const looked = "beside the manifest, in the agents' folder or in the service's root"
+    const looked = "beside the manifest, in the agents' folder, in the service's root or in Runplane's own folder"
     const script = `7: there is no nowhere/agent.js ${looked}: put it there, or correct entrypoint.value`
     const folderMissing = `11: no working directory attic ${looked}: make it, or correct host.cwd`
     const existing = { type: "python_file", value: "package.json" }
@@ -235,9 +262,7 @@ describe("npm run packs", () => {
   })
 
   it("ends with code 0 when nothing is wrong and with 1 when something is", () => {
-    const env = { ...process.env, SERVICE_ROOT: REPOSITORY }
-    const run = (...args: ReadonlyArray<string>) =>
-      spawnSync(process.execPath, [MAIN, ...args], { cwd: folder, env }).status
+    const run = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, [MAIN, ...args], { cwd: folder }).status
     assert.deepStrictEqual([run("lint"), run("validate", "packs/incident")], [0, 1])
   })
 })

@@ -266,7 +266,7 @@ contract("the launch service: POST /examples/run: errors", [
       [
         "missing",
         "agent-missing",
-        "spawn error: there is no ./no-such-executable beside the manifest, in the agents' folder or in the service's root"
+        "spawn error: there is no ./no-such-executable beside the manifest, in the agents' folder, in the service's root or in Runplane's own folder"
       ],
       ["broken", "agent-broken", "manifest.id is required"],
       ["container", "agent-container", 'entrypoint type "container" cannot be started by this service'],

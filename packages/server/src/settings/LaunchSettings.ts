@@ -60,7 +60,11 @@ export const LaunchSettings = settingsOf(
       true,
       "Whether those policies are registered at the start, through the control plane."
     ),
-    SERVICE_ROOT: row(path, ".", "Folder at which the relative folders of agents start."),
+    SERVICE_ROOT: row(
+      path,
+      ".",
+      "Folder in which agents start, and where the files that their manifests name are looked for."
+    ),
     REGISTRY_CACHE_TTL_MS: row(ms, 0, "How long the packs are kept in memory; 0 reads them for every request."),
     PACKS_STRICT: row(
       flag,

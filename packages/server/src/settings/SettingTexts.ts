@@ -70,6 +70,7 @@ export const settingsDocument = (): string =>
     "# Settings",
     "Generated from the table in `packages/server/src/settings` by `npm run generate`. All settings are environment\nvariables. An empty value counts as no value.",
     "`1`, `true`, `yes` and `on` in any case are true. A value that cannot be used stops the start with a line for each such\nsetting, or gives way to the default with a warning. A name that looks like one of these and is not is reported too.",
+    "A relative path starts at the folder in which the program is started. The commands of a checkout (`npm start`,\n`npm run ...`) start in its root, those of the package (`npx runplane ...`) in the current folder.",
     ...settingsTable.map(({ settings, title }) =>
       [`## ${title}`, [...HEAD, ...settings.map(lineOf)].join("\n")].join("\n\n")
     )

@@ -33,7 +33,7 @@ const hidden = () => ""
 /** Any text. */
 export const text: SettingType<string> = { label: "text", read: value }
 
-/** A file or folder; relative paths start where the program says. */
+/** A file or folder; a relative path starts at the folder in which the program is started. */
 export const path: SettingType<string> = { label: "path", read: value }
 
 export const word = textLike("one word", (text) => /^[\x21-\x7e]+$/.test(text), "must be one word", got)

@@ -19,7 +19,7 @@ export const StackSettings = settingsOf(["stack"], {
   ),
   RUNPLANE_DATA_DIR: row(path, ".data", "Folder of the embedded PostgreSQL."),
   RUNPLANE_POSTGRES_PORT: row(knownPort, undefined, "Port of the embedded PostgreSQL (54329, or a free one)."),
-  PACKS_DIR: row(path, "packs", "Folder of the scenario packs."),
+  PACKS_DIR: row(path, undefined, "Folder of the scenario packs.", { shownDefault: "packs, else Runplane's own" }),
   AUTH_API_KEYS: row(keys, [], "API keys of both services, separated by commas.", { secret: true }),
   LOG_LEVEL: row(logLevel, "Warn", "What the services write to stderr.", { shownDefault: "warn" })
 })

@@ -113,6 +113,15 @@ const agentReasons = (error: unknown) =>
       ` (${metadata.failedParticipants.map(({ participantId, reason }) => `${participantId}: ${reason}`).join("; ")})`
   })
 
+/** Whether the packs that are served have the example. Where that cannot be read, the example itself says why. */
+export const hasExample = Effect.gen(function* () {
+  const { catalog } = yield* LauncherClient
+  return (yield* catalog.scenarios()).some(
+    ({ packSlug, scenario, versions }) =>
+      packSlug === SCENARIO.packSlug && scenario === SCENARIO.scenarioSlug && versions.includes(SCENARIO.version)
+  )
+}).pipe(Effect.orElseSucceed(() => true))
+
 /** Without its policy the runtime would refuse the session, and nobody would say so before its time is over. */
 const checkPolicy = Effect.fnUntraced(function* (policies: ReadonlyArray<PolicyOutcome>) {
   const launcher = yield* LauncherClient

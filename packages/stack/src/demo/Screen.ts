@@ -13,6 +13,7 @@ export const showAddresses = (addresses: Addresses, { bold }: Style) =>
       row("runtime", addresses.runtime),
       row("control plane", addresses.controlPlaneUrl),
       row("launch service", addresses.launcherUrl),
+      row("packs", addresses.packs),
       ...policyRows(addresses)
     ].join("\n")
   )
@@ -29,6 +30,9 @@ const policyRows = ({ policies }: Addresses) => {
 }
 
 export const showDemoStart = ({ bold }: Style) => Console.log(`\n${bold(`Example run of ${DEMO_SCENARIO}`)}`)
+
+/** Why there is no example run. */
+export const showNoExample = (reason: string) => Console.log(`\nNo example run: ${reason}`)
 
 /** Scenario and inputs with which the bridge stops the failover: the veto is worth a look, too. */
 const VETO_SCENARIO = "incident/region-failover@1.1.0"

@@ -6,12 +6,14 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { installExitDeadline } from "../ExitDeadline.ts"
 import { runplane } from "./Commands.ts"
+import { endWithNpx } from "./NpxEnd.ts"
 
 // The reader of the output may go away: that must not end the process in the middle of something.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
 
 const args = process.argv.slice(2)
 if (args[0] === "dev") installExitDeadline()
+endWithNpx()
 
 // An empty PROTO_CANCEL_CALLBACK_HOST means something other than an absent one.
 const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true }))

@@ -18,6 +18,9 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/operations.md: SELECT pid, state, age(now(), xact_start), query FROM pg_stat_activity":
     "scripts/rehearse-deploy.mjs",
   "docs/packs.md: apiVersion: scenarios.macp.dev/v1": "packages/launcher/test/author/Packs.integration.test.ts",
+  "docs/packs.md: mkdir team-packs && cd team-packs": "scripts/packages/packs.mjs",
+  "docs/packs.md: printf '.data/\\nnode_modules/\\n*.tgz\\n' > .gitignore": "scripts/packages/packs.mjs",
+  "docs/packs.md: mkdir packs && cp -R node_modules/team-packs/packs/. packs/": "scripts/packages/packs.mjs",
   "docs/packs.md: contextTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
   "docs/packs.md: participants: !include ../../../../_shared/participants/panel.yaml":
     "packages/launcher/test/author/Packs.integration.test.ts",

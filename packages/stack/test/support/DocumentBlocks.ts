@@ -43,6 +43,9 @@ const FOREIGN = new Set([
   ...["KEY", "RUN", "TOKEN", "OPENAI_API_KEY"]
 ])
 
+/** Commands of npm itself. */
+const NPM = new Set(["ci", "init", "install", "pack", "pkg"])
+
 /** What in a line of a shell or of an environment leads nowhere. */
 export const faultsIn = (line: string, known: Known): ReadonlyArray<string> => {
   const command = line.replace(/\s#\s.*$/, "")
@@ -57,9 +60,7 @@ export const faultsIn = (line: string, known: Known): ReadonlyArray<string> => {
     ...settings
       .filter((name) => !known.settings.has(name) && !FOREIGN.has(name))
       .map((name) => `${name} is not a setting`),
-    ...scripts
-      .filter((name) => name !== "install" && !known.scripts.has(name))
-      .map((name) => `npm has no script ${name}`),
+    ...scripts.filter((name) => !NPM.has(name) && !known.scripts.has(name)).map((name) => `npm has no script ${name}`),
     ...paths.filter((path) => !known.isPath(path)).map((path) => `no service serves ${path}`),
     ...files.filter((file) => !known.isFile(file)).map((file) => `${file} does not exist`)
   ]

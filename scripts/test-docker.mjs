@@ -105,7 +105,8 @@ controlPlane:
 launcher: { authServiceUrl: "http://auth:3200", env: { PACKS_DIR: /packs } }
 ingress: { enabled: true, className: nginx, host: runs.example, launcherHost: launch.example, tlsSecret: certificate }
 networkPolicy: { fromNamespaces: [ingress, monitoring] }
-serviceMonitor: { enabled: true }
+serviceMonitor: { enabled: true, labels: { release: monitoring } }
+prometheusRule: { enabled: true, labels: { release: monitoring } }
 `
 
 const made = []
@@ -154,23 +155,32 @@ const kubernetes = (program) => {
 }
 
 const operator = async (modules) => {
-  if (made.length === 0) return left.push("the ServiceMonitor, for want of helm")
+  if (made.length === 0) return left.push("the objects of the Prometheus operator, for want of helm")
   const from = (file) => import(pathToFileURL(join(modules, "node_modules", file)).href)
-  const model = "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor.js"
-  const { ServiceMonitor } = await from(model)
   const { load } = await from("js-yaml/dist/js-yaml.mjs")
   const texts = readFileSync(join(folder, "everything.yaml"), "utf8").split(/^---$/m)
-  const monitors = texts.map((text) => load(text)).filter((object) => object?.kind === "ServiceMonitor")
-  if (monitors.length !== 1) throw new Error(`the chart makes ${monitors.length} ServiceMonitors`)
-  new ServiceMonitor(monitors[0]).validate()
-  let refusal
-  try {
-    new ServiceMonitor({ ...monitors[0], spec: { ...monitors[0].spec, endpoints: "http" } }).validate()
-  } catch (error) {
-    refusal = error
+  const objects = texts.map((text) => load(text))
+  for (const [kind, broken] of [
+    ["ServiceMonitor", { endpoints: "http" }],
+    ["PrometheusRule", { groups: [{ rules: [] }] }]
+  ]) {
+    const folderOfModels = "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1"
+    const { [kind]: Model } = await from(`${folderOfModels}/${kind}.js`)
+    const found = objects.filter((object) => object?.kind === kind)
+    if (found.length !== 1) throw new Error(`the chart makes ${found.length} objects of the kind ${kind}`)
+    new Model(found[0]).validate()
+    let refusal
+    try {
+      new Model({ ...found[0], spec: { ...found[0].spec, ...broken } }).validate()
+    } catch (error) {
+      refusal = error
+    }
+    if (refusal === undefined) throw new Error(`a wrong ${kind} is let through`)
   }
-  if (refusal === undefined) throw new Error("a wrong ServiceMonitor is let through")
-  say("the ServiceMonitor fits the schema of the Prometheus operator")
+  const { spec } = objects.find((object) => object?.kind === "PrometheusRule")
+  const rules = readFileSync(join(chart, "files/rules.yml"), "utf8")
+  if (JSON.stringify(spec) !== JSON.stringify(load(rules))) throw new Error("the PrometheusRule is not files/rules.yml")
+  say("ServiceMonitor and PrometheusRule fit the schemas of the Prometheus operator")
 }
 
 const operatorModels = () => {

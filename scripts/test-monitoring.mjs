@@ -1,9 +1,12 @@
-// What Debian's prometheus and promtool say of both services and of docker/monitoring: the exposition formats, a real
-// scrape of a running stack, the alert rules and their tests. Where the programs are missing it says so and exits 77.
+// What Debian's prometheus, promtool, alertmanager and amtool say of both services and of docker/monitoring: the
+// exposition formats, a real scrape of a running stack, the alert rules and their tests, and the way of an alert to a
+// receiver. Where the programs are missing it says so and exits 77.
 //
 //   node scripts/run.mjs monitoring:all      (npm run test:monitoring)
 import { spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { background, explain, freePort, root, run, say, step } from "./packages/support.mjs"
@@ -11,15 +14,21 @@ import { background, explain, freePort, root, run, say, step } from "./packages/
 /** A first start makes a database; a scrape follows within a second. Milliseconds. */
 const LIMIT = 120_000
 
-for (const program of ["promtool", "prometheus"]) {
+for (const [program, holder] of [
+  ["promtool", "prometheus"],
+  ["prometheus", "prometheus"],
+  ["amtool", "prometheus-alertmanager"],
+  ["prometheus-alertmanager", "prometheus-alertmanager"]
+]) {
   if (spawnSync(program, ["--version"]).status === 0) continue
-  console.log(`monitoring: ${program} is not installed (Debian's package prometheus has it)`)
+  console.log(`monitoring: ${program} is not installed (Debian's package ${holder} has it)`)
   process.exit(77)
 }
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "runplane-monitoring-")))
 chmodSync(folder, 0o755)
 const monitoring = join(root, "docker/monitoring")
+const rules = join(root, "docker/helm/runplane/files/rules.yml")
 const started = []
 
 const start = async () => {
@@ -48,11 +57,56 @@ const scraped = async (port, jobs) => {
   }
 }
 
+/** A receiver of alerts on the loopback, and what Alertmanager sends to it first. */
+const receiver = async () => {
+  let take
+  const first = new Promise((resolve) => {
+    take = resolve
+  })
+  const server = createServer(async (request, response) => {
+    const parts = await Array.fromAsync(request)
+    take(JSON.parse(Buffer.concat(parts).toString("utf8")))
+    response.end()
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  started.push({ stop: () => new Promise((resolve) => server.close(resolve)) })
+  return { first, url: `http://127.0.0.1:${server.address().port}/` }
+}
+
+/** Alertmanager with the configuration of docker/monitoring, whose receiver for critical alerts is that address. */
+const alertmanager = async (url) => {
+  const file = join(folder, "alertmanager.yml")
+  const config = readFileSync(join(monitoring, "alertmanager.yml"), "utf8").replace("group_wait: 30s", "group_wait: 0s")
+  const onCall = "  - name: on-call\n"
+  if (!config.endsWith(onCall)) throw new Error("alertmanager.yml does not end with the receiver on-call")
+  writeFileSync(file, `${config}    webhook_configs: [{ url: "${url}" }]\n`)
+  const port = await freePort()
+  const args = [`--config.file=${file}`, `--storage.path=${folder}/alertmanager`, "--cluster.listen-address="]
+  started.push(background("prometheus-alertmanager", [...args, `--web.listen-address=127.0.0.1:${port}`]))
+  return `127.0.0.1:${port}`
+}
+
+const within = (promise, text) => {
+  let late
+  const limit = new Promise((_, reject) => {
+    late = setTimeout(() => reject(new Error(`${text} in ${LIMIT} ms`)), LIMIT)
+  })
+  return Promise.race([promise, limit]).finally(() => clearTimeout(late))
+}
+
 try {
   step("checking rules and configuration")
-  run("promtool", ["check", "rules", "rules.yml"], { cwd: monitoring })
+  run("promtool", ["check", "rules", rules])
   run("promtool", ["test", "rules", "rules.test.yml"], { cwd: monitoring })
   run("promtool", ["check", "config", "--syntax-only", "prometheus.yml"], { cwd: monitoring })
+  run("amtool", ["check-config", "alertmanager.yml"], { cwd: monitoring })
+  for (const [severity, name] of [
+    ["warning", "team"],
+    ["critical", "on-call"]
+  ]) {
+    const test = ["config", "routes", "test", "--config.file=alertmanager.yml", `--verify.receivers=${name}`]
+    run("amtool", [...test, `severity=${severity}`], { cwd: monitoring })
+  }
   say("promtool is content with the configuration, the rules and their tests")
 
   step("starting a stack")
@@ -67,7 +121,11 @@ try {
 
   step("scraping both with Prometheus")
   let config = readFileSync(join(monitoring, "prometheus.yml"), "utf8").replaceAll("15s", "1s")
-  config = config.replace("rules.yml", join(monitoring, "rules.yml"))
+  const patient = readFileSync(rules, "utf8")
+  writeFileSync(join(folder, "rules.yml"), patient.replaceAll("for: 2m", "for: 1s"))
+  const people = await receiver()
+  config = config.replace("alertmanager:9093", await alertmanager(people.url))
+  config += `  - job_name: runplane-gone\n    static_configs:\n      - targets: ["127.0.0.1:${await freePort()}"]\n`
   for (const [job, port] of Object.entries(targets)) {
     config = config.replace(new RegExp(`(job_name: ${job}[\\s\\S]*?targets: )\\[.*\\]`), `$1["127.0.0.1:${port}"]`)
   }
@@ -77,6 +135,14 @@ try {
   started.push(background("prometheus", [...settings, `--web.listen-address=127.0.0.1:${port}`], { cwd: folder }))
   await scraped(port, Object.keys(targets))
   say("Prometheus scrapes both services, with the rules loaded")
+
+  step("waiting for the alert about a service that is gone")
+  const { alerts } = await within(people.first, "Alertmanager sent no alert")
+  const [{ annotations, labels, status }] = alerts
+  if (status !== "firing" || labels.alertname !== "RunplaneDown" || labels.job !== "runplane-gone")
+    throw new Error(`another alert was sent: ${JSON.stringify(alerts)}`)
+  if (!annotations.runbook_url.endsWith("#runplanedown")) throw new Error(JSON.stringify(annotations))
+  say("an alert reaches the receiver of critical ones, with the link to its runbook")
 } catch (error) {
   explain(error)
   process.exitCode = 1

@@ -5,7 +5,8 @@ import * as Context from "effect/Context"
  * other instances (`notify`), the audit entry of what has happened elsewhere already (`audit`), and the spans
  * (`trace`).
  */
-export type SideEffectStep = "publish" | "notify" | "audit" | "trace"
+export const sideEffectSteps = ["publish", "notify", "audit", "trace"] as const
+export type SideEffectStep = (typeof sideEffectSteps)[number]
 
 /** Told of each such piece of work that failed: `proto_post_commit_side_effect_failures_total`. */
 export const SideEffectMeter = Context.Reference<(step: SideEffectStep) => void>(

@@ -1,9 +1,10 @@
+import { OutboundMessageCategory, RunStatus } from "@runplane/domain"
 import { makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, Gauge, Histogram } from "prom-client"
-import type { SideEffectStep } from "../../edge/SideEffectMeter.ts"
+import { type SideEffectStep, sideEffectSteps } from "../../edge/SideEffectMeter.ts"
 import { boundedLabel } from "./BoundedLabel.ts"
 
 /** Buckets in seconds. */
@@ -12,6 +13,12 @@ const GRPC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
 
 /** Different values of a label that agents choose; what comes after them is counted as `other`. */
 export const MAX_FREE_LABEL_VALUES = 200
+
+const recoveryStatuses = ["success", "failed"] as const
+const deliveryStatuses = ["delivered", "failed"] as const
+const outboundStatuses = ["accepted", "rejected"] as const
+const retainedKinds = ["run", "event", "audit_entry", "webhook_delivery"] as const
+const sweepStatuses = ["completed", "failed"] as const
 
 const CIRCUIT_STATE = { CLOSED: 0, HALF_OPEN: 1, OPEN: 2 } as const
 
@@ -52,6 +59,12 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const registers = [registry]
   const counter = <Label extends string>(name: string, help: string, ...labelNames: ReadonlyArray<Label>) =>
     new Counter({ name, help, labelNames, registers })
+  /** Exports every value of its label at 0 from the start: an increase from no series is invisible to Prometheus. */
+  const counterOf = <Value extends string>(name: string, help: string, label: string, values: ReadonlyArray<Value>) => {
+    const made = counter(name, help, label)
+    for (const value of values) made.labels(value).inc(0)
+    return (value: Value, count = 1) => made.labels(value).inc(count)
+  }
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
   const histogram = <Label extends string>(
     name: string,
@@ -73,7 +86,12 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const poolMax = gauge("db_pool_max_connections", "Most connections of the pool")
   const webhookBacklog = gauge("webhook_backlog_deliveries", "Deliveries that are not settled yet; counted to 10,000")
   const oldestAppend = gauge("log_oldest_append_seconds", "How long the oldest addition to the log has waited")
-  const transitions = counter("run_state_transitions_total", "Changes of run status, by new status", "status")
+  const transitions = counterOf(
+    "run_state_transitions_total",
+    "Changes of run status, by new status",
+    "status",
+    RunStatus.literals
+  )
   const runSeconds = histogram(
     "proto_run_duration_seconds",
     "From start to end of a run",
@@ -88,17 +106,35 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const circuitFailures = counter("proto_circuit_breaker_failures_total", "Failed runtime calls")
   const circuitSuccesses = counter("proto_circuit_breaker_success_total", "Successful runtime calls")
   const outbound = counter("proto_outbound_messages_total", "Messages of observed agents", "category", "status")
+  for (const category of OutboundMessageCategory.literals)
+    for (const status of outboundStatuses) outbound.labels(category, status).inc(0)
   const inbound = counter("proto_inbound_messages_total", "Messages from the runtime", "mode", "message_type")
   const signals = counter("proto_signals_total", "Ambient signals", "signal_type")
   const reconnects = counter("proto_stream_reconnects_total", "Repeated subscriptions to session streams")
   const gaps = counter("proto_stream_resume_gap_total", "Session histories that could not be read on")
   const signalGaps = counter("proto_signal_gaps_total", "Times that the runtime dropped signals of a slow reader")
   const lostSignals = counter("proto_signals_lost_total", "Signals that could not be stored")
-  const recoveries = counter("proto_recovery_total", "Runs taken up again after a start", "status")
-  const deliveries = counter("proto_webhook_deliveries_total", "Webhook deliveries, by outcome", "status")
-  const sideEffects = counter("proto_post_commit_side_effect_failures_total", "Work after a commit that failed", "step")
-  const retained = counter("retention_removed_total", "Rows that retention deleted", "kind")
-  const sweeps = counter("retention_sweeps_total", "Retention sweeps, by outcome", "status")
+  const recoveries = counterOf("proto_recovery_total", "Runs taken up again after a start", "status", recoveryStatuses)
+  const deliveries = counterOf(
+    "proto_webhook_deliveries_total",
+    "Settled webhook deliveries, by outcome",
+    "status",
+    deliveryStatuses
+  )
+  const attempts = counterOf(
+    "webhook_delivery_attempts_total",
+    "Attempts to deliver a webhook, by outcome",
+    "status",
+    deliveryStatuses
+  )
+  const sideEffects = counterOf(
+    "proto_post_commit_side_effect_failures_total",
+    "Work after a commit that failed",
+    "step",
+    sideEffectSteps
+  )
+  const retained = counterOf("retention_removed_total", "Rows that retention deleted", "kind", retainedKinds)
+  const sweeps = counterOf("retention_sweeps_total", "Retention sweeps, by outcome", "status", sweepStatuses)
   const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
 
   const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
@@ -114,7 +150,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     sseClosed: () => sseConnections.dec(),
     /** Unix nanoseconds. */
     framesAt: (at: bigint) => lastFrame.set(Number(at / 1_000_000n) / 1_000),
-    runTransition: (status: string) => transitions.inc({ status }),
+    runTransition: (status: RunStatus) => transitions(status),
     runEnded: ({ modeName, seconds, status }: RunEndMetric) => {
       runSeconds.observe({ terminal_status: status, mode_name: modes(modeName) }, seconds)
       allRunSeconds.observe(seconds)
@@ -123,7 +159,8 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
       grpcSeconds.observe({ method, status: ok ? "ok" : "error" }, seconds),
     inboundMessage: (mode: string, messageType: string) =>
       inbound.inc({ mode: modes(mode), message_type: messageTypes(messageType) }),
-    outboundMessage: (category: string, status: string) => outbound.inc({ category, status }),
+    outboundMessage: (category: OutboundMessageCategory, status: (typeof outboundStatuses)[number]) =>
+      outbound.inc({ category, status }),
     signal: (signalType: string) => signals.inc({ signal_type: signalTypes(signalType) }),
     streamReconnect: () => {
       reconnected += 1
@@ -134,13 +171,15 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     streamResumeGap: () => gaps.inc(),
     signalGap: () => signalGaps.inc(),
     signalLost: () => lostSignals.inc(),
-    recovery: (status: "success" | "failed") => recoveries.inc({ status }),
-    webhookDelivery: (status: "delivered" | "failed") => deliveries.inc({ status }),
-    sideEffectFailed: (step: SideEffectStep) => sideEffects.inc({ step }),
-    retentionRemoved: (kind: "run" | "event" | "audit_entry" | "webhook_delivery", count: number) =>
-      retained.inc({ kind }, count),
-    retentionSweep: (status: "completed" | "failed", seconds: number) => {
-      sweeps.inc({ status })
+    recovery: (status: (typeof recoveryStatuses)[number]) => recoveries(status),
+    /** A delivery is settled: it arrived, or it was given up. */
+    webhookDelivery: (status: (typeof deliveryStatuses)[number]) => deliveries(status),
+    /** A receiver answered an attempt with success, or the attempt failed. */
+    webhookAttempt: (status: (typeof deliveryStatuses)[number]) => attempts(status),
+    sideEffectFailed: (step: SideEffectStep) => sideEffects(step),
+    retentionRemoved: (kind: (typeof retainedKinds)[number], count: number) => retained(kind, count),
+    retentionSweep: (status: (typeof sweepStatuses)[number], seconds: number) => {
+      sweeps(status)
       sweepSeconds.set(seconds)
     },
     /** Text in exposition format 0.0.4. */

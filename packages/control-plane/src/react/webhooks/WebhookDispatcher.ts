@@ -96,6 +96,8 @@ export class WebhookDispatcher extends Context.Service<
   )
 }
 
+const succeeded = (answer: WebhookAnswer) => answer._tag === "Answered" && answer.status >= 200 && answer.status <= 299
+
 /** One attempt and its outcome. An interruption, at shutdown, leaves the delivery to the next worker. */
 const makeDeliver = Effect.gen(function* () {
   const metrics = yield* Metrics
@@ -141,7 +143,7 @@ const makeDeliver = Effect.gen(function* () {
     switch (answer._tag) {
       case "Answered": {
         const { retryAfter, status } = answer
-        if (status >= 200 && status <= 299) {
+        if (succeeded(answer)) {
           return Effect.andThen(
             queue.delivered(delivery, status),
             Effect.sync(() => metrics.webhookDelivery("delivered"))
@@ -166,6 +168,8 @@ const makeDeliver = Effect.gen(function* () {
     Effect.uninterruptibleMask((restore) =>
       restore(attempt(delivery)).pipe(
         Effect.onInterrupt(() => Effect.catch(queue.release(delivery), unrecorded)),
+        // Once for each answer: the writing of its outcome is retried.
+        Effect.tap((answer) => Effect.sync(() => metrics.webhookAttempt(succeeded(answer) ? "delivered" : "failed"))),
         // Only the pauses between the tries can be interrupted: a service that stops does not wait for its database.
         Effect.flatMap((answer) =>
           Effect.catch(restore(Effect.retry(Effect.uninterruptible(record(delivery, answer)), records)), unrecorded)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { MAX_FREE_LABEL_VALUES, Metrics } from "../../../src/react/metrics/Metrics.ts"
+import { idle } from "../../support/ScrapedValues.ts"
 
 const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const RUN_BUCKETS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600]
@@ -35,6 +36,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["proto_signals_lost_total", "counter", " 1"],
   ["proto_recovery_total", "counter", '{status="failed"} 1'],
   ["proto_webhook_deliveries_total", "counter", '{status="delivered"} 1'],
+  ["webhook_delivery_attempts_total", "counter", '{status="failed"} 1'],
   ["proto_post_commit_side_effect_failures_total", "counter", '{step="audit"} 1'],
   ["retention_removed_total", "counter", '{kind="run"} 4'],
   ["retention_sweeps_total", "counter", '{status="completed"} 1'],
@@ -82,6 +84,7 @@ const everything = Effect.gen(function* () {
   metrics.streamResumeGap()
   metrics.recovery("failed")
   metrics.webhookDelivery("delivered")
+  metrics.webhookAttempt("failed")
   metrics.sideEffectFailed("audit")
   metrics.retentionRemoved("run", 4)
   metrics.retentionSweep("completed", 0.5)
@@ -90,7 +93,58 @@ const everything = Effect.gen(function* () {
   return yield* metrics.scrape(values)
 })
 
+/** The label values that a counter exports before anything is counted. */
+const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
+  run_state_transitions_total: [
+    'status="queued"',
+    'status="starting"',
+    'status="binding_session"',
+    'status="running"',
+    'status="suspended"',
+    'status="completed"',
+    'status="failed"',
+    'status="cancelled"'
+  ],
+  proto_circuit_breaker_failures_total: [""],
+  proto_circuit_breaker_success_total: [""],
+  proto_outbound_messages_total: ["kickoff", "signal", "context_update", "message"].flatMap((category) => [
+    `category="${category}",status="accepted"`,
+    `category="${category}",status="rejected"`
+  ]),
+  proto_stream_reconnects_total: [""],
+  proto_stream_resume_gap_total: [""],
+  proto_signal_gaps_total: [""],
+  proto_signals_lost_total: [""],
+  proto_recovery_total: ['status="success"', 'status="failed"'],
+  proto_webhook_deliveries_total: ['status="delivered"', 'status="failed"'],
+  webhook_delivery_attempts_total: ['status="delivered"', 'status="failed"'],
+  proto_post_commit_side_effect_failures_total: ['step="publish"', 'step="notify"', 'step="audit"', 'step="trace"'],
+  retention_removed_total: ['kind="run"', 'kind="event"', 'kind="audit_entry"', 'kind="webhook_delivery"'],
+  retention_sweeps_total: ['status="completed"', 'status="failed"'],
+  runplane_trace_spans_total: ['outcome="exported"', 'outcome="dropped"'],
+  // Their labels name what a client or an agent chose.
+  http_requests_total: [],
+  proto_inbound_messages_total: [],
+  proto_signals_total: []
+}
+
 describe("the metrics", () => {
+  it.effect("export every known label value of a counter at 0 from the start", () =>
+    Effect.gen(function* () {
+      const text = yield* (yield* Metrics).scrape(idle)
+      const counters = [...text.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name]) => name ?? "")
+      assert.sameMembers(
+        counters.filter((name) => !/^(process|nodejs)_/.test(name)),
+        Object.keys(atStart)
+      )
+      for (const [name, labels] of Object.entries(atStart)) {
+        const lines = text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+        const expected = labels.map((label) => (label === "" ? `${name} 0` : `${name}{${label}} 0`))
+        assert.deepStrictEqual(lines, expected)
+      }
+    }).pipe(Effect.provide(Metrics.layer))
+  )
+
   it.effect("have the names, types, labels and buckets of the table", () =>
     Effect.gen(function* () {
       const text = yield* everything

@@ -80,6 +80,7 @@ layer(service(), { excludeTestServices: true })("the delivery of webhooks", (it)
       assert.strictEqual(counted.lastDeliveredAt, deliveries[0].deliveredAt)
       const metrics = yield* call("GET", "/metrics")
       assert.match(metrics.text, /proto_webhook_deliveries_total\{status="delivered"\} [4-9]/)
+      assert.match(metrics.text, /webhook_delivery_attempts_total\{status="delivered"\} [4-9]/)
     })
   )
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
@@ -6,6 +7,7 @@ import { Metrics } from "../../../src/react/metrics/Metrics.ts"
 import { CLAIM_MARGIN_MS, WebhookDispatcher } from "../../../src/react/webhooks/WebhookDispatcher.ts"
 import { WebhookSettings } from "../../../src/react/webhooks/WebhookSettings.ts"
 import { MemoryDeliveries } from "../../support/MemoryDeliveries.ts"
+import { idle } from "../../support/ScrapedValues.ts"
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -22,16 +24,15 @@ const options = {
 }
 
 /** A worker over an outbox in memory; it has had its first look. */
-const working = Effect.gen(function* () {
+const workingWith = Effect.fnUntraced(function* (metrics: Layer.Layer<Metrics>) {
   const deliveries = new MemoryDeliveries()
   yield* Layer.build(
-    WebhookDispatcher.layer.pipe(
-      Layer.provide([deliveries.layer, Metrics.layer, Layer.succeed(WebhookSettings, options)])
-    )
+    WebhookDispatcher.layer.pipe(Layer.provide([deliveries.layer, metrics, Layer.succeed(WebhookSettings, options)]))
   )
   yield* TestClock.adjust(0)
   return deliveries
 })
+const working = workingWith(Metrics.layer)
 
 const times = ({ sent }: MemoryDeliveries) => sent.map(({ at }) => at)
 
@@ -64,6 +65,38 @@ describe("the worker that delivers webhooks", () => {
       const [first = 0] = times(deliveries)
       assert.isAtLeast(times(deliveries).at(-1) ?? 0, first + options.retryWindowMs - options.pollMs)
       assert.isAtMost(times(deliveries).at(-1) ?? 0, first + options.retryWindowMs + options.pollMs)
+    })
+  )
+
+  it.effect("counts each failed attempt when it fails, and the delivery once it is settled", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(Metrics.layer)
+      const deliveries = yield* workingWith(Layer.succeedContext(context))
+      const counts = Effect.map(Context.get(context, Metrics).scrape(idle), (text) =>
+        text.match(/^(?:webhook_delivery_attempts|proto_webhook_deliveries)_total\{.*/gm)
+      )
+      deliveries.answer = (before) =>
+        before < 3
+          ? { _tag: "Unanswered", reason: "timed out" }
+          : { _tag: "Answered", status: 204, retryAfter: undefined }
+      // A database that refuses the outcome does not count an attempt twice.
+      deliveries.refusals = 2
+      yield* deliveries.put("one")
+      yield* TestClock.adjust(20 * SECOND)
+      assert.lengthOf(deliveries.sent, 2)
+      assert.deepStrictEqual(yield* counts, [
+        'proto_webhook_deliveries_total{status="delivered"} 0',
+        'proto_webhook_deliveries_total{status="failed"} 0',
+        'webhook_delivery_attempts_total{status="delivered"} 0',
+        'webhook_delivery_attempts_total{status="failed"} 2'
+      ])
+      yield* TestClock.adjust(5 * MINUTE)
+      assert.deepStrictEqual(yield* counts, [
+        'proto_webhook_deliveries_total{status="delivered"} 1',
+        'proto_webhook_deliveries_total{status="failed"} 0',
+        'webhook_delivery_attempts_total{status="delivered"} 1',
+        'webhook_delivery_attempts_total{status="failed"} 3'
+      ])
     })
   )
 

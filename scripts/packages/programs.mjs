@@ -91,7 +91,7 @@ const testLauncher = async (start, { auth, plane }) => {
   const port = await freePort()
   const program = start("launcher", {
     PORT: String(port),
-    AUTH_API_KEYS: "a-key",
+    AUTH_API_KEYS: "key-of-the-image-test",
     PROTO_AUTH_SERVICE_URL: auth,
     PROTO_CONTROL_PLANE_URL: plane,
     // Nobody listens there; what counts is that the exporter is in the bundle.
@@ -102,7 +102,7 @@ const testLauncher = async (start, { auth, plane }) => {
   try {
     const url = `http://127.0.0.1:${port}`
     await until("the launch service is ready", program, () => textOf(`${url}/readyz?strict=true`))
-    const answer = await fetch(`${url}/packs`, { headers: { "x-api-key": "a-key" } })
+    const answer = await fetch(`${url}/packs`, { headers: { "x-api-key": "key-of-the-image-test" } })
     const text = await answer.text()
     if (!text.includes('"incident"')) throw new Error(`no packs: ${answer.status} ${text}`)
     await endsWell("launcher", program)

@@ -25,6 +25,7 @@ import {
   unsupportedMediaType,
   viewNameTaken,
   viewNotFound,
+  viewOfAnother,
   viewReadOnly
 } from "../src/errors/Failures.ts"
 import { UUID_EXPECTED } from "../src/validation/Params.ts"
@@ -84,6 +85,7 @@ export const controlPlaneAnswers = {
   ),
   ViewNameTaken: errorAnswer("another view of the resource has the name", viewNameTaken("Expensive")),
   ReadOnlyView: errorAnswer("the view comes with the product", viewReadOnly("Active")),
+  ViewOfAnother: errorAnswer("another caller saved the view", viewOfAnother("Expensive and declined")),
   ViewNotFound: errorAnswer("there is no such view", viewNotFound(WEBHOOK)),
   InvalidWindow: errorAnswer("the window ends before it begins", badRequest("to must be after from")),
   RefusedTarget: errorAnswer(

@@ -15,12 +15,21 @@ const AnyObject = Schema.Json.pipe(
   )
 )
 
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
+/**
+ * Control characters and line separators, and what a reader cannot see: direction marks, zero-width characters, the
+ * soft hyphen, tag characters. Written out, because generators of clients read the same class as a pattern.
+ */
+const UNSEEN =
+  "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\udb40"
+const unseen = new RegExp(`[${UNSEEN}]`)
 
-/** A name stands in lines of logs, in headers and in tables: it is one line without control characters. */
-export const isOneLine = Schema.makeFilter((text: string) => !CONTROL_CHARACTER.test(text), {
-  expected: "one line without control characters",
-  toJsonSchema: () => ({ pattern: "^[^\\u0000-\\u001f\\u007f]*$" })
+/**
+ * A name is a line of logs, headers and tables, and people compare it with others: two names that look the same are the
+ * same (docs/http.md#names).
+ */
+export const isOneLine = Schema.makeFilter((text: string) => !unseen.test(text), {
+  expected: "one line without control, direction and zero-width characters",
+  toJsonSchema: () => ({ pattern: `^[^${UNSEEN}]*$` })
 })
 
 /** Schemas of the common kinds of fields, each with the words that documents of an API show beside its name. */

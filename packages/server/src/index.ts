@@ -1,5 +1,6 @@
 export { readCertificates } from "./Certificates.ts"
 export { BudgetExchange, EXCHANGE_MS } from "./http/BudgetExchange.ts"
+export { networkOf } from "./http/ClientAddress.ts"
 export { acceptedCoding } from "./http/Compression.ts"
 export { ControlPlaneEdge } from "./http/ControlPlaneEdge.ts"
 export { launcherDocument, layerControlPlaneDocs, layerLauncherDocs } from "./http/Docs.ts"

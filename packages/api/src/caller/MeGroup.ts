@@ -8,10 +8,12 @@ import { roles } from "./Access.ts"
 
 /** Who the caller is. */
 export const Me = Schema.Struct({
-  name: Field.text(
-    "Name of the key, or `user:` and the name of the token's holder, as in audit entries; anonymous where doors are open",
+  id: Field.text(
+    "The actor as audit entries and owners hold it: name of the key, or `user:` and the subject of the token; anonymous " +
+      "where doors are open",
     "ops"
   ),
+  name: Field.text("What readers see: the same, but `user:` and the name of the token's holder", "ops"),
   type: Schema.Literals(actorTypes).annotate({ description: "How the caller is known" }),
   role: Schema.Literals(roles).annotate({
     description: "What the caller may do: viewer reads, operator acts on runs, admin does everything"

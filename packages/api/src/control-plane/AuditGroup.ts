@@ -15,9 +15,12 @@ const optional = Schema.optionalKey
 export const AuditEntry = Schema.Struct({
   id: Field.text("Id of the entry: UUID"),
   actor: Field.text(
-    "Name of the API key or `key:` with 8 hex digits of its SHA-256, `user:` and the name in a token, or `anonymous` when " +
-      "authentication is off",
+    "Name of the API key or `key:` with 8 hex digits of its SHA-256, `user:` and the subject of a token, or `anonymous` " +
+      "when authentication is off or no key was right",
     "key:5e884898"
+  ),
+  actorName: Schema.optionalKey(
+    Field.text("`user:` and the name in the token, for readers; two actors may have the same", "user:ann")
   ),
   actorType: Field.text("What the actor is: api-key, user or anonymous", "api-key"),
   action: Field.text("What was done", "run.create"),
@@ -25,6 +28,7 @@ export const AuditEntry = Schema.Struct({
   resourceId: Schema.optionalKey(Field.text("Id of that thing; absent when there is only one")),
   details: Field.object("What else is worth knowing; may be empty"),
   requestId: Schema.optionalKey(Field.text("X-Request-Id of the request")),
+  clientAddress: Schema.optionalKey(Field.text("Address of the client that sent the request", "203.0.113.7")),
   createdAt: Field.time("When it was done")
 }).annotate({ identifier: "AuditEntry", description: "Who did what to which thing" })
 export type AuditEntry = typeof AuditEntry.Type

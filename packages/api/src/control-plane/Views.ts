@@ -40,6 +40,7 @@ export const View = Schema.Struct({
   columns,
   sort: optional(sort),
   owner: Field.text("Who saved it; system for the views that come with the product", "key:5e884898"),
+  ownerName: optional(Field.text("`user:` and the name in the token of who saved it, for readers", "user:ann")),
   readOnly: Field.flag("True for the views that come with the product"),
   createdAt: optional(Field.time("When it was saved; absent for the views of the product")),
   updatedAt: optional(Field.time("When it was last changed; absent for the views of the product"))

@@ -44,8 +44,9 @@ export class ViewsGroup extends HttpApiGroup.make("views")
         id: "updateView",
         access: "operator",
         summary: "Change a saved view",
-        description: "Any subset of the fields. The views that come with the product are read-only.",
-        failures: ["UnreadableSearch", "ViewNameTaken", "ReadOnlyView", "ViewNotFound"]
+        description:
+          "Any subset of the fields, by its owner and administrators. The views that come with the product are read-only.",
+        failures: ["UnreadableSearch", "ViewNameTaken", "ReadOnlyView", "ViewOfAnother", "ViewNotFound"]
       })
     ),
     HttpApiEndpoint.delete("remove", "/views/:id", {
@@ -57,8 +58,9 @@ export class ViewsGroup extends HttpApiGroup.make("views")
         id: "deleteView",
         access: "operator",
         summary: "Remove a saved view",
-        description: "An unknown one counts as removed. The views that come with the product are read-only.",
-        failures: ["ReadOnlyView"]
+        description:
+          "By its owner and administrators; an unknown one counts as removed. The views that come with the product are read-only.",
+        failures: ["ReadOnlyView", "ViewOfAnother"]
       })
     )
   )

@@ -27,7 +27,7 @@ export const WebhookDeliveryStats = Schema.Struct({
 /** A webhook subscription (docs/http.md#webhook-subscriptions). */
 export const Webhook = Schema.Struct({
   id: Field.text("Id of the subscription: UUID"),
-  url: Field.text("Where deliveries go", "https://example.org/hooks/runs"),
+  url: Field.text("Where deliveries go; viewers see scheme and host alone", "https://example.org/hooks/runs"),
   events: Schema.Array(Schema.String).annotate({
     description: `Of ${webhookEvents.join(", ")}; none means all, other names match nothing`
   }),

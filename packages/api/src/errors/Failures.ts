@@ -95,6 +95,9 @@ export const viewNameTaken = (name: string) => controlPlaneError("CONFLICT", `th
 export const viewReadOnly = (name: string) =>
   controlPlaneError("FORBIDDEN", `the view ${name} comes with the product and is read-only`)
 
+export const viewOfAnother = (name: string) =>
+  controlPlaneError("FORBIDDEN", `only its owner and administrators may change the view ${name}`)
+
 export const payloadTooLarge = () =>
   new PayloadTooLarge({
     errorCode: "PAYLOAD_TOO_LARGE",

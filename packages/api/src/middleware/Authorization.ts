@@ -12,10 +12,12 @@ export type ActorType = (typeof actorTypes)[number]
 /** Who makes the request: written into audit entries (docs/http.md#actors). */
 export interface Actor {
   /**
-   * The key's name, else `key:<8 hex of the key's SHA-256>`; `user:<name>` of a token's holder, which is never the name
-   * of a key; `anonymous` when authentication is off.
+   * The key's name, else `key:<8 hex of the key's SHA-256>`; `user:<subject>` of a token's holder, which is never the
+   * name of a key; `anonymous` when authentication is off. Budgets, owners and filters compare it.
    */
   readonly actorId: string
+  /** `user:<name>` of a token's holder, for readers: two subjects may have the same. Absent: the id is all there is. */
+  readonly name?: string
   readonly actorType: ActorType
   /** What it may do. */
   readonly role: Role

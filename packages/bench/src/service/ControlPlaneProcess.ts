@@ -27,7 +27,7 @@ const REQUEST_LIMIT = 1_000_000_000
 const STREAM_LIMIT = 2_000
 
 /** A service in production has to have a key. */
-const API_KEY = "bench"
+const API_KEY = "key-of-the-bench"
 
 const NAME = "control plane"
 const NANOS_PER_MILLI = 1e6

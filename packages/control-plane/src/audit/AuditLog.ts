@@ -56,8 +56,8 @@ export class AuditLog extends Context.Service<
           from: sql`audit_log`,
           isOf: (id) => sql`id = ${id}`,
           columns: sql`
-            id::text AS id, actor, actor_type, action, resource, resource_id, details::text AS details, request_id,
-            created_at`,
+            id::text AS id, actor, actor_name, actor_type, action, resource, resource_id, details::text AS details,
+            request_id, client_address, created_at`,
           large: ["details", "resource_id"]
         })
 
@@ -98,12 +98,14 @@ export class AuditLog extends Context.Service<
 interface AuditRow {
   readonly id: string
   readonly actor: string
+  readonly actor_name: string | null
   readonly actor_type: string
   readonly action: string
   readonly resource: string
   readonly resource_id: string | null
   readonly details: string
   readonly request_id: string | null
+  readonly client_address: string | null
   readonly created_at: Date
 }
 
@@ -122,12 +124,14 @@ const isPlace = (place: Place | undefined): place is Place =>
 const toEntry = (row: AuditRow): AuditEntry => ({
   id: row.id,
   actor: row.actor,
+  ...(row.actor_name !== null && { actorName: row.actor_name }),
   actorType: row.actor_type,
   action: row.action,
   resource: row.resource,
   ...(row.resource_id !== null && { resourceId: row.resource_id }),
   details: parseDetails(row.details),
   ...(row.request_id !== null && { requestId: row.request_id }),
+  ...(row.client_address !== null && { clientAddress: row.client_address }),
   createdAt: row.created_at.toISOString()
 })
 

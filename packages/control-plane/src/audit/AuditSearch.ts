@@ -4,6 +4,8 @@ import type { ColumnType, QueryMeaning } from "../database/search/QueryCondition
 const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
   id: ["uuid", "id"],
   actor: ["text", "actor"],
+  actorName: ["text", "actor_name"],
+  clientAddress: ["text", "client_address"],
   actorType: ["text", "actor_type"],
   action: ["text", "action"],
   resource: ["text", "resource"],
@@ -25,5 +27,5 @@ export const auditMeaning = (sql: PgClient.PgClient): QueryMeaning => ({
   },
   // A value a line, so that no match spans two of them.
   search: (text) =>
-    sql`strpos(fold_text(concat_ws(E'\n', actor, action, resource, resource_id, request_id)), fold_text(${text}::text)) > 0`
+    sql`strpos(fold_text(concat_ws(E'\n', actor, actor_name, action, resource, resource_id, request_id)), fold_text(${text}::text)) > 0`
 })

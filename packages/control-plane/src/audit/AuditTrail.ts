@@ -9,20 +9,26 @@ import { describeSqlError } from "../database/SqlFailures.ts"
 import { together } from "../database/Together.ts"
 import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
 
-/** Who asks, and under which `x-request-id`; the id is empty outside of a request. */
-export interface Caller {
-  readonly actor: Pick<Actor, "actorId" | "actorType">
+/** Who asks, under which `x-request-id` and from which address; both texts are empty outside of a request. */
+export interface RecordedCaller {
+  readonly actor: Pick<Actor, "actorId" | "actorType" | "name">
   readonly requestId: string
+  readonly address: string
+}
+
+/** The same with what it may do. */
+export interface Caller extends RecordedCaller {
+  readonly actor: Actor
 }
 
 /**
- * What became of the action: done, handed on to somebody who said that they will, or turned down by the runtime. What
- * this service turns down itself changes nothing and is not recorded.
+ * What became of the action: done, handed on to somebody who said that they will, or turned down: by the runtime, or by
+ * this service because of who asked. What this service turns down for other reasons is not recorded.
  */
 export type AuditOutcome = "succeeded" | "accepted" | "refused"
 
 export interface AuditEntry {
-  readonly caller: Caller
+  readonly caller: RecordedCaller
   readonly action: string
   readonly resource: string
   readonly resourceId: string
@@ -52,17 +58,21 @@ export class AuditTrail extends Context.Service<
       const insert = together(sql, (entries: ReadonlyArray<AuditEntry>) =>
         Effect.map(
           sql`
-          INSERT INTO audit_log (actor, actor_type, action, resource, resource_id, details, request_id, created_at)
-          SELECT actor, actor_type, action, resource, resource_id, details, nullif(request_id, ''), created_at
+          INSERT INTO audit_log (actor, actor_name, actor_type, action, resource, resource_id, details, request_id,
+                                 client_address, created_at)
+          SELECT actor, nullif(actor_name, ''), actor_type, action, resource, resource_id, details,
+                 nullif(request_id, ''), nullif(client_address, ''), created_at
           FROM unnest(${entries.map(({ caller }) => caller.actor.actorId)}::text[],
+                      ${entries.map(({ caller }) => caller.actor.name ?? "")}::text[],
                       ${entries.map(({ caller }) => caller.actor.actorType)}::text[],
                       ${entries.map(({ action }) => action)}::text[], ${entries.map(({ resource }) => resource)}::text[],
                       ${entries.map(({ resourceId }) => resourceId)}::text[],
                       ${entries.map(({ details, outcome = "succeeded" }) => JSON.stringify({ outcome, ...details }))}::text[]::json[],
                       ${entries.map(({ caller }) => caller.requestId)}::text[],
+                      ${entries.map(({ caller }) => caller.address)}::text[],
                       ${entries.map(({ at }) => at)}::text[]::timestamptz[])
-               WITH ORDINALITY AS entry (actor, actor_type, action, resource, resource_id, details, request_id,
-                                         created_at, place)
+               WITH ORDINALITY AS entry (actor, actor_name, actor_type, action, resource, resource_id, details,
+                                         request_id, client_address, created_at, place)
           ORDER BY place`,
           () => entries.map(() => true)
         )

@@ -93,8 +93,9 @@ export const guardedLookup =
     })
   }
 
-/** A URL as answers and logs show it: without the credentials that may stand before its host. */
-export const shownUrl = (url: string): string => url.replace(/^([a-z][a-z0-9+.-]*:[\\/]*)[^\\/?#]*@/i, "$1")
+/** A URL as answers and logs show it: without the credentials that may stand before its host or in its query. */
+export const shownUrl = (url: string): string =>
+  url.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:[\\/]*)[^\\/]*@/i, "$1")
 
 /** The address that a URL names literally, which no lookup will see; undefined when it names a host. */
 export const literalAddress = (url: URL): string | undefined => {
@@ -119,11 +120,11 @@ export const refusalOf = (url: string, allowPrivate: boolean): TargetRefused | u
   return why === undefined ? undefined : new TargetRefused({ target: target.hostname, why })
 }
 
-/** The innermost text there is: the client's own only says that the transport failed. */
+/** The innermost text there is. The client's own text has the URL in it, which is a secret of its own. */
 export const reasonOf = (error: HttpClientError): string => {
+  const { _tag: kind, description = kind } = error.reason
   const cause: unknown = "cause" in error.reason ? error.reason.cause : undefined
-  if (!(cause instanceof Error)) return error.message
   // A host with several addresses fails with a list, whose own message is empty.
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
-  return first instanceof Error && first.message !== "" ? first.message : error.message
+  return first instanceof Error && first.message !== "" ? first.message : description
 }

@@ -1,11 +1,11 @@
 import { CurrentActor } from "@runplane/api"
-import { RequestId } from "@runplane/server"
+import { RequestFacts, RequestId } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import { orUnavailable } from "./OutageAnswers.ts"
 
 /** Who makes the current request, for the audit log. */
 export const currentCaller = Effect.gen(function* () {
-  return { actor: yield* CurrentActor, requestId: yield* RequestId }
+  return { actor: yield* CurrentActor, requestId: yield* RequestId, address: (yield* RequestFacts).address }
 })
 
 /** A handler that does something in the name of who makes the request. */

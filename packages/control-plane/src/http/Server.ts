@@ -19,6 +19,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { AuditHttp } from "../audit/AuditHttp.ts"
+import { layerRefusedRequests } from "../audit/RefusedRequests.ts"
 import { withoutServices } from "../edge/LeanContext.ts"
 import { AdminHttp } from "../operate/admin/AdminHttp.ts"
 import { BatchHttp } from "../operate/batch/BatchHttp.ts"
@@ -83,7 +84,7 @@ const routes = Layer.unwrap(
   Layer.provide(handlers),
   Layer.provide(ControlPlaneEdge.layerMiddleware.pipe(Layer.provide([StreamTickets.layerGuard, layerRequestCounts]))),
   Layer.merge(consoleRoutes),
-  Layer.merge(ControlPlaneEdge.layer)
+  Layer.merge(ControlPlaneEdge.layer.pipe(Layer.provide(layerRefusedRequests)))
 )
 
 /**

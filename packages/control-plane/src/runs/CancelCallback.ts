@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { type BadGateway, cancelCallbackAnswered, cancelCallbackFailed } from "@runplane/api"
+import { type BadGateway, cancelCallbackAnswered, cancelCallbackFailed, mayUse, type Role } from "@runplane/api"
 import { isJsonObject, objectAt, textAt } from "@runplane/domain"
 import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -31,14 +31,16 @@ export interface CancelCallbackOptions {
 
 /**
  * Asks an initiator to cancel its session: the callback of docs/http.md#cancel. One POST, no retry, no redirect
- * followed; any 2xx is success and its body is ignored. Fails with the 502 texts of docs/http.md#error-texts.
+ * followed; any 2xx is success and its body is ignored. Fails with the 502 texts of docs/http.md#error-texts, in which
+ * only administrators see which status came back.
  */
 export class CancelCallback extends Context.Service<
   CancelCallback,
   {
     readonly call: (
       address: CallbackAddress,
-      body: { readonly runId: string; readonly reason: string | null }
+      body: { readonly runId: string; readonly reason: string | null },
+      role: Role
     ) => Effect.Effect<void, BadGateway>
     /** Why a run may not be created with the callback that its metadata register; undefined when it may. */
     readonly refusal: (metadata: Schema.JsonObject) => string | undefined
@@ -65,17 +67,17 @@ const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
 
   const call = Effect.fn("CancelCallback.call")(function* (
     { bearer, url }: CallbackAddress,
-    body: { readonly runId: string; readonly reason: string | null }
+    body: { readonly runId: string; readonly reason: string | null },
+    role: Role
   ) {
     const refusal = refusalOf(url, options.allowPrivateTargets)
     const shown = shownUrl(url)
     if (refusal !== undefined) return yield* cancelCallbackFailed(shown, refusal.message)
-    // One text for whatever goes wrong on the way: who may name an address must not learn what is behind it.
+    const isAdmin = mayUse(role, "admin")
+    // One text for whatever goes wrong: a caller that may name an address must not learn what is behind it.
+    const failed = cancelCallbackFailed(shown, `no ${isAdmin ? "" : "2xx "}answer within ${options.timeoutMs} ms`)
     const unanswered = (why: string) =>
-      Effect.andThen(
-        Effect.logInfo(`cancel callback ${shown}: ${why}`),
-        Effect.fail(cancelCallbackFailed(shown, `no answer within ${options.timeoutMs} ms`))
-      )
+      Effect.andThen(Effect.logInfo(`cancel callback ${shown}: ${why}`), Effect.fail(failed))
     const request = HttpClientRequest.post(url).pipe(
       bearer === undefined ? (same) => same : HttpClientRequest.setHeader("authorization", `Bearer ${bearer}`),
       HttpClientRequest.bodyJsonUnsafe(body)
@@ -90,9 +92,12 @@ const make = Effect.fnUntraced(function* (options: CancelCallbackOptions) {
         duration: Duration.millis(options.timeoutMs),
         orElse: () => unanswered("timed out")
       }),
-      Effect.scoped
+      Effect.scoped,
+      // A span would hold the whole address.
+      Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
     )
-    if (response.status < 200 || response.status > 299) return yield* cancelCallbackAnswered(shown, response.status)
+    const { status } = response
+    if (status < 200 || status > 299) return yield* isAdmin ? cancelCallbackAnswered(shown, status) : failed
   })
   const refusal = (metadata: Schema.JsonObject) => {
     const malformed = malformation(metadata["cancelCallback"])

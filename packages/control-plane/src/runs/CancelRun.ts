@@ -156,7 +156,7 @@ export const makeCancelRun = Effect.gen(function* () {
     caller: Caller
   ) {
     const subscription = yield* live.subscribe(run.record.id)
-    yield* callbacks.call(address, { runId: run.record.id, reason: reason ?? null }).pipe(
+    yield* callbacks.call(address, { runId: run.record.id, reason: reason ?? null }, caller.actor.role).pipe(
       Effect.andThen(Effect.flatMap(now, (at) => audit.recordDone(entryOf(run, "callback", reason, caller)(at)))),
       // What the initiator was told is recorded, whether or not the caller still waits for the answer.
       Effect.uninterruptible

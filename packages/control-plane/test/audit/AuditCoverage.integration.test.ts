@@ -4,6 +4,7 @@ import { assert, it, layer } from "@effect/vitest"
 import { ControlPlaneApi } from "@runplane/api"
 import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
+import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import type * as HttpServer from "effect/http/HttpServer"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -11,6 +12,7 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import type { AuditOutcome } from "../../src/audit/AuditTrail.ts"
+import { SAMPLED_PER_CLIENT } from "../../src/audit/RefusalSample.ts"
 import type { AppendError } from "../../src/log/AppendRequest.ts"
 import type { EventLog } from "../../src/log/EventLog.ts"
 import type { LiveEvents } from "../../src/log/LiveEvents.ts"
@@ -22,6 +24,13 @@ import { webhookReceiver } from "../support/WebhookReceiver.ts"
 import { allEnded } from "../support/Webhooks.ts"
 
 const KEY = "a-key-of-the-tests"
+const VIEWER = "another-key-of-the-tests"
+const SETTINGS = {
+  AUTH_API_KEYS: `${KEY},${VIEWER}`,
+  AUTH_API_KEY_NAMES: ",reader",
+  AUTH_API_KEY_ROLES: "admin,viewer",
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: "true"
+}
 const headers = { authorization: `Bearer ${KEY}` }
 const as = (requestId: string) => ({ ...headers, "x-request-id": requestId })
 
@@ -85,7 +94,7 @@ type Audited = readonly [
   outcome: AuditOutcome
 ]
 
-/** Every endpoint that changes something, how it is called here, and what the audit log says of it. */
+/** Every endpoint that changes something or hands out a run, how it is called here, and what the audit log says. */
 const audited: Readonly<Record<string, Audited>> = {
   "POST /runs": [Effect.sync(() => ({ path: "/runs", body: descriptor() })), "run.create", "succeeded"],
   "POST /runs/:id/cancel": [
@@ -123,6 +132,21 @@ const audited: Readonly<Record<string, Audited>> = {
   "POST /runs/batch/delete": [
     Effect.map(endedRun, (runId) => ({ path: "/runs/batch/delete", body: { runIds: [runId] } })),
     "run.delete",
+    "succeeded"
+  ],
+  "POST /runs/batch/export": [
+    Effect.map(endedRun, (runId) => ({ path: "/runs/batch/export", body: { runIds: [runId] } })),
+    "run.export",
+    "succeeded"
+  ],
+  "GET /runs/:id/export": [
+    Effect.map(endedRun, (runId) => ({ path: `/runs/${runId}/export?includeRaw=true` })),
+    "run.export",
+    "succeeded"
+  ],
+  "POST /runs/:id/stream-tickets": [
+    Effect.map(waitingRun, (runId) => ({ path: `/runs/${runId}/stream-tickets` })),
+    "stream_ticket.create",
     "succeeded"
   ],
   "POST /runtime/policies": [
@@ -187,9 +211,6 @@ const readOnly = [
   "POST /runs/compare",
   "POST /runs/:id/what-if",
   "POST /policies/backtest",
-  // What it gives out is worth one minute of reading.
-  "POST /runs/:id/stream-tickets",
-  "POST /runs/batch/export",
   "POST /runs/:id/replay",
   "POST /runs/:id/messages",
   "POST /runs/:id/signal",
@@ -206,7 +227,7 @@ it("every endpoint that is no GET is known to be audited, or to change nothing",
   assert.includeMembers([...Object.keys(audited), ...readOnly], changing)
 })
 
-layer(layerTestService({ settings: { AUTH_API_KEYS: KEY, WEBHOOK_ALLOW_PRIVATE_TARGETS: "true" } }), {
+layer(layerTestService({ settings: SETTINGS }), {
   excludeTestServices: true
 })("the audit log", (it) => {
   for (const [endpoint, [target, action, outcome]] of Object.entries(audited)) {
@@ -222,13 +243,43 @@ layer(layerTestService({ settings: { AUTH_API_KEYS: KEY, WEBHOOK_ALLOW_PRIVATE_T
         assert.lengthOf(entries, 1)
         assert.match(entries[0].actor, /^key:[0-9a-f]{8}$/)
         assert.strictEqual(entries[0].actorType, "api-key")
+        assert.strictEqual(entries[0].clientAddress, "127.0.0.1")
         assert.strictEqual(entries[0].details.outcome, outcome)
         assert.notInclude(JSON.stringify(body), KEY)
       })
     )
   }
 
-  it.effect("holds nothing of requests that were turned down", () =>
+  it.effect("holds the refusals of callers without the right, and a sample of a flood of them", () =>
+    Effect.gen(function* () {
+      const entries = Effect.map(call("GET", "/audit?action=access.refused&limit=200", { headers }), ({ body }) =>
+        body.data.map(({ actor, actorType, clientAddress, details, resourceId }: Record<string, unknown>) => ({
+          ...{ actor, actorType, clientAddress, details, resourceId }
+        }))
+      )
+      const runId = yield* waitingRun
+      const reader = { "x-api-key": VIEWER }
+      assert.strictEqual((yield* call("POST", `/runs/${runId}/cancel`, { body: {}, headers: reader })).status, 403)
+      for (let again = 0; again < 2 * SAMPLED_PER_CLIENT; again++) {
+        assert.strictEqual((yield* call("DELETE", "/runs/a-secret?key=b", { headers: {} })).status, 401)
+      }
+      const found = yield* until(entries, (all) => all.length === 1 + SAMPLED_PER_CLIENT)
+      const from = { clientAddress: "127.0.0.1" }
+      assert.deepStrictEqual(found.at(-1), {
+        ...{ ...from, actor: "reader", actorType: "api-key", resourceId: "POST /runs/:id/cancel" },
+        details: { outcome: "refused", status: 403, id: runId }
+      })
+      assert.deepStrictEqual(found[0], {
+        ...{ ...from, actor: "anonymous", actorType: "anonymous", resourceId: "DELETE /runs/:id" },
+        details: { outcome: "refused", status: 401 }
+      })
+      const { text } = yield* call("GET", "/metrics")
+      assert.include(text, 'access_refusals_total{status_code="403",caller="known"} 1')
+      assert.include(text, `access_refusals_total{status_code="401",caller="unknown"} ${2 * SAMPLED_PER_CLIENT}`)
+    })
+  )
+
+  it.effect("holds nothing of requests that were turned down for what they say", () =>
     Effect.gen(function* () {
       const running = yield* runningRun()
       const before = (yield* call("GET", "/audit?limit=1", { headers })).body.total
@@ -246,8 +297,6 @@ layer(layerTestService({ settings: { AUTH_API_KEYS: KEY, WEBHOOK_ALLOW_PRIVATE_T
         yield* call(method, path, { body, headers })
       }
       assert.strictEqual((yield* call("GET", "/audit?limit=1", { headers })).body.total, before)
-      const unauthenticated = yield* call("GET", "/audit")
-      assert.strictEqual(unauthenticated.status, 401)
     })
   )
 })

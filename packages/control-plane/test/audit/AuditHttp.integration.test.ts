@@ -26,7 +26,11 @@ const seed = Effect.gen(function* () {
   const trail = yield* AuditTrail
   for (const { action, actor, at, resource, resourceId } of seeds) {
     yield* trail.record({
-      caller: { actor: { actorId: actor ?? "key:00000001", actorType: "api-key" }, requestId: `request-${action}` },
+      caller: {
+        actor: { actorId: actor ?? "key:00000001", actorType: "api-key" },
+        requestId: `request-${action}`,
+        address: "127.0.0.1"
+      },
       action,
       resource: resource ?? "run",
       resourceId: resourceId ?? "",
@@ -96,6 +100,7 @@ layer(layerTestService(), { excludeTestServices: true })("the audit log over HTT
             resourceId: "r1",
             details: { outcome: "succeeded", note: "run.archive" },
             requestId: "request-run.archive",
+            clientAddress: "127.0.0.1",
             createdAt: "2026-01-02T00:00:00.000Z"
           }
         ],

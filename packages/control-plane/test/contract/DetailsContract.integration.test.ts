@@ -140,6 +140,7 @@ contract("Edges and administration, in detail", [
         resource: "run",
         resourceId: UUID,
         requestId: UUID,
+        clientAddress: isText,
         details: { outcome: "succeeded" }
       }
     ]

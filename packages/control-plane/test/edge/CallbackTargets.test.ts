@@ -68,6 +68,7 @@ describe("targets of callbacks", () => {
     ["http://10.0.0.1/", "10.0.0.1 is a private address"],
     ["https://example.org/", undefined],
     ["http://user:pass@example.org/", "http://example.org/ is a URL with credentials in it"],
+    ["ftp://example.org/hook?token=s#t", "ftp://example.org/hook is not an http or https URL"],
     ["http:\\\\user:pass@exa mple.org/", "http:\\\\exa mple.org/ is not a URL"]
   ] as const) {
     it(`says of the URL ${url}: ${message ?? "nothing"}`, () => {

@@ -47,7 +47,11 @@ const signal = (number: number, bytes: number) =>
     { messageType: "Signal", messageId: `s${number}`, sender: "a", decodedPayload: { blob: "x".repeat(bytes), number } }
   )
 
-const caller = { actor: { actorId: "key:1", actorType: "api-key" }, requestId: "req-1" } as const
+const caller = {
+  actor: { actorId: "key:1", actorType: "api-key", role: "admin" },
+  requestId: "req-1",
+  address: "127.0.0.1"
+} as const
 
 layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)))("checkpoints", (it) => {
   const count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 7 }))

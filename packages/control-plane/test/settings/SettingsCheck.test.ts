@@ -6,7 +6,7 @@ import * as Logger from "effect/Logger"
 import { checkControlPlaneSettings } from "../../src/SettingsCheck.ts"
 import { judge } from "./Judge.ts"
 
-const production = { NODE_ENV: "production", AUTH_API_KEYS: "k", RUNTIME_TLS: "true" }
+const production = { NODE_ENV: "production", AUTH_API_KEYS: "sixteen-letters-", RUNTIME_TLS: "true" }
 
 describe("the check of the settings", () => {
   it("lets the defaults of development pass", () => {
@@ -33,6 +33,23 @@ describe("the check of the settings", () => {
       { AUTH_API_KEYS: "a, ,b", AUTH_API_KEY_NAMES: "ci,,ops" },
       ["AUTH_API_KEY_NAMES names more keys than AUTH_API_KEYS holds"]
     ],
+    [
+      "keys of fewer than 16 characters outside of development",
+      { ...production, AUTH_API_KEYS: "sixteen-letters-,fifteen-letters" },
+      ["AUTH_API_KEYS must hold keys of at least 16 characters when NODE_ENV is production"]
+    ],
+    [
+      "a repeated key outside of development",
+      { ...production, NODE_ENV: "staging", AUTH_API_KEYS: "sixteen-letters-, sixteen-letters-" },
+      ["AUTH_API_KEYS must hold each key once when NODE_ENV is staging"]
+    ],
+    [
+      "fewer roles than keys outside of development",
+      { ...production, AUTH_API_KEYS: "sixteen-letters-,seventeen-letters", AUTH_API_KEY_ROLES: "viewer" },
+      ["AUTH_API_KEY_ROLES must hold a role for each key of AUTH_API_KEYS when NODE_ENV is production"]
+    ],
+    ["an administrator's key without a role", { ...production, AUTH_API_KEY_NAMES: "ci" }, []],
+    ["short keys in development", { AUTH_API_KEYS: "a,b,a", AUTH_API_KEY_ROLES: "viewer" }, []],
     ["fewer names than keys", { AUTH_API_KEYS: "a,b", AUTH_API_KEY_NAMES: "ci" }, []],
     [
       "production in plain text",

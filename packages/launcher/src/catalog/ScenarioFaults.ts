@@ -127,7 +127,7 @@ const isStranger = (name: Json | undefined, ids: ReadonlySet<string>): boolean =
   typeof name === "string" && !name.includes("{{") && !ids.has(name)
 
 /** What is wrong with an id with control characters: it goes into environments, file names and lines of the log. */
-export const NOT_ONE_LINE = "must be one line without control characters"
+export const NOT_ONE_LINE = "must be one line without control, direction and zero-width characters"
 
 const isOneLineText = Schema.is(Schema.String.check(isOneLine))
 

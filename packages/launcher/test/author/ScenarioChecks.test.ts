@@ -109,7 +109,9 @@ const cases: Readonly<Record<string, Case>> = {
         'spec: { overrides: { launch: { participants: [{ id: "a\\0b", role: r, agentRef: agent-a }] } } }'
       )
     },
-    says: [`error ${TEMPLATE}: spec.launch.participants.0.id must be one line without control characters`]
+    says: [
+      `error ${TEMPLATE}: spec.launch.participants.0.id must be one line without control, direction and zero-width characters`
+    ]
   },
   "warns of an extension that is not base64": {
     scenario: { launch: "extensions: { a: 7!, b: eA== }" },

@@ -301,7 +301,10 @@ describe("participants", () => {
       const t = `spec: { overrides: { launch: { participants: ${participants} } } }`
       const { errorCode, message } = yield* Effect.flip(compile({}, { templateId: "t" }, { t }))
       assert.strictEqual(errorCode, "COMPILATION_ERROR")
-      assert.strictEqual(message, "launch.participants.0.id must be one line without control characters")
+      assert.strictEqual(
+        message,
+        "launch.participants.0.id must be one line without control, direction and zero-width characters"
+      )
     })
   )
 })

@@ -116,17 +116,22 @@ const makeGuard = (form: EdgeForm) =>
     ) {
       const token = tokens === undefined ? undefined : presented.find(looksLikeToken)
       if (tokens === undefined || token === undefined) return undefined
-      const { name, role } = yield* Effect.catchTags(tokens.verify(token), {
+      const { name, role, subject } = yield* Effect.catchTags(tokens.verify(token), {
         TokenRefused: ({ reason }) => refuseWrong(request, reason),
         KeysUnavailable: () => {
           const answer = HttpServerResponse.setHeader(form.unavailable(ISSUER_AWAY_TEXT), "retry-after", RETRY_SECONDS)
           return Effect.fail(new Refused({ answer }))
         }
       })
-      const actorId = `user:${name}`
-      if (role !== undefined) return { actorId, actorType: "user", role } satisfies Actor
+      const known = {
+        actorId: `user:${subject}`,
+        actorType: "user" as const,
+        ...(name !== undefined && { name: `user:${name}` })
+      }
+      if (role !== undefined) return { ...known, role }
+      ;(yield* RequestFacts).actor = known
       const text = `the token gives no role: its claim ${tokens.roleClaim} holds none of ${everyRole}`
-      return yield* new Refused({ answer: form.forbidden(text), actorId })
+      return yield* new Refused({ answer: form.forbidden(text), actorId: known.actorId })
     })
 
     /** The actor that a request proves to be by a key, a token or a ticket. */
@@ -151,7 +156,7 @@ const makeGuard = (form: EdgeForm) =>
       access: Role
     ) {
       const actor = yield* identify(request, endpoint)
-      if (actor.actorType !== "anonymous") (yield* RequestFacts).keyName = actor.actorId
+      if (actor.actorType !== "anonymous") (yield* RequestFacts).actor = actor
       if (mayUse(actor.role, access)) return actor
       const text = roleText(access, actor.role, actor.actorType === "user" ? "token" : "key")
       return yield* new Refused({ answer: form.forbidden(text), actorId: actor.actorId })

@@ -16,6 +16,7 @@ import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { RequestSpanName } from "../traces/RequestSpanName.ts"
 import { basePathRedirect, withoutBasePath } from "./BasePath.ts"
 import { InexactBody, withJsonBody } from "./BodyRules.ts"
+import { addressOf } from "./ClientAddress.ts"
 import { compressed } from "./Compression.ts"
 import { makeCors } from "./Cors.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
@@ -47,6 +48,7 @@ const settings = {
   origins: ServiceSettings.CORS_ORIGIN,
   hosts: ServiceSettings.ALLOWED_HOSTS,
   basePath: ServiceSettings.PUBLIC_BASE_PATH,
+  proxies: ServiceSettings.TRUST_PROXY,
   keys: ServiceSettings.AUTH_API_KEYS,
   issuer: ServiceSettings.OIDC_ISSUER
 }
@@ -59,7 +61,7 @@ const settings = {
 export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
-      const { basePath, hosts, origins, ...doors } = yield* readSettings(settings)
+      const { basePath, hosts, origins, proxies, ...doors } = yield* readSettings(settings)
       const cors = makeCors(origins)
       const trust = { allowsOrigin: cors.allows, hosts: new Set(hosts.map((name) => name.toLowerCase())) }
       const refusalOf = (request: HttpServerRequest.HttpServerRequest) =>
@@ -91,8 +93,8 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
                 : redirect === undefined
                   ? httpEffect
                   : Effect.succeed(redirect)
-          const facts: Facts = { keyName: undefined }
-          const surrounded = answered(route, request, { form, methods, observer, facts }).pipe(
+          const facts: Facts = { actor: undefined, address: addressOf(request, proxies) }
+          const surrounded = answered(route, request, { form, methods, observer, facts, requestId }).pipe(
             Effect.provideService(RequestFacts, facts),
             Effect.provideService(RequestId, requestId),
             Effect.annotateLogs("requestId", requestId)
@@ -126,12 +128,13 @@ interface Surroundings {
   readonly methods: MethodsOf
   readonly observer: typeof HttpObserver.Service
   readonly facts: Facts
+  readonly requestId: string
 }
 
 const answered = <E, R>(
   httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   request: HttpServerRequest.HttpServerRequest,
-  { facts, form, methods, observer }: Surroundings
+  { facts, form, methods, observer, requestId }: Surroundings
 ) =>
   Effect.gen(function* () {
     const start = yield* Clock.currentTimeNanos
@@ -147,11 +150,15 @@ const answered = <E, R>(
       method: request.method,
       route: Option.match(route, { onNone: () => "unmatched", onSome: (matched) => matched.route.path }),
       status: response.status,
-      seconds
+      seconds,
+      requestId,
+      caller: facts.actor,
+      address: facts.address,
+      id: Option.getOrUndefined(Option.flatMapNullishOr(route, ({ params }) => params["id"]))
     }
     if (Option.isSome(route)) yield* (yield* RequestSpanName)(`${observed.method} ${observed.route}`)
     yield* observer.observe(observed)
-    if (!PROBES.has(observed.route)) yield* logAccess(observed, facts)
+    if (!PROBES.has(observed.route)) yield* logAccess(observed)
     return response
   })
 
@@ -159,14 +166,14 @@ const answered = <E, R>(
 const PROBES: ReadonlySet<string> = new Set(["/livez", "/healthz", "/readyz", "/metrics"])
 
 /** An entry of the access log (docs/http.md#log). Never a path or a query: both may hold secrets. */
-const logAccess = ({ method, route, seconds, status }: ObservedRequest, { keyName }: Facts) => {
+const logAccess = ({ caller, method, route, seconds, status }: ObservedRequest) => {
   const ms = Math.round(seconds * 1_000)
   return Effect.annotateLogs(Effect.logInfo(`${method} ${route} ${status} ${ms} ms`), {
     method,
     route,
     status,
     ms,
-    ...(keyName !== undefined && { keyName })
+    ...(caller !== undefined && { keyName: caller.actorId })
   })
 }
 

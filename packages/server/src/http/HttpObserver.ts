@@ -1,5 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { KnownActor } from "./RequestFacts.ts"
 
 export interface ObservedRequest {
   readonly method: string
@@ -8,6 +9,14 @@ export interface ObservedRequest {
   readonly status: number
   /** Until the answer was ready to be sent; for a stream, until it was opened. */
   readonly seconds: number
+  /** Its `x-request-id`. */
+  readonly requestId: string
+  /** Undefined for a caller without a right key, token or ticket. */
+  readonly caller: KnownActor | undefined
+  /** The client's address (docs/http.md#client-address). */
+  readonly address: string
+  /** The path parameter `id` as it was sent; undefined where the route has none. */
+  readonly id: string | undefined
 }
 
 /**

@@ -2,7 +2,12 @@ import { ControlPlaneApi, CurrentActor, LauncherApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 
-const me = Effect.map(CurrentActor, ({ actorId, actorType, role }) => ({ name: actorId, type: actorType, role }))
+const me = Effect.map(CurrentActor, ({ actorId, actorType, name = actorId, role }) => ({
+  id: actorId,
+  name,
+  type: actorType,
+  role
+}))
 
 /** `GET /me` of the control plane (docs/http.md#roles). */
 export const ControlPlaneMeHttp = HttpApiBuilder.group(ControlPlaneApi, "me", (handlers) =>

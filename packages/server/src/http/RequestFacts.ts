@@ -1,12 +1,18 @@
+import type { Actor } from "@runplane/api"
 import * as Context from "effect/Context"
 
-/** What becomes known of a request while it is answered, for the access log. */
+/** A caller as records name it. */
+export type KnownActor = Pick<Actor, "actorId" | "actorType" | "name">
+
+/** What becomes known of a request while it is answered, for the access log and the audit log. */
 export interface Facts {
-  /** The name of the caller's key, or of the holder of its token; undefined for a caller without one. */
-  keyName: string | undefined
+  /** The caller that a key, a token or a ticket proves; undefined for a caller without one. */
+  actor: KnownActor | undefined
+  /** The client's address as docs/http.md#client-address names it; empty outside of a request. */
+  readonly address: string
 }
 
 /** The facts of the current request; the edge gives each its own. */
 export const RequestFacts = Context.Reference<Facts>("runplane/server/RequestFacts", {
-  defaultValue: () => ({ keyName: undefined })
+  defaultValue: () => ({ actor: undefined, address: "" })
 })

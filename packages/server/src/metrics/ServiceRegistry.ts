@@ -59,9 +59,18 @@ export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
         registers
       })
       const requests = new Counter({ name: "http_requests_total", help: "Answered requests", labelNames, registers })
+      const refusals = new Counter({
+        name: "access_refusals_total",
+        help: "Requests answered with 401 or 403, by whether a key or token named the caller",
+        labelNames: ["status_code", "caller"],
+        registers
+      })
       return {
         registry,
-        observe: ({ method, route, seconds: took, status }) => {
+        observe: ({ caller, method, route, seconds: took, status }) => {
+          if (status === 401 || status === 403) {
+            refusals.inc({ status_code: String(status), caller: caller === undefined ? "unknown" : "known" })
+          }
           const labels = { method, path: route, status_code: String(status) }
           seconds.observe(labels, took)
           requests.inc(labels)

@@ -6,8 +6,8 @@ export type Claims = Readonly<Record<string, unknown>>
 /** Longest name of a caller, in characters; OpenID Connect bounds `sub` to this. */
 const MAX_NAME_LENGTH = 255
 
-/** Control characters, line separators and halves of surrogate pairs: they have no place in a record or a log line. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
+/** Control and format characters, line separators and halves of surrogate pairs: names with them can look alike. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
 const isObject = (value: unknown): value is Claims =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -35,11 +35,14 @@ export const roleOf = (claims: Claims, name: string): Role | undefined => {
 const isName = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "" && value.length <= MAX_NAME_LENGTH && !UNPRINTABLE.test(value)
 
+/** Who the holder is: the subject, which the issuer never gives to another holder. Undefined when it is not usable. */
+export const subjectOf = ({ sub }: Claims): string | undefined => (isName(sub) ? sub : undefined)
+
 /**
- * What records call the holder: the name that people know, else the mail address unless the issuer says that it is
- * not verified, else the subject. Undefined when none of them can stand in a record.
+ * The name under which people know the holder: the user name, else the mail address. An `email_verified` other than
+ * `true` leaves the address out, the text "true" included. Names are shown; only the subject tells holders apart.
  */
-export const nameOf = (claims: Claims): string | undefined =>
-  [claims["preferred_username"], claims["email_verified"] === false ? undefined : claims["email"], claims["sub"]].find(
-    isName
-  )
+export const nameOf = (claims: Claims): string | undefined => {
+  const isVerified = !Object.hasOwn(claims, "email_verified") || claims["email_verified"] === true
+  return [claims["preferred_username"], isVerified ? claims["email"] : undefined].find(isName)
+}

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose"
 import { readSettings } from "../settings/ReadSettings.ts"
 import { ServiceSettings } from "../settings/ServiceSettings.ts"
-import { nameOf, roleOf } from "./Claims.ts"
+import { nameOf, roleOf, subjectOf } from "./Claims.ts"
 import { type FindKey, type KeysUnavailable, makeIssuerKeys } from "./IssuerKeys.ts"
 
 /** Seconds a token may be past its `exp`, or before its `nbf`, for clocks that differ. */
@@ -24,7 +24,9 @@ export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly re
 
 /** Whom a token is about. */
 export interface Holder {
-  readonly name: string
+  readonly subject: string
+  /** What people call the holder; undefined where the token has no usable name. */
+  readonly name: string | undefined
   /** Undefined: the token is right, and its holder may do nothing here. */
   readonly role: Role | undefined
 }
@@ -77,9 +79,9 @@ export class TokenVerifier extends Context.Service<
               newer === undefined ? Effect.fail(error) : payloadOf(token, newer, options)
             )
         ).pipe(Effect.mapError((error) => new TokenRefused({ reason: reasonOf(error) })))
-        const name = nameOf(claims)
-        if (name === undefined) return yield* new TokenRefused({ reason: "it names nobody" })
-        return { name, role: roleOf(claims, roleClaim) }
+        const subject = subjectOf(claims)
+        if (subject === undefined) return yield* new TokenRefused({ reason: "it has no usable subject" })
+        return { subject, name: nameOf(claims), role: roleOf(claims, roleClaim) }
       })
       return { roleClaim, verify }
     })

@@ -89,6 +89,36 @@ export const judgeLaunchDeployment = (texts: SettingTexts): Judgement => ({
   warnings: []
 })
 
+/** Characters of a key outside of development: a random one of them cannot be guessed. */
+const MIN_KEY_LENGTH = 16
+
+/**
+ * What is wrong with keys outside of development. A key that follows the last role would be an administrator's, and of
+ * a repeated key only one role can count.
+ */
+const weakKeyFaults = (
+  keys: ReadonlyArray<string>,
+  roleCount: number,
+  environment: string
+): ReadonlyArray<SettingProblem> => {
+  if (OPEN_ENVIRONMENTS.has(environment)) return []
+  const when = `when NODE_ENV is ${environment}`
+  const faults: Array<SettingProblem> = []
+  if (keys.some((key) => key.length < MIN_KEY_LENGTH)) {
+    faults.push({
+      variable: "AUTH_API_KEYS",
+      problem: `must hold keys of at least ${MIN_KEY_LENGTH} characters ${when}`
+    })
+  }
+  if (new Set(keys).size < keys.length) {
+    faults.push({ variable: "AUTH_API_KEYS", problem: `must hold each key once ${when}` })
+  }
+  if (roleCount > 0 && roleCount < keys.length) {
+    faults.push({ variable: "AUTH_API_KEY_ROLES", problem: `must hold a role for each key of AUTH_API_KEYS ${when}` })
+  }
+  return faults
+}
+
 const keyFaults = (texts: SettingTexts, environment: string): ReadonlyArray<SettingProblem> => {
   const value = <A>(setting: Setting<A>) => settledValue(texts, setting, environment)
   const keys = value(ServiceSettings.AUTH_API_KEYS)
@@ -97,18 +127,16 @@ const keyFaults = (texts: SettingTexts, environment: string): ReadonlyArray<Sett
   if (keys.length === 0) return faults
   const tooMany = (count: number, variable: string, problem: string) =>
     count > keys.length ? [{ variable, problem }] : []
+  const roles = value(ServiceSettings.AUTH_API_KEY_ROLES)
   return [
     ...faults,
+    ...weakKeyFaults(keys, roles.length, environment),
     ...tooMany(
       value(ServiceSettings.AUTH_API_KEY_NAMES).length,
       "AUTH_API_KEY_NAMES",
       "names more keys than AUTH_API_KEYS holds"
     ),
-    ...tooMany(
-      value(ServiceSettings.AUTH_API_KEY_ROLES).length,
-      "AUTH_API_KEY_ROLES",
-      "has more roles than AUTH_API_KEYS holds keys"
-    )
+    ...tooMany(roles.length, "AUTH_API_KEY_ROLES", "has more roles than AUTH_API_KEYS holds keys")
   ]
 }
 

@@ -42,7 +42,8 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
   AUTH_API_KEYS: row(
     keys,
     [],
-    "API keys that callers must present; without any, and without `OIDC_ISSUER`, every caller is let in.",
+    "API keys that callers must present, outside of development of 16 characters or more; without any, and without " +
+      "`OIDC_ISSUER`, every caller is let in.",
     {
       secret: true
     }
@@ -55,7 +56,8 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
   AUTH_API_KEY_ROLES: row(
     keyRoles,
     [],
-    "Roles of the keys, in their order: `viewer` reads, `operator` acts on runs, `admin` does everything.",
+    "Roles of the keys, in their order: `viewer` reads, `operator` acts on runs, `admin` does everything; outside of " +
+      "development all or none.",
     { shownDefault: "admin for each" }
   ),
   OIDC_ISSUER: row(

@@ -315,20 +315,24 @@ layer(server, { excludeTestServices: true })("the control plane's edge", (it) =>
     })
   )
 
-  it.effect("refuses names of more than one line", () =>
+  it.effect("refuses names that lines, direction marks or zero-width characters make look like others", () =>
     Effect.gen(function* () {
-      const one = "must be one line without control characters"
+      const one = "must be one line without control, direction and zero-width characters"
       const { session } = descriptor
       const answer = yield* ask(
         "/runs",
         post({
           ...descriptor,
-          session: { ...session, participants: [{ id: "risk\r\nagent" }] },
-          execution: { tags: ["a\nb"], idempotencyKey: "k\u007f" }
+          session: {
+            ...session,
+            participants: [{ id: "risk\r\nagent" }, { id: "agent://le\u200bad" }, { id: "né ∀ 東" }]
+          },
+          execution: { tags: ["a\nb", "ok 😀", "\u202eadmin"], idempotencyKey: "k\u0085" }
         })
       )
       assert.deepStrictEqual(answer.json.message, [
         `session.participants.0.id ${one}`,
+        `session.participants.1.id ${one}`,
         `execution.idempotencyKey ${one}`,
         `execution.each value in tags ${one}`
       ])

@@ -104,7 +104,12 @@ layer(server(), { excludeTestServices: true })("a control plane without keys", (
 
   it.effect("says that everybody is an administrator", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* ask("/me")).json, { name: "anonymous", type: "anonymous", role: "admin" })
+      assert.deepStrictEqual((yield* ask("/me")).json, {
+        id: "anonymous",
+        name: "anonymous",
+        type: "anonymous",
+        role: "admin"
+      })
     })
   )
 })
@@ -147,7 +152,7 @@ layer(server(KEYS), { excludeTestServices: true })("keys with roles", (it) => {
         { authorization: "Basic proxy", "x-api-key": "doer" }
       ]) {
         const answer = yield* ask("/me", { headers })
-        assert.deepStrictEqual(answer.json, { name: "bob", type: "api-key", role: "operator" })
+        assert.deepStrictEqual(answer.json, { id: "bob", name: "bob", type: "api-key", role: "operator" })
       }
     })
   )
@@ -209,7 +214,12 @@ layer(fakeLauncher({ ...KEYS, THROTTLE_LIMIT: "4" }).pipe(Layer.provideMerge(lay
 layer(launcher, { excludeTestServices: true })("the launch service's keys with roles", (it) => {
   it.effect("follow the same rules", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* ask("/me", as("reader"))).json, { name: "ann", type: "api-key", role: "viewer" })
+      assert.deepStrictEqual((yield* ask("/me", as("reader"))).json, {
+        id: "ann",
+        name: "ann",
+        type: "api-key",
+        role: "viewer"
+      })
       // A key as a bearer is neither right nor wrong here.
       for (let attempt = 0; attempt < 5; attempt++) {
         assert.strictEqual((yield* ask("/packs", { headers: { authorization: "Bearer reader" } })).status, 401)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { claimAt, nameOf, roleOf } from "../../src/oidc/Claims.ts"
+import { claimAt, nameOf, roleOf, subjectOf } from "../../src/oidc/Claims.ts"
 
 describe("the role of a token", () => {
   it.each([
@@ -34,18 +34,38 @@ describe("the role of a token", () => {
 })
 
 describe("the name of a token's holder", () => {
+  const email = "ann@example.org"
   it.each([
-    [{ preferred_username: "ann", email: "ann@example.org", sub: "1" }, "ann"],
-    [{ email: "ann@example.org", sub: "1" }, "ann@example.org"],
-    [{ email: "ann@example.org", email_verified: false, sub: "1" }, "1"],
-    [{ preferred_username: " ", sub: "1" }, "1"],
-    [{ preferred_username: "an\nn", sub: "1" }, "1"],
-    [{ preferred_username: "an\u0000n", sub: "1" }, "1"],
-    [{ preferred_username: "\ud800", sub: "1" }, "1"],
-    [{ preferred_username: "a".repeat(256), sub: "1" }, "1"],
-    [{ sub: 5 }, undefined],
-    [{}, undefined]
+    [{ preferred_username: "ann", email, sub: "1" }, "ann"],
+    [{ email, sub: "1" }, email],
+    [{ email, email_verified: true }, email],
+    [{ email, email_verified: false }, undefined],
+    [{ email, email_verified: "false" }, undefined],
+    [{ email, email_verified: "true" }, undefined],
+    [{ email, email_verified: null }, undefined],
+    [{ preferred_username: " ", email }, email],
+    [{ preferred_username: "an\nn" }, undefined],
+    [{ preferred_username: "an\u0000n" }, undefined],
+    [{ preferred_username: "an\u200bn" }, undefined],
+    [{ preferred_username: "\u202enna" }, undefined],
+    [{ preferred_username: "\ud800" }, undefined],
+    [{ preferred_username: "a".repeat(256) }, undefined],
+    [{ sub: "1" }, undefined]
   ])("of %j is %j", (claims, name) => {
     assert.strictEqual(nameOf(claims), name)
+  })
+})
+
+describe("the subject of a token", () => {
+  it.each([
+    [{ sub: "248289761001", preferred_username: "ann" }, "248289761001"],
+    [{ sub: "a".repeat(255) }, "a".repeat(255)],
+    [{ sub: "a".repeat(256) }, undefined],
+    [{ sub: "" }, undefined],
+    [{ sub: "1\u200b" }, undefined],
+    [{ sub: 5 }, undefined],
+    [{ preferred_username: "ann", email: "ann@example.org" }, undefined]
+  ])("of %j is %j", (claims, subject) => {
+    assert.strictEqual(subjectOf(claims), subject)
   })
 })

@@ -56,7 +56,7 @@ const badTokens = Effect.gen(function* () {
     ["of another issuer", yield* key.sign({ iss: "https://evil.example" }), "another issuer made it"],
     ["for another audience", yield* key.sign({ aud: "shop" }), "it is for another audience"],
     ["for nobody", yield* key.sign({ aud: undefined }), "it is for another audience"],
-    ["without a name", yield* key.sign({ preferred_username: undefined, sub: undefined }), "it names nobody"],
+    ["without a subject", yield* key.sign({ sub: undefined }), "it has no usable subject"],
     ["of an unknown key", yield* stranger.sign(), "its issuer has no such key"],
     ["of a stranger under a known name", yield* stranger.sign({}, { kid: key.kid }), "its signature is wrong"],
     ["with a cut signature", `${head}.${payload}.${signature?.slice(4)}`, "its signature is wrong"],
@@ -86,11 +86,13 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
         const token = yield* sign({ aud: ["x", "other-name"] })
         for (const headers of [{ authorization: `Bearer ${token}` }, { "x-api-key": token }]) {
           const answer = yield* ask("/me", { headers })
-          assert.deepStrictEqual(answer.json, { name: "user:ann", type: "user", role: "operator" }, kid)
+          const me = { id: "user:f3b1", name: "user:ann", type: "user", role: "operator" }
+          assert.deepStrictEqual(answer.json, me, kid)
         }
       }
       // The key of the same name is somebody else.
       assert.deepStrictEqual((yield* ask("/me", bearer("the-key"))).json, {
+        id: "ann",
         name: "ann",
         type: "api-key",
         role: "admin"
@@ -104,7 +106,7 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
       const create = { method: "POST", body: JSON.stringify(descriptor) }
       const created = yield* ask("/runs", { ...create, ...bearer(yield* key.sign()) })
       assert.strictEqual(created.status, 202)
-      const actor = { actorId: "user:ann", actorType: "user", role: "operator" }
+      const actor = { actorId: "user:f3b1", actorType: "user", name: "user:ann", role: "operator" } as const
       assert.deepStrictEqual((yield* Seen).actors.at(-1), actor)
       const refused = yield* ask("/runs", { ...create, ...bearer(yield* key.sign({ roles: "viewer" })) })
       assert.deepStrictEqual(refused.json, {
@@ -112,6 +114,17 @@ layer(controlPlane.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(lay
         errorCode: "FORBIDDEN",
         message: "this needs the role operator; the token has the role viewer"
       })
+    })
+  )
+
+  it.effect("tells two subjects of one name apart, also in the budgets", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Issuer
+      for (const sub of ["f3b1", "c0de"]) {
+        const answer = yield* ask("/me", bearer(yield* key.sign({ sub })))
+        assert.deepInclude(answer.json, { id: `user:${sub}`, name: "user:ann" })
+        assert.match(answer.headers["x-ratelimit-counts"] ?? "", new RegExp(`of user:${sub},`))
+      }
     })
   )
 
@@ -170,6 +183,7 @@ layer(launcher.pipe(Layer.provideMerge(Issuer.layer), Layer.provideMerge(layerSe
         const { key } = yield* Issuer
         const viewer = yield* key.sign({ roles: "viewer" })
         assert.deepStrictEqual((yield* ask("/me", bearer(viewer))).json, {
+          id: "user:f3b1",
           name: "user:ann",
           type: "user",
           role: "viewer"

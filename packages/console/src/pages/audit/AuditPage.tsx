@@ -27,7 +27,7 @@ const AHEAD = 30
 /** Entries of an exported file. */
 const MOST_EXPORTED = 20_000
 
-const RESOURCES = ["run", "webhook", "policy", "view", "circuit-breaker", "log"]
+const RESOURCES = ["run", "webhook", "policy", "view", "circuit-breaker", "log", "endpoint"]
 
 /** Who did what to which thing, the newest first. */
 export default function AuditPage() {
@@ -182,7 +182,7 @@ interface RowProps {
 }
 
 const Row = ({ entry, index, narrow, open, start }: RowProps) => {
-  const { action, actor, createdAt, details, id, requestId, resource, resourceId } = entry
+  const { action, actor, actorName = actor, createdAt, details, id, requestId, resource, resourceId } = entry
   const outcome = textOf(details, "outcome")
   return (
     <div
@@ -198,14 +198,14 @@ const Row = ({ entry, index, narrow, open, start }: RowProps) => {
       <span role="cell" className="min-w-0">
         <button
           type="button"
-          title="Only what this actor did"
+          title={`Only what ${actor} did`}
           className="max-w-full truncate font-mono text-[12px] hover:text-accent"
           onClick={(event) => {
             event.stopPropagation()
             narrow("actor", actor)
           }}
         >
-          <Said text={actor} />
+          <Said text={actorName} />
         </button>
       </span>
       <span role="cell" className="min-w-0">
@@ -246,6 +246,8 @@ const Entry = ({ entry }: { readonly entry: AuditEntry }) => (
       facts={[
         ["When", <Time key="when" at={entry.createdAt} />],
         ["Who", <Said key="who" text={`${entry.actor} (${entry.actorType})`} />],
+        ["Called", entry.actorName === undefined ? "–" : <Said key="called" text={entry.actorName} />],
+        ["From", entry.clientAddress ?? "–"],
         ["What", entry.action],
         [
           "To what",
@@ -285,15 +287,28 @@ const exportEntries = async (query: Query, form: "csv" | "jsonl") => {
       entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")
     )
   }
-  const names = ["createdAt", "actor", "actorType", "action", "resource", "resourceId", "requestId", "details"]
+  const names = [
+    "createdAt",
+    "actor",
+    "actorName",
+    "actorType",
+    "action",
+    "resource",
+    "resourceId",
+    "requestId",
+    "clientAddress",
+    "details"
+  ]
   const cells = entries.map((entry) => [
     entry.createdAt,
     entry.actor,
+    entry.actorName,
     entry.actorType,
     entry.action,
     entry.resource,
     entry.resourceId,
     entry.requestId,
+    entry.clientAddress,
     JSON.stringify(entry.details)
   ])
   download("audit.csv", "text/csv", csv(names, cells))

@@ -2,7 +2,6 @@ import { ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { asCaller } from "../../edge/CurrentCaller.ts"
-import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { exportAnswer } from "../../read/insights/ExportAnswer.ts"
 import { RunExports } from "../../read/insights/RunExports.ts"
 import { BatchRuns } from "./BatchRuns.ts"
@@ -19,7 +18,9 @@ export const BatchHttp = HttpApiBuilder.group(
       archive: ({ payload }) => asCaller((caller) => batch.archive(payload.runIds, caller)),
       remove: ({ payload }) => asCaller((caller) => batch.remove(payload.runIds, caller)),
       export: ({ payload }) =>
-        orUnavailable(Effect.map(exports.many(payload.runIds), (text) => exportAnswer(text, "application/json", 201)))
+        asCaller((caller) =>
+          Effect.map(exports.many(payload.runIds, caller), (text) => exportAnswer(text, "application/json", 201))
+        )
     })
   })
 )

@@ -39,6 +39,12 @@ const MASK = "****"
 
 export const masked = (webhook: Webhook): Webhook => ({ ...webhook, secret: maskSecret(webhook.secret) })
 
+/** Scheme and host of an address, whose path and query let their holder post as we do. */
+export const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : "")
+
+/** A subscription as viewers see it. */
+export const withoutPath = (webhook: Webhook): Webhook => ({ ...masked(webhook), url: originOf(webhook.url) })
+
 /** The last characters behind a mask; of a secret that has no more than those, nothing is shown. */
 export const maskSecret = (secret: string): string => (secret.length > SHOWN ? MASK + secret.slice(-SHOWN) : MASK)
 

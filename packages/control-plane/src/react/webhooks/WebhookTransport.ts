@@ -83,8 +83,8 @@ const make = Effect.gen(function* () {
         orElse: () => Effect.succeed(unanswered(`timed out after ${timeoutMs} ms`))
       }),
       Effect.scoped,
-      // The receiver is a stranger to our traces.
-      Effect.provideService(HttpClient.TracerPropagationEnabled, false)
+      // The receiver is a stranger to our traces, and a span would hold the whole address.
+      Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
     )
   })
 

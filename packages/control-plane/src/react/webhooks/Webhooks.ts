@@ -4,8 +4,10 @@ import {
   badRequest,
   type Conflict,
   controlPlaneError,
+  mayUse,
   type NewWebhook,
   type NotFound,
+  type Role,
   WEBHOOK_TEST,
   type Webhook,
   type WebhookChange,
@@ -23,7 +25,7 @@ import { listPage, type TextPage } from "../../edge/JsonAnswer.ts"
 import { Ids } from "../../log/Ids.ts"
 import { WebhookDispatcher } from "./WebhookDispatcher.ts"
 import { WebhookRepository } from "./WebhookRepository.ts"
-import { masked } from "./WebhookRows.ts"
+import { masked, originOf, withoutPath } from "./WebhookRows.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
 
 /**
@@ -35,8 +37,8 @@ export class Webhooks extends Context.Service<
   {
     /** The only answer that shows the secret in full. */
     readonly create: (webhook: NewWebhook, caller: Caller) => Effect.Effect<Webhook, BadRequest | SqlError>
-    /** An array of subscriptions as text, which is read as it is taken. */
-    readonly list: Effect.Effect<TextPage<SqlError>, SqlError>
+    /** An array of subscriptions as text, which is read as it is taken; with full addresses for those who test them. */
+    readonly list: (role: Role) => Effect.Effect<TextPage<SqlError>, SqlError>
     readonly update: (
       id: string,
       change: WebhookChange,
@@ -82,14 +84,17 @@ export class Webhooks extends Context.Service<
         const id = yield* ids.uuid
         const at = yield* now
         const insert = Effect.tap(repository.insert(id, webhook, at), () =>
-          record("create", id, { url: webhook.url, events: webhook.events }, caller, at)
+          record("create", id, { url: originOf(webhook.url), events: webhook.events }, caller, at)
         )
         return yield* sql.withTransaction(insert)
       })
 
-      const list = Effect.flatMap(repository.ids, (ids) =>
-        listPage(ids, repository.list, (webhook) => JSON.stringify(masked(webhook)), "]", "[")
-      )
+      const list = (role: Role) => {
+        const shown = mayUse(role, "operator") ? masked : withoutPath
+        return Effect.flatMap(repository.ids, (ids) =>
+          listPage(ids, repository.list, (webhook) => JSON.stringify(shown(webhook)), "]", "[")
+        )
+      }
 
       const update = Effect.fn("Webhooks.update")(function* (id: string, change: WebhookChange, caller: Caller) {
         if (change.url !== undefined) yield* requireAllowedTarget(change.url)
@@ -169,8 +174,9 @@ const webhookInactive = (id: string) => controlPlaneError("CONFLICT", `webhook $
 
 const webhookNotFound = (id: string) => controlPlaneError("NOT_FOUND", `webhook ${id} not found`)
 
-/** What changed; of the secret only that it did. */
-const describeChange = ({ secret, ...change }: WebhookChange): Schema.JsonObject => ({
+/** What changed; of the secret only that it did, of the address its origin: every viewer reads and searches the log. */
+const describeChange = ({ secret, url, ...change }: WebhookChange): Schema.JsonObject => ({
   ...change,
+  ...(url !== undefined && { url: originOf(url) }),
   ...(secret !== undefined && { secret: "changed" })
 })

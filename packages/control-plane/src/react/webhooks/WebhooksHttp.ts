@@ -14,7 +14,7 @@ export const WebhooksHttp = HttpApiBuilder.group(
     const webhooks = yield* Webhooks
     return handlers.handleAll({
       create: ({ payload }) => asCaller((caller) => webhooks.create(payload, caller)),
-      list: () => orUnavailable(Effect.map(webhooks.list, jsonPages)),
+      list: () => asCaller(({ actor }) => Effect.map(webhooks.list(actor.role), jsonPages)),
       update: ({ params, payload }) => asCaller((caller) => webhooks.update(params.id, payload, caller)),
       remove: ({ params }) => asCaller((caller) => webhooks.remove(params.id, caller)),
       deliveries: ({ params, query }) => orUnavailable(Effect.map(webhooks.deliveries(params.id, query), jsonPages)),

@@ -2,7 +2,7 @@ import { ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
-import { currentCaller } from "../../edge/CurrentCaller.ts"
+import { asCaller, currentCaller } from "../../edge/CurrentCaller.ts"
 import { jsonText } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { exportAnswer } from "./ExportAnswer.ts"
@@ -29,8 +29,8 @@ export const InsightsHttp = HttpApiBuilder.group(
           orUnavailable
         ),
       export: ({ params, query: { format, ...options } }) =>
-        orUnavailable(
-          Effect.map(exports.one(params.id, format, options), (text) =>
+        asCaller((caller) =>
+          Effect.map(exports.one(params.id, format, options, caller), (text) =>
             exportAnswer(text, exportTexts[format].contentType)
           )
         )

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
+import { AuditTrail, type Caller } from "../../audit/AuditTrail.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { ArtifactRepository } from "../../log/runs/ArtifactRepository.ts"
 import { RunGone } from "../../log/runs/RunGone.ts"
@@ -27,16 +28,18 @@ export class RunExports extends Context.Service<
     readonly one: (
       reference: string,
       format: keyof typeof exportTexts,
-      options: ExportOptions
+      options: ExportOptions,
+      caller: Caller
     ) => Effect.Effect<ExportText, NotFound | SqlError>
     /** A JSON array of bundles, in the order given. Fails before any text when one of the runs is unknown. */
-    readonly many: (references: ReadonlyArray<string>) => Effect.Effect<ExportText, NotFound | SqlError>
+    readonly many: (references: ReadonlyArray<string>, caller: Caller) => Effect.Effect<ExportText, NotFound | SqlError>
   }
 >()("runplane/control-plane/RunExports") {
   static readonly layer = Layer.effect(
     RunExports,
     Effect.gen(function* () {
       const artifacts = yield* ArtifactRepository
+      const audit = yield* AuditTrail
       const events = yield* EventRepository
       const repository = yield* ExportRepository
       const runs = yield* RunRepository
@@ -50,37 +53,48 @@ export class RunExports extends Context.Service<
         status: runs.status
       }
 
-      const open = Effect.fnUntraced(function* (reference: string, options: ExportOptions) {
+      /** What a batch does not read, because its client left, has no entry. */
+      const open = Effect.fnUntraced(function* (
+        reference: string,
+        { format, ...options }: ExportOptions & { readonly format: keyof typeof exportTexts },
+        caller: Caller
+      ) {
         const runId = yield* runs.resolve(reference)
         // A run of a release without seals gets one now; one that cannot be sealed is exported without.
         if (runId !== undefined) yield* seals.sealed(runId)
         const head = yield* repository.head(reference)
         const exportedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-        return head && { head, exportedAt, options, signer: seals.signer }
+        if (runId === undefined || head === undefined) return undefined
+        const details = { format, ...options }
+        yield* audit.recordDone({
+          ...{ caller, action: "run.export", resource: "run", resourceId: runId, details, at: exportedAt }
+        })
+        return { head, exportedAt, options, signer: seals.signer }
       })
 
       const one = Effect.fn("RunExports.one")(function* (
         reference: string,
         format: keyof typeof exportTexts,
-        options: ExportOptions
+        options: ExportOptions,
+        caller: Caller
       ) {
-        const opened = yield* open(reference, options)
+        const opened = yield* open(reference, { format, ...options }, caller)
         return opened === undefined ? yield* runNotFound(reference) : exportTexts[format].text(rows, opened)
       })
 
-      const bundleOf = (reference: string): ExportText =>
+      const bundleOf = (reference: string, caller: Caller): ExportText =>
         Stream.unwrap(
-          Effect.flatMap(open(reference, BATCH_EXPORT), (opened) =>
+          Effect.flatMap(open(reference, { format: "json", ...BATCH_EXPORT }, caller), (opened) =>
             opened === undefined
               ? Effect.fail(new RunGone({ runId: reference }))
               : Effect.succeed(bundleText(rows, opened))
           )
         )
-      const many = Effect.fn("RunExports.many")(function* (references: ReadonlyArray<string>) {
+      const many = Effect.fn("RunExports.many")(function* (references: ReadonlyArray<string>, caller: Caller) {
         const [unknown] = yield* repository.missing(references)
         if (unknown !== undefined) return yield* runNotFound(unknown)
         const bundles = Stream.flatMap(Stream.zipWithIndex(Stream.fromIterable(references)), ([reference, number]) =>
-          number === 0 ? bundleOf(reference) : Stream.concat(Stream.make(","), bundleOf(reference))
+          number === 0 ? bundleOf(reference, caller) : Stream.concat(Stream.make(","), bundleOf(reference, caller))
         )
         return Stream.make("[").pipe(Stream.concat(bundles), Stream.concat(Stream.make("]")))
       })

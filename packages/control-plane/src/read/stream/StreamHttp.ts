@@ -4,6 +4,8 @@ import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
+import { AuditTrail } from "../../audit/AuditTrail.ts"
+import { currentCaller } from "../../edge/CurrentCaller.ts"
 import { cutOnFailure } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
@@ -11,7 +13,7 @@ import { RunStream } from "./RunStream.ts"
 import { clientOf } from "./StreamClient.ts"
 import { StreamReads } from "./StreamReads.ts"
 import { StreamSlots } from "./StreamSlots.ts"
-import { StreamTickets } from "./StreamTickets.ts"
+import { StreamTickets, TICKET_MS } from "./StreamTickets.ts"
 
 /** What makes an answer an event stream that nothing between here and the client holds back. */
 export const sse = {
@@ -35,6 +37,7 @@ export const StreamHttp = HttpApiBuilder.group(
       snapshotIntervalMs: ControlPlaneSettings.STREAM_SNAPSHOT_INTERVAL_MS
     })
 
+    const audit = yield* AuditTrail
     const tickets = yield* StreamTickets
     const slots = yield* StreamSlots
     const { resolve } = yield* StreamReads
@@ -43,9 +46,17 @@ export const StreamHttp = HttpApiBuilder.group(
       ticket: Effect.fnUntraced(function* ({ params }) {
         const runId = yield* runs.resolve(params.id)
         if (runId === undefined) return yield* runNotFound(params.id)
-        const { expiresAt, ticket } = yield* tickets.issue(runId, yield* CurrentActor)
-        const streamUrl = `/runs/${runId}/stream?ticket=${ticket}`
-        return { ticket, runId, expiresAt: new Date(expiresAt).toISOString(), streamUrl }
+        const issued = yield* tickets.issue(runId, yield* CurrentActor)
+        const expiresAt = new Date(issued.expiresAt).toISOString()
+        yield* audit.recordDone({
+          caller: yield* currentCaller,
+          action: "stream_ticket.create",
+          resource: "run",
+          resourceId: runId,
+          details: { expiresAt },
+          at: new Date(issued.expiresAt - TICKET_MS).toISOString()
+        })
+        return { ticket: issued.ticket, runId, expiresAt, streamUrl: `/runs/${runId}/stream?ticket=${issued.ticket}` }
       }, orUnavailable),
       run: Effect.fnUntraced(function* ({ headers, params, query }) {
         // A stream that is refused costs no read.

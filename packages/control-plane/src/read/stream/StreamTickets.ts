@@ -25,7 +25,8 @@ const TICKET = /^[\w-]{43}$/
 const Holder = Schema.Struct({
   actorId: Schema.String,
   actorType: Schema.Literals(actorTypes),
-  role: Schema.Literals(roles)
+  role: Schema.Literals(roles),
+  name: Schema.optionalKey(Schema.String)
 })
 
 export interface IssuedTicket {
@@ -62,9 +63,9 @@ export class StreamTickets extends Context.Service<
         const hash = yield* Effect.orDie(hashOf(ticket))
         yield* sql`DELETE FROM stream_tickets WHERE expires_at <= ${new Date(now).toISOString()}::timestamptz`
         yield* sql`
-          INSERT INTO stream_tickets (hash, run_id, actor, actor_type, role, expires_at)
-          VALUES (decode(${hash}, 'hex'), ${runId}::uuid, ${actor.actorId}, ${actor.actorType}, ${actor.role},
-                  ${new Date(expiresAt).toISOString()}::timestamptz)`
+          INSERT INTO stream_tickets (hash, run_id, actor, actor_name, actor_type, role, expires_at)
+          VALUES (decode(${hash}, 'hex'), ${runId}::uuid, ${actor.actorId}, ${actor.name ?? null}, ${actor.actorType},
+                  ${actor.role}, ${new Date(expiresAt).toISOString()}::timestamptz)`
         return { ticket, expiresAt }
       })
 
@@ -75,8 +76,9 @@ export class StreamTickets extends Context.Service<
         const [row] = yield* sql`
           DELETE FROM stream_tickets
           WHERE hash = decode(${hash}, 'hex') AND run_id = ${runId}::uuid AND expires_at > ${now}::timestamptz
-          RETURNING actor AS "actorId", actor_type AS "actorType", role`
-        return row === undefined ? undefined : yield* Effect.orDie(Schema.decodeUnknownEffect(Holder)(row))
+          RETURNING json_strip_nulls(json_build_object('actorId', actor, 'actorType', actor_type, 'name', actor_name,
+                                                       'role', role)) AS holder`
+        return row === undefined ? undefined : yield* Effect.orDie(Schema.decodeUnknownEffect(Holder)(row["holder"]))
       })
       return StreamTickets.of({ issue, redeem })
     })

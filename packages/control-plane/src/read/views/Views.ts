@@ -6,6 +6,7 @@ import {
   controlPlaneError,
   type Forbidden,
   MAX_VIEWS,
+  mayUse,
   type NewView,
   type NotFound,
   type QueryResource,
@@ -16,6 +17,7 @@ import {
   View as ViewSchema,
   viewNameTaken,
   viewNotFound,
+  viewOfAnother,
   viewReadOnly
 } from "@runplane/api"
 import { parseQuery } from "@runplane/domain"
@@ -31,7 +33,10 @@ import { readBounded } from "../../database/BoundedRows.ts"
 import { listPage, type TextPage } from "../../edge/JsonAnswer.ts"
 import { Ids } from "../../log/Ids.ts"
 
-/** Saved views (docs/http.md#views). Every change commits with its audit entry. */
+/**
+ * Saved views (docs/http.md#views). Their owner and administrators change them; every change commits with its audit
+ * entry.
+ */
 export class Views extends Context.Service<
   Views,
   {
@@ -53,7 +58,7 @@ export class Views extends Context.Service<
       const audit = yield* AuditTrail
       const ids = yield* Ids
       const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
-      const columns = sql`id::text AS id, name, resource, q, columns, sort, owner, created_at, updated_at`
+      const columns = sql`id::text AS id, name, resource, q, columns, sort, owner, owner_name, created_at, updated_at`
 
       const record = (action: string, { id, name }: Pick<View, "id" | "name">, caller: Caller, at: string) =>
         audit.record({ caller, action: `view.${action}`, resource: "view", resourceId: id, details: { name }, at })
@@ -62,6 +67,9 @@ export class Views extends Context.Service<
         const system = systemViews.find((view) => view.id === id)
         return system === undefined ? Effect.void : Effect.fail(viewReadOnly(system.name))
       }
+
+      const requireOwn = ({ name, owner }: View, { actor }: Caller) =>
+        owner === actor.actorId || mayUse(actor.role, "admin") ? Effect.void : Effect.fail(viewOfAnother(name))
 
       const requireReadable = ({ q, resource, sort }: Pick<NewView, "q" | "resource" | "sort">) => {
         if (sort !== undefined && resource !== "runs") return Effect.fail(badRequest("sort is for views of runs"))
@@ -102,9 +110,9 @@ export class Views extends Context.Service<
         const at = yield* now
         const insert = Effect.gen(function* () {
           const [row] = yield* sql<ViewRow>`
-            INSERT INTO views (id, name, resource, q, columns, sort, owner, created_at, updated_at)
+            INSERT INTO views (id, name, resource, q, columns, sort, owner, owner_name, created_at, updated_at)
             SELECT ${id}::uuid, ${view.name}, ${view.resource}, ${view.q}, ${view.columns}::text[], ${view.sort ?? null},
-                   ${caller.actor.actorId}, ${at}::timestamptz, ${at}::timestamptz
+                   ${caller.actor.actorId}, ${caller.actor.name ?? null}, ${at}::timestamptz, ${at}::timestamptz
             WHERE (SELECT count(*) FROM views) < ${MAX_VIEWS}
             RETURNING ${columns}`
           if (row === undefined) return yield* controlPlaneError("CONFLICT", `there are ${MAX_VIEWS} views already`)
@@ -120,6 +128,7 @@ export class Views extends Context.Service<
         const apply = Effect.gen(function* () {
           const [known] = yield* sql<ViewRow>`SELECT ${columns} FROM views WHERE id = ${id}::uuid FOR UPDATE`
           if (known === undefined) return yield* viewNotFound(id)
+          yield* requireOwn(toView(known), caller)
           const changed = { ...toView(known), ...change }
           yield* requireReadable(changed)
           yield* sql`
@@ -136,8 +145,11 @@ export class Views extends Context.Service<
         yield* requireWritable(id)
         const at = yield* now
         const apply = Effect.gen(function* () {
-          const [row] = yield* sql<ViewRow>`DELETE FROM views WHERE id = ${id}::uuid RETURNING ${columns}`
-          if (row !== undefined) yield* record("delete", toView(row), caller, at)
+          const [known] = yield* sql<ViewRow>`SELECT ${columns} FROM views WHERE id = ${id}::uuid FOR UPDATE`
+          if (known === undefined) return
+          yield* requireOwn(toView(known), caller)
+          yield* sql`DELETE FROM views WHERE id = ${id}::uuid`
+          yield* record("delete", toView(known), caller, at)
         })
         yield* sql.withTransaction(apply)
       })
@@ -157,13 +169,14 @@ interface ViewRow {
   readonly columns: ReadonlyArray<string>
   readonly sort: string | null
   readonly owner: string
+  readonly owner_name: string | null
   readonly created_at: Date
   readonly updated_at: Date
 }
 
 const isSort = Schema.is(ViewSchema.fields.sort)
 
-const toView = ({ created_at, id, name, owner, q, resource, sort, updated_at, ...row }: ViewRow): View => ({
+const toView = ({ created_at, id, name, owner, owner_name, q, resource, sort, updated_at, ...row }: ViewRow): View => ({
   id,
   name,
   resource,
@@ -171,6 +184,7 @@ const toView = ({ created_at, id, name, owner, q, resource, sort, updated_at, ..
   columns: row.columns,
   ...(isSort(sort) && { sort }),
   owner,
+  ...(owner_name !== null && { ownerName: owner_name }),
   readOnly: false,
   createdAt: created_at.toISOString(),
   updatedAt: updated_at.toISOString()

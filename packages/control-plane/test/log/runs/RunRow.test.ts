@@ -70,7 +70,7 @@ describe("a run record", () => {
   })
 
   it("redacts a callback's bearer wherever it stands, and nothing else", () => {
-    const cancelCallback = { url: "https://me:secret@agent/cancel", bearer: "secret" }
+    const cancelCallback = { url: "https://me:secret@agent/cancel?token=secret", bearer: "secret" }
     const metadata = {
       cancelCallback,
       bearer: "mine",

@@ -13,10 +13,10 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   [
     "http_request_duration_seconds",
     "histogram",
-    '_count{method="GET",path="/runs/:id",status_code="200"} 1',
+    '_count{method="GET",path="/runs/:id",status_code="403"} 1',
     HTTP_BUCKETS
   ],
-  ["http_requests_total", "counter", '{method="GET",path="/runs/:id",status_code="200"} 1'],
+  ["http_requests_total", "counter", '{method="GET",path="/runs/:id",status_code="403"} 1'],
   ["active_sse_connections", "gauge", " 1"],
   ["active_runtime_streams", "gauge", " 7"],
   ["log_oldest_append_seconds", "gauge", " 0"],
@@ -46,6 +46,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["db_pool_connections", "gauge", '{state="in_use"} 3'],
   ["db_pool_max_connections", "gauge", " 23"],
   ["runtime_last_frame_timestamp_seconds", "gauge", " 1700000000.25"],
+  ["access_refusals_total", "counter", '{status_code="403",caller="unknown"} 1'],
   ["runplane_trace_spans_total", "counter", '{outcome="dropped"} 0'],
   [
     "runplane_build_info",
@@ -67,7 +68,8 @@ const values = {
 
 const everything = Effect.gen(function* () {
   const metrics = yield* Metrics
-  metrics.httpRequest({ method: "GET", route: "/runs/:id", status: 200, seconds: 0.2 })
+  const request = { requestId: "r", caller: undefined, address: "127.0.0.1", id: undefined }
+  metrics.httpRequest({ ...request, method: "GET", route: "/runs/:id", status: 403, seconds: 0.2 })
   metrics.framesAt(1_700_000_000_250_000_000n)
   metrics.sseOpened()
   metrics.sseOpened()

@@ -29,6 +29,12 @@ import { createRun } from "../../support/Runs.ts"
 import { forgetChain, publishedKeys } from "../../support/SealTests.ts"
 
 const decodeBundle = Schema.decodeUnknownEffect(RunBundle)
+const caller = {
+  actor: { actorId: "key:1", actorType: "api-key", role: "admin" },
+  requestId: "req-1",
+  address: "127.0.0.1"
+} as const
+
 const exportOf = (runId: string, query = "") => call("GET", `/runs/${runId}/export?${query}`)
 const parseLines = (text: string) =>
   text
@@ -292,7 +298,7 @@ layer(layerTestService(), { excludeTestServices: true })("GET /runs/:id/export",
       let last = 0
       yield* Effect.gen(function* () {
         const options = { includeCanonical: true, includeRaw: false, eventLimit: total }
-        const text = yield* RunExports.use((exports) => exports.one(runId, "jsonl", options))
+        const text = yield* RunExports.use((exports) => exports.one(runId, "jsonl", options, caller))
         yield* Stream.runForEach(text, (page) =>
           Effect.sync(() => {
             most = Math.max(most, rows.read - taken)

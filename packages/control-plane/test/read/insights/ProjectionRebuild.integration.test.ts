@@ -17,7 +17,11 @@ import { assertLogIsExact } from "../../support/LogChecks.ts"
 import { createRun, readLog } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
-const caller = { actor: { actorId: "key:1", actorType: "api-key" }, requestId: "req-1" } as const
+const caller = {
+  actor: { actorId: "key:1", actorType: "api-key", role: "admin" },
+  requestId: "req-1",
+  address: "127.0.0.1"
+} as const
 
 const layerRebuild = ProjectionRebuild.layer.pipe(
   Layer.provide([AuditTrail.layer, RunRepository.layer, RunUpkeep.layer]),

@@ -293,7 +293,11 @@ layer(service, { excludeTestServices: true })("q=", (it) => {
       const trail = yield* AuditTrail
       for (let number = 0; number < 30; number++) {
         yield* trail.record({
-          caller: { actor: { actorId: `key:${number % 3}`, actorType: "api-key" }, requestId: number % 2 ? "" : "r" },
+          caller: {
+            actor: { actorId: `key:${number % 3}`, actorType: "api-key" },
+            requestId: number % 2 ? "" : "r",
+            address: "127.0.0.1"
+          },
           action: ["run.create", "run.delete", "webhook.create"][number % 3] ?? "",
           resource: number % 3 === 2 ? "webhook" : "run",
           resourceId: `id-${number % 5}`,

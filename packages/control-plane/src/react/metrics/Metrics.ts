@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, Gauge, Histogram } from "prom-client"
+import type { SealDoubt } from "../../edge/SealMeter.ts"
 import type { SideEffectStep } from "../../edge/SideEffectMeter.ts"
 import { boundedLabel } from "./BoundedLabel.ts"
 
@@ -97,6 +98,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const recoveries = counter("proto_recovery_total", "Runs taken up again after a start", "status")
   const deliveries = counter("proto_webhook_deliveries_total", "Webhook deliveries, by outcome", "status")
   const sideEffects = counter("proto_post_commit_side_effect_failures_total", "Work after a commit that failed", "step")
+  const sealDoubts = counter("runplane_seal_doubts_total", "Heads and seals without full proof, by what", "what")
   const retained = counter("retention_removed_total", "Rows that retention deleted", "kind")
   const sweeps = counter("retention_sweeps_total", "Retention sweeps, by outcome", "status")
   const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
@@ -137,6 +139,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     recovery: (status: "success" | "failed") => recoveries.inc({ status }),
     webhookDelivery: (status: "delivered" | "failed") => deliveries.inc({ status }),
     sideEffectFailed: (step: SideEffectStep) => sideEffects.inc({ step }),
+    sealDoubted: (what: SealDoubt) => sealDoubts.inc({ what }),
     retentionRemoved: (kind: "run" | "event" | "audit_entry" | "webhook_delivery", count: number) =>
       retained.inc({ kind }, count),
     retentionSweep: (status: "completed" | "failed", seconds: number) => {

@@ -1,0 +1,12 @@
+import * as Context from "effect/Context"
+
+/**
+ * What a seal cannot vouch for (docs/seal.md#proof): the `head` of a run whose MAC is not of this process's key, or a
+ * seal that was made `late`.
+ */
+export type SealDoubt = "head" | "late"
+
+/** Counts each such case: `runplane_seal_doubts_total`. */
+export const SealMeter = Context.Reference<(doubt: SealDoubt) => void>("runplane/control-plane/SealMeter", {
+  defaultValue: () => () => undefined
+})

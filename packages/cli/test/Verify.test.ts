@@ -52,7 +52,8 @@ const bundle = (by: Signer | undefined) => {
     head = chainNext(sha256, head, eventBytes(text))
     return Buffer.from(head).toString("hex")
   })
-  const seal = makeSeal({ runId: RUN, events: 2, head, sealedAt: "2026-07-01T10:00:00.000Z" }, by)
+  const proof = { late: false, provenAfter: 0, frames: null }
+  const seal = makeSeal({ runId: RUN, events: 2, head, sealedAt: "2026-07-01T10:00:00.000Z", ...proof }, by)
   const body = `{"run":{"id":"${RUN}"},"canonicalEvents":[${events.join(",")}],"exportedAt":"then"`
   const covered = body + exportEnds.json.proof(seal, heads)
   return covered + exportEnds.json.digest(makeExportDigest(sha256(Buffer.from(covered)), by))

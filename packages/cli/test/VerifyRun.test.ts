@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { chainNext, chainStart, eventBytes, makeSeal, type Seal } from "@runplane/domain"
+import { chainNext, chainStart, eventBytes, makeSeal, type Seal, signedBytes } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -36,9 +36,15 @@ const texts = Array.from({ length: EVENTS }, (_, at) => {
   return JSON.stringify({ ...place, schemaVersion: 3, ts: AT, type: "run.started", source, data: { text: "naïve 🦊" } })
 })
 
-const sealOf = (events: ReadonlyArray<string>, by?: typeof signer, previous?: Seal): Seal => {
+const sealOf = (
+  events: ReadonlyArray<string>,
+  by?: typeof signer,
+  previous?: Seal,
+  proof: { readonly late?: boolean; readonly provenAfter?: number } = {}
+): Seal => {
   const head = events.reduce((before, text) => chainNext(sha256, before, eventBytes(text)), chainStart(sha256, RUN))
-  return makeSeal({ runId: RUN, events: events.length, head, sealedAt: AT, ...(previous && { previous }) }, by)
+  const draft = { runId: RUN, events: events.length, head, sealedAt: AT, frames: null, ...(previous && { previous }) }
+  return makeSeal({ late: false, provenAfter: 0, ...proof, ...draft }, by)
 }
 
 /** A service with one run, as it pretends to have it. */
@@ -149,6 +155,35 @@ layer(World.layer)("runplane runs verify", (it) => {
       assert.include((yield* verify("--seal", file)).text, "300, as they were sealed")
       yield* serving({ events: texts.map((text, at) => (at === 7 ? text.replace("naïve", "naive") : text)) })
       assert.strictEqual((yield* verify("--seal", file)).code, 1)
+    })
+  )
+
+  it.effect("refuses a late seal and events that are not proven, unless that is allowed", () =>
+    Effect.gen(function* () {
+      yield* serving({ seal: sealOf(texts, signer, undefined, { late: true, provenAfter: EVENTS }) })
+      assert.deepInclude(yield* verify(), {
+        code: 1,
+        complaint:
+          `run ${RUN} does not fit: its seal does not prove it: it was sealed late, from what was stored then; ` +
+          "none of its events is proven to be what the service wrote (--allow-unproven accepts that)"
+      })
+      yield* serving({ seal: sealOf(texts, signer, undefined, { provenAfter: 7 }) })
+      assert.include((yield* verify()).complaint, "its events 1 to 7 are not proven")
+      const { code, text } = yield* verify("--allow-unproven")
+      assert.strictEqual(code, 0)
+      assert.notInclude(text, "as they were sealed")
+      assert.include(text, `${EVENTS}, as they were stored; not proven: its events 1 to 7`)
+    })
+  )
+
+  it.effect("says that a seal of an earlier release signs what was stored", () =>
+    Effect.gen(function* () {
+      const { frames, late, provenAfter, signature, ...old } = sealOf(texts, signer)
+      const resigned = signer.sign(signedBytes(old)).toString("hex")
+      yield* serving({ seal: { ...old, signature: resigned } })
+      const { code, text } = yield* verify()
+      assert.strictEqual(code, 0)
+      assert.include(text, "as they were sealed by a release that did not check what it signed")
     })
   )
 

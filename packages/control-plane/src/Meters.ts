@@ -2,6 +2,7 @@ import { RuntimeCallMeter } from "@runplane/runtime"
 import { HttpObserver } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { SealMeter } from "./edge/SealMeter.ts"
 import { SideEffectMeter } from "./edge/SideEffectMeter.ts"
 import { RecoveryMeter } from "./observe/RecoveryMeter.ts"
 import { SignalMeter } from "./observe/SignalMeter.ts"
@@ -28,6 +29,10 @@ export const layer = Layer.mergeAll(
   Layer.effect(
     SignalMeter,
     Effect.map(Metrics, (metrics) => ({ gap: metrics.signalGap, lost: metrics.signalLost }))
+  ),
+  Layer.effect(
+    SealMeter,
+    Effect.map(Metrics, (metrics) => metrics.sealDoubted)
   ),
   Layer.effect(
     SideEffectMeter,

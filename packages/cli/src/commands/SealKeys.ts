@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify as verifySignature } from "node:crypto"
 import { SealKeySet } from "@runplane/api"
-import type { Misfit, Sha256, SignatureCheck } from "@runplane/domain"
+import { doubtsOf, isUnchecked, type Misfit, type Seal, type Sha256, type SignatureCheck } from "@runplane/domain"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -100,6 +100,29 @@ export const keysFlag = Flag.String("keys").pipe(
   Flag.withDescription("Public keys: a file, or the address of the service; needed for what is signed"),
   Flag.optional
 )
+
+/** `--allow-unproven`, for all that checks seals. */
+export const allowFlag = Flag.Boolean("allow-unproven").pipe(
+  Flag.withDescription("Accept a seal that was made late, or that does not vouch for all events"),
+  Flag.withDefault(false)
+)
+
+/** What a signed seal leaves open of its run, unless that is allowed (docs/seal.md#proof). */
+export const unprovenBy = (seal: Seal | null, isAllowed: boolean): Misfit | undefined => {
+  const doubts = seal === null || isAllowed ? [] : doubtsOf(seal)
+  return doubts.length === 0
+    ? undefined
+    : { ok: false, why: `its seal does not prove it: ${doubts.join("; ")} (--allow-unproven accepts that)` }
+}
+
+/** How the events of a run that fits its seal relate to what happened. */
+export const eventsUnder = (seal: Seal): string => {
+  const doubts = doubtsOf(seal)
+  if (doubts.length > 0) return `${seal.events}, as they were stored; not proven: ${doubts.join("; ")}`
+  return seal.keyId !== null && isUnchecked(seal)
+    ? `${seal.events}, as they were sealed by a release that did not check what it signed`
+    : `${seal.events}, as they were sealed`
+}
 
 export const UNSIGNED = "unsigned: shows accidents, not intentions"
 

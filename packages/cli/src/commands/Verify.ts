@@ -1,4 +1,4 @@
-import { type ExportVerification, verifyExport } from "@runplane/domain"
+import { doubtsOf, type ExportVerification, verifyExport } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -6,14 +6,27 @@ import * as Option from "effect/Option"
 import { failed, failedAndSaid } from "../CliFailure.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
-import { adviceOn, bytesOf, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
+import {
+  adviceOn,
+  allowFlag,
+  bytesOf,
+  checkBy,
+  eventsUnder,
+  keysFlag,
+  keysOf,
+  sha256,
+  UNSIGNED,
+  unprovenBy
+} from "./SealKeys.ts"
 
 /** Largest file that is read. Exports of 50,000 events are far below. */
 const MOST_BYTES = 1024 * 1024 * 1024
 
-/** Whoever gives keys wants signatures. */
-const withSignatures = (found: ExportVerification): ExportVerification => {
+/** Keys ask for signatures, and signatures for proof. */
+const withSignatures = (found: ExportVerification, isAllowed: boolean): ExportVerification => {
   if (!found.ok) return found
+  const unproven = unprovenBy(found.seal, isAllowed)
+  if (unproven !== undefined) return unproven
   if (found.signature === "unsigned") return { ok: false, why: "its seal is not signed" }
   return found.exportSignature === "unsigned" ? { ok: false, why: "the export is not signed" } : found
 }
@@ -23,13 +36,14 @@ export const verify = Command.make(
   "verify",
   {
     file: Argument.String("file").pipe(Argument.withDescription("An export of a run, as JSON or as JSON lines")),
-    keys: keysFlag
+    keys: keysFlag,
+    allowUnproven: allowFlag
   },
-  ({ file, keys: source }) =>
+  ({ allowUnproven, file, keys: source }) =>
     Effect.gen(function* () {
       const bytes = yield* bytesOf(file, MOST_BYTES)
       const checked = verifyExport(sha256, checkBy(yield* keysOf(source)), bytes)
-      const found = Option.isSome(source) ? withSignatures(checked) : checked
+      const found = Option.isSome(source) ? withSignatures(checked, allowUnproven) : checked
       if (!found.ok) {
         if (yield* printedAsJson({ file, ...found })) return yield* failedAndSaid
         const place = found.index === undefined ? "does not fit" : `does not fit from event ${found.index} on`
@@ -40,12 +54,12 @@ export const verify = Command.make(
         [
           ["File", `${file} is as it was exported`],
           ["Run", runId],
-          ["Events", `${events}${seal === null ? "" : ", as they were sealed"}`],
+          ["Events", seal === null ? String(events) : eventsUnder(seal)],
           ["Sealed", seal === null ? "not yet: the run had not ended" : `at ${seal.sealedAt}`],
           ["Seal", signature === null ? undefined : signature === "valid" ? `signed by ${seal?.keyId}` : UNSIGNED],
           ["Export", exportSignature === "valid" ? "signed" : UNSIGNED]
         ],
-        { file, ...found }
+        { file, ...found, unproven: seal === null ? [] : doubtsOf(seal) }
       )
     })
 ).pipe(Command.withDescription("Check an exported run against its seal, offline"))

@@ -1,5 +1,5 @@
 import { type ControlPlaneClient, MAX_EARLIER_SEALS } from "@runplane/api"
-import { elementsOf, type Misfit, Seal, type Verification, walkSealed } from "@runplane/domain"
+import { doubtsOf, elementsOf, type Misfit, Seal, type Verification, walkSealed } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -10,7 +10,18 @@ import { failed, failedAndSaid, usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
-import { adviceOn, bytesOf, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
+import {
+  adviceOn,
+  allowFlag,
+  bytesOf,
+  checkBy,
+  eventsUnder,
+  keysFlag,
+  keysOf,
+  sha256,
+  UNSIGNED,
+  unprovenBy
+} from "./SealKeys.ts"
 
 /** Events that are asked for at a time: as many of a megabyte still fit into memory. */
 const PAGE = 200
@@ -74,9 +85,10 @@ export const verifyRun = Command.make(
       Flag.withDescription("A seal that was kept, as GET /runs/:id/seal answers it; the service's last one without it"),
       Flag.optional
     ),
-    keys: keysFlag
+    keys: keysFlag,
+    allowUnproven: allowFlag
   },
-  ({ keys: source, run, seal: kept }) =>
+  ({ allowUnproven, keys: source, run, seal: kept }) =>
     Effect.gen(function* () {
       const check = checkBy(yield* keysOf(source))
       const given = Option.isSome(kept) ? yield* keptSeal(kept.value) : undefined
@@ -88,10 +100,9 @@ export const verifyRun = Command.make(
           return { seal, found: yield* walkRun(api, seal, check, given !== undefined) }
         })
       )
-      const checked: Verification =
-        found.ok && found.signature === "unsigned" && Option.isSome(source)
-          ? { ok: false, why: "its seal is not signed" }
-          : found
+      const unsigned: Verification = { ok: false, why: "its seal is not signed" }
+      const isUnsigned = found.ok && found.signature === "unsigned" && Option.isSome(source)
+      const checked = isUnsigned ? unsigned : found.ok ? (unprovenBy(seal, allowUnproven) ?? found) : found
       if (!checked.ok) {
         if (yield* printedAsJson({ runId: seal.runId, ...checked })) return yield* failedAndSaid
         const place = checked.index === undefined ? "does not fit" : `does not fit from event ${checked.index} on`
@@ -101,11 +112,16 @@ export const verifyRun = Command.make(
       yield* printFacts(
         [
           ["Run", seal.runId],
-          ["Events", `${events}, as they were sealed`],
+          ["Events", eventsUnder(seal)],
           ["Sealed", `at ${sealedAt}`],
           ["Seal", checked.signature === "valid" ? `signed by ${keyId}` : UNSIGNED]
         ],
-        { runId: seal.runId, ...checked, seal: { algorithm, events, head, keyId, sealedAt } }
+        {
+          runId: seal.runId,
+          ...checked,
+          seal: { algorithm, events, head, keyId, sealedAt },
+          unproven: doubtsOf(seal)
+        }
       )
     })
 ).pipe(Command.withDescription("Check the whole history of a run, of any length, against its seal"))

@@ -10,6 +10,7 @@ export const OUR_REFERENCES: ReadonlySet<string> = new Set([
   "runplane/control-plane/PoolUse",
   "runplane/control-plane/ProjectionSettings",
   "runplane/control-plane/RecoveryMeter",
+  "runplane/control-plane/SealMeter",
   "runplane/control-plane/SideEffectMeter",
   "runplane/control-plane/SignalMeter",
   "runplane/control-plane/StreamMeter",

@@ -1,4 +1,4 @@
-import { enrichMetadata, isTerminal, type KnownEvent, makeSeal, type Signer } from "@runplane/domain"
+import { enrichMetadata, isTerminal, type KnownEvent, makeSeal, type Seal } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -7,6 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { PipelinedTransaction } from "../database/PipelinedTransactions.ts"
+import { SealMeter } from "../edge/SealMeter.ts"
 import {
   type AppendRefusal,
   type Changed,
@@ -38,8 +39,9 @@ import { type CacheKey, ProjectionCache, participantsOf } from "./ProjectionCach
 import { ProjectionSettings } from "./ProjectionSettings.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
+import { type ChainedEnd, doubtfulHead, headMac, sealedFrames } from "./seal/HeadProof.ts"
 import { LateSeals } from "./seal/LateSeals.ts"
-import { SealKeys } from "./seal/SealKeys.ts"
+import { type SealKey, SealKeys } from "./seal/SealKeys.ts"
 
 /**
  * The transaction of a group of appends, and what follows from its commit. Nothing in here is told before it is
@@ -55,6 +57,8 @@ export const makeAppendTransaction = Effect.gen(function* () {
   const lag = yield* ProjectionSettings
   const { current: sealKey } = yield* SealKeys
   const lateSeals = yield* LateSeals
+  const sealDoubted = yield* SealMeter
+  const log = Effect.runForkWith(yield* Effect.context())
 
   /**
    * Locks the runs of the group, stores their messages, takes places for what is to come, and brings their
@@ -89,7 +93,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     for (const [id, head] of heads) {
       const refold = refolds.get(head.run.id)
       const known = refold === undefined ? (cache.get(keyOf(head)) ?? loaded?.get(id)) : yield* refolded(head, refold)
-      runs.set(id, startRun(head, known))
+      runs.set(id, startRun(head, known, sealKey))
     }
     return { runs, elsewhere, fresh, seqs }
   })
@@ -200,8 +204,9 @@ export const makeAppendTransaction = Effect.gen(function* () {
     const dirty = [...runs.values()].filter((run) => run.dirty)
     const ends = noRunRows()
     for (const run of dirty) {
-      addHead(ends, run)
-      addSeal(ends, run, laterOf(at, run.lastTs), sealKey)
+      const seal = sealOf(run, laterOf(at, run.lastTs), sealKey)
+      addHead(ends, run, seal, sealKey)
+      if (seal !== undefined) addSeal(ends, seal)
       if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(ends, run, now)
     }
     const reacted = reactions.inTransaction(appends)
@@ -223,6 +228,10 @@ export const makeAppendTransaction = Effect.gen(function* () {
   /** Tells the subscribers, and remembers the projections. To be called once, after the commit. */
   const publish = (result: Written) => {
     for (const run of result.dirty) {
+      if (run.isDoubted) {
+        sealDoubted("head")
+        log(Effect.logError(doubtfulHead(run.head)))
+      }
       if (isTerminal(run.status)) {
         cache.forget(run.head.run.id)
         if (run.chain === undefined) lateSeals.ask(run.head.run.id)
@@ -330,10 +339,11 @@ const addCheckpoint = ({ projections }: RunRows, run: RunInProgress, now: number
   run.stateBytes = state.length
 }
 
-/** Adds the run's head and metrics to the batch. */
-const addHead = ({ heads }: RunRows, run: RunInProgress) => {
-  const { metrics } = run.projected
-  heads.runId.push(run.head.run.id)
+/** Adds the run's head and metrics to the batch, with the seal over it, if one is due. */
+const addHead = ({ heads }: RunRows, run: RunInProgress, seal: Seal | undefined, key: SealKey | undefined) => {
+  const { head, projected } = run
+  const { metrics } = projected
+  heads.runId.push(head.run.id)
   heads.lastSeq.push(BigInt(run.lastSeq))
   heads.lastIndex.push(run.lastIndex)
   heads.lastRawSeq.push(run.lastRawSeq)
@@ -347,18 +357,39 @@ const addHead = ({ heads }: RunRows, run: RunInProgress) => {
   heads.signalCount.push(metrics.signalCount)
   heads.decisionCount.push(metrics.decisionCount)
   heads.chain.push(run.chain === undefined ? "" : Hex.encode(run.chain))
+  heads.sealed.push(seal !== undefined)
+  const end = endOf(run)
+  heads.provenAfter.push(end.provenAfter)
+  heads.framesAfter.push(end.frames.after)
+  heads.frames.push(Hex.encode(end.frames.head))
+  heads.mac.push(headMac(key, seal === undefined ? end : { ...end, sealed: seal }))
 }
 
-/** Adds a seal to the batch when the run has ended and has events that are not sealed (docs/seal.md#seals). */
-const addSeal = ({ heads, seals }: RunRows, run: RunInProgress, sealedAt: string, signer: Signer | undefined) => {
-  const { chain: head, lastIndex: events } = run
-  const previous = run.head.sealed
-  const isDue = isTerminal(run.status) && events !== previous?.events
-  heads.sealed.push(isDue && head !== undefined)
-  if (!isDue || head === undefined) return
-  const runId = run.head.run.id
-  const seal = makeSeal({ runId, events, head, sealedAt, ...(previous !== null && { previous }) }, signer)
-  seals.runId.push(runId)
-  seals.events.push(events)
+/** The end of the run's log as it is going to be committed. */
+const endOf = ({ chain, framesHead, head, lastIndex, lastRawSeq }: RunInProgress): ChainedEnd => ({
+  runId: head.runId,
+  lastIndex,
+  chain,
+  frames: { after: head.frames.after, last: lastRawSeq, head: framesHead },
+  provenAfter: head.provenAfter,
+  sealed: head.sealed
+})
+
+/**
+ * The seal of a run that has ended and has events that are not sealed (docs/seal.md#seals). It is late when its last
+ * event was stored before.
+ */
+const sealOf = (run: RunInProgress, sealedAt: string, key: SealKey | undefined): Seal | undefined => {
+  const { head, lastIndex: events } = run
+  const { chain, frames, provenAfter, runId, sealed } = endOf(run)
+  if (!isTerminal(run.status) || events === sealed?.events || chain === undefined) return undefined
+  const late = events === head.lastIndex
+  const draft = { runId, events, head: chain, sealedAt, late, provenAfter, frames: sealedFrames(frames) }
+  return makeSeal({ ...draft, ...(sealed !== null && { previous: sealed }) }, key)
+}
+
+const addSeal = ({ seals }: RunRows, seal: Seal) => {
+  seals.runId.push(seal.runId)
+  seals.events.push(seal.events)
   seals.seal.push(JSON.stringify(seal))
 }

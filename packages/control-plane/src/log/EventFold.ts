@@ -2,6 +2,7 @@ import {
   boundName,
   decideTransition,
   type EventDraft,
+  frameText,
   isTerminal,
   type KnownEvent,
   type OutboundMessageDraft,
@@ -25,10 +26,14 @@ import type { Projected } from "./Projected.ts"
 import { participantsOf, type RememberedRun } from "./ProjectionCache.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 import { extendChain } from "./seal/HashChain.ts"
+import { vouched } from "./seal/HeadProof.ts"
+import type { SealKey } from "./seal/SealKeys.ts"
 
 /** A run in the middle of an append: everything here is what will be committed. */
 export interface RunInProgress {
   readonly head: LockedHead
+  /** Whether the MAC of the head was not this process's (docs/seal.md#proof). */
+  readonly isDoubted: boolean
   status: RunStatus
   statusRevision: number
   lastSeq: number
@@ -45,6 +50,8 @@ export interface RunInProgress {
   stateBytes: number
   /** Head of the hash chain after the last event; undefined while it lags behind (docs/seal.md#chain). */
   chain: Uint8Array | undefined
+  /** Head of the chain of the raw frames. */
+  framesHead: Uint8Array
   /** Participants that are declared or have been seen, the appends of this transaction included. */
   readonly participants: Set<string>
   startedAt: string | undefined
@@ -55,10 +62,16 @@ export interface RunInProgress {
 /** An event makes a state no longer than this, because whatever a state takes over is bounded. Bytes, about. */
 const MOST_GROWTH_BYTES = 16_384
 
-export const startRun = (head: LockedHead, known: RememberedRun | undefined): RunInProgress => {
+export const startRun = (
+  locked: LockedHead,
+  known: RememberedRun | undefined,
+  sealKey: SealKey | undefined
+): RunInProgress => {
+  const { head, isDoubted } = vouched(sealKey, locked)
   const projected = known?.projected ?? emptyProjected(head.run.id)
   return {
     head,
+    isDoubted,
     status: head.run.status,
     statusRevision: head.run.statusRevision,
     lastSeq: head.lastSeq,
@@ -71,6 +84,7 @@ export const startRun = (head: LockedHead, known: RememberedRun | undefined): Ru
     mustCheckpoint: false,
     stateBytes: known?.stateBytes ?? 0,
     chain: head.chain,
+    framesHead: head.frames.head,
     participants: participantsOf(projected.state),
     startedAt: head.run.startedAt,
     endedAt: head.run.endedAt,
@@ -319,7 +333,10 @@ export const fold = (
     batch.raw.ts.push(frame.receivedAt)
     batch.raw.kind.push(frame.raw.kind)
     batch.raw.sourceName.push(frame.raw.sourceName)
-    const json = JSON.stringify(frame.raw.payload)
+    const { kind, payload, sourceName } = frame.raw
+    const json = JSON.stringify(payload)
+    const text = frameText({ seq: run.lastRawSeq, ts: frame.receivedAt, kind, sourceName }, json)
+    run.framesHead = extendChain(run.framesHead, text)
     batch.raw.json.push(json)
     batch.characters += json.length
   }

@@ -52,6 +52,12 @@ export interface RunRows {
     readonly chain: Array<string>
     /** Whether a seal over this head is among the `seals`. */
     readonly sealed: Array<boolean>
+    readonly provenAfter: Array<number>
+    readonly framesAfter: Array<number>
+    /** Head of the chain of the frames after `lastRawSeq`, hexadecimal. */
+    readonly frames: Array<string>
+    /** Hexadecimal; empty for none. */
+    readonly mac: Array<string>
   }
   /** Checkpoints of projections: of the runs for which one is due. */
   readonly projections: {
@@ -89,7 +95,11 @@ export const noRunRows = (): RunRows => ({
     signalCount: [],
     decisionCount: [],
     chain: [],
-    sealed: []
+    sealed: [],
+    provenAfter: [],
+    framesAfter: [],
+    frames: [],
+    mac: []
   },
   projections: { runId: [], lastSeq: [], state: [] },
   seals: { runId: [], events: [], seal: [] }
@@ -173,16 +183,21 @@ const make = Effect.gen(function* () {
         ${heads.promptTokens}::text[]::float8[], ${heads.completionTokens}::text[]::float8[],
         ${heads.totalTokens}::text[]::float8[], ${heads.costUsd}::text[]::float8[],
         ${heads.signalCount}::int[], ${heads.decisionCount}::int[], ${heads.chain}::text[],
-        ${heads.sealed}::bool[]
+        ${heads.sealed}::bool[], ${heads.provenAfter}::int[], ${heads.framesAfter}::int[],
+        ${heads.frames}::text[], ${heads.mac}::text[]
       ) AS h (run_id, last_seq, last_index, last_raw_seq, last_ts, cursor, metrics, prompt_tokens, completion_tokens, total_tokens,
-              cost_usd, signal_count, decision_count, chain, sealed)
+              cost_usd, signal_count, decision_count, chain, sealed, proven_after, frames_after,
+              frames, mac)
     ), new_heads AS (
       UPDATE run_heads SET last_seq = head.last_seq, last_index = head.last_index, last_raw_seq = head.last_raw_seq,
                            last_ts = head.last_ts, stream_cursor = head.cursor,
                            chain_head = CASE head.chain WHEN '' THEN run_heads.chain_head ELSE decode(head.chain, 'hex') END,
                            chain_index = CASE head.chain WHEN '' THEN run_heads.chain_index ELSE head.last_index END,
                            sealed_head = CASE WHEN head.sealed THEN decode(head.chain, 'hex') ELSE run_heads.sealed_head END,
-                           sealed_index = CASE WHEN head.sealed THEN head.last_index ELSE run_heads.sealed_index END
+                           sealed_index = CASE WHEN head.sealed THEN head.last_index ELSE run_heads.sealed_index END,
+                           proven_after = head.proven_after, frames_after = head.frames_after,
+                           frames_index = head.last_raw_seq, frames_head = decode(head.frames, 'hex'),
+                           head_mac = decode(nullif(head.mac, ''), 'hex')
       FROM head WHERE run_heads.run_id = head.run_id
     ), new_projections AS (
       INSERT INTO projections (run_id, last_seq, state, updated_at)

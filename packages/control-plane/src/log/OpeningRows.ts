@@ -1,5 +1,5 @@
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import { RunId, type RunStatus, type Seal } from "@runplane/domain"
+import { RunId, type RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
@@ -7,21 +7,20 @@ import { idRows } from "../database/KeptPlans.ts"
 import { isInside } from "../database/PipelinedTransactions.ts"
 import type { LockedRun } from "./AppendRequest.ts"
 import { emptyChain } from "./seal/HashChain.ts"
+import { type ChainedEnd, framesOf, type ProofRow } from "./seal/HeadProof.ts"
 
-export interface LockedHead {
+/** The end of a locked run. Its chain is undefined while it lags behind (docs/seal.md#chain). */
+export interface LockedHead extends ChainedEnd {
   readonly run: LockedRun
   readonly lastSeq: number
-  readonly lastIndex: number
   readonly lastRawSeq: number
   /** Of the last event, or of the run's creation before the first; ISO-8601. */
   readonly lastTs: string
   readonly cursor: number
   /** Number of the rebuilds of the stored projection. */
   readonly revision: number
-  /** Head of the hash chain after the last event; undefined while the chain lags behind (docs/seal.md#chain). */
-  readonly chain: Uint8Array | undefined
-  /** What the run's last seal covers; null without one. */
-  readonly sealed: Seal["previous"]
+  /** The MAC that was stored with this end, hexadecimal; null where none was. */
+  readonly mac: string | null
   /** The transaction that holds the lock, by PostgreSQL's 64-bit id. */
   readonly transactionId: string
 }
@@ -61,7 +60,7 @@ interface OpenedRow extends LockRow {
   readonly database_time: number
 }
 
-interface LockRow {
+interface LockRow extends ProofRow {
   readonly id: string
   readonly status: RunStatus
   readonly mode_name: string
@@ -73,14 +72,10 @@ interface LockRow {
   readonly started_at: Date | null
   readonly ended_at: Date | null
   readonly last_seq: bigint
-  readonly last_index: number
-  readonly last_raw_seq: number
   readonly last_ts: Date | null
   readonly stream_cursor: bigint
   readonly projection_revision: number
   readonly chain_head: string | null
-  readonly sealed_index: number
-  readonly sealed_head: string | null
   readonly transaction_id: string
   readonly status_revision: number
 }
@@ -133,7 +128,7 @@ export const makeOpening = (sql: PgClient.PgClient) => {
             SELECT r.id, r.status, r.mode_name, r.runtime_kind, r.runtime_session_id, r.trace_id, r.span_id,
                    r.created_at, r.started_at, r.ended_at, r.status_revision, h.last_seq, h.last_index, h.last_raw_seq,
                    h.last_ts, h.stream_cursor, h.projection_revision, h.chain_index, h.chain_head, h.sealed_index,
-                   h.sealed_head
+                   h.sealed_head, h.proven_after, h.frames_after, h.frames_index, h.frames_head, h.head_mac
             FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = asked.id AND ${isInside(sql)}
             FOR NO KEY UPDATE OF r, h SKIP LOCKED
           ) AS locked
@@ -143,7 +138,8 @@ export const makeOpening = (sql: PgClient.PgClient) => {
                stream_cursor, projection_revision, pg_current_xact_id()::text AS transaction_id,
                extract(epoch FROM clock_timestamp())::float8 * 1000 AS database_time,
                CASE WHEN chain_index = last_index THEN encode(chain_head, 'hex') END AS chain_head,
-               sealed_index, encode(sealed_head, 'hex') AS sealed_head,
+               sealed_index, encode(sealed_head, 'hex') AS sealed_head, proven_after, frames_after, frames_index,
+               encode(frames_head, 'hex') AS frames_head, encode(head_mac, 'hex') AS head_mac,
                ${places > 0 ? seqs : sql`NULL::bigint[]`} AS seqs, ${hasMessages ? fresh : sql`'{}'::text[]`} AS fresh,
                set_config('enable_seqscan', 'off', true) AS seqscan
         FROM head`,
@@ -183,6 +179,7 @@ const toLockedHead = (row: LockRow): LockedHead => ({
     startedAt: row.started_at?.toISOString(),
     endedAt: row.ended_at?.toISOString()
   },
+  runId: row.id,
   lastSeq: Number(row.last_seq),
   lastIndex: row.last_index,
   lastRawSeq: row.last_raw_seq,
@@ -190,6 +187,9 @@ const toLockedHead = (row: LockRow): LockedHead => ({
   cursor: Number(row.stream_cursor),
   revision: row.projection_revision,
   chain: chainOf(row),
+  frames: framesOf(row.id, row),
+  provenAfter: row.proven_after,
+  mac: row.head_mac,
   sealed: row.sealed_head === null ? null : { events: row.sealed_index, head: row.sealed_head },
   transactionId: row.transaction_id
 })

@@ -11,6 +11,18 @@ const Head = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)).annotate({
 })
 const events = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "Number of events sealed" })
 
+/** A chain over raw frames of a run, from the one behind `after` up to `last`. */
+export const SealedFrames = Schema.Struct({
+  after: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: "The frames up to this number are not covered; 0 when all are covered"
+  }),
+  last: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "Number of the last frame" }),
+  head: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)).annotate({
+    description: "Head of the hash chain of the frames, hexadecimal"
+  })
+}).annotate({ identifier: "SealedFrames", description: "The raw frames that a seal covers" })
+export type SealedFrames = typeof SealedFrames.Type
+
 /** What a run's history was when it was sealed. */
 export const Seal = Schema.Struct({
   runId: Field.text("The sealed run"),
@@ -20,6 +32,19 @@ export const Seal = Schema.Struct({
   sealedAt: Field.time("When the seal was made"),
   previous: Schema.NullOr(Schema.Struct({ events, head: Head })).annotate({
     description: "The seal that this one continues, made before later events came; null for the first"
+  }),
+  late: Schema.optionalKey(Schema.Boolean).annotate({
+    description:
+      "Whether the seal was made after the transaction that ended the run, from what was stored then; " +
+      "absent in seals of releases that did not check the head of the run"
+  }),
+  provenAfter: Schema.optionalKey(Schema.NullOr(events)).annotate({
+    description:
+      "The key vouches for the events behind this position: 0 for all, the number of events for none; " +
+      "null when nothing is signed; absent in seals of releases that did not check the head of the run"
+  }),
+  frames: Schema.optionalKey(Schema.NullOr(SealedFrames)).annotate({
+    description: "The raw frames that are sealed; null when none are proven; absent in seals of earlier releases"
   }),
   keyId: Schema.NullOr(Schema.String).annotate({ description: "The key that signed; null when nothing is signed" }),
   signature: Schema.NullOr(Schema.String).annotate({
@@ -32,6 +57,10 @@ export type Seal = typeof Seal.Type
 export interface SealDraft extends Pick<Seal, "runId" | "events" | "sealedAt"> {
   readonly head: Uint8Array
   readonly previous?: Pick<Seal, "events" | "head">
+  readonly late: boolean
+  /** Events up to this position are sealed as they were found, and not as the signer wrote them. */
+  readonly provenAfter: number
+  readonly frames: SealedFrames | null
 }
 
 export interface Signer {
@@ -44,8 +73,9 @@ export type SignatureCheck = (keyId: string, message: Uint8Array, signature: Uin
 
 const utf8 = new TextEncoder()
 
-/** Seals a run; without a signer the seal says that it is unsigned. */
-export const makeSeal = ({ events, head, previous, runId, sealedAt }: SealDraft, signer?: Signer): Seal => {
+/** Seals a run; without a signer the seal says that it is unsigned, and that no key vouches for it. */
+export const makeSeal = (draft: SealDraft, signer?: Signer): Seal => {
+  const { events, frames, head, late, previous, provenAfter, runId, sealedAt } = draft
   const sealed = {
     runId,
     algorithm: signer === undefined ? ("sha256" as const) : ("sha256-ed25519" as const),
@@ -53,20 +83,47 @@ export const makeSeal = ({ events, head, previous, runId, sealedAt }: SealDraft,
     head: Hex.encode(head),
     sealedAt,
     previous: previous === undefined ? null : { events: previous.events, head: previous.head },
+    late,
+    provenAfter: signer === undefined ? null : provenAfter,
+    frames,
     keyId: signer?.keyId ?? null
   }
   const signature = signer === undefined ? null : Hex.encode(signer.sign(signedBytes(sealed)))
   return { ...sealed, signature }
 }
 
-/** The bytes that are signed: everything but the signature. */
-export const signedBytes = ({
-  algorithm,
-  events,
-  head,
-  keyId,
-  previous,
-  runId,
-  sealedAt
-}: Omit<Seal, "signature">): Uint8Array =>
-  utf8.encode(canonicalJson({ algorithm, events, head, keyId, previous, runId, sealedAt }))
+/** The bytes that are signed: everything but the signature. What a seal of an earlier release lacks, they lack too. */
+export const signedBytes = (seal: Omit<Seal, "signature">): Uint8Array => {
+  const { algorithm, events, frames, head, keyId, late, previous, provenAfter, runId, sealedAt } = seal
+  return utf8.encode(
+    canonicalJson({
+      algorithm,
+      events,
+      head,
+      keyId,
+      previous,
+      runId,
+      sealedAt,
+      ...(late !== undefined && { late }),
+      ...(provenAfter !== undefined && { provenAfter }),
+      ...(frames !== undefined && { frames })
+    })
+  )
+}
+
+/** What a valid signature does not say of the history under it: an empty list when all of it is proven. */
+export const doubtsOf = ({ events, keyId, late, provenAfter }: Seal): ReadonlyArray<string> => {
+  if (keyId === null || provenAfter === undefined) return []
+  const unproven =
+    provenAfter === null || provenAfter === 0
+      ? []
+      : [
+          provenAfter >= events
+            ? "none of its events is proven to be what the service wrote"
+            : `its events 1 to ${provenAfter} are not proven to be what the service wrote`
+        ]
+  return late === true ? ["it was sealed late, from what was stored then", ...unproven] : unproven
+}
+
+/** Whether a seal is of a release that signed what was stored without a check of the head (docs/seal.md#proof). */
+export const isUnchecked = ({ provenAfter }: Seal): boolean => provenAfter === undefined

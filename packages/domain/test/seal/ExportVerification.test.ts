@@ -62,7 +62,8 @@ const exported = (format: Format, made: Made = {}): Buffer => {
     head = chainNext(sha256, head, eventBytes(text))
     return Buffer.from(head).toString("hex")
   })
-  const draft = { runId: RUN_ID, events: events.length, head, sealedAt: "2026-07-01T10:00:00.000Z" }
+  const proof = { late: false, provenAfter: 0, frames: null }
+  const draft = { runId: RUN_ID, events: events.length, head, sealedAt: "2026-07-01T10:00:00.000Z", ...proof }
   const seal: Seal | undefined = isSealed ? makeSeal(draft, signer) : undefined
   const around = `"run":{"id":"${RUN_ID}","status":"completed","tags":["a \\"b\\\\"]},"session":null,"artifacts":[{}]`
   const raw = '{"id":"r1","payload":{"a":[1,true,null]}}'

@@ -4,12 +4,15 @@ import {
   canonicalJson,
   chainNext,
   chainStart,
+  doubtsOf,
   eventBytes,
+  isUnchecked,
   makeSeal,
   type Seal,
   type Sha256,
   type SignatureCheck,
   type Signer,
+  signedBytes,
   walkSealed
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
@@ -30,6 +33,8 @@ const signer: Signer = { keyId: "key-1", sign: (message) => sign(null, message, 
 const check: SignatureCheck = (keyId, message, signature) =>
   keyId === "key-1" ? verify(null, message, publicKey, signature) : undefined
 
+const PROVEN = { late: false, provenAfter: 0, frames: null }
+
 const texts = eventsOf(opened(), proposes("a"), votes("a", "APPROVE"), votes("b", "caf\u00e9 \u{1F600}")).map(textOf)
 
 const headsOf = (events: ReadonlyArray<string>): ReadonlyArray<Uint8Array> => {
@@ -43,13 +48,13 @@ const headsOf = (events: ReadonlyArray<string>): ReadonlyArray<Uint8Array> => {
 const sealed = (events = texts, by: Signer | undefined = signer) => {
   const heads = headsOf(events)
   const head = heads.at(-1) ?? chainStart(sha256, RUN_ID)
-  const draft = { runId: RUN_ID, events: events.length, head, sealedAt: "2026-07-01T10:00:00.000Z" }
+  const draft = { runId: RUN_ID, events: events.length, head, sealedAt: "2026-07-01T10:00:00.000Z", ...PROVEN }
   return { seal: makeSeal(draft, by), heads: heads.map(hex) }
 }
 
 const unsigned = () => {
   const { heads } = sealed()
-  const draft = { runId: RUN_ID, events: texts.length, sealedAt: "2026-07-01T10:00:00.000Z" }
+  const draft = { runId: RUN_ID, events: texts.length, sealedAt: "2026-07-01T10:00:00.000Z", ...PROVEN }
   return { heads, seal: makeSeal({ ...draft, head: Buffer.from(heads.at(-1) ?? "", "hex") }) }
 }
 
@@ -87,7 +92,7 @@ describe("a seal", () => {
     assert.deepStrictEqual(verifyTexts(texts, seal), { ok: true, events: 5, signature: "valid" })
     assert.deepInclude(verifyTexts(texts, unsigned().seal), { ok: true, signature: "unsigned" })
     const other = makeSeal(
-      { ...seal, head: Buffer.from(seal.head, "hex"), previous: seal },
+      { ...seal, ...PROVEN, head: Buffer.from(seal.head, "hex"), previous: seal },
       { ...signer, keyId: "key-0" }
     )
     assert.deepInclude(verifyTexts(texts, other), { ok: false, why: "the key key-0 that signed the seal is not known" })
@@ -119,11 +124,38 @@ describe("a seal", () => {
     const before = sealed(texts.slice(0, 3)).seal
     const { seal } = sealed()
     const head = Buffer.from(seal.head, "hex")
-    const next = makeSeal({ ...seal, head, previous: before }, signer)
+    const next = makeSeal({ ...seal, ...PROVEN, head, previous: before }, signer)
     assert.deepStrictEqual(next.previous, { events: 3, head: before.head })
     assert.deepInclude(verifyTexts(texts, next), { ok: true, signature: "valid" })
-    const torn = makeSeal({ ...seal, head, previous: { events: 3, head: seal.head } }, signer)
+    const torn = makeSeal({ ...seal, ...PROVEN, head, previous: { events: 3, head: seal.head } }, signer)
     assert.deepInclude(verifyTexts(texts, torn), { ok: false, index: 3 })
+  })
+
+  it("says what it does not prove in its signed part", () => {
+    const { seal } = sealed()
+    assert.deepStrictEqual(doubtsOf(seal), [])
+    const draft = { ...seal, ...PROVEN, head: Buffer.from(seal.head, "hex"), previous: { events: 3, head: seal.head } }
+    const late = makeSeal({ ...draft, late: true, provenAfter: 5 }, signer)
+    assert.deepStrictEqual(doubtsOf(late), [
+      "it was sealed late, from what was stored then",
+      "none of its events is proven to be what the service wrote"
+    ])
+    const half = makeSeal({ ...draft, provenAfter: 2 }, signer)
+    assert.deepStrictEqual(doubtsOf(half), ["its events 1 to 2 are not proven to be what the service wrote"])
+    for (const change of [{ late: false }, { provenAfter: 0 }, { frames: { after: 0, last: 1, head: seal.head } }]) {
+      assert.deepInclude(verifyTexts(texts, { ...late, previous: null, ...change }), { ok: false })
+      assert.isFalse(check("key-1", signedBytes({ ...late, ...change }), Buffer.from(late.signature ?? "", "hex")))
+    }
+  })
+
+  it("of an earlier release, without the members of the proof, is still valid", () => {
+    const { late, provenAfter, frames, signature: _, ...old } = sealed().seal
+    const signature = Buffer.from(signer.sign(signedBytes(old))).toString("hex")
+    assert.deepStrictEqual(JSON.parse(Buffer.from(signedBytes(old)).toString()), old)
+    assert.deepInclude(verifyTexts(texts, { ...old, signature }), { ok: true, signature: "valid" })
+    assert.isTrue(isUnchecked({ ...old, signature }))
+    assert.deepStrictEqual(doubtsOf({ ...old, signature }), [])
+    assert.deepStrictEqual([late, provenAfter, frames], [false, 0, null])
   })
 
   it("that was tampered with is refused", () => {

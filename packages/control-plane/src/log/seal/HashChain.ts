@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto"
-import { chainStart, type Sha256 } from "@runplane/domain"
+import { chainStart, framesStart, type Sha256 } from "@runplane/domain"
 
 /** SHA-256 for the functions of the domain. */
 export const sha256: Sha256 = (...parts) => {
@@ -11,6 +11,9 @@ export const sha256: Sha256 = (...parts) => {
 /** The head of a run without events. */
 export const emptyChain = (runId: string): Uint8Array => chainStart(sha256, runId)
 
+/** The head of the chain of raw frames before its first one. */
+export const emptyFrames = (runId: string): Uint8Array => framesStart(sha256, runId)
+
 const HEAD_BYTES = 32
 /** Of a UTF-16 code unit as UTF-8. */
 const MOST_BYTES_OF_UNIT = 3
@@ -18,7 +21,7 @@ const scratch = Buffer.allocUnsafe(128 * 1024)
 const MOST_UNITS = (scratch.length - HEAD_BYTES) / MOST_BYTES_OF_UNIT
 
 /**
- * The head after one more event (docs/seal.md#chain), by its text as it is served. The same as `chainNext` of the
+ * The head after one more event or frame (docs/seal.md#chain), by its text as it is served. Same as `chainNext` of the
  * domain, and about twice as fast for texts of a few KB: it is on the way of every event.
  */
 export const extendChain = (head: Uint8Array, text: string): Uint8Array => {

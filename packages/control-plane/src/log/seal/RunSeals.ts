@@ -1,16 +1,28 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { isTerminal, makeSeal, type RunId, type RunStatus, Seal, type Signer } from "@runplane/domain"
+import {
+  doubtsOf,
+  isTerminal,
+  isUnchecked,
+  makeSeal,
+  type RunId,
+  type RunStatus,
+  Seal,
+  type Signer
+} from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
+import { SealMeter } from "../../edge/SealMeter.ts"
 import { DatabaseClock } from "../DatabaseClock.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { emptyChain, extendChain } from "./HashChain.ts"
-import { SealKeys } from "./SealKeys.ts"
+import { type ChainedEnd, framesOf, headMac, isVouched, type ProofRow, sealedFrames, unproven } from "./HeadProof.ts"
+import { type SealKey, SealKeys } from "./SealKeys.ts"
 
 /** Chains that are brought up to date at a time; the others wait. */
 const CATCHING_UP = 2
@@ -57,6 +69,7 @@ export class RunSeals extends Context.Service<
       const clock = yield* DatabaseClock
       const events = yield* EventRepository
       const { current } = yield* SealKeys
+      const sealDoubted = yield* SealMeter
       const turns = yield* Semaphore.make(CATCHING_UP)
 
       const publish =
@@ -70,17 +83,30 @@ export class RunSeals extends Context.Service<
 
       const read = Effect.fnUntraced(function* (runId: RunId, lock: boolean) {
         const [row] = yield* sql<HeadRow>`
-          SELECT r.status, h.last_index, h.chain_index, encode(h.chain_head, 'hex') AS chain_head,
-                 h.sealed_index, encode(h.sealed_head, 'hex') AS sealed_head
+          SELECT r.status, h.last_index, h.last_raw_seq, h.chain_index, encode(h.chain_head, 'hex') AS chain_head,
+                 h.sealed_index, encode(h.sealed_head, 'hex') AS sealed_head, h.proven_after, h.frames_after,
+                 h.frames_index, encode(h.frames_head, 'hex') AS frames_head, encode(h.head_mac, 'hex') AS head_mac
           FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid
           ${lock ? sql`FOR NO KEY UPDATE OF r, h` : sql``}`
-        return row && toHead(runId, row)
+        return row && toHead(runId, row, current)
       })
 
       const sealAt = Effect.fnUntraced(function* (runId: RunId, events: number) {
         const [row] = yield* sql<{ readonly seal: string }>`
           SELECT seal::text AS seal FROM run_seals WHERE run_id = ${runId}::uuid AND events = ${events}`
         return row && decodeSeal(row.seal)
+      })
+
+      /**
+       * The stored seal over all events of a run. One that this key signed counts only when the head is the one that
+       * this key wrote with it.
+       */
+      const standing = Effect.fnUntraced(function* (runId: RunId, head: Head) {
+        if (head.sealed?.events !== head.lastIndex) return undefined
+        const seal = yield* sealAt(runId, head.lastIndex)
+        if (seal === undefined || seal.keyId !== current?.keyId || current === undefined || isUnchecked(seal))
+          return seal
+        return head.isVouched && seal.head === head.sealed.head ? seal : undefined
       })
 
       /** Extends a chain by what the log has beyond it, a bounded piece at a time. */
@@ -101,23 +127,45 @@ export class RunSeals extends Context.Service<
         }
       })
 
-      /** Stores the chain that was computed, and seals the run; undefined when the log has moved on meanwhile. */
+      /**
+       * Makes a late seal over the chain that was computed, and stores it; undefined when the log has moved on
+       * meanwhile. Where another seal is stored for the same events, which does not count, that one stays.
+       */
       const store = Effect.fnUntraced(function* (runId: RunId, chain: Chain) {
         const now = yield* read(runId, true)
         if (now === undefined || !isTerminal(now.status)) return undefined
-        if (now.sealed?.events === now.lastIndex) return yield* sealAt(runId, now.lastIndex)
+        const seal = yield* standing(runId, now)
+        if (seal !== undefined) return seal
         if (now.lastIndex !== chain.index) return undefined
         const sealedAt = new Date(yield* clock.now).toISOString()
-        const draft = { runId, events: chain.index, head: chain.head, sealedAt }
-        const seal = makeSeal({ ...draft, ...(now.sealed !== undefined && { previous: now.sealed }) }, current)
-        yield* sql`
-          UPDATE run_heads SET chain_index = ${chain.index}, chain_head = decode(${seal.head}, 'hex'),
-                               sealed_index = ${chain.index}, sealed_head = decode(${seal.head}, 'hex')
-          WHERE run_id = ${runId}::uuid`
-        yield* sql`
+        const end = { ...(now.isVouched ? now : unproven(now)), chain: chain.head }
+        const draft = {
+          runId,
+          events: chain.index,
+          head: chain.head,
+          sealedAt,
+          late: true,
+          provenAfter: end.provenAfter,
+          frames: now.isVouched ? sealedFrames(now.frames) : null
+        }
+        const previous = now.sealed !== null && now.sealed.events < chain.index ? now.sealed : undefined
+        const late = makeSeal({ ...draft, ...(previous !== undefined && { previous }) }, current)
+        const stored = yield* sql`
           INSERT INTO run_seals (run_id, events, seal)
-          VALUES (${runId}::uuid, ${chain.index}, ${JSON.stringify(seal)}::text::json)`
-        return seal
+          VALUES (${runId}::uuid, ${chain.index}, ${JSON.stringify(late)}::text::json)
+          ON CONFLICT (run_id, events) DO NOTHING RETURNING events`
+        if (stored.length > 0) {
+          const mac = headMac(current, { ...end, sealed: late })
+          yield* sql`
+            UPDATE run_heads SET chain_index = ${chain.index}, chain_head = decode(${late.head}, 'hex'),
+                                 sealed_index = ${chain.index}, sealed_head = decode(${late.head}, 'hex'),
+                                 proven_after = ${end.provenAfter}, frames_after = ${end.frames.after},
+                                 frames_index = ${end.frames.last},
+                                 frames_head = decode(${Hex.encode(end.frames.head)}, 'hex'),
+                                 head_mac = decode(nullif(${mac}, ''), 'hex')
+            WHERE run_id = ${runId}::uuid`
+        }
+        return late
       }, sql.withTransaction)
 
       const catchUp = Effect.fnUntraced(function* (runId: RunId) {
@@ -125,10 +173,14 @@ export class RunSeals extends Context.Service<
           const head = yield* read(runId, false)
           if (head === undefined) return undefined
           if (!isTerminal(head.status)) return "open" as const
-          if (head.sealed?.events === head.lastIndex) return yield* sealAt(runId, head.lastIndex)
-          const chain = yield* extended(runId, head.chain)
+          const found = yield* standing(runId, head)
+          if (found !== undefined) return found
+          const chain = yield* extended(runId, head.known)
           const seal = yield* store(runId, chain)
-          if (seal !== undefined) return seal
+          if (seal !== undefined) {
+            if (seal.keyId !== null && seal.late === true) yield* doubted(seal)
+            return seal
+          }
           // Only a deletion under way, or damage, looks like that.
           if (chain.index < head.lastIndex && (yield* read(runId, false)) !== undefined) {
             yield* Effect.logError(`run ${runId} has ${head.lastIndex} events, its log lacks event ${chain.index + 1}`)
@@ -137,12 +189,17 @@ export class RunSeals extends Context.Service<
         }
       })
 
+      const doubted = (seal: Seal) =>
+        Effect.suspend(() => {
+          sealDoubted("late")
+          return Effect.logError(`run ${seal.runId}: ${doubtsOf(seal).join("; ")}`)
+        })
+
       const sealed = Effect.fn("RunSeals.sealed")(function* (runId: RunId) {
         const head = yield* read(runId, false)
         if (head === undefined) return undefined
         if (!isTerminal(head.status)) return "open" as const
-        if (head.sealed?.events === head.lastIndex) return yield* sealAt(runId, head.lastIndex)
-        return yield* turns.withPermits(1)(catchUp(runId))
+        return (yield* standing(runId, head)) ?? (yield* turns.withPermits(1)(catchUp(runId)))
       })
 
       const before = Effect.fn("RunSeals.before")((seal: Seal, limit: number) =>
@@ -182,22 +239,31 @@ interface Chain {
   readonly head: Uint8Array
 }
 
-interface HeadRow {
+interface HeadRow extends ProofRow {
   readonly status: RunStatus
-  readonly last_index: number
   readonly chain_index: number
   readonly chain_head: string | null
-  readonly sealed_index: number
-  readonly sealed_head: string | null
 }
+
+type Head = ReturnType<typeof toHead>
 
 const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
 
-const toHead = (runId: RunId, row: HeadRow) => ({
-  status: row.status,
-  lastIndex: row.last_index,
-  chain: (row.chain_head === null
-    ? { index: 0, head: emptyChain(runId) }
-    : { index: row.chain_index, head: Buffer.from(row.chain_head, "hex") }) satisfies Chain,
-  sealed: row.sealed_head === null ? undefined : { events: row.sealed_index, head: row.sealed_head }
-})
+const toHead = (runId: RunId, row: HeadRow, key: SealKey | undefined) => {
+  const stored = {
+    index: row.chain_index,
+    head: row.chain_head === null ? emptyChain(runId) : Buffer.from(row.chain_head, "hex")
+  }
+  const end: ChainedEnd = {
+    runId,
+    lastIndex: row.last_index,
+    chain: stored.index === row.last_index ? stored.head : undefined,
+    frames: framesOf(runId, row),
+    provenAfter: row.proven_after,
+    sealed: row.sealed_head === null ? null : { events: row.sealed_index, head: row.sealed_head }
+  }
+  const isOurs = key === undefined ? undefined : isVouched(key, end, row.head_mac)
+  // A chain that no MAC vouches for is computed anew from the events.
+  const known: Chain = isOurs === false || row.chain_head === null ? { index: 0, head: emptyChain(runId) } : stored
+  return { ...end, status: row.status, isVouched: isOurs === true, known }
+}

@@ -1,4 +1,13 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto"
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  sign
+} from "node:crypto"
 import type { Signer } from "@runplane/domain"
 import { ControlPlaneSettings, readSetting } from "@runplane/server"
 import * as Context from "effect/Context"
@@ -21,7 +30,12 @@ export class SealKeyInvalid extends Data.TaggedError("SealKeyInvalid")<{
 export interface SealKey extends Signer {
   /** The public key's 32 bytes, base64url. */
   readonly publicKey: string
+  /** HMAC-SHA-256 by a key that is derived from the private one and is in no database; hexadecimal. */
+  readonly mac: (message: string) => string
 }
+
+/** What the derived key is for: another use of the seal's key gets another text. */
+const MAC_KEY_INFO = "runplane-head-mac-v1"
 
 /** More than any PEM of such a key. */
 const MOST_BYTES = 65_536
@@ -47,7 +61,15 @@ export const readSealKey = Effect.fnUntraced(function* (path: string) {
 /** The key that an Ed25519 private key makes. */
 export const sealKeyOf = (privateKey: KeyObject): SealKey => {
   const { x: publicKey = "" } = createPublicKey(privateKey).export({ format: "jwk" })
-  return { publicKey, keyId: keyIdOf(publicKey), sign: (message) => sign(null, message, privateKey) }
+  const { d: seed = "" } = privateKey.export({ format: "jwk" })
+  const derived = hkdfSync("sha256", Buffer.from(seed, "base64url"), "", MAC_KEY_INFO, 32)
+  const macKey = createSecretKey(new Uint8Array(derived))
+  return {
+    publicKey,
+    keyId: keyIdOf(publicKey),
+    sign: (message) => sign(null, message, privateKey),
+    mac: (message) => createHmac("sha256", macKey).update(message).digest("hex")
+  }
 }
 
 /** The id of a public key: its JWK thumbprint (RFC 7638), so that nobody has to give names. */

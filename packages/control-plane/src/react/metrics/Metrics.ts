@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Counter, Gauge, Histogram } from "prom-client"
+import { type SealDoubt, sealDoubtKinds } from "../../edge/SealMeter.ts"
 import { type SideEffectStep, sideEffectSteps } from "../../edge/SideEffectMeter.ts"
 import { boundedLabel } from "./BoundedLabel.ts"
 
@@ -135,6 +136,12 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   )
   const retained = counterOf("retention_removed_total", "Rows that retention deleted", "kind", retainedKinds)
   const sweeps = counterOf("retention_sweeps_total", "Retention sweeps, by outcome", "status", sweepStatuses)
+  const sealDoubts = counterOf(
+    "runplane_seal_doubts_total",
+    "Heads and seals without full proof, by what",
+    "what",
+    sealDoubtKinds
+  )
   const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
 
   const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
@@ -177,6 +184,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     /** A receiver answered an attempt with success, or the attempt failed. */
     webhookAttempt: (status: (typeof deliveryStatuses)[number]) => attempts(status),
     sideEffectFailed: (step: SideEffectStep) => sideEffects(step),
+    sealDoubted: (what: SealDoubt) => sealDoubts(what),
     retentionRemoved: (kind: (typeof retainedKinds)[number], count: number) => retained(kind, count),
     retentionSweep: (status: (typeof sweepStatuses)[number], seconds: number) => {
       sweeps(status)

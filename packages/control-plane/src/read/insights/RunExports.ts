@@ -61,8 +61,13 @@ export class RunExports extends Context.Service<
       ) {
         const runId = yield* runs.resolve(reference)
         // A run of a release without seals gets one now; one that cannot be sealed is exported without.
-        if (runId !== undefined) yield* seals.sealed(runId)
-        const head = yield* repository.head(reference)
+        const sealed = runId === undefined ? undefined : yield* seals.sealed(runId)
+        const found = yield* repository.head(reference)
+        // A stored seal that does not count is not exported.
+        const head =
+          found !== undefined && typeof sealed === "object" && sealed.events === found.canonicalEvents
+            ? { ...found, seal: sealed }
+            : found
         const exportedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
         if (runId === undefined || head === undefined) return undefined
         const details = { format, ...options }

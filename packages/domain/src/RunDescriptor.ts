@@ -28,6 +28,9 @@ export const MAX_NAME_LENGTH = 512
 export const MAX_TAGS = 100
 export const MAX_TAG_LENGTH = 200
 
+/** Keys of a session's metadata, those of values inside of it not counted. */
+export const MAX_METADATA_KEYS = 1_000
+
 const required = (description: string, example: string) =>
   Field.text(description, example).check(Schema.isMinLength(1), isOneLine)
 
@@ -42,6 +45,9 @@ const tooLongMetadata = (metadata: Schema.JsonObject) =>
     path: [key],
     issue: `must be shorter than or equal to ${MAX_NAME_LENGTH} characters`
   }))
+
+const tooManyKeys = (metadata: Schema.JsonObject) =>
+  Object.keys(metadata).length <= MAX_METADATA_KEYS || `must have at most ${MAX_METADATA_KEYS} keys`
 
 export const SessionDescriptor = Schema.Struct({
   sessionId: Schema.optionalKey(
@@ -76,7 +82,10 @@ export const SessionDescriptor = Schema.Struct({
     Field.object(
       "Any JSON, kept with the run. cancelCallback ({url, bearer?}) or cancellationDelegated (true) make the run " +
         "cancellable; environment, scenarioRef, source and sourceRef are what runs are found by"
-    ).check(Schema.makeFilter(tooLongMetadata))
+    ).check(
+      Schema.makeFilter(tooManyKeys, { toJsonSchema: () => ({ maxProperties: MAX_METADATA_KEYS }) }),
+      Schema.makeFilter(tooLongMetadata)
+    )
   )
 }).annotate({ identifier: "SessionDescriptor", description: "The session that the run is about" })
 export type SessionDescriptor = typeof SessionDescriptor.Type

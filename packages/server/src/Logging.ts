@@ -1,8 +1,9 @@
 import { styleText } from "node:util"
-import { visibleText } from "@runplane/domain"
+import { boundProse, visibleText } from "@runplane/domain"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Formatter from "effect/Formatter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
@@ -19,6 +20,15 @@ import { DEVELOPMENT } from "./settings/Setting.ts"
 const RUN_PATH = /^\/runs\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:[/?]|$)/i
 
 const textOf = (part: unknown): string => (typeof part === "string" ? part : Formatter.format(part))
+/** Fields of an entry, their texts bounded: agents and callers choose many of them (docs/operations.md#log-lines). */
+const fieldsOf = (fiber: Fiber.Fiber<unknown, unknown>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(fiber.getRef(References.CurrentLogAnnotations)).map(([name, value]) => [
+      name,
+      typeof value === "string" ? boundProse(value) : value
+    ])
+  )
+
 const messageOf = (message: unknown): string => (Array.isArray(message) ? message : [message]).map(textOf).join(" ")
 
 /**
@@ -37,7 +47,7 @@ export const jsonLine = Logger.make(({ cause, date, fiber, logLevel, message }) 
       message: messageOf(message),
       ...(runId !== undefined && { runId }),
       ...(span !== undefined && isRecorded(span) && { traceId: span.traceId, spanId: span.spanId }),
-      ...fiber.getRef(References.CurrentLogAnnotations),
+      ...fieldsOf(fiber),
       ...(cause.reasons.length > 0 && { cause: Cause.pretty(cause) })
     })
   )
@@ -59,7 +69,7 @@ const COLOURS = {
  * them indented. Nothing in the texts of an entry begins another one.
  */
 export const personLine = Logger.make(({ cause, date, fiber, logLevel, message }) => {
-  const annotations = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
+  const annotations = Object.entries(fieldsOf(fiber))
   const told = [messageOf(message), ...annotations.map(([name, value]) => `${name}=${textOf(value)}`)].join(" ")
   const level = styleText(COLOURS[logLevel], logLevel.toUpperCase())
   const first = `[${date.toISOString().slice(11, -1)}] ${level} (#${fiber.id}): ${visibleText(told)}`

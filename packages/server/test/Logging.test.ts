@@ -122,6 +122,22 @@ describe("a line of the log", () => {
     })
   )
 
+  it.effect("bounds the texts of fields", () =>
+    Effect.gen(function* () {
+      for (const logger of [jsonLine, personLine]) {
+        const written: Array<string> = []
+        const collect = Logger.map(logger, (line) => void written.push(line))
+        yield* Effect.logInfo("run started").pipe(
+          Effect.annotateLogs({ mode: "m".repeat(100_000) }),
+          Effect.provide(Logger.layer([collect]))
+        )
+        assert.lengthOf(written, 1)
+        assert.include(written[0], "… (cut, 100002 bytes, #")
+        assert.isBelow(written[0]?.length ?? 0, 5_000)
+      }
+    })
+  )
+
   it.effect("of pairs is one line, and its texts hold no pair", () =>
     Effect.gen(function* () {
       const line = yield* writtenBy(pairsLine)

@@ -18,6 +18,7 @@ const session = {
 }
 const minimal: RunDescriptor = { mode: "live", runtime: { kind: "rust" }, session }
 const withSession = (change: object): object => ({ ...minimal, session: { ...session, ...change } })
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, at]))
 
 describe("a run descriptor", () => {
   it("passes with the required fields only, and with all of them", () => {
@@ -112,6 +113,7 @@ describe("a run descriptor", () => {
       ]
     ],
     ["metadata that is an array", withSession({ metadata: [] }), ["session.metadata must be an object"]],
+    ["1001 keys of metadata", withSession({ metadata: keys(1_001) }), ["session.metadata must have at most 1000 keys"]],
     [
       "a long idempotency key",
       { ...minimal, execution: { idempotencyKey: "x".repeat(256) } },

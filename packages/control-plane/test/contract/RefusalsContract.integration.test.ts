@@ -47,6 +47,10 @@ contract(
       [session({ participants: many }), "Maximum 1000 participants per session"],
       [session({ participants: [{ id: "" }] }), "session.participants.0.id should not be empty"],
       [session({ metadata: [] }), "session.metadata must be an object"],
+      [
+        session({ metadata: { ...Array.from({ length: 1_001 }, () => 1) } }),
+        "session.metadata must have at most 1000 keys"
+      ],
       [session({ policyHints: {} }), "session.property policyHints should not exist"],
       [descriptor({ runtime: { kind: "fake", host: "x" } }), "runtime.property host should not exist"],
       [descriptor({ execution: { priority: 1 } }), "execution.property priority should not exist"],

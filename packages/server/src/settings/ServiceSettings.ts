@@ -128,5 +128,10 @@ export const ServiceSettings = settingsOf(["control-plane", "launcher"], {
     wholeNumber({ unit: "spans", min: 1 }),
     2048,
     "Spans that wait for the collector; further ones are dropped."
+  ),
+  OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: row(
+    wholeNumber({ unit: "characters", min: 1 }),
+    4_096,
+    "Longer texts of spans and their events are cut: agents and callers choose many of them."
   )
 })

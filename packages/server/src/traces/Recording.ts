@@ -13,6 +13,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
+import { readSetting } from "../settings/ReadSettings.ts"
+import { ServiceSettings } from "../settings/ServiceSettings.ts"
 import { RequestSpanName } from "./RequestSpanName.ts"
 import { type CallerSpan, type RootSpanIds, RootSpans, rootOptions } from "./RootSpans.ts"
 import { type Counts, SpanCounts } from "./SpanCounts.ts"
@@ -99,12 +101,14 @@ export const layerRecording = (serviceName: string) =>
       const exports = yield* Effect.forEach(yield* traceExporters, (exporter) => makeSpanExport(exporter, counts))
       const resource = yield* resourceOf(serviceName)
       const ids = makeIds()
+      const attributeValueLengthLimit = yield* readSetting(ServiceSettings.OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT)
       const provider = yield* Effect.acquireRelease(
         Effect.sync(
           () =>
             new BasicTracerProvider({
               resource,
               idGenerator: ids.generator,
+              spanLimits: { attributeValueLengthLimit },
               spanProcessors: exports.map(({ processor }) => processor)
             })
         ),

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { Counter, Gauge, Histogram } from "prom-client"
 import { type SealDoubt, sealDoubtKinds } from "../../edge/SealMeter.ts"
 import { type SideEffectStep, sideEffectSteps } from "../../edge/SideEffectMeter.ts"
-import { boundedLabel } from "./BoundedLabel.ts"
+import { amongFirst, boundedLabel, OTHER_LABEL } from "./BoundedLabel.ts"
 
 /** Buckets in seconds. */
 const RUN_BUCKETS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600]
@@ -14,6 +14,8 @@ const GRPC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
 
 /** Different values of a label that agents choose; what comes after them is counted as `other`. */
 export const MAX_FREE_LABEL_VALUES = 200
+/** Different pairs of mode and message type: labels multiply each other. */
+export const MAX_MESSAGE_PAIRS = 1_000
 
 const recoveryStatuses = ["success", "failed"] as const
 const deliveryStatuses = ["delivered", "failed"] as const
@@ -147,6 +149,7 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
   const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
   const messageTypes = boundedLabel(MAX_FREE_LABEL_VALUES)
   const signalTypes = boundedLabel(MAX_FREE_LABEL_VALUES)
+  const isKnownPair = amongFirst(MAX_MESSAGE_PAIRS)
   let countedSuccesses = 0
   let countedFailures = 0
   let reconnected = 0
@@ -164,8 +167,11 @@ const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
     },
     runtimeCall: (method: string, seconds: number, ok: boolean) =>
       grpcSeconds.observe({ method, status: ok ? "ok" : "error" }, seconds),
-    inboundMessage: (mode: string, messageType: string) =>
-      inbound.inc({ mode: modes(mode), message_type: messageTypes(messageType) }),
+    inboundMessage: (mode: string, messageType: string) => {
+      const labels = { mode: modes(mode), message_type: messageTypes(messageType) }
+      const isKnown = isKnownPair(`${labels.mode}\n${labels.message_type}`)
+      inbound.inc(isKnown ? labels : { mode: OTHER_LABEL, message_type: OTHER_LABEL })
+    },
     outboundMessage: (category: OutboundMessageCategory, status: (typeof outboundStatuses)[number]) =>
       outbound.inc({ category, status }),
     signal: (signalType: string) => signals.inc({ signal_type: signalTypes(signalType) }),

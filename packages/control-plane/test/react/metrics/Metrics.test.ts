@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RUNPLANE_VERSION } from "@runplane/api"
 import * as Effect from "effect/Effect"
-import { MAX_FREE_LABEL_VALUES, Metrics } from "../../../src/react/metrics/Metrics.ts"
+import { MAX_FREE_LABEL_VALUES, MAX_MESSAGE_PAIRS, Metrics } from "../../../src/react/metrics/Metrics.ts"
 import { idle } from "../../support/ScrapedValues.ts"
 
 const HTTP_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -186,6 +186,31 @@ describe("the metrics", () => {
       assert.strictEqual(series("proto_signals_total"), MAX_FREE_LABEL_VALUES + 1)
       assert.strictEqual(series("proto_inbound_messages_total"), MAX_FREE_LABEL_VALUES + 1)
       assert.include(text, `proto_signals_total{signal_type="other"} ${MAX_FREE_LABEL_VALUES}\n`)
+    }).pipe(Effect.provide(Metrics.layer))
+  )
+
+  it.effect("stay small whatever types agents send", () =>
+    Effect.gen(function* () {
+      const metrics = yield* Metrics
+      const before = (yield* metrics.scrape(values)).length
+      for (let number = 0; number < 134; number++) {
+        metrics.signal(`${number} ${"x".repeat(100_000)}`)
+        metrics.inboundMessage(`mode ${number}`, `${number} ${"x".repeat(100_000)}`)
+        metrics.runEnded({ status: "completed", modeName: `${number} ${"x".repeat(100_000)}`, seconds: 1 })
+      }
+      assert.isBelow((yield* metrics.scrape(values)).length - before, 20_000)
+    }).pipe(Effect.provide(Metrics.layer))
+  )
+
+  it.effect("bound the pairs of mode and message type", () =>
+    Effect.gen(function* () {
+      const metrics = yield* Metrics
+      for (let mode = 0; mode < MAX_FREE_LABEL_VALUES; mode++) {
+        for (let type = 0; type < 10; type++) metrics.inboundMessage(`mode-${mode}`, `type-${type}`)
+      }
+      const text = yield* metrics.scrape(values)
+      const series = text.split("\n").filter((line) => line.startsWith("proto_inbound_messages_total{"))
+      assert.strictEqual(series.length, MAX_MESSAGE_PAIRS + 1)
     }).pipe(Effect.provide(Metrics.layer))
   )
 })

@@ -29,6 +29,8 @@ import { createRun } from "../../support/Runs.ts"
 import { layerTestDatabase } from "../../support/TestDatabase.ts"
 
 const LEAD = "agent://lead"
+/** Longer than the values of span attributes. */
+const SIGNAL_TYPE = "anomaly".padEnd(5_000, "y")
 
 /**
  * The observing half of the service, stopped when the effect ends; database and runtime are the test's and outlive it.
@@ -83,7 +85,7 @@ const signal = (runId: RunId) =>
       sender: LEAD,
       payload: toBinary(
         SignalPayloadSchema,
-        create(SignalPayloadSchema, { signalType: "anomaly", correlationSessionId: runId })
+        create(SignalPayloadSchema, { signalType: SIGNAL_TYPE, correlationSessionId: runId })
       )
     })
   )
@@ -162,7 +164,7 @@ layer(world, { excludeTestServices: true })("the trace of a run", (it) => {
       assert.deepStrictEqual(
         lifecycle.events.map(({ attributes: { seq, ...rest }, name }) => [name, typeof seq, rest]),
         [
-          ["signal.emitted", "number", { name: "anomaly", sender: LEAD }],
+          ["signal.emitted", "number", { name: SIGNAL_TYPE.slice(0, 4_096), sender: LEAD }],
           ["decision.finalized", "number", { action: "decision.selected", outcome: true }]
         ]
       )

@@ -22,7 +22,8 @@ const labelsOf = (text: string) => [...text.matchAll(/(\w+)(=~|!~|!=|=)"((?:[^"\
 /** What a control plane exports before it has done anything but answer one request with an error. */
 const exported = Effect.gen(function* () {
   const metrics = yield* Metrics
-  metrics.httpRequest({ method: "GET", route: "/runs", status: 500, seconds: 0.1 })
+  const request = { requestId: "r1", caller: undefined, address: "192.0.2.1", id: undefined }
+  metrics.httpRequest({ ...request, method: "GET", route: "/runs", status: 500, seconds: 0.1 })
   const text = yield* metrics.scrape(idle)
   return [...text.matchAll(/^([a-z_]+)(?:\{(.*)\})? \S+$/gm)].map(
     ([, name = "", labels = ""]): Series => ({

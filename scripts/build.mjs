@@ -94,12 +94,13 @@ const manifest = (folder, fields) => {
 /** The page of a package on npm, from `build/readme/`. `{{example}}` stands for the lines of docs/clients.md. */
 const readme = (folder, name) => {
   const text = readFileSync(join(root, "scripts/build/readme", `${name}.md`), "utf8")
-  const [, example] = /```ts\n(import \{ createControlPlane[^`]*)```/.exec(
+  const found = /```ts\n(import \{ createControlPlane[^`]*)```/.exec(
     readFileSync(join(root, "docs/clients.md"), "utf8")
-  ) ?? [undefined, ""]
+  )
+  if (found === null) throw new Error("docs/clients.md shows no example of the client")
   write(
     join(folder, "README.md"),
-    text.replace("{{example}}", () => example)
+    text.replace("{{example}}", () => `\`\`\`ts\n${found[1]}\`\`\``)
   )
 }
 

@@ -186,7 +186,11 @@ export const state = emptyRunState
       env: modern
     }
   )
-  say("@runplane/client/effect and @runplane/domain compile and load")
+  const fold = example("scripts/build/readme/domain.md", "ts", "import { decodeEvent")
+  writeFileSync(join(effectful, "fold.ts"), fold.replace("http://127.0.0.1:3001", addresses.RUNPLANE_URL))
+  const folded = run("node", ["fold.ts", data[0].id], { cwd: effectful, env: modern }).stdout
+  if (folded !== "completed decision.selected\n") throw new Error(folded)
+  say("@runplane/client/effect and @runplane/domain compile and load, and fold a run as the page on npm shows")
 
   step("reading @runplane/contracts")
   const reader = project("reader")
@@ -195,6 +199,8 @@ export const state = emptyRunState
     readFileSync(join(reader, "node_modules/@runplane/contracts/openapi/control-plane.json"), "utf8")
   )
   if (openapi.openapi !== "3.1.0") throw new Error("no OpenAPI document")
+  writeFileSync(join(reader, "index.mjs"), example("scripts/build/readme/contracts.md", "js", "import controlPlane"))
+  if (!/^\d+ paths$/m.test(run("node", ["index.mjs"], { cwd: reader, env: plain }).stdout)) throw new Error("no paths")
   say("@runplane/contracts has the documents")
 
   const env = { ...modern, ...addresses }

@@ -25,7 +25,11 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/packs.md: participants: !include ../../../../_shared/participants/panel.yaml":
     "packages/launcher/test/author/Packs.integration.test.ts",
   "docs/packs.md: metadataTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
-  "packs/README.md: import json, os, time": "packages/launcher/test/author/Packs.integration.test.ts"
+  "packs/README.md: import json, os, time": "packages/launcher/test/author/Packs.integration.test.ts",
+  'scripts/build/readme/contracts.md: import controlPlane from "@runplane/contracts/openapi/control-plane.json" with { type: "json" }':
+    "scripts/test-packages.mjs",
+  'scripts/build/readme/domain.md: import { decodeEvent, emptyRunState, project } from "@runplane/domain"':
+    "scripts/test-packages.mjs"
 }
 
 /** What no test runs, and why. */
@@ -36,7 +40,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "packs/README.md: <pack>/pack.yaml": "a picture of folders",
   "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",
   "docker/README.md: Dockerfile               one image; its commands are control-plane, launcher, sandbox and all-in-one":
-    "a picture of folders"
+    "a picture of folders",
+  "scripts/build/readme/contracts.md: openapi/control-plane.json     the run control plane": "a picture of folders"
 }
 
 /** Lines of a shell or of an environment. */
@@ -55,7 +60,6 @@ const isPath = (path: string) => path === "/" || STRANGERS.has(path) || patterns
 
 const known = {
   settings: settingNames,
-  scripts: new Set([...Object.keys(JSON.parse(read("package.json")).scripts), "test", "start"]),
   isPath,
   isFile: (path: string) => existsSync(join(ROOT, path))
 }
@@ -91,7 +95,7 @@ describe("code in the documents", () => {
     }
   })
 
-  it("names settings, scripts, paths and files that exist", () => {
+  it("names settings, paths and files that exist", () => {
     const shell = blocks.filter((block) => isShell(block))
     assert.isAbove(shell.length, 20)
     assert.deepStrictEqual(
@@ -100,6 +104,17 @@ describe("code in the documents", () => {
       ),
       []
     )
+  })
+
+  it("stands between fences that end", () => {
+    for (const document of documents) {
+      const fences = read(document).match(/^(?:```+|~~~+).*$/gm) ?? []
+      assert.isTrue(
+        fences.every((fence, index) => (index % 2 === 0 ? /^```\w*$/ : /^```$/).test(fence)),
+        document
+      )
+      assert.strictEqual(fences.length % 2, 0, document)
+    }
   })
 
   it("cites files that exist", () => {
@@ -144,7 +159,6 @@ describe("code in the documents", () => {
 describe("the reader of documents", () => {
   it.each([
     ["OIDC_ISUER=https://login.example.com", "OIDC_ISUER is not a setting"],
-    ["npm run nothing", "npm has no script nothing"],
     ["curl -s http://127.0.0.1:3001/nothing", "no service serves /nothing"],
     ["node packages/nothing.ts", "packages/nothing.ts does not exist"],
     ["PORT=1 LOG_LEVLE=info npm start # NOTHING=1", "LOG_LEVLE is not a setting"]

@@ -16,6 +16,8 @@ export interface Block {
 /** Every document of the project for people. */
 export const documents: ReadonlyArray<string> = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docker/README.md", "packs/README.md"],
+  "packages/stack/test/runtimes/README.md",
+  ...namesIn("scripts/build/readme").map((name) => `scripts/build/readme/${name}`),
   ...namesIn("docs").flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : [])),
   ...namesIn("packages").flatMap((name) =>
     namesIn(`packages/${name}`).includes("README.md") ? [`packages/${name}/README.md`] : []
@@ -32,7 +34,6 @@ export const blocksOf = (document: string, text = read(document)): ReadonlyArray
 /** What a document may say of the project's own things; each a test whether one exists. */
 interface Known {
   readonly settings: ReadonlySet<string>
-  readonly scripts: ReadonlySet<string>
   readonly isPath: (path: string) => boolean
   readonly isFile: (path: string) => boolean
 }
@@ -43,15 +44,11 @@ const FOREIGN = new Set([
   ...["KEY", "RUN", "TOKEN", "OPENAI_API_KEY"]
 ])
 
-/** Commands of npm itself. */
-const NPM = new Set(["ci", "init", "install", "pack", "pkg"])
-
 /** What in a line of a shell or of an environment leads nowhere. */
 export const faultsIn = (line: string, known: Known): ReadonlyArray<string> => {
   const command = line.replace(/\s#\s.*$/, "")
   const assigned = /^((?:[A-Z][A-Z0-9_]*=\S*\s*)+)/.exec(command)?.[1] ?? ""
   const settings = [...assigned.matchAll(/([A-Z][A-Z0-9_]*)=/g)].map(([, name = ""]) => name)
-  const scripts = [...command.matchAll(/\bnpm (?:run (?:--silent )?)?([a-z][a-z:]*)/g)].map(([, name = ""]) => name)
   const paths = [...command.matchAll(/https?:\/\/[\w.-]+:?[\w]*(\/[^\s'"?]*)/g)].map(([, path = ""]) => path)
   const files = [...command.matchAll(/(?:\bnode |-f |\.bin\/node .*?)((?:packages|scripts|docker)\/\S+)/g)].map(
     ([, file = ""]) => file
@@ -60,7 +57,6 @@ export const faultsIn = (line: string, known: Known): ReadonlyArray<string> => {
     ...settings
       .filter((name) => !known.settings.has(name) && !FOREIGN.has(name))
       .map((name) => `${name} is not a setting`),
-    ...scripts.filter((name) => !NPM.has(name) && !known.scripts.has(name)).map((name) => `npm has no script ${name}`),
     ...paths.filter((path) => !known.isPath(path)).map((path) => `no service serves ${path}`),
     ...files.filter((file) => !known.isFile(file)).map((file) => `${file} does not exist`)
   ]

@@ -80,7 +80,8 @@ const ask = async (url, key, body, method = body === undefined ? "GET" : "POST")
   const answer = await fetch(url, {
     method,
     signal: AbortSignal.timeout(60_000),
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    // The launch service takes a key as x-api-key alone.
+    headers: { authorization: `Bearer ${key}`, "x-api-key": key, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) })
   })
   const text = await answer.text()
@@ -128,7 +129,8 @@ const planeSettings = (port, database = "runplane") => ({
     {
       DATABASE_URL: databaseUrl(database),
       RUNTIME_ADDRESS: `127.0.0.1:${ports.sandbox}`,
-      AUTH_API_KEYS: planePage.AUTH_API_KEYS
+      AUTH_API_KEYS: planePage.AUTH_API_KEYS,
+      LAUNCHER_PUBLIC_URL: launcher
     }
   ),
   HOST: "127.0.0.1",
@@ -142,7 +144,10 @@ const launcherSettings = () => {
     { ...page, ...launcherWithSandbox },
     {
       AUTH_API_KEYS: KEYS.operator,
-      PROTO_CONTROL_PLANE_URL: planes,
+      // One more name of this machine stands for the address that only the launch service knows.
+      PROTO_CONTROL_PLANE_URL: planes.replace("127.0.0.1", "localhost"),
+      CONTROL_PLANE_PUBLIC_URL: planes,
+      CORS_ORIGIN: planes,
       PROTO_CONTROL_PLANE_API_KEY: KEYS.launcher,
       PROTO_RUNTIME_ADDRESS: `127.0.0.1:${ports.sandbox}`,
       PROTO_CANCEL_CALLBACK_HOST: "127.0.0.1",
@@ -188,6 +193,8 @@ const launch = async () => {
   const body = { scenarioRef: "incident/region-failover@1.0.0", inputs: {} }
   const answer = await ask(`${launcher}/examples/run`, KEYS.operator, body)
   const id = answer.body?.controlPlaneRun?.runId
+  const page = `${planes}/console/runs/${id}`
+  if (answer.body?.links?.page !== page) throw new Error(`a launch links ${JSON.stringify(answer.body?.links)}`)
   if (answer.status !== 201 || id === undefined) throw new Error(`a launch: ${JSON.stringify(answer)}`)
   return id
 }
@@ -254,6 +261,19 @@ try {
   })
   if (!(await isServed(`${planes}/console/`))) throw new Error("there is no web console")
   say("two control planes with the web console and a launch service behind haproxy, with docker/proxy/haproxy.cfg")
+
+  step("launching as the console does")
+  const { launcherUrl } = await (await fetch(`${planes}/console/config.json`)).json()
+  if (launcherUrl !== launcher) throw new Error(`the console calls the launch service at ${launcherUrl}`)
+  const asked = { "access-control-request-method": "POST", "access-control-request-headers": "x-api-key" }
+  const preflight = await fetch(`${launcherUrl}/examples/run`, {
+    method: "OPTIONS",
+    headers: { origin: planes, ...asked }
+  })
+  const allowed = preflight.headers.get("access-control-allow-origin")
+  if (allowed !== planes) throw new Error(`the launch service lets pages of ${allowed} call, not of ${planes}`)
+  await completed(await launch())
+  say("the console reaches the launch service, and a launch links the public address of its run")
 
   step("trying the keys")
   for (const [key, path, body, method, wanted] of [

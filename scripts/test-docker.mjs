@@ -131,6 +131,9 @@ const helm = (program) => {
     ["LOG_BUFFER_BYTES", "33554432", 1],
     ["THROTTLE_STORE", "postgres", 1],
     ["PROTO_RUNTIME_TLS", "false", 1],
+    ["LAUNCHER_PUBLIC_URL", "https://launch.example", 1],
+    ["CONTROL_PLANE_PUBLIC_URL", "https://runs.example", 1],
+    ["CORS_ORIGIN", "https://runs.example", 1],
     ["TRUST_PROXY", "1", 2]
   ]) {
     const count = text.split(`- name: ${setting}\n              value: "${value}"\n`).length - 1

@@ -42,3 +42,8 @@ seccompProfile: { type: RuntimeDefault }
   value: {{ ternary (int64 $value) $value (and (kindIs "float64" $value) (eq (floor $value) $value)) | toString | quote }}
 {{- end }}
 {{- end -}}
+
+{{/* The address of a host of the Ingress, as browsers reach it. */}}
+{{- define "runplane.publicUrl" -}}
+{{ ternary "https" "http" (ne .root.Values.ingress.tlsSecret "") }}://{{ .host }}
+{{- end -}}

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { integer, withDefault } from "../validation/Fields.ts"
 import { httpUrl } from "../validation/HttpUrl.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
+import { isWebhookSecret } from "../validation/WebhookSecret.ts"
 import { webhookDeliveryStatuses, webhookEvents } from "./Webhook.ts"
 
 export const MAX_WEBHOOK_EVENTS = 100
@@ -28,9 +29,9 @@ const events = Schema.Array(Schema.String.check(isAskedEvent))
   )
   .check(Schema.isMaxLength(MAX_WEBHOOK_EVENTS))
 const secret = Field.text(
-  "Signs every delivery; with the prefix whsec_ its rest is taken as a base64 key for webhook-signature",
+  "Signs every delivery; with the prefix whsec_ the rest is a base64 key of 24 to 64 bytes for webhook-signature",
   "correct horse battery staple"
-).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_WEBHOOK_SECRET_LENGTH))
+).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_WEBHOOK_SECRET_LENGTH), isWebhookSecret)
 
 /** The body of `POST /webhooks`. */
 export const NewWebhook = Schema.Struct({ url, events: withDefault(events, []), secret }).annotate({

@@ -49,6 +49,35 @@ describe("the body of POST /webhooks", () => {
     }
   })
 
+  for (const [bytes, taken] of [
+    [0, false],
+    [23, false],
+    [24, true],
+    [32, true],
+    [64, true],
+    [65, false]
+  ] as const) {
+    it(`${taken ? "takes" : "refuses"} whsec_ with a key of ${bytes} bytes`, () => {
+      const secret = `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`
+      const refusal = ["secret must hold a base64 key of 24 to 64 bytes after whsec_"]
+      assert.deepStrictEqual(check(webhookBody, { url, secret }), taken ? { url, events: [], secret } : refusal)
+      assert.deepStrictEqual(check(changeBody, { secret }), taken ? { secret } : refusal)
+    })
+  }
+
+  it("refuses whsec_ with a key that is not base64, and takes every other text", () => {
+    const key = "k".repeat(32)
+    for (const secret of [
+      `whsec_${key.slice(1)}`,
+      `whsec_-${key.slice(1)}`,
+      `whsec_${key.slice(4)} ===`,
+      "whsec_short"
+    ])
+      assert.isArray(check(webhookBody, { url, secret }))
+    for (const secret of ["s", "whsec-short", "WHSEC_short"])
+      assert.deepStrictEqual(check(webhookBody, { url, secret }), { url, events: [], secret })
+  })
+
   it("bounds the length of URL, secret and events", () => {
     const secret = "s".repeat(MAX_WEBHOOK_SECRET_LENGTH + 1)
     const events = Array.from({ length: MAX_WEBHOOK_EVENTS + 1 }, () => "run.failed")

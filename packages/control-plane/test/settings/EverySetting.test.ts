@@ -303,7 +303,12 @@ describe("every setting", () => {
 
   it.effect("of a database on another host in plain text warns in production", () =>
     Effect.gen(function* () {
-      const production = { NODE_ENV: "production", AUTH_API_KEYS: "sixteen-letters-", RUNTIME_TLS: "true" }
+      const production = {
+        NODE_ENV: "production",
+        AUTH_API_KEYS: "sixteen-letters-",
+        RUNTIME_TLS: "true",
+        HOST: "127.0.0.1"
+      }
       const { lines, outcome } = yield* check({
         ...production,
         DATABASE_URL: `postgresql://u:${PASSWORD}@db/x`

@@ -106,6 +106,18 @@ describe("the check of the settings", () => {
     })
   }
 
+  it("warns when production serves others and its console cannot reach the launch service", () => {
+    const warned = (values: Readonly<Record<string, string>>) =>
+      judge({ ...production, ...values }).warnings.filter(({ variable }) => variable === "LAUNCHER_PUBLIC_URL")
+    const line = { variable: "LAUNCHER_PUBLIC_URL", problem: "is not set: the console has no launch pages" }
+    assert.deepStrictEqual(warned({}), [line])
+    assert.deepStrictEqual(warned({ HOST: "10.0.0.7" }), [line])
+    assert.deepStrictEqual(warned({ HOST: "127.0.0.1" }), [])
+    assert.deepStrictEqual(warned({ LAUNCHER_PUBLIC_URL: "https://launch.example.org" }), [])
+    assert.deepStrictEqual(warned({ CONSOLE_ENABLED: "false" }), [])
+    assert.deepStrictEqual(warned({ NODE_ENV: "development" }), [])
+  })
+
   it("forgives a number that does not parse, and says so", () => {
     assert.deepStrictEqual(judge({ DB_POOL_MAX: "many" }), {
       faults: [],

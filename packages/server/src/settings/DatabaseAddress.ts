@@ -230,9 +230,12 @@ const present = <Members extends Readonly<Record<string, string | undefined>>>(
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
+/** Whether a host is this machine's own, by its text: an IPv6 address comes without brackets. */
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host)
+
 /** What passwords and data are exposed to on their way to the database; undefined for a protected way. */
 export const exposureOf = ({ hosts, sslMode }: DatabaseAddress): string | undefined => {
-  if (sslMode.startsWith("verify") || hosts.every(({ host }) => host.startsWith("/") || LOOPBACK.test(host))) {
+  if (sslMode.startsWith("verify") || hosts.every(({ host }) => host.startsWith("/") || isLoopback(host))) {
     return undefined
   }
   return sslMode === "disable"

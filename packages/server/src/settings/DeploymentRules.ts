@@ -1,7 +1,8 @@
 import * as Result from "effect/Result"
 import type { Judgement, SettingTexts } from "./CheckSettings.ts"
 import { ControlPlaneSettings } from "./ControlPlaneSettings.ts"
-import { exposureOf, readDatabaseAddress } from "./DatabaseAddress.ts"
+import { exposureOf, isLoopback, readDatabaseAddress } from "./DatabaseAddress.ts"
+import { LaunchSettings } from "./LaunchSettings.ts"
 import type { SettingProblem } from "./ReadSettings.ts"
 import { RuntimeSettings } from "./RuntimeSettings.ts"
 import { ServiceSettings } from "./ServiceSettings.ts"
@@ -69,6 +70,9 @@ export const judgeDeployment = (texts: SettingTexts): Judgement => {
       faults.push({ variable: "RUNTIME_USE_DEV_HEADER", problem })
     }
   }
+  if (servesOthers(texts) && value(ControlPlaneSettings.CONSOLE_ENABLED) && !texts.has("LAUNCHER_PUBLIC_URL")) {
+    warnings.push({ variable: "LAUNCHER_PUBLIC_URL", problem: "is not set: the console has no launch pages" })
+  }
   if (value(ControlPlaneSettings.STREAM_HUB_STRATEGY) === "redis" || texts.has("REDIS_URL")) {
     const problem = "changes nothing: the instances tell each other through PostgreSQL"
     warnings.push({ variable: "STREAM_HUB_STRATEGY", problem })
@@ -84,10 +88,26 @@ export const judgeDeployment = (texts: SettingTexts): Judgement => {
 }
 
 /** What is wrong with the settings of the launch service taken together. */
-export const judgeLaunchDeployment = (texts: SettingTexts): Judgement => ({
-  faults: keyFaults(texts, settledValue(texts, ServiceSettings.NODE_ENV, "")),
-  warnings: []
-})
+export const judgeLaunchDeployment = (texts: SettingTexts): Judgement => {
+  const environment = settledValue(texts, ServiceSettings.NODE_ENV, "")
+  const internal = settledValue(texts, LaunchSettings.PROTO_CONTROL_PLANE_URL, environment)
+  const warnings: Array<SettingProblem> = []
+  if (servesOthers(texts) && internal !== "" && !texts.has("CONTROL_PLANE_PUBLIC_URL")) {
+    const problem = `is not set: the links of a launch lead to ${internal}, the address of PROTO_CONTROL_PLANE_URL`
+    warnings.push({ variable: "CONTROL_PLANE_PUBLIC_URL", problem })
+  }
+  return { faults: keyFaults(texts, environment), warnings }
+}
+
+/** Whether a service is meant for production and listens beyond the loopback, so that its addresses must be public. */
+const servesOthers = (texts: SettingTexts): boolean => {
+  const environment = settledValue(texts, ServiceSettings.NODE_ENV, "")
+  if (environment !== "production") return false
+  const host = settledValue(texts, ServiceSettings.HOST, environment)
+  if (host !== undefined) return !isLoopback(host)
+  const keys = settledValue(texts, ServiceSettings.AUTH_API_KEYS, environment)
+  return !isOpen({ keys, issuer: settledValue(texts, ServiceSettings.OIDC_ISSUER, environment) })
+}
 
 /** Characters of a key outside of development: a random one of them cannot be guessed. */
 const MIN_KEY_LENGTH = 16

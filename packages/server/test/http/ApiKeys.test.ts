@@ -120,6 +120,22 @@ describe("settings of the edge", () => {
     assert.deepStrictEqual(faults({ AUTH_API_KEYS: "a", AUTH_API_KEY_ROLES: "viewer,admin" }), ["AUTH_API_KEY_ROLES"])
   })
 
+  it("of the launch service are judged together: production that serves others hands out public links", () => {
+    const warned = (texts: Record<string, string>) =>
+      judgeLaunchDeployment(
+        new Map(Object.entries({ NODE_ENV: "production", AUTH_API_KEYS: "a", ...texts }))
+      ).warnings.map(({ problem, variable }) => `${variable} ${problem}`)
+    const internal = { PROTO_CONTROL_PLANE_URL: "http://proxy:8001" }
+    assert.deepStrictEqual(warned(internal), [
+      "CONTROL_PLANE_PUBLIC_URL is not set: the links of a launch lead to http://proxy:8001, " +
+        "the address of PROTO_CONTROL_PLANE_URL"
+    ])
+    assert.deepStrictEqual(warned({}), [])
+    assert.deepStrictEqual(warned({ ...internal, CONTROL_PLANE_PUBLIC_URL: "https://runs.example.org" }), [])
+    assert.deepStrictEqual(warned({ ...internal, HOST: "::1" }), [])
+    assert.deepStrictEqual(warned({ ...internal, NODE_ENV: "development" }), [])
+  })
+
   it.effect.each([
     { THROTTLE_LIMIT: "0" },
     { THROTTLE_TTL_MS: "soon" },

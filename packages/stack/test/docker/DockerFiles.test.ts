@@ -58,6 +58,27 @@ describe("docker/monitoring", () => {
   }
 })
 
+describe("the pages", () => {
+  /** Settings of Node, glibc and the reference runtime, what compose takes, and failure codes of runs. */
+  const foreign =
+    /^(NODE_EXTRA_CA_CERTS|NODE_OPTIONS|NODE_COMPILE_CACHE|MALLOC_.*|MACP_.*|RUNPLANE_KEYS?|SESSION_LOST|RUNTIME_TIMEOUT)$/
+
+  for (const page of ["deploy.md", "operations.md"]) {
+    it(`name settings that exist: ${page}`, () => {
+      const text = read(`docs/${page}`)
+      const named = [
+        ...all(text, /^ {4}([A-Z][A-Z0-9_]*)=/gm),
+        ...all(text, /`([A-Z]+_[A-Z0-9_]*[A-Z0-9])(?:=[^`]*)?`/g)
+      ]
+      assert.isAbove(named.length, 10)
+      assert.deepStrictEqual(
+        named.filter((name) => !settings.has(name) && !foreign.test(name)),
+        []
+      )
+    })
+  }
+})
+
 describe("docker", () => {
   const compose = read("docker/compose.yaml") + read("docker/compose.monitoring.yaml")
   const chart = readdirSync(join(ROOT, "docker/helm/runplane/templates")).map((file) =>
@@ -78,6 +99,45 @@ describe("docker", () => {
       named.filter((name) => !settings.has(name) && !foreign.has(name)),
       []
     )
+  })
+
+  it("interpolates settings that exist, and its own names", () => {
+    /** What both services get, the image, and the password of the PostgreSQL image. */
+    const own = new Set(["RUNPLANE_KEYS", "RUNPLANE_KEY", "RUNPLANE_IMAGE", "POSTGRES_PASSWORD"])
+    const named = all(compose, /\$\{([A-Z][A-Z0-9_]*)/g)
+    assert.isAbove(named.length, 8)
+    assert.deepStrictEqual(
+      named.filter((name) => !settings.has(name) && !own.has(name)),
+      []
+    )
+  })
+
+  /** What a browser gets from a service must be named wherever a team's set-up is described. */
+  const publicAddresses = {
+    "control-plane": ["LAUNCHER_PUBLIC_URL"],
+    launcher: ["CONTROL_PLANE_PUBLIC_URL", "CORS_ORIGIN"]
+  }
+
+  it("sets the public addresses of both services in compose, chart and page", () => {
+    const page = read("docs/deploy.md")
+    const sections = {
+      "control-plane": /^### Control planes\n([\s\S]*?)^###/m,
+      launcher: /^### Launch service\n([\s\S]*?)^###/m
+    }
+    const services = {
+      "control-plane": /^x-control-plane: ([\s\S]*?)^services:/m,
+      launcher: /^ {2}launcher:\n([\s\S]*?)^ {2}\w/m
+    }
+    for (const part of ["control-plane", "launcher"] as const) {
+      const template = read(`docker/helm/runplane/templates/${part}.yaml`)
+      const [service = ""] = services[part].exec(read("docker/compose.yaml")) ?? []
+      const [section = ""] = sections[part].exec(page) ?? []
+      for (const name of publicAddresses[part]) {
+        assert.include(template, `"${name}"`)
+        assert.match(service, new RegExp(`^ +${name}: \\$\\{${name}:-http://localhost:800[01]\\}$`, "m"))
+        assert.match(section, new RegExp(`^ {4}${name}=https://`, "m"))
+      }
+    }
   })
 
   it("knows the commands that compose and the chart give", () => {

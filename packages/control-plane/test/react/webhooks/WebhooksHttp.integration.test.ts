@@ -99,6 +99,11 @@ layer(layerTestService({ observer: { recoveryEnabled: false }, settings: { WEBHO
       { url: URL, secret: "s", events: Array.from({ length: 101 }, String) },
       ["events must contain no more than 100 elements"]
     ],
+    [
+      "a key of Standard Webhooks that is too short",
+      { url: URL, secret: "whsec_dG9vIHNob3J0" },
+      ["secret must hold a base64 key of 24 to 64 bytes after whsec_"]
+    ],
     ["an unknown key", { url: URL, secret: "s", active: true }, ["property active should not exist"]]
   ] as const) {
     it.effect(`refuses ${what}`, () =>

@@ -46,7 +46,7 @@ const show = Effect.fnUntraced(function* (mode: Mode, addresses: Addresses) {
 const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: Style) {
   yield* Screen.showDemoStart(style)
   const result = yield* runDemo(makeEventPrinter(style), policies)
-  yield* Console.log(`\n${outcomeText(result.state, result.metrics, style, result.told)}`)
+  yield* Console.log(`\n${outcomeText(result, style)}`)
   return result
 })
 

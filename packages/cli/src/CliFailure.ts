@@ -1,6 +1,8 @@
 import * as Data from "effect/Data"
+import { errorDetails } from "./ErrorDetails.ts"
 import { oneLine } from "./story/OneLine.ts"
 import { plainText } from "./story/PlainText.ts"
+import { type Service, whyUnreachable } from "./Unreachable.ts"
 
 /** What a command ends with (docs/cli.md#exit-codes). */
 export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, notFound: 3, refused: 4, unreachable: 5 } as const
@@ -36,14 +38,15 @@ const isKnown = (error: unknown): error is Known =>
   "message" in error &&
   (typeof error.message === "string" || Array.isArray(error.message))
 
-/** The failure that a service's error, or the way to the service, comes to. `url` is where the service was sought. */
+/** The failure that a service's error, or the connection to the service, comes to. */
 export const failureOf =
-  (url: string) =>
+  (service: Service) =>
   (error: unknown): CliFailure => {
+    const url = service.baseUrl
     if (error instanceof CliFailure) return error
     if (!isKnown(error)) return failed(plainText(String(error)))
-    if (error._tag === "HttpClientError") return onTheWay(error, url)
-    const text = plainText(oneLine(error))
+    if (error._tag === "HttpClientError") return onTheWay(error, service)
+    const text = plainText(`${oneLine(error)}${errorDetails(error)}`)
     switch (error.statusCode) {
       case 401:
         return refused(`${url} refused the API key (${text}); set RUNPLANE_API_KEY, or name a profile that has one`)
@@ -65,16 +68,29 @@ const refused = (reason: string) => new CliFailure({ reason, code: EXIT_CODES.re
 const whereToLook = (errorCode: string | undefined): string =>
   errorCode === "RUN_NOT_FOUND" ? "; `runplane runs list` shows what there is" : ""
 
-const onTheWay = (error: Known, url: string): CliFailure => {
-  const reason = "reason" in error && typeof error.reason === "object" && error.reason !== null ? error.reason : {}
-  const tag = "_tag" in reason ? reason._tag : undefined
-  if (tag === "TransportError") {
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+/** Why what answered is not Runplane; undefined without an answer. */
+const strangeAnswer = (reason: object, { baseUrl, setBy }: Service): string | undefined => {
+  if (!("response" in reason) || !isObject(reason.response) || !("status" in reason.response)) return undefined
+  const { status } = reason.response
+  const headers = "headers" in reason.response && isObject(reason.response.headers) ? reason.response.headers : {}
+  if ("location" in headers) return `it redirects to ${headers.location}; set that address with ${setBy}`
+  const https = status === 400 && baseUrl.startsWith("http:") ? ", an https:// one if the port serves HTTPS" : ""
+  return `it answered ${status}; set the address with ${setBy}${https}`
+}
+
+const onTheWay = (error: Known, service: Service): CliFailure => {
+  const reason = "reason" in error && isObject(error.reason) ? error.reason : {}
+  if ("_tag" in reason && reason._tag === "TransportError") {
+    const why = whyUnreachable(error, service)
     return new CliFailure({
-      reason: `${url} cannot be reached; start Runplane with \`runplane dev\`, or say with --url or RUNPLANE_URL where it is`,
+      reason: `${service.baseUrl} cannot be reached: ${why}`,
       code: EXIT_CODES.unreachable
     })
   }
-  return failed(`${url} does not answer as Runplane does: ${plainText(oneLine(error))}`)
+  const why = strangeAnswer(reason, service) ?? oneLine(error)
+  return failed(`${service.baseUrl} does not answer as Runplane does: ${plainText(why)}`)
 }
 
 /** The exit code of whatever a command failed with. */

@@ -48,8 +48,8 @@ const connection = Effect.gen(function* () {
   }
   const key = apiKey === undefined ? {} : { apiKey: Redacted.make(apiKey) }
   return {
-    controlPlane: { baseUrl: yield* address(url), ...key },
-    launcher: { baseUrl: yield* address(launcherUrl), ...key }
+    controlPlane: { baseUrl: yield* address(url), setBy: "--url or RUNPLANE_URL", ...key },
+    launcher: { baseUrl: yield* address(launcherUrl), setBy: "--launcher-url or RUNPLANE_LAUNCHER_URL", ...key }
   }
 })
 
@@ -64,7 +64,7 @@ export const withControlPlane = <A, E, R>(use: (client: ControlPlaneClient["Serv
     const { controlPlane } = yield* connection
     return yield* ControlPlaneClient.use(use).pipe(
       Effect.provide(ControlPlaneClient.layer(controlPlane).pipe(Layer.provide(NodeHttpClient.layerNodeHttp))),
-      Effect.mapError(failureOf(controlPlane.baseUrl))
+      Effect.mapError(failureOf(controlPlane))
     )
   })
 
@@ -74,6 +74,6 @@ export const withLauncher = <A, E, R>(use: (client: LauncherClient["Service"]) =
     const { launcher } = yield* connection
     return yield* LauncherClient.use(use).pipe(
       Effect.provide(LauncherClient.layer(launcher).pipe(Layer.provide(NodeHttpClient.layerNodeHttp))),
-      Effect.mapError(failureOf(launcher.baseUrl))
+      Effect.mapError(failureOf(launcher))
     )
   })

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { runNotFound, unauthenticated } from "@runplane/api"
+import { launcherError, runNotFound, unauthenticated } from "@runplane/api"
 import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import { EXIT_CODES, failureOf } from "../src/CliFailure.ts"
 import { parseInput } from "../src/commands/Input.ts"
 import { readProfile } from "../src/Profiles.ts"
 
-const URL = "http://127.0.0.1:3001"
+const service = { baseUrl: "http://127.0.0.1:3001", setBy: "--url" }
 
 const inFolder = <A, E>(text: string | undefined, use: (env: Record<string, string>) => Effect.Effect<A, E>) =>
   Effect.acquireUseRelease(
@@ -86,7 +87,7 @@ describe("an input", () => {
 })
 
 describe("a failure", () => {
-  const failure = failureOf(URL)
+  const failure = failureOf(service)
 
   it("names the next step and has a code of its own", () => {
     const unknown = failure(runNotFound("x"))
@@ -97,5 +98,32 @@ describe("a failure", () => {
     assert.include(key.message, "RUNPLANE_API_KEY")
     assert.strictEqual(failure({ message: "a\nb", statusCode: 500 }).code, EXIT_CODES.failed)
     assert.notInclude(failure({ message: "a\nb\u001b[0m", statusCode: 500 }).message, "\n")
+  })
+
+  it("names each input that is refused, and each agent that did not start", () => {
+    const rejected = (errors: ReadonlyArray<Schema.JsonObject>) =>
+      failure(launcherError("VALIDATION_ERROR", "Input validation failed", { errors })).message
+    const required = { keyword: "required", params: { missingProperty: "region" } }
+    const errors = [
+      { instancePath: "", message: "must NOT have additional properties", params: { additionalProperty: "nope" } },
+      { instancePath: "/standby/warm", message: "must be boolean", params: { type: "boolean" } },
+      {
+        instancePath: "/a~1b/0",
+        message: "must be equal to one of the allowed values",
+        params: { allowedValues: [1, "x"] }
+      },
+      { ...required, instancePath: "/standby", message: "must have required property 'region'" }
+    ]
+    assert.strictEqual(
+      rejected(errors),
+      "Input validation failed (the inputs must NOT have additional properties: nope; standby.warm must be boolean; " +
+        "a/b.0 must be equal to one of the allowed values: 1, x; standby must have required property 'region')"
+    )
+    const many = Array.from({ length: 12 }, () => ({ instancePath: "/a", message: "must be string" }))
+    assert.isTrue(rejected(many).endsWith("; a must be string; and 2 more)"))
+    assert.strictEqual(rejected([{ other: 1 }]), "Input validation failed")
+    const failedParticipants = [{ participantId: "lead", agentRef: "a", reason: "exit code 3\n" }]
+    const attach = launcherError("AGENT_ATTACH_FAILED", "agents failed to attach: lead", { failedParticipants })
+    assert.include(failure(attach).message, "agents failed to attach: lead (lead: exit code 3")
   })
 })

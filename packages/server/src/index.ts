@@ -51,7 +51,7 @@ export {
   settingsInForce
 } from "./settings/SettingTexts.ts"
 export { StackSettings } from "./settings/StackSettings.ts"
-export { configuredNames, unknownSettings } from "./settings/UnknownSettings.ts"
+export { configuredNames, foreignNames, unknownSettings } from "./settings/UnknownSettings.ts"
 export { type CallerSpan, type RootSpanIds, RootSpans } from "./traces/RootSpans.ts"
 export { callerFrom, callingSpan, traceParentOf } from "./traces/TraceParent.ts"
 export { layerTracing, tracingEnabled } from "./traces/Tracing.ts"

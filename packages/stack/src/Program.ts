@@ -52,7 +52,7 @@ const NO_EXAMPLE = `the packs do not hold ${DEMO_SCENARIO}`
 const showDemo = Effect.fnUntraced(function* ({ policies }: Addresses, style: Style) {
   yield* Screen.showDemoStart(style)
   const result = yield* runDemo(makeEventPrinter(style), policies)
-  yield* Console.log(`\n${outcomeText(result.state, result.metrics, style, result.told)}`)
+  yield* Console.log(`\n${outcomeText(result, style)}`)
   return result
 })
 

@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Sse from "effect/encoding/Sse"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { rootCauseOf } from "./RootCause.ts"
 
 /**
  * The stream ended, fell silent or carried something unreadable although there is more to come. Leads to a new
@@ -26,12 +27,16 @@ export const framesOf = <E>(bytes: Stream.Stream<Uint8Array, E>, isName: (name: 
     }),
     Stream.decodeText(),
     Stream.pipeThroughChannel(Sse.decode()),
-    Stream.mapError((error) =>
-      error instanceof RunStreamBroken ? error : new RunStreamBroken({ why: String(error) })
-    ),
+    Stream.mapError((error) => (error instanceof RunStreamBroken ? error : new RunStreamBroken({ why: whyOf(error) }))),
     Stream.filter(({ event }) => isName(event)),
     Stream.map(({ data, event }) => ({ event, data }))
   )
+
+/** What broke a connection. A stopping service names the time of the next attempt as the last line of a stream. */
+const whyOf = (error: unknown): string => {
+  if (Sse.Retry.is(error)) return "the service stops"
+  return rootCauseOf(error).message || "the connection failed"
+}
 
 const REFUSALS: ReadonlySet<string> = new Set([
   "NotFound",

@@ -70,8 +70,12 @@ export const followLog = (
         )
       )
       return connection.pipe(
-        Stream.tap(({ data, event }) =>
-          Ref.update(place, (seq) => (event === "reset" ? data.seq : Math.max(seq ?? 0, data.seq)))
+        // A proxy may deliver again what it has delivered.
+        Stream.filterEffect(({ data, event }) =>
+          Ref.modify(place, (seq) => [
+            event !== "canonical_event" || seq === undefined || data.seq > seq,
+            event === "reset" ? data.seq : Math.max(seq ?? 0, data.seq)
+          ])
         ),
         Stream.concat(Stream.fail(new RunStreamBroken({ why: "it ended" }))),
         Stream.tapError((failure) => (isRefused(failure) ? Effect.void : (onInterruption?.(failure) ?? Effect.void))),

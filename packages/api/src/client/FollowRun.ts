@@ -9,6 +9,7 @@ import {
   advance,
   endsRun,
   isComplete,
+  isRepeated,
   isRunStreamEventName,
   RunStreamEvent,
   type StreamPosition,
@@ -60,11 +61,13 @@ export const followRun = (
       )
       return connection.pipe(
         Stream.mapEffect((event) =>
-          Effect.map(
-            Ref.updateAndGet(position, (before) => advance(before, event, afterSeq)),
-            (after) => ({ event, after })
-          )
+          Ref.modify(position, (before) => {
+            const isNew = !isRepeated(before, event)
+            const after = isNew ? advance(before, event, afterSeq) : before
+            return [{ event, after, isNew }, after]
+          })
         ),
+        Stream.filter(({ isNew }) => isNew),
         // The next connection begins again.
         Stream.takeUntil(({ event }) => startsOver(event, afterSeq)),
         Stream.concat(Stream.fail(new RunStreamBroken({ why: "ended before the run" }))),

@@ -55,6 +55,10 @@ export const advance = (position: StreamPosition, event: RunStreamEvent, afterSe
   }
 }
 
+/** Whether the follower has received the event already: a proxy may deliver again what it has delivered. */
+export const isRepeated = ({ lastSeq }: StreamPosition, { data, event }: RunStreamEvent): boolean =>
+  event === "canonical_event" && lastSeq !== undefined && data.seq <= lastSeq
+
 /** Whether it tells the end of the run; a snapshot may follow that says the same. */
 export const endsRun = (event: RunStreamEvent): boolean =>
   event.event === "canonical_event" && ENDS.has(event.data.type)

@@ -74,3 +74,20 @@ describe("following a run over the restore of a backup", () => {
     })
   )
 })
+
+describe("following a run behind a proxy that delivers again", () => {
+  it.effect("gives each event once", () =>
+    Effect.gen(function* () {
+      const { cursors, taken } = yield* followed(
+        [
+          eventFrame(11) + eventFrame(12) + eventFrame(11) + eventFrame(12),
+          eventFrame(10) + eventFrame(12) + eventFrame(13),
+          eventFrame(13) + eventFrame(14, "run.completed")
+        ],
+        { afterSeq: 10 }
+      )
+      assert.deepStrictEqual(cursors, [10, 12, 13])
+      assert.deepStrictEqual(taken, [11, 12, 13, 14])
+    })
+  )
+})

@@ -4,8 +4,12 @@ import { launch } from "./Launch.ts"
 import { policies } from "./Policies.ts"
 import { processes } from "./Processes.ts"
 import { runs } from "./Runs.ts"
+import { scenarios } from "./Scenarios.ts"
 import { verify } from "./Verify.ts"
 import { webhooks } from "./Webhooks.ts"
 
 /** The commands that need nothing but the services' addresses. */
-export const clientCommands = [runs, launch, processes, events, policies, webhooks, verify, completions] as const
+export const clientCommands = [
+  ...[runs, launch, scenarios, processes, events],
+  ...[policies, webhooks, verify, completions]
+] as const

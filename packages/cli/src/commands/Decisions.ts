@@ -14,7 +14,9 @@ import { plainText } from "../story/PlainText.ts"
 import { row } from "../story/Story.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
 
-const run = Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session"))
+const runNamed = (name: string) =>
+  Argument.String(name).pipe(Argument.withDescription("Id of the run, or of its session"))
+const run = runNamed("run")
 
 /** Prints sections of lines under their headings; empty ones are left out. */
 const printSections = (sections: ReadonlyArray<readonly [string, ReadonlyArray<string>]>) =>
@@ -187,28 +189,28 @@ const printWhatIf = Effect.fnUntraced(function* (answer: typeof WhatIfAnswer.Typ
   ])
 })
 
-const compare = Command.make(
-  "compare",
-  { left: Argument.String("left"), right: Argument.String("right") },
-  ({ left, right }) =>
-    withControlPlane(({ api }) =>
-      Effect.gen(function* () {
-        const found = yield* api.insights.compare({ payload: { leftRunId: left, rightRunId: right } })
-        const { added, common, removed } = found.participantsDiff
-        yield* printFacts(
-          [
-            ["Left", `${found.left.runId}, ${found.left.status}`],
-            ["Right", `${found.right.runId}, ${found.right.status}`],
-            ["Status", found.statusMatch ? "the same" : "different"],
-            ["Duration", delta(found.durationDeltaMs, " ms")],
-            ["Confidence", delta(found.confidenceDelta, "")],
-            ["Participants", `${common.length} in both, ${names(added)} only right, ${names(removed)} only left`],
-            ...divergenceFacts(found.divergence)
-          ],
-          found
-        )
-      })
-    )
+const compare = Command.make("compare", { left: runNamed("left"), right: runNamed("right") }, ({ left, right }) =>
+  withControlPlane(({ api }) =>
+    Effect.gen(function* () {
+      // The comparison takes ids of runs alone.
+      const { id: leftRunId } = yield* api.runs.get({ params: { id: left }, query: {} })
+      const { id: rightRunId } = yield* api.runs.get({ params: { id: right }, query: {} })
+      const found = yield* api.insights.compare({ payload: { leftRunId, rightRunId } })
+      const { added, common, removed } = found.participantsDiff
+      yield* printFacts(
+        [
+          ["Left", `${found.left.runId}, ${found.left.status}`],
+          ["Right", `${found.right.runId}, ${found.right.status}`],
+          ["Status", found.statusMatch ? "the same" : "different"],
+          ["Duration", delta(found.durationDeltaMs, " ms")],
+          ["Confidence", delta(found.confidenceDelta, "")],
+          ["Participants", `${common.length} in both, ${names(added)} only right, ${names(removed)} only left`],
+          ...divergenceFacts(found.divergence)
+        ],
+        found
+      )
+    })
+  )
 ).pipe(Command.withDescription("Compare two runs, and find where they part"))
 
 const divergenceFacts = (

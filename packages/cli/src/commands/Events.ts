@@ -1,4 +1,4 @@
-import type { ControlPlaneCalls, LogPage, LogStreamFailure } from "@runplane/api"
+import type { ControlPlaneCalls, LogPage } from "@runplane/api"
 import type { CanonicalEvent } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
@@ -10,8 +10,8 @@ import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { output } from "../Output.ts"
 import { narrate } from "../story/Narration.ts"
-import { oneLine } from "../story/OneLine.ts"
 import { plainText } from "../story/PlainText.ts"
+import { sayInterruption } from "./Interruption.ts"
 
 const PAGE = 500
 
@@ -49,9 +49,7 @@ const tail = Command.make(
         // Nobody waits for a service that is not there; one that goes away later is waited for.
         yield* api.me.me()
         const options = { types: type, ...search, ...(Option.isSome(after) && { afterSeq: after.value }) }
-        const onInterruption = ({ message }: LogStreamFailure) =>
-          Console.error(`the connection is lost (${plainText(oneLine({ message }))}); trying again`)
-        yield* Stream.runForEach(streamLog({ ...options, onInterruption }), (frame) => {
+        yield* Stream.runForEach(streamLog({ ...options, onInterruption: sayInterruption }), (frame) => {
           if (frame.event === "canonical_event") return print(frame.data)
           if (frame.event !== "reset") return Effect.void
           return Console.error(`the service was restored from a backup: events after ${frame.data.seq} are void`)
@@ -72,7 +70,7 @@ const newestSeq = (api: ControlPlaneCalls) =>
 const lineOf = (event: CanonicalEvent, dim: (text: string) => string) => {
   const told = narrate(event)
   const words = told === undefined ? "" : `  ${told.who}: ${told.what}`
-  return `${dim(`${event.ts.slice(11, 23)} ${event.runId.slice(0, 8)}`)}  ${plainText(event.type)}${words}`
+  return `${dim(`${event.ts.slice(11, 23)} ${event.runId}`)}  ${plainText(event.type)}${words}`
 }
 
 /** `runplane events ...` */

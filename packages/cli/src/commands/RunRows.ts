@@ -1,4 +1,5 @@
 import type { Run } from "@runplane/api"
+import { runDuration } from "@runplane/domain"
 import { briefly, type Column } from "../Table.ts"
 
 /** What is shown of each run in a list; `now` in Unix milliseconds. */
@@ -14,7 +15,7 @@ export const runColumns = (now: number): ReadonlyArray<Column<Run>> => [
   }
 ]
 
-const tookOf = ({ endedAt, startedAt }: Run): string =>
-  startedAt === undefined || endedAt === undefined
-    ? ""
-    : briefly(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)))
+const tookOf = (run: Run): string => {
+  const took = runDuration(run)
+  return took === undefined ? "" : briefly(took)
+}

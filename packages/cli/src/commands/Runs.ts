@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { output, printDone, printedAsJson, printFacts, printRows } from "../Output.ts"
+import { readOutcome } from "../story/RunOutcome.ts"
 import { outcomeText } from "../story/Story.ts"
 import { decisionCommands } from "./Decisions.ts"
 import { readJson } from "./Input.ts"
@@ -74,16 +75,14 @@ const list = Command.make(
 const show = Command.make("show", { run }, ({ run }) =>
   withControlPlane(({ api }) =>
     Effect.gen(function* () {
-      const params = { id: run }
-      const record = yield* api.runs.get({ params, query: {} })
-      const state = yield* api.runs.state({ params })
-      const metrics = yield* api.runs.metrics({ params })
+      const outcome = yield* readOutcome(api, run)
+      const { metrics, run: record, state } = outcome
       if (yield* printedAsJson({ run: record, state, metrics })) return
       const { style } = yield* output
       yield* printFacts(
         [
           ["Run", record.id],
-          ["Status", `${record.status}${record.errorMessage === undefined ? "" : `: ${record.errorMessage}`}`],
+          ["Status", record.status],
           ["Scenario", record.sourceRef],
           ["Session", record.runtimeSessionId],
           ["Mode", state.run.modeName],
@@ -95,7 +94,7 @@ const show = Command.make("show", { run }, ({ run }) =>
         ],
         record
       )
-      yield* Console.log(`\n${outcomeText(state, metrics, style)}`)
+      yield* Console.log(`\n${outcomeText(outcome, style)}`)
     })
   )
 ).pipe(Command.withDescription("Show one run: what it is and how it ended"))
@@ -147,6 +146,21 @@ const action = (name: "cancel" | "suspend" | "resume", description: string) =>
       })
     )
   ).pipe(Command.withDescription(description))
+
+const abandon = Command.make(
+  "abandon",
+  {
+    run,
+    reason: Flag.String("reason").pipe(Flag.withDescription("Why its session will not be opened; part of the run"))
+  },
+  ({ reason, run }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const changed = yield* api.runs.abandon({ params: { id: run }, payload: { reason } })
+        yield* printDone(`run ${changed.id} is ${changed.status}`, changed)
+      })
+    )
+).pipe(Command.withDescription("Fail a run whose session will not be opened, or is lost by the runtime"))
 
 const exported = Command.make(
   "export",
@@ -207,6 +221,7 @@ export const runs = Command.make("runs").pipe(
     action("cancel", "Cancel a run"),
     action("suspend", "Suspend a run"),
     action("resume", "Resume a suspended run"),
+    abandon,
     exported,
     verifyRun,
     ...decisionCommands,

@@ -7,7 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CliFailure, EXIT_CODES, usageProblem } from "../CliFailure.ts"
-import { plainText } from "../story/PlainText.ts"
+import { whyUnreachable } from "../Unreachable.ts"
 
 /** Largest set of keys. */
 const MOST_KEY_BYTES = 1024 * 1024
@@ -65,8 +65,8 @@ const fetched = (address: string) =>
       return Buffer.concat(pieces)
     },
     catch: (error) => {
-      const why = error instanceof Error ? error.message : String(error)
-      return new CliFailure({ reason: `no keys from ${address}: ${plainText(why)}`, code: EXIT_CODES.unreachable })
+      const why = whyUnreachable(error, { baseUrl: address, setBy: "--keys" })
+      return new CliFailure({ reason: `no keys from ${address}: ${why}`, code: EXIT_CODES.unreachable })
     }
   })
 

@@ -99,8 +99,20 @@ const deliveries = Command.make(
     )
 ).pipe(Command.withDescription("List the deliveries of a subscription, the latest first"))
 
+const redeliver = Command.make(
+  "redeliver",
+  { id, delivery: Argument.String("delivery").pipe(Argument.withDescription("Id of the delivery")) },
+  ({ delivery, id }) =>
+    withControlPlane(({ api }) =>
+      Effect.gen(function* () {
+        const again = yield* api.webhooks.redeliver({ params: { id, deliveryId: delivery } })
+        yield* printDone(`delivery ${again.id} is ${again.status}`, again)
+      })
+    )
+).pipe(Command.withDescription("Send a delivery of a subscription once more"))
+
 /** `runplane webhooks ...` */
 export const webhooks = Command.make("webhooks").pipe(
   Command.withDescription("Webhook subscriptions"),
-  Command.withSubcommands([list, add, test, remove, deliveries])
+  Command.withSubcommands([list, add, test, remove, deliveries, redeliver])
 )

@@ -1,13 +1,17 @@
-import { type RunMetrics, type RunState, usdText, type Why } from "@runplane/domain"
+import { type RunMetrics, type RunState, storyTime, usdText, type Why } from "@runplane/domain"
 import { plainText } from "./PlainText.ts"
 
-/** What was told of a run from its first event to its end. */
+/** The extent of a run's story, and what the decision record says. */
 export interface Told {
-  /** When its story began, ISO-8601. */
-  readonly begunAt: string
-  /** Events until the end, the end included. What agents say after it is in the log, and no part of the story. */
+  /** The zero of the story, Unix milliseconds. */
+  readonly begin: number
+  /** Milliseconds from there to the end of the run, or to its last event. */
+  readonly durationMs: number
+  /** Events until the end, the end included. */
   readonly events: number
-  /** What the decision record says; undefined when nobody can tell. */
+  /** Why the run failed; undefined for other runs. */
+  readonly error: string | undefined
+  /** What the decision record says; undefined without a decision. */
   readonly why: Pick<Why, "summary" | "decidedAt"> | undefined
 }
 
@@ -15,36 +19,36 @@ export interface Told {
 export const isDecided = ({ decision, run }: RunState): boolean =>
   run.status === "completed" && decision.current?.finalized === true
 
-/** How a run ended and why, as pairs of a heading and a text; of a run that was not told, with all of its events. */
+/** How a run ended and why, as pairs of a heading and a text. */
 export const describeOutcome = (
   state: RunState,
   metrics: RunMetrics,
-  told?: Told
+  told: Told
 ): ReadonlyArray<readonly [string, string]> => {
   const { decision, llm, policy } = state
   const { current } = decision
   return [
     ["Decision", current?.finalized ? decided(current) : `none, the run is ${state.run.status}`],
-    ...pair("Because", current?.reasons[0]),
+    ...pair("Because", current?.finalized === true ? current.reasons[0] : (told.error ?? current?.reasons[0])),
     [
       "Votes",
       `${votes(current, "allow")} for, ${votes(current, "deny")} against; quorum ${policy.quorumStatus ?? "pending"}`
     ],
-    ...pair("Why", told?.why?.summary),
+    ...pair("Why", told.why?.summary),
     ...pair("Settled", turningPoint(told)),
     [
       "Tokens",
       `${amount(metrics.totalTokens)} in ${llm.totals.callCount} calls, about ${usdText(metrics.estimatedCostUsd, 4)}${lacking(metrics)}`
     ],
-    ["Events", `${amount(told?.events ?? metrics.eventCount)} in ${seconds(metrics.durationMs ?? 0)} s`]
+    ["Events", `${amount(told.events)} in ${seconds(told.durationMs)} s`]
   ]
 }
 
 /** When nothing stood against the outcome any more: "decided at 2.6 s, 0.9 s before the commitment". */
-const turningPoint = (told: Told | undefined) => {
-  if (told?.why?.decidedAt === undefined) return undefined
-  const { msBeforeCommitment, ts } = told.why.decidedAt
-  return `decided at ${seconds(Date.parse(ts) - Date.parse(told.begunAt))} s, ${seconds(msBeforeCommitment)} s before the commitment`
+const turningPoint = ({ begin, why }: Told) => {
+  if (why?.decidedAt === undefined) return undefined
+  const { msBeforeCommitment, ts } = why.decidedAt
+  return `decided at ${seconds(storyTime(begin, ts))} s, ${seconds(msBeforeCommitment)} s before the commitment`
 }
 
 const decided = ({

@@ -1,9 +1,10 @@
-import type { CanonicalEvent, RunMetrics, RunState } from "@runplane/domain"
+import { type CanonicalEvent, isDiscoveredRun, storyClock, type TimedRun } from "@runplane/domain"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { padToWidth } from "../TextWidth.ts"
 import { narrate } from "./Narration.ts"
-import { describeOutcome, seconds, type Told } from "./Outcome.ts"
+import { describeOutcome, seconds } from "./Outcome.ts"
+import type { RunOutcome } from "./RunOutcome.ts"
 
 /** How text is drawn: with colours on a terminal, without them into a file or a pipe. */
 export interface Style {
@@ -29,39 +30,41 @@ const WHO_WIDTH = 20
 /** A heading and what belongs to it, on one line. */
 export const row = (heading: string, text: string) => `  ${padToWidth(heading, HEADING_WIDTH)} ${text}`
 
-/** Prints an event as a line, with the seconds since the first one. */
-export const makeEventPrinter = ({ bold, dim }: Style) => {
-  let first: number | undefined
-  return (event: CanonicalEvent) =>
+/**
+ * Prints an event as a line, with the seconds since the zero of its story: that of the run's record, or the first event
+ * where the caller has no record. The story of a discovered session begins with its opening, which the log has behind
+ * the creation of the run and behind signals of the time before.
+ */
+export const makeEventPrinter = ({ bold, dim }: Style, run?: TimedRun) => {
+  let clock = run && storyClock(run)
+  const held: Array<CanonicalEvent> = []
+  let isHolding = run !== undefined && isDiscoveredRun(run)
+  const print = (event: CanonicalEvent) =>
     Effect.suspend(() => {
-      const at = Date.parse(event.ts)
-      first ??= at
+      clock ??= storyClock({ createdAt: event.ts, metadata: {} })
       const line = narrate(event)
       if (line === undefined) return Effect.void
       const draw = { high: bold, normal: same, low: dim }[line.weight]
-      const time = `${seconds(at - first).padStart(6)} s`
+      const time = `${seconds(clock(event)).padStart(6)} s`
       return Console.log(`${dim(time)}  ${padToWidth(line.who, WHO_WIDTH)} ${draw(line.what)}`)
+    })
+  return (event: CanonicalEvent) =>
+    Effect.suspend(() => {
+      if (!isHolding) return print(event)
+      if (event.type !== "run.created") held.push(event)
+      if (!isOpening(event) && !ENDS.has(event.type)) return Effect.void
+      isHolding = false
+      const told = held.splice(0)
+      return Effect.forEach([...told.filter(isOpening), ...told.filter((one) => !isOpening(one))], print, {
+        discard: true
+      })
     })
 }
 
-/** Notes the events of a story as they are told: when it began, and how many there were until the run had ended. */
-export const makeStoryBounds = () => {
-  let begunAt = ""
-  let events = 0
-  let hasEnded = false
-  return {
-    note: ({ ts, type }: Pick<CanonicalEvent, "ts" | "type">) => {
-      begunAt ||= ts
-      if (hasEnded) return
-      events += 1
-      hasEnded = ENDS.has(type)
-    },
-    get: (): Omit<Told, "why"> => ({ begunAt, events })
-  }
-}
+const isOpening = ({ type }: CanonicalEvent) => type === "session.bound"
 
 const ENDS: ReadonlySet<CanonicalEvent["type"]> = new Set(["run.completed", "run.failed", "run.cancelled"])
 
 /** How a run ended, and why as far as that is known, under its heading. */
-export const outcomeText = (state: RunState, metrics: RunMetrics, { bold }: Style, told?: Told): string =>
+export const outcomeText = ({ metrics, state, told }: Omit<RunOutcome, "run">, { bold }: Style): string =>
   [bold("Outcome"), ...describeOutcome(state, metrics, told).map(([heading, text]) => row(heading, text))].join("\n")

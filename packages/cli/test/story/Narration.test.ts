@@ -7,9 +7,12 @@ import {
   placeEvent,
   RunId
 } from "@runplane/domain"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as TestConsole from "effect/testing/TestConsole"
 import { narrate } from "../../src/story/Narration.ts"
 import { plainText } from "../../src/story/PlainText.ts"
+import { makeEventPrinter, styleFor } from "../../src/story/Story.ts"
 
 const runId = Schema.decodeUnknownSync(RunId)("3fa85f64-5717-4562-b3fc-2c963f66afa6")
 
@@ -155,4 +158,57 @@ describe("the story of a run", () => {
     const line = told("proposal.updated", message("one", "Vote", { vote: "APPROVE", reason: "x".repeat(500) }))
     assert.isBelow(line?.length ?? 0, 150)
   })
+})
+
+// docs/cli.md#story
+describe("the times of a story", () => {
+  const at = (ms: number) => new Date(Date.parse("2026-07-01T10:00:00.000Z") + ms).toISOString()
+  const opened = { initiator: "lead", participants: ["lead"], policyVersion: "p" }
+  const events = [
+    { ...event("run.created", {}), ts: at(0) },
+    { ...event("signal.emitted", { sender: "lead", decodedPayload: { signalType: "ready" } }), ts: at(-800) },
+    { ...event("session.bound", opened), ts: at(40) },
+    { ...event("proposal.created", message("lead", "Proposal", { option: "go" })), ts: at(-950) },
+    { ...event("run.completed", {}), ts: at(200) }
+  ]
+  const printed = (metadata: JsonObject) =>
+    Effect.gen(function* () {
+      const print = makeEventPrinter(styleFor({}, {}), { createdAt: at(0), metadata })
+      yield* Effect.forEach(events, print)
+      return (yield* TestConsole.logLines).map((line) => String(line).replaceAll(/ +/g, " ").trim())
+    })
+
+  it.effect("begin with the creation of a run, and are never negative", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* printed({}), [
+        "0.0 s run created, waiting for its session",
+        "0.0 s lead signals ready",
+        "0.0 s lead opens the session for 1 participants, under p",
+        "0.0 s lead proposes go",
+        "0.2 s run completed"
+      ])
+    })
+  )
+
+  it.effect("begin with the discovery of a session, which is open by then", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* printed({ discoveredAt: at(-1_000) }), [
+        "0.0 s lead opens the session for 1 participants, under p",
+        "0.2 s lead signals ready",
+        "0.1 s lead proposes go",
+        "1.2 s run completed"
+      ])
+    })
+  )
+
+  it.effect("leave nothing out of a discovered session that was never bound", () =>
+    Effect.gen(function* () {
+      const print = makeEventPrinter(styleFor({}, {}), { createdAt: at(0), metadata: { discoveredAt: at(-1_000) } })
+      const failed = { ...event("run.failed", { error: "away" }), ts: at(500) }
+      for (const one of events.slice(0, 2)) yield* print(one)
+      yield* print(failed)
+      const lines = (yield* TestConsole.logLines).map((line) => String(line).replaceAll(/ +/g, " ").trim())
+      assert.deepStrictEqual(lines, ["0.2 s lead signals ready", "1.5 s run failed: away"])
+    })
+  )
 })

@@ -57,10 +57,3 @@ export const runFacts = (run: Run): RunFacts => {
     callsWithoutUsage: number(metadata.callsWithoutUsage)
   }
 }
-
-/** How long a run has taken so far, or took; undefined while it waits. */
-export const elapsedOf = (run: Run, now: number): number | undefined => {
-  if (run.startedAt === undefined) return undefined
-  const end = run.endedAt === undefined ? now : Date.parse(run.endedAt)
-  return Math.max(0, end - Date.parse(run.startedAt))
-}

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Run } from "@runplane/api"
 import * as Schema from "effect/Schema"
-import { elapsedOf, runFacts } from "../../src/view/RunFacts.ts"
+import { runFacts } from "../../src/view/RunFacts.ts"
 
 const run = (over: Readonly<Record<string, unknown>> = {}) =>
   Schema.decodeUnknownSync(Run)({
@@ -59,13 +59,5 @@ describe("what a list shows of a run", () => {
     const facts = runFacts(run({ metadata }))
     assert.isUndefined(facts.confidence)
     assert.strictEqual(facts.title, "82fd0968-6181-4782-a13c-c7033c2834f3")
-  })
-
-  it("counts the time from the start to the end, or to now", () => {
-    const now = Date.parse("2026-07-01T10:01:00.000Z")
-    assert.isUndefined(elapsedOf(run(), now))
-    const startedAt = "2026-07-01T10:00:30.000Z"
-    assert.strictEqual(elapsedOf(run({ startedAt }), now), 30_000)
-    assert.strictEqual(elapsedOf(run({ startedAt, endedAt: "2026-07-01T10:00:31.000Z" }), now), 1_000)
   })
 })

@@ -11,8 +11,13 @@ const OVERHEAD_BYTES = 1_024
 /** Sessions that are looked into at once. */
 const BATCH = 200
 
-interface Expected {
+/** A session, and when it was first noticed, Unix milliseconds. */
+export interface NoticedSession {
   readonly session: SessionSnapshot
+  readonly noticedAt: number
+}
+
+interface Expected extends NoticedSession {
   readonly dueAt: number
   readonly bytes: number
   readonly settled: Deferred.Deferred<void>
@@ -24,7 +29,7 @@ interface Expected {
  */
 export const makeExpectedSessions = Effect.fnUntraced(function* (options: {
   readonly graceMs: number
-  readonly discover: (sessions: ReadonlyArray<SessionSnapshot>) => Effect.Effect<void>
+  readonly discover: (sessions: ReadonlyArray<NoticedSession>) => Effect.Effect<void>
 }) {
   // In the order of their time, because all have the same grace.
   const expected = new Map<string, Expected>()
@@ -35,10 +40,11 @@ export const makeExpectedSessions = Effect.fnUntraced(function* (options: {
     if (expected.has(session.sessionId)) return
     const bytes = Math.min(sizeOf(session), EXPECTED_BYTES)
     yield* room.take(bytes)
-    const dueAt = (yield* Clock.currentTimeMillis) + options.graceMs
+    const noticedAt = yield* Clock.currentTimeMillis
+    const dueAt = noticedAt + options.graceMs
     const settled = yield* Deferred.make<void>()
     if (expected.has(session.sessionId)) return yield* room.release(bytes)
-    expected.set(session.sessionId, { session, dueAt, bytes, settled })
+    expected.set(session.sessionId, { session, noticedAt, dueAt, bytes, settled })
     some.openUnsafe()
   })
 
@@ -61,7 +67,7 @@ export const makeExpectedSessions = Effect.fnUntraced(function* (options: {
       if (one.dueAt > now || batch.length === BATCH) break
       batch.push(one)
     }
-    yield* Effect.ensuring(options.discover(batch.map(({ session }) => session)), settle(batch))
+    yield* Effect.ensuring(options.discover(batch), settle(batch))
   })
   yield* Effect.forkScoped(Effect.forever(lookIntoNext))
 

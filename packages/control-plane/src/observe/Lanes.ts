@@ -12,6 +12,8 @@ export interface LaneOptions<A> {
   readonly capacityBytes: number
   /** What one lane may hold. */
   readonly laneBytes: number
+  /** What one owner may hold of a lane; a single item may be larger. */
+  readonly ownerBytes: number
   /** Lanes that are worked on at the same time. */
   readonly concurrency: number
   /** Most items that are worked on at once in a lane. */
@@ -20,24 +22,35 @@ export interface LaneOptions<A> {
 }
 
 interface Lane<A> {
-  readonly waiting: Array<{ readonly item: A; readonly bytes: number }>
+  readonly waiting: Array<Waiting<A>>
   /** Of what waits and of what is being worked on. */
   bytes: number
+  /** The same for each owner that has something there. */
+  readonly owned: Map<string, number>
+}
+
+interface Waiting<A> {
+  readonly owner: string
+  readonly item: A
+  readonly bytes: number
 }
 
 export interface Lanes<A> {
-  /** Waits while the lanes together are full; false when the item's own is: it is not taken then. */
-  readonly put: (key: string, item: A, bytes: number) => Effect.Effect<boolean>
+  /**
+   * Waits while the lanes together are full; false when the item's own is, or the share of the item's owner in it: the
+   * item is not taken then.
+   */
+  readonly put: (key: string, owner: string, item: A, bytes: number) => Effect.Effect<boolean>
 }
 
 /**
  * A buffer with a lane for each key: what has the same key is worked on in its order and in batches, while other keys
  * pass. It is bounded in bytes, so whoever fills it waits for as long as the work does not go on; one lane whose work
- * stands still can only fill its share. There is a lane only while something waits in it. The scope closes after what
+ * stands still can only fill its share, and one owner of items only a share of its lane. There is a lane only while something waits in it. The scope closes after what
  * was put has been worked on, or soon.
  */
 export const makeLanes = Effect.fnUntraced(function* <A>(options: LaneOptions<A>) {
-  const { batch, capacityBytes, concurrency, laneBytes, work } = options
+  const { batch, capacityBytes, concurrency, laneBytes, ownerBytes, work } = options
   const lanes = new Map<string, Lane<A>>()
   const room = yield* Semaphore.make(capacityBytes)
   const turns = yield* Semaphore.make(concurrency)
@@ -54,6 +67,7 @@ export const makeLanes = Effect.fnUntraced(function* <A>(options: LaneOptions<A>
           const bytes = taken.reduce((sum, waiting) => sum + waiting.bytes, 0)
           const leave = Effect.suspend(() => {
             lane.bytes -= bytes
+            for (const waiting of taken) own(lane, waiting.owner, -waiting.bytes)
             return room.release(bytes)
           })
           return isReadonlyArrayNonEmpty(items) ? Effect.ensuring(work(key, items), leave) : Effect.void
@@ -63,18 +77,30 @@ export const makeLanes = Effect.fnUntraced(function* <A>(options: LaneOptions<A>
     lanes.delete(key)
   })
 
-  const put: Lanes<A>["put"] = Effect.fnUntraced(function* (key, item, size) {
+  const own = (lane: Lane<A>, owner: string, bytes: number) => {
+    const now = (lane.owned.get(owner) ?? 0) + bytes
+    if (now > 0) lane.owned.set(owner, now)
+    else lane.owned.delete(owner)
+  }
+
+  const isFull = (lane: Lane<A>, owner: string, bytes: number): boolean => {
+    const owned = lane.owned.get(owner) ?? 0
+    return lane.bytes + bytes > laneBytes || (owned > 0 && owned + bytes > ownerBytes)
+  }
+
+  const put: Lanes<A>["put"] = Effect.fnUntraced(function* (key, owner, item, size) {
     const bytes = Math.min(size, capacityBytes)
     const before = lanes.get(key)
-    if (before !== undefined && before.bytes + bytes > laneBytes) return false
+    if (before !== undefined && isFull(before, owner, bytes)) return false
     yield* room.take(bytes)
     const lane = lanes.get(key)
     if (lane !== undefined) {
-      lane.waiting.push({ item, bytes })
+      lane.waiting.push({ owner, item, bytes })
       lane.bytes += bytes
+      own(lane, owner, bytes)
       return true
     }
-    const opened: Lane<A> = { waiting: [{ item, bytes }], bytes }
+    const opened: Lane<A> = { waiting: [{ owner, item, bytes }], bytes, owned: new Map([[owner, bytes]]) }
     lanes.set(key, opened)
     yield* Effect.forkIn(clear(key, opened), workers)
     return true

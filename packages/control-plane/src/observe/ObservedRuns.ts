@@ -26,6 +26,17 @@ export interface ObservedRun {
   /** Deadline of the bound session as it was at binding, Unix milliseconds. */
   readonly expiresAtUnixMs: number | undefined
   readonly cancel: LateCancel | undefined
+  /** The declared participants, one of which opens the session, as a text; empty once the run is bound. */
+  readonly awaited: string
+}
+
+/** Participants that a text names; further ones are counted. */
+const NAMED_PARTICIPANTS = 5
+
+const awaitedOf = (declared: unknown): string => {
+  const ids = Array.isArray(declared) ? declared.flatMap((one) => (typeof one?.id === "string" ? [one.id] : [])) : []
+  const more = ids.length - NAMED_PARTICIPANTS
+  return `${ids.slice(0, NAMED_PARTICIPANTS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
 }
 
 interface ObservedRow {
@@ -40,6 +51,7 @@ interface ObservedRow {
   readonly expires_at: Date | null
   readonly cancel_reason: string | null
   readonly cancel_until: Date | null
+  readonly declared: unknown
 }
 
 const toObservedRun = (row: ObservedRow): ObservedRun => ({
@@ -52,7 +64,8 @@ const toObservedRun = (row: ObservedRow): ObservedRun => ({
   traceId: row.trace_id,
   cursor: Number(row.stream_cursor),
   expiresAtUnixMs: row.expires_at?.getTime(),
-  cancel: lateCancelOf(row)
+  cancel: lateCancelOf(row),
+  awaited: awaitedOf(row.declared)
 })
 
 class FindCursor extends Request.Class<{ readonly runId: RunId }, number | undefined, SqlError> {}
@@ -142,7 +155,8 @@ export class ObservedRuns extends Context.Service<
           const rows = yield* sql<ObservedRow>`
             SELECT found.* FROM ${idRows(sql, runIdsOf(entries))} AS asked (id) CROSS JOIN LATERAL (
               SELECT r.id::text AS id, r.status, r.runtime_session_id, r.mode_name, r.runtime_kind, r.runtime_version,
-                     r.trace_id, h.stream_cursor, s.expires_at, c.reason AS cancel_reason, c.until AS cancel_until
+                     r.trace_id, h.stream_cursor, s.expires_at, c.reason AS cancel_reason, c.until AS cancel_until,
+                     CASE WHEN s.run_id IS NULL THEN r.metadata #> '{executionRequest,session,participants}' END AS declared
               FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN sessions s ON s.run_id = r.id
                           LEFT JOIN late_cancels c ON c.run_id = r.id
               WHERE r.id = asked.id LIMIT 1

@@ -11,11 +11,12 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { DatabaseClock } from "../log/DatabaseClock.ts"
 import { EventLog } from "../log/EventLog.ts"
 import { Ids } from "../log/Ids.ts"
 import { newRun, storedDescriptor } from "../log/runs/NewRun.ts"
 import { DISCOVERY_SOURCE, RunRepository } from "../log/runs/RunRepository.ts"
-import { makeExpectedSessions } from "./ExpectedSessions.ts"
+import { makeExpectedSessions, type NoticedSession } from "./ExpectedSessions.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
 import { Observers } from "./Observers.ts"
@@ -52,6 +53,7 @@ export class SessionDiscovery extends Context.Service<
       const known = yield* ObservedRuns
       const runs = yield* RunRepository
       const log = yield* EventLog
+      const clock = yield* DatabaseClock
       const ids = yield* Ids
       const observers = yield* Observers
       const runtime = yield* RuntimeClient
@@ -69,8 +71,12 @@ export class SessionDiscovery extends Context.Service<
       })
 
       /** A session's own run, or one beside that which has given up waiting for it: then with the same descriptor. */
-      const describe = Effect.fnUntraced(function* (session: SessionSnapshot, late: RunId | undefined, at: string) {
-        const found = describeSession(session, runtime.kind, at)
+      const describe = Effect.fnUntraced(function* (
+        session: SessionSnapshot,
+        late: RunId | undefined,
+        noticed: string
+      ) {
+        const found = describeSession(session, runtime.kind, noticed)
         if (late === undefined) return found
         const earlier = yield* runs.find(late)
         const asked = earlier && storedDescriptor(earlier.record.metadata)
@@ -78,10 +84,11 @@ export class SessionDiscovery extends Context.Service<
       })
 
       const make = Effect.fnUntraced(
-        function* (session: SessionSnapshot, late: RunId | undefined) {
+        function* ({ noticedAt, session }: NoticedSession, late: RunId | undefined) {
           const { sessionId } = session
           const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-          const run = newRun(yield* describe(session, late, at), {
+          const discoveredAt = clock.shift(new Date(noticedAt).toISOString())
+          const run = newRun(yield* describe(session, late, discoveredAt), {
             id: late === undefined && isUuidSessionId(sessionId) ? sessionId : yield* ids.uuid,
             sessionId,
             traceId: yield* ids.traceId,
@@ -101,7 +108,7 @@ export class SessionDiscovery extends Context.Service<
           // The run is made: what fails from here on must not make it again.
           yield* Effect.retry(runs.addMetadata(late, { laterRunId: runId }), { schedule: outagePauses, while: isAway })
         },
-        (effect, { sessionId }) =>
+        (effect, { session: { sessionId } }) =>
           effect.pipe(
             Effect.retry({
               schedule: outagePauses,
@@ -117,14 +124,14 @@ export class SessionDiscovery extends Context.Service<
 
       /** Makes runs for those of the sessions that need one. */
       const discover = Effect.fn("SessionDiscovery.discover")(
-        function* (sessions: ReadonlyArray<SessionSnapshot>) {
-          const names = sessions.map(({ sessionId }) => sessionId)
+        function* (sessions: ReadonlyArray<NoticedSession>) {
+          const names = sessions.map(({ session }) => session.sessionId)
           const found = yield* known.ofSessions(names)
           const deleted = yield* known.deletedSessions(names.filter((name) => !found.has(name)))
-          const missed = sessions.filter(({ sessionId }) =>
+          const missed = sessions.filter(({ session: { sessionId } }) =>
             found.has(sessionId) ? found.get(sessionId)?.hasTimedOut === true : !deleted.has(sessionId)
           )
-          yield* Effect.forEach(missed, (session) => make(session, found.get(session.sessionId)?.runId), {
+          yield* Effect.forEach(missed, (one) => make(one, found.get(one.session.sessionId)?.runId), {
             concurrency: MADE_AT_ONCE,
             discard: true
           })

@@ -43,6 +43,8 @@ export class SignalStore extends Context.Service<
      * stored costs only itself: it is logged, counted and marked. Those of a session without a run are dropped.
      */
     readonly store: (sessionId: string, signals: NonEmptyReadonlyArray<ObservedFrame>) => Effect.Effect<void>
+    /** Marks the run of a session, running or over, whose signals are lost; the detail says which. */
+    readonly note: (sessionId: string, detail: string) => Effect.Effect<void>
     /** Marks the unfinished runs of sessions whose signals may be lost. */
     readonly mark: (sessionIds: ReadonlyArray<string>, detail: string) => Effect.Effect<void>
   }
@@ -91,7 +93,7 @@ export class SignalStore extends Context.Service<
           while: (error) => error instanceof AppendFailed && error.outage
         })
 
-      const note = (runId: RunId, sessionId: string, detail: string) =>
+      const noteIn = (runId: RunId, sessionId: string, detail: string) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           patiently(
             log.record({
@@ -112,7 +114,7 @@ export class SignalStore extends Context.Service<
       const giveUp = Effect.fnUntraced(function* (runId: RunId, sessionId: string, error: AppendFailed | Poisoned) {
         meter.lost()
         yield* Effect.logError(`lost a signal of session ${shownSessionId(sessionId)}, which cannot be stored`, error)
-        yield* note(runId, sessionId, "a signal could not be stored")
+        yield* noteIn(runId, sessionId, "a signal could not be stored")
       })
 
       /** The half of a batch that cannot be stored still can, and what cannot be stored alone is given up. */
@@ -165,7 +167,7 @@ export class SignalStore extends Context.Service<
               .ofSessions(sessionIds.slice(from, from + LOOK_UPS))
               .pipe(Effect.retry({ schedule: outagePauses, while: isAway }))
             const open = [...found].filter(([, run]) => run.isUnfinished)
-            yield* Effect.forEach(open, ([sessionId, { runId }]) => note(runId, sessionId, detail), {
+            yield* Effect.forEach(open, ([sessionId, { runId }]) => noteIn(runId, sessionId, detail), {
               concurrency: MARKS_AT_ONCE,
               discard: true
             })
@@ -174,7 +176,18 @@ export class SignalStore extends Context.Service<
         Effect.catchCause((cause) => Effect.logError("could not mark the runs whose signals are lost", cause))
       )
 
-      return SignalStore.of({ store, mark })
+      const note = Effect.fnUntraced(
+        function* (sessionId: string, detail: string) {
+          const runId = yield* runOf(sessionId)
+          if (runId !== undefined) yield* noteIn(runId, sessionId, detail)
+        },
+        (effect, sessionId) =>
+          Effect.catchCause(effect, (cause) =>
+            Effect.logError(`could not mark the run of session ${shownSessionId(sessionId)}`, cause)
+          )
+      )
+
+      return SignalStore.of({ store, note, mark })
     })
   )
 }

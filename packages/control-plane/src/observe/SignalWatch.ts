@@ -1,4 +1,4 @@
-import type { RawEnvelope } from "@runplane/domain"
+import { boundName, type RawEnvelope } from "@runplane/domain"
 import { decodePayload, RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,6 +19,15 @@ const SIGNALS_PER_APPEND = 200
 const SESSIONS_AT_ONCE = 64
 /** One session may fill so much of the buffer: its run may be locked while the others go on. */
 const SHARES = 4
+/** And one sender of it so much of that share: the other senders keep the rest. */
+const SENDER_SHARES = 2
+/** Losses of this time are one note in the run. Milliseconds. */
+const LOSS_WINDOW_MS = 1_000
+/** How long a closing scope waits for the last notes. Milliseconds. */
+const LAST_NOTES_MS = 2_000
+/** Senders that a note names; further ones are counted together. */
+const NAMED_SENDERS = 5
+const OTHER_SENDERS = "other senders"
 /** What a waiting signal costs beside its payload, bytes. */
 const OVERHEAD_BYTES = 1_024
 /** Sessions that are remembered for having sent signals on a subscription. */
@@ -48,6 +57,7 @@ export const SignalWatch = {
       const lanes = yield* makeLanes<ObservedFrame>({
         capacityBytes: settings.signalBufferBytes,
         laneBytes: settings.signalBufferBytes / SHARES,
+        ownerBytes: settings.signalBufferBytes / SHARES / SENDER_SHARES,
         concurrency: SESSIONS_AT_ONCE,
         batch: SIGNALS_PER_APPEND,
         work: signals.store
@@ -63,20 +73,39 @@ export const SignalWatch = {
           if (heard.size < REMEMBERED_SESSIONS) heard.add(sessionId)
           const frame = { kind: "stream-envelope", envelope, ambient: true } as const
           const bytes = envelope.payload.length + OVERHEAD_BYTES
-          if (!(yield* lanes.put(sessionId, observed(frame, receivedAt), bytes))) yield* overflow(sessionId)
+          const isTaken = yield* lanes.put(sessionId, envelope.sender, observed(frame, receivedAt), bytes)
+          if (!isTaken) yield* overflow(sessionId, envelope.sender)
         }
       })
 
-      const overflowing = new Set<string>()
-      /** The session's share of the buffer is full. Said once for all that its run then lacks. */
-      const overflow = Effect.fnUntraced(function* (sessionId: string) {
+      const losses = new Map<string, Map<string, number>>()
+      /** Writes what was lost of a session since its last note. */
+      const noteLosses = Effect.fnUntraced(function* (sessionId: string) {
+        const lost = losses.get(sessionId)
+        losses.delete(sessionId)
+        if (lost === undefined) return
+        const counts = Array.from(lost, ([sender, count]) => `${count} of ${boundName(sender)}`)
+        const detail = `signals are lost, because too many waited to be stored: ${counts.join(", ")}`
+        yield* Effect.logError(`session ${shownSessionId(sessionId)}: ${detail}`)
+        yield* signals.note(sessionId, detail)
+      })
+      yield* Effect.addFinalizer(() =>
+        Effect.forEach([...losses.keys()], noteLosses, { concurrency: "unbounded", discard: true }).pipe(
+          Effect.interruptible,
+          Effect.timeoutOption(LAST_NOTES_MS)
+        )
+      )
+      /** The sender's share of the buffer is full, or its session's. The log of the run has how many it lacks. */
+      const overflow = Effect.fnUntraced(function* (sessionId: string, sender: string) {
         meter.lost()
-        if (overflowing.has(sessionId)) return
-        overflowing.add(sessionId)
-        yield* Effect.logError(`lost signals of session ${shownSessionId(sessionId)}: too many wait to be stored`)
-        yield* signals
-          .mark([sessionId], "signals are lost: too many waited to be stored")
-          .pipe(Effect.ensuring(Effect.sync(() => overflowing.delete(sessionId))), Effect.forkIn(scope))
+        const lost = losses.get(sessionId)
+        if (lost !== undefined) {
+          const isNamed = lost.has(sender) || lost.size < NAMED_SENDERS
+          const name = isNamed ? sender : OTHER_SENDERS
+          return void lost.set(name, (lost.get(name) ?? 0) + 1)
+        }
+        losses.set(sessionId, new Map([[sender, 1]]))
+        yield* Effect.forkIn(Effect.andThen(Effect.sleep(LOSS_WINDOW_MS), noteLosses(sessionId)), scope)
       })
 
       /** The runtime has dropped signals because they were not taken fast enough; it does not say whose. */

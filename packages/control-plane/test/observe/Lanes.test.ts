@@ -16,6 +16,7 @@ describe("lanes", () => {
           const lanes = yield* makeLanes<number>({
             capacityBytes: 1_000,
             laneBytes: 1_000,
+            ownerBytes: 1_000,
             concurrency: 4,
             batch: 3,
             work: (key, items) =>
@@ -25,8 +26,8 @@ describe("lanes", () => {
               )
           })
           for (const number of numbers(5)) {
-            yield* lanes.put("held", number, 1)
-            yield* lanes.put("free", number, 1)
+            yield* lanes.put("held", "a", number, 1)
+            yield* lanes.put("free", "a", number, 1)
             yield* Effect.yieldNow
           }
           assert.strictEqual(done.map((line) => line.replace("free ", "")).join(""), "01234")
@@ -46,17 +47,52 @@ describe("lanes", () => {
       const lanes = yield* makeLanes<number>({
         capacityBytes: 100,
         laneBytes: 25,
+        ownerBytes: 25,
         concurrency: 4,
         batch: 1,
         work: (key) => (key === "held" ? Deferred.await(gate) : Effect.void)
       })
-      const taken = yield* Effect.forEach(numbers(4), (number) => lanes.put("held", number, 10))
+      const taken = yield* Effect.forEach(numbers(4), (number) => lanes.put("held", "a", number, 10))
       assert.deepStrictEqual(taken, [true, true, false, false])
       for (const number of numbers(50)) {
-        assert.isTrue(yield* lanes.put("free", number, 10))
+        assert.isTrue(yield* lanes.put("free", "a", number, 10))
         yield* Effect.yieldNow
       }
       yield* Deferred.succeed(gate, undefined)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("take no more of an owner than its share of the lane", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const done: Array<number> = []
+      const lanes = yield* makeLanes<number>({
+        capacityBytes: 1_000,
+        laneBytes: 100,
+        ownerBytes: 50,
+        concurrency: 4,
+        batch: 2,
+        work: (_, items) =>
+          Effect.andThen(
+            Deferred.await(gate),
+            Effect.sync(() => done.push(...items))
+          )
+      })
+      const put = (owner: string, number: number, bytes = 20) => lanes.put("key", owner, number, bytes)
+      assert.deepStrictEqual(yield* Effect.forEach(numbers(5), (number) => put("flood", number)), [
+        ...[true, true],
+        ...[false, false, false]
+      ])
+      assert.isTrue(yield* put("quiet", 10))
+      assert.isTrue(yield* put("quiet", 11))
+      // A single item may be larger than the share, as far as the lane has room.
+      assert.isFalse(yield* put("large", 12, 60))
+      yield* Deferred.succeed(gate, undefined)
+      yield* Effect.yieldNow
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(done, [0, 1, 10, 11])
+      assert.isTrue(yield* put("large", 12, 60))
+      assert.isTrue(yield* put("flood", 13))
     }).pipe(Effect.scoped)
   )
 
@@ -67,6 +103,7 @@ describe("lanes", () => {
       const lanes = yield* makeLanes<number>({
         capacityBytes: 10,
         laneBytes: 1_000,
+        ownerBytes: 1_000,
         concurrency: 4,
         batch: 100,
         work: (_, items) =>
@@ -79,7 +116,7 @@ describe("lanes", () => {
       const putting = yield* Effect.forkChild(
         Effect.forEach([4, 4, 4, 1_000, 4], (bytes, number) =>
           Effect.andThen(
-            lanes.put("key", number, bytes),
+            lanes.put("key", "a", number, bytes),
             Effect.sync(() => (put += 1))
           )
         )

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import * as TestClock from "effect/testing/TestClock"
 import { type Appended, AppendFailed, RunAlreadyExists } from "../../src/log/AppendRequest.ts"
+import { DatabaseClock } from "../../src/log/DatabaseClock.ts"
 import { EventLog } from "../../src/log/EventLog.ts"
 import { Ids } from "../../src/log/Ids.ts"
 import { RunRepository } from "../../src/log/runs/RunRepository.ts"
@@ -38,6 +39,7 @@ const away = new SqlError({ reason: new ConnectionError({ cause: new Error("away
 class World {
   readonly runs = new Set<string>()
   readonly adopted: Array<string> = []
+  readonly discoveredAt = new Set<unknown>()
   /** Look-ups and creations that still fail because the database is away. */
   outages = 0
   lookUps = 0
@@ -56,13 +58,15 @@ class World {
   readonly layer = SessionDiscovery.layer.pipe(
     Layer.provide([
       Layer.mock(EventLog)({
-        create: ({ runId }) =>
+        create: ({ insert, runId }) =>
           this.#work(
             Effect.suspend((): Effect.Effect<Appended, RunAlreadyExists | AppendFailed> => {
               if (this.#isAway()) return Effect.fail(new AppendFailed({ runId, reason: "away", outage: true }))
               if (this.runs.has(runId)) return Effect.fail(new RunAlreadyExists({ runId }))
               this.runs.add(runId)
-              return Effect.succeed({} as Appended)
+              return insert === undefined
+                ? Effect.succeed({} as Appended)
+                : Effect.as(Effect.orDie(insert), {} as Appended)
             })
           )
       }),
@@ -79,10 +83,14 @@ class World {
           ),
         deletedSessions: () => Effect.succeed(new Set<string>())
       }),
-      Layer.mock(RunRepository)({ insert: () => Effect.succeed(true) }),
+      Layer.mock(RunRepository)({
+        insert: ({ metadata }) =>
+          Effect.sync(() => this.discoveredAt.add(metadata["discoveredAt"])).pipe(Effect.as(true))
+      }),
       Layer.mock(Observers)({ adopt: (runId) => Effect.sync(() => void this.adopted.push(runId)) }),
       ObserverSettings.layerFrom({ discoveryGraceMs: GRACE_MS }),
       Ids.layer,
+      DatabaseClock.ofProcess,
       RuntimeFake.layer
     ])
   )
@@ -105,6 +113,8 @@ describe("discovery", () => {
       assert.lengthOf(world.adopted, 1_500)
       assert.isAtMost(world.lookUps, 20)
       assert.isAtMost(world.mostAtOnce, 16)
+      // The sessions were noticed before the grace, at which their stories begin.
+      assert.deepStrictEqual(world.discoveredAt, new Set([new Date(0).toISOString()]))
     }).pipe(Effect.provide(world.layer))
   })
 

@@ -14,6 +14,16 @@ const PREFIXES: ReadonlyArray<string> = [
   ...["EXAMPLE_LAUNCH_", "AUTH_API_", "AUTH_FAILURE_", "PROJECTION_", "RUN_TAKE_", "CLUSTER_L"]
 ]
 
+/**
+ * Names with one of our prefixes that our documents give to other programs: the receiver of a webhook, and the compose
+ * files, which pass them on.
+ */
+export const foreignNames: ReadonlySet<string> = new Set([
+  ...["WEBHOOK_SECRET", "RUNPLANE_KEY", "RUNPLANE_KEYS", "RUNPLANE_IMAGE"],
+  // The launch service marks its agents with it.
+  "RUNPLANE_AGENT"
+])
+
 /** Characters in which another name may differ from ours and still be meant for it: a forgotten `_MS`, two swapped. */
 const slipsOf = (name: string): number => (name.length < SHORTEST_FOR_SLIPS ? 0 : Math.min(3, name.length / 4))
 /** `HOST` and `PORT` are near too much. */
@@ -22,7 +32,7 @@ const SHORTEST_FOR_SLIPS = 8
 /** Names that no program reads and that have one of our prefixes or are nearly one of ours, each with the nearest. */
 export const unknownSettings = (names: Iterable<string>): ReadonlyArray<SettingProblem> =>
   Array.from(names).flatMap((variable) => {
-    if (settingNames.has(variable)) return []
+    if (settingNames.has(variable) || foreignNames.has(variable)) return []
     const isOurs = PREFIXES.some((prefix) => variable.startsWith(prefix))
     const slips = isOurs ? Number.POSITIVE_INFINITY : slipsOf(variable)
     const nearest = slips === 0 ? undefined : nearestName(variable, settingNames)

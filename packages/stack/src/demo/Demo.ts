@@ -1,6 +1,6 @@
 import { ControlPlaneClient, LauncherClient } from "@runplane/api"
-import { isDecided, makeStoryBounds, oneLine, plainText, type Told } from "@runplane/cli"
-import { type CanonicalEvent, DEFAULT_POLICY_ID, type RunMetrics, type RunState } from "@runplane/domain"
+import { errorDetails, isDecided, oneLine, plainText, type RunOutcome, readOutcome } from "@runplane/cli"
+import { type CanonicalEvent, DEFAULT_POLICY_ID } from "@runplane/domain"
 import type { PolicyOutcome } from "@runplane/launcher"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -9,7 +9,6 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
 /** The example did not come to its end; the message is one line. */
@@ -19,11 +18,8 @@ export class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly reason
   }
 }
 
-export interface DemoResult {
+export interface DemoResult extends RunOutcome {
   readonly runId: string
-  readonly state: RunState
-  readonly metrics: RunMetrics
-  readonly told: Told
 }
 
 const SCENARIO = { packSlug: "incident", scenarioSlug: "region-failover", version: "1.0.0" }
@@ -73,45 +69,24 @@ export const runDemo = Effect.fn("Demo.run")(
     )
     const runId = yield* Effect.raceFirst(seen, submitted)
 
-    const bounds = makeStoryBounds()
-    const tell = (event: CanonicalEvent) => {
-      bounds.note(event)
-      return onEvent(event)
-    }
     const followed = streamRun(runId, { afterSeq: 0 }).pipe(
-      Stream.runForEach((frame) => (frame.event === "canonical_event" ? tell(frame.data) : Effect.void))
+      Stream.runForEach((frame) => (frame.event === "canonical_event" ? onEvent(frame.data) : Effect.void))
     )
     // A launch that fails leaves a run that nobody will end.
     yield* Effect.raceFirst(followed, Effect.andThen(submitted, Effect.never))
 
-    const state = yield* api.runs.state({ params: { id: runId } })
-    const metrics = yield* api.runs.metrics({ params: { id: runId } })
+    const outcome = yield* readOutcome(api, runId)
+    const { state } = outcome
     if (!isDecided(state))
       return yield* new DemoFailed({ reason: `the run ended as ${state.run.status}, without a decision` })
-    const answer = yield* api.decisions.why({ params: { id: runId } })
-    const why = typeof answer === "string" ? undefined : answer
-    return { runId, state, metrics, told: { ...bounds.get(), why } } satisfies DemoResult
+    return { runId, ...outcome } satisfies DemoResult
   },
   Effect.timeoutOrElse({ duration: DEMO_TIMEOUT, orElse: () => new DemoFailed({ reason: tooLong }) }),
   (demo) =>
     Effect.mapError(demo, (error) =>
-      error._tag === "DemoFailed" ? error : new DemoFailed({ reason: `${oneLine(error)}${agentReasons(error)}` })
+      error._tag === "DemoFailed" ? error : new DemoFailed({ reason: `${oneLine(error)}${errorDetails(error)}` })
     )
 )
-
-const FailedAgents = Schema.Struct({
-  metadata: Schema.Struct({
-    failedParticipants: Schema.Array(Schema.Struct({ participantId: Schema.String, reason: Schema.String }))
-  })
-})
-
-/** Why agents did not start, which the answer tells in its metadata only. */
-const agentReasons = (error: unknown) =>
-  Option.match(Schema.decodeUnknownOption(FailedAgents)(error), {
-    onNone: () => "",
-    onSome: ({ metadata }) =>
-      ` (${metadata.failedParticipants.map(({ participantId, reason }) => `${participantId}: ${reason}`).join("; ")})`
-  })
 
 /** Whether the packs that are served have the example. Where that cannot be read, the example itself says why. */
 export const hasExample = Effect.gen(function* () {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { settingNames } from "@runplane/server"
-import { type Block, blocksOf, documents, faultsIn } from "../support/DocumentBlocks.ts"
+import { settingNames, unknownSettings } from "@runplane/server"
+import { type Block, blocksOf, documents, faultsIn, variablesIn } from "../support/DocumentBlocks.ts"
 
 const ROOT = join(import.meta.dirname, "../../../..")
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
@@ -115,6 +115,13 @@ describe("code in the documents", () => {
       )
       assert.strictEqual(fences.length % 2, 0, document)
     }
+  })
+
+  it("names variables of which no program warns", () => {
+    const compose = ["docker/compose.yaml", "docker/compose.monitoring.yaml"].flatMap((file) => read(file).split("\n"))
+    const named = new Set([...blocks.flatMap(({ lines }) => lines), ...compose].flatMap(variablesIn))
+    for (const name of ["WEBHOOK_SECRET", "RUNPLANE_KEYS", "DATABASE_URL"]) assert.isTrue(named.has(name), name)
+    assert.deepStrictEqual(unknownSettings(named), [])
   })
 
   it("cites files that exist", () => {

@@ -52,7 +52,8 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
     ["policies", "backtest", "--policy-version", "policy.default"],
     ["policies", "list"],
     ["policies", "show", "policy.incident.balanced"],
-    ["webhooks", "list"]
+    ["webhooks", "list"],
+    ["scenarios", "list"]
   ]) {
     const words = args.join(" ")
     const text = yield* ask(...args)
@@ -69,6 +70,11 @@ export const lookByCommandLine = Effect.fnUntraced(function* (
   const lines = story.split("\n").filter((line) => line !== "")
   const first = told.indexOf(lines[0] ?? "")
   assert.deepStrictEqual(told.slice(first, first + lines.length), lines)
+  // Both count the events until the end of the run, and the calls.
+  const shown = (yield* ask("runs", "show", runId)).stdout.join("\n")
+  assert.strictEqual(shown.slice(shown.indexOf("Outcome")), story.slice(story.indexOf("Outcome")))
+  const [scenario] = (yield* ask("scenarios", "list")).stdout.join("\n").split("\n").slice(1)
+  assert.match(scenario ?? "", /^[\w-]+\/[\w-]+@\S+ /)
   const events = yield* ask("runs", "watch", runId, "--jsonl")
   assert.strictEqual(JSON.parse(events.stdout[0] ?? "").type, "run.created")
   const tail = yield* ask("events", "tail", "--after", "0", "--once", "--jsonl")

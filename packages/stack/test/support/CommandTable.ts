@@ -43,7 +43,9 @@ interface World {
   readonly ended: string
   launched: string
   created: string
+  waiting: string
   webhook: string
+  delivery: string
   readonly folder: string
 }
 
@@ -68,6 +70,9 @@ interface Answer {
   readonly sessionId?: string
 }
 
+/** The session of the created run, which is not the id of the run. */
+const SESSION = "a-session-of-the-table-"
+
 /** Every command that asks a service, in an order in which each finds what it needs. */
 const rows: ReadonlyArray<Row> = [
   { name: "runs list", args: () => [] },
@@ -81,6 +86,14 @@ const rows: ReadonlyArray<Row> = [
     }
   },
   {
+    name: "runs create",
+    args: ({ folder }) => [join(folder, "waiting.json")],
+    keep: (world, { runId = "" }) => {
+      world.waiting = runId
+    }
+  },
+  { name: "runs abandon", args: ({ waiting }) => [waiting, "--reason", "r"], stranger: [UNKNOWN, "--reason", "r"] },
+  {
     name: "launch",
     args: () => ["incident/region-failover@1.0.0"],
     stranger: ["nowhere/none@1.0.0"],
@@ -88,6 +101,7 @@ const rows: ReadonlyArray<Row> = [
       world.launched = sessionId
     }
   },
+  { name: "scenarios list", args: () => [] },
   { name: "processes list", args: () => [] },
   // Those of the launch may have ended by themselves.
   { name: "processes stop", args: () => [UNKNOWN], code: 3 },
@@ -124,8 +138,16 @@ const rows: ReadonlyArray<Row> = [
     }
   },
   { name: "webhooks list", args: () => [] },
-  { name: "webhooks test", args: ({ webhook }) => [webhook], stranger: [UNKNOWN] },
+  {
+    name: "webhooks test",
+    args: ({ webhook }) => [webhook],
+    stranger: [UNKNOWN],
+    keep: (world, { id = "" }) => {
+      world.delivery = id
+    }
+  },
   { name: "webhooks deliveries", args: ({ webhook }) => [webhook], stranger: [UNKNOWN] },
+  { name: "webhooks redeliver", args: ({ delivery, webhook }) => [webhook, delivery], stranger: [UNKNOWN, UNKNOWN] },
   { name: "webhooks remove", args: ({ webhook }) => [webhook] }
 ]
 
@@ -145,7 +167,9 @@ const leaves = (of: Command.Command.Any, above: ReadonlyArray<string> = []): Rea
 const files = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = mkdtempSync(join(tmpdir(), "runplane-commands-"))
-    writeFileSync(join(folder, "run.json"), JSON.stringify(descriptor))
+    const session = { ...descriptor.session, sessionId: SESSION }
+    writeFileSync(join(folder, "run.json"), JSON.stringify({ ...descriptor, session }))
+    writeFileSync(join(folder, "waiting.json"), JSON.stringify(descriptor))
     writeFileSync(join(folder, "policy.json"), JSON.stringify(policy))
     return folder
   }),
@@ -172,6 +196,48 @@ const locked = Effect.acquireRelease(
     })
 )
 
+/** What the tables of these commands print as ids, the text of each line's column, and which commands take them. */
+const printed: ReadonlyArray<{
+  readonly by: ReadonlyArray<string>
+  readonly id: (line: string) => string | undefined
+  readonly takenBy: ReadonlyArray<(id: string) => ReadonlyArray<string>>
+}> = [
+  {
+    by: ["runs", "list"],
+    id: (line) => line.split(/\s+/)[0],
+    takenBy: [(id) => ["runs", "show", id]]
+  },
+  {
+    by: ["runs", "list"],
+    id: (line) => /session (\S+)$/.exec(line)?.[1],
+    takenBy: [
+      ...["show", "watch", "why", "forecast", "export"].map((name) => (id: string) => ["runs", name, id]),
+      (id) => ["runs", "compare", id, id]
+    ]
+  },
+  {
+    by: ["events", "tail", "--after", "0", "--once"],
+    id: (line) => line.split(/\s+/)[1],
+    takenBy: [(id) => ["runs", "show", id]]
+  },
+  { by: ["policies", "list"], id: (line) => line.split(/\s+/)[0], takenBy: [(id) => ["policies", "show", id]] }
+]
+
+/** Runs the commands that take an id with the last id of each column that the text for people has. */
+const takesEveryId = Effect.fnUntraced(function* (here: ReadonlyArray<string>) {
+  for (const { by, id, takenBy } of printed) {
+    const { stdout } = yield* command([...by, ...here])
+    const lines = stdout.flatMap((text) => text.split("\n"))
+    const last = lines.flatMap((line) => id(line.trim()) ?? []).at(-1)
+    assert.isDefined(last, by.join(" "))
+    for (const args of takenBy) {
+      const words = args(last ?? "")
+      const { code, complaint } = yield* command([...words, ...here])
+      assert.strictEqual(code, 0, `${words.join(" ")}: ${complaint}`)
+    }
+  }
+})
+
 const oneLine = (complaint: string, words: string) => {
   assert.notStrictEqual(complaint, "", words)
   assert.notInclude(complaint, "\n", words)
@@ -186,10 +252,11 @@ export const lookAtEveryCommand = Effect.fnUntraced(function* (
   ports: { readonly controlPlane: number; readonly launcher: number },
   ended: string
 ) {
-  assert.sameMembers([...rows.map(({ name }) => name), ...elsewhere], [...leaves(runplane)])
+  assert.sameMembers([...new Set(rows.map(({ name }) => name)), ...elsewhere], [...leaves(runplane)])
   // What signs deliveries is no flag: those stand in the list of processes.
   process.env["RUNPLANE_WEBHOOK_SECRET"] = "a secret of the test"
-  const world: World = { ended, launched: "", created: "", webhook: "", folder: yield* files }
+  const made = { launched: "", created: "", waiting: "", webhook: "", delivery: "" }
+  const world: World = { ended, ...made, folder: yield* files }
   const at = (plane: string | number, launcher: string | number) => [
     ...["--url", `http://127.0.0.1:${plane}`, "--launcher-url", `http://127.0.0.1:${launcher}`]
   ]
@@ -217,6 +284,8 @@ export const lookAtEveryCommand = Effect.fnUntraced(function* (
       keep?.(world, answer.compiled ?? answer)
     } else oneLine(complaint, words)
 
+    // The command before this one has printed the ids that are tried here.
+    if (name === "runs delete") yield* takesEveryId(here)
     const expectations: ReadonlyArray<readonly [ReadonlyArray<string>, ReadonlyArray<string>, number]> = [
       [told, nowhere, 5],
       [told, closed, 4],

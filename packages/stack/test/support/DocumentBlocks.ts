@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { foreignNames } from "@runplane/server"
 
 const ROOT = join(import.meta.dirname, "../../../..")
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
@@ -40,9 +41,16 @@ interface Known {
 
 /** Variables of other programs, and those that a shell line uses for itself. */
 const FOREIGN = new Set([
-  ...["MACP_ALLOW_INSECURE", "MACP_MEMORY_ONLY", "WEBHOOK_SECRET", "RUNPLANE_KEYS", "POSTGRES_PASSWORD"],
-  ...["KEY", "RUN", "TOKEN", "OPENAI_API_KEY"]
+  ...["MACP_ALLOW_INSECURE", "MACP_MEMORY_ONLY", "POSTGRES_PASSWORD"],
+  ...["KEY", "RUN", "TOKEN", "OPENAI_API_KEY"],
+  ...foreignNames
 ])
+
+/** Variables of the environment that a line of code sets or reads, in a shell, JavaScript, Python or YAML. */
+export const variablesIn = (line: string): ReadonlyArray<string> =>
+  [
+    ...line.matchAll(/(?<![\w-])(?:\$\{?|env\.|environ(?:\.get\(|\[)["'])?([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?=(.?))/g)
+  ].flatMap(([whole, name = "", after]) => (whole !== name || after === "=" ? [name] : []))
 
 /** What in a line of a shell or of an environment leads nowhere. */
 export const faultsIn = (line: string, known: Known): ReadonlyArray<string> => {

@@ -1,5 +1,5 @@
 import type { Role } from "@runplane/api"
-import { isTerminal } from "@runplane/domain"
+import { isTerminal, runDuration } from "@runplane/domain"
 import { Archive, ArrowLeft, Ban, type LucideIcon, Pause, Play, RotateCcw, Trash2 } from "lucide-react"
 import { Suspense, useState } from "react"
 import { Link } from "wouter"
@@ -9,7 +9,7 @@ import { lazily } from "../../ui/lazily.ts"
 import { useMay } from "../../ui/useMe.ts"
 import { type RunAction, refusalOf } from "../../view/Actions.ts"
 import { costOf, counted, duration, modeLabel, percent, whole } from "../../view/Format.ts"
-import { elapsedOf, runFacts } from "../../view/RunFacts.ts"
+import { runFacts } from "../../view/RunFacts.ts"
 import type { Shown } from "./Facts.ts"
 
 const ExportButton = lazily(() => import("./ExportButton.tsx"))
@@ -75,7 +75,7 @@ export const Header = ({ shown }: { readonly shown: Shown }) => {
   const may = useMay()
   const facts = runFacts(run)
   const current = state.decision.current
-  const elapsed = elapsedOf(run, now)
+  const elapsed = runDuration(run, now)
   const deadline = isTerminal(state.run.status) ? undefined : deadlineOf(shown)
   const mode = state.run.modeName ?? facts.modeName
   const { callCount, callsWithoutUsage = 0, estimatedCostUsd, totalTokens } = state.llm.totals

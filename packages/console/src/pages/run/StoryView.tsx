@@ -1,9 +1,10 @@
+import { storyBegin, storyTime } from "@runplane/domain"
 import { Printer } from "lucide-react"
 import { Suspense, useMemo } from "react"
 import { Avatar, Chip, Said, toneText } from "../../ui/basics.tsx"
 import { useSettled } from "../../ui/hooks.ts"
 import { lazily } from "../../ui/lazily.ts"
-import { clockTime, compact, costOf, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
+import { compact, costOf, cut, duration, exactTime, percent, whole } from "../../view/Format.ts"
 import { type StoryItem, storyOf } from "../../view/Story.ts"
 import type { Shown } from "./Facts.ts"
 import { RecordButton } from "./RecordButton.tsx"
@@ -28,8 +29,7 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
   const items = useMemo(() => storyOf(shown.events), [shown.events])
   // To explain a decision takes longer than to tell what was said: it waits until the place has settled.
   const settled = useSettled(shown, SETTLED_MS)
-  const first = shown.events[0]
-  const start = first === undefined ? 0 : Date.parse(shown.start === 0 ? first.ts : shown.run.createdAt)
+  const begin = storyBegin(shown.run)
   const { current } = shown.state.decision
   const { isWhole } = shown
   const drawn = isWhole ? items.slice(-MOST) : items.slice(0, FIRST)
@@ -70,7 +70,7 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
               <Item
                 key={item.index}
                 item={item}
-                start={start}
+                begin={begin}
                 place={shown.placeOf(item.who)}
                 isSelected={page.event === item.index}
                 onSelect={() => set({ event: item.index })}
@@ -86,13 +86,14 @@ export default function StoryView({ page, set, shown }: StoryViewProps) {
 
 interface ItemProps {
   readonly item: StoryItem
-  readonly start: number
+  /** The zero of the story, Unix milliseconds. */
+  readonly begin: number
   readonly place: number
   readonly isSelected: boolean
   readonly onSelect: () => void
 }
 
-const Item = ({ isSelected, item, onSelect, place, start }: ItemProps) => {
+const Item = ({ begin, isSelected, item, onSelect, place }: ItemProps) => {
   const at = Date.parse(item.ts)
   const isOurs = item.who === ""
   return (
@@ -112,7 +113,7 @@ const Item = ({ isSelected, item, onSelect, place, start }: ItemProps) => {
           onSelect()
         }}
       >
-        {at >= start ? `+${duration(at - start)}` : clockTime(at)}
+        +{duration(storyTime(begin, item.ts))}
         <span className="sr-only">, look at event {item.index}</span>
       </button>
       {isOurs ? (

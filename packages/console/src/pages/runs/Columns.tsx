@@ -1,8 +1,9 @@
 import type { Run } from "@runplane/api"
+import { runDuration } from "@runplane/domain"
 import type { ReactNode } from "react"
 import { Chip, Id, Said, StatusBadge, Time } from "../../ui/basics.tsx"
 import { compact, costOf, duration, modeLabel, percent, whole } from "../../view/Format.ts"
-import { elapsedOf, type RunFacts } from "../../view/RunFacts.ts"
+import type { RunFacts } from "../../view/RunFacts.ts"
 
 export interface Column {
   readonly id: string
@@ -76,7 +77,7 @@ export const COLUMNS: ReadonlyArray<Column> = [
     align: "right",
     from: "md",
     cell: (run, _, now) => {
-      const ms = elapsedOf(run, now)
+      const ms = runDuration(run, now)
       return ms === undefined ? none : <span className="num">{duration(ms)}</span>
     }
   },

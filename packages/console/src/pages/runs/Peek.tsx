@@ -1,17 +1,18 @@
 import type { Run } from "@runplane/api"
+import { runDuration } from "@runplane/domain"
 import { Said, StatusBadge, Time } from "../../ui/basics.tsx"
 import { Facts, Shown, To } from "../../ui/kit.tsx"
 import { Overlay } from "../../ui/Overlay.tsx"
 import { useRead } from "../../ui/useRead.ts"
 import { costOf, duration, percent, whole } from "../../view/Format.ts"
-import { elapsedOf, runFacts } from "../../view/RunFacts.ts"
+import { runFacts } from "../../view/RunFacts.ts"
 import { Bulk } from "./Bulk.tsx"
 
 /** A run beside the list: what it was about, what came of it, and what can be done with it. */
 export default function Peek({ onClose, run }: { readonly run: Run; readonly onClose: () => void }) {
   const facts = runFacts(run)
   const state = useRead(["run state", run.id], (api) => api.runs.state({ params: { id: run.id } }))
-  const elapsed = elapsedOf(run, Date.now())
+  const elapsed = runDuration(run, Date.now())
   return (
     <Overlay open onClose={onClose} title={facts.title} form="side">
       <div className="flex flex-wrap items-center gap-3 px-3 pt-3">

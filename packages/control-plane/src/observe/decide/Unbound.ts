@@ -206,7 +206,8 @@ const pause = (state: Unbound, trouble: string | undefined, now: Moment): Decisi
   const remaining = options.sessionPollTimeoutMs - waited
   if (remaining <= 0) {
     const why = trouble === undefined ? "" : `: ${trouble}`
-    const errorMessage = `session ${run.sessionId} was not opened within ${options.sessionPollTimeoutMs} ms${why}`
+    const by = run.awaited === "" ? "" : ` by any of its participants (${run.awaited})`
+    const errorMessage = `session ${run.sessionId} was not opened within ${options.sessionPollTimeoutMs} ms${by}${why}`
     return fail({ errorCode: "RUNTIME_TIMEOUT", errorMessage }, leave(errorMessage))
   }
   const unwatched = !now.watched && trouble === undefined && state.step._tag === "Awaiting"

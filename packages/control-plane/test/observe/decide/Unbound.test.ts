@@ -6,8 +6,8 @@ const MODE = "macp.mode.decision.v1"
 const notFound = answer("opened", failure("NOT_FOUND"))
 
 /** A run whose session does not exist yet. */
-const waiting = (options = {}) => {
-  const trial = new Trial({}, options)
+const waiting = (options = {}, run = {}) => {
+  const trial = new Trial(run, options)
   trial.start()
   trial.hear(identity(MODE))
   return trial
@@ -75,6 +75,17 @@ describe("a run without a session", () => {
       ])
     })
   }
+
+  it("names the participants that did not open the session", () => {
+    const trial = waiting({ sessionPollTimeoutMs: 100 }, { awaited: "lead, risk" })
+    trial.hear(answer("opened", failure("NOT_FOUND")))
+    trial.wait(100)
+    const by = "by any of its participants (lead, risk)"
+    assert.deepStrictEqual(trial.hear(answer("opened", failure("NOT_FOUND"))), [
+      `fail RUNTIME_TIMEOUT: session the-session was not opened within 100 ms ${by}`,
+      "finish"
+    ])
+  })
 
   const REFUSALS: ReadonlyArray<readonly [RuntimeErrorReason, string, string]> = [
     ["PERMISSION_DENIED", "caller is not an observer", "FORBIDDEN"],

@@ -29,6 +29,7 @@ export const aRun = (run: Partial<ObservedRun> = {}): ObservedRun => ({
   cursor: 0,
   expiresAtUnixMs: undefined,
   cancel: undefined,
+  awaited: "",
   ...run
 })
 

@@ -1,0 +1,48 @@
+import { assert, describe, it } from "@effect/vitest"
+import { isDiscoveredRun, runDuration, storyBegin, storyClock, storyTime } from "../src/RunTimes.ts"
+
+const at = (second: number) => new Date(Date.UTC(2026, 6, 1, 10, 0, 0) + second * 1_000).toISOString()
+
+// docs/runtime.md#discovery
+describe("the times of a run", () => {
+  const posted = { createdAt: at(10), startedAt: at(10.5), endedAt: at(14), metadata: {} }
+  const discovered = { ...posted, startedAt: at(10), endedAt: at(10.1), metadata: { discoveredAt: at(9) } }
+
+  it("begin with the creation of a posted run", () => {
+    assert.strictEqual(storyBegin(posted), Date.parse(at(10)))
+    assert.strictEqual(runDuration(posted), 3_500)
+    assert.isFalse(isDiscoveredRun(posted))
+  })
+
+  it("begin with the discovery of a session that was there before its run", () => {
+    assert.strictEqual(storyBegin(discovered), Date.parse(at(9)))
+    assert.strictEqual(runDuration(discovered), 1_100)
+    assert.isTrue(isDiscoveredRun(discovered))
+  })
+
+  it("show an open session at the zero of the story", () => {
+    const clock = storyClock(discovered)
+    assert.strictEqual(clock({ type: "session.bound", ts: at(10) }), 0)
+    assert.strictEqual(clock({ type: "message.received", ts: at(9.4) }), 400)
+    assert.strictEqual(storyClock(posted)({ type: "session.bound", ts: at(11) }), 1_000)
+  })
+
+  it("are never negative", () => {
+    assert.strictEqual(storyTime(storyBegin(posted), at(9.4)), 0)
+    assert.strictEqual(storyTime(storyBegin(discovered), at(9.4)), 400)
+    assert.strictEqual(runDuration({ ...posted, endedAt: at(10.4) }), 0)
+  })
+
+  it("run on until the end, and from the start", () => {
+    const { endedAt, ...running } = discovered
+    assert.strictEqual(runDuration(running, Date.parse(at(12))), 3_000)
+    assert.isUndefined(runDuration(running))
+    assert.isUndefined(runDuration({ createdAt: at(10), endedAt, metadata: {} }))
+  })
+
+  it.each([at(11), at(-60), "soon", 5, null])("ignore %j as the discovery", (discoveredAt) => {
+    const run = { ...posted, metadata: { discoveredAt } }
+    assert.strictEqual(storyBegin(run), Date.parse(at(10)))
+    assert.strictEqual(runDuration(run), 3_500)
+  })
+})

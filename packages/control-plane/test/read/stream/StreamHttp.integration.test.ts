@@ -62,6 +62,8 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         })
         const ticket = yield* get
         assert.isUndefined(yield* tickets.redeem(ticket, other))
+        assert.isUndefined(yield* tickets.find(ticket, other))
+        assert.strictEqual((yield* tickets.find(ticket, runId))?.actorId, "anonymous")
         assert.deepStrictEqual(yield* tickets.redeem(ticket, runId), {
           actorId: "anonymous",
           actorType: "anonymous",

@@ -1,6 +1,7 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { usageProblem } from "./CliFailure.ts"
+import { jsonText } from "./JsonText.ts"
 import { root } from "./Root.ts"
 import { plainText } from "./story/PlainText.ts"
 import { row, type Style, styleFor } from "./story/Story.ts"
@@ -25,9 +26,9 @@ export const output = Effect.gen(function* () {
 export const printRows = <A>(columns: ReadonlyArray<Column<A>>, rows: ReadonlyArray<A>, whole: unknown = rows) =>
   Effect.gen(function* () {
     const { format, style, width } = yield* output
-    if (format === "json") return yield* Console.log(JSON.stringify(whole, null, 2))
+    if (format === "json") return yield* Console.log(jsonText(whole, 2))
     if (format === "jsonl") {
-      return yield* Effect.forEach(rows, (entry) => Console.log(JSON.stringify(entry)), { discard: true })
+      return yield* Effect.forEach(rows, (entry) => Console.log(jsonText(entry)), { discard: true })
     }
     const [head = "", ...lines] = tableLines(columns, rows, width)
     yield* Console.log([style.bold(head), ...lines].join("\n"))
@@ -48,7 +49,7 @@ export const printedAsJson = (value: unknown) =>
   Effect.gen(function* () {
     const { format } = yield* output
     if (format === "text") return false
-    yield* Console.log(format === "json" ? JSON.stringify(value, null, 2) : JSON.stringify(value))
+    yield* Console.log(format === "json" ? jsonText(value, 2) : jsonText(value))
     return true
   })
 

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
+import { type AgentUser, agentUser, findUser } from "./agents/AgentUser.ts"
 import { invalidConfig } from "./common/LaunchErrors.ts"
 
 const settings = {
@@ -75,8 +76,10 @@ export type ControlPlaneSettings = Omit<SettingValues<typeof controlPlaneSetting
 
 /** The settings after reading; what each means stands in the table. Folders are absolute, all times in ms. */
 export type LauncherSettingsShape = SettingValues<typeof settings> & {
-  /** Folder of the agents' bootstrap files; created when absent, for this user only. */
+  /** Folder of the agents' bootstrap folders; created when absent, closed to other users. */
   readonly bootstrapDir: string
+  /** Undefined: agents run as the user of the service. */
+  readonly agentUser: AgentUser | undefined
   /** Undefined: agents present development credentials. */
   readonly auth: AuthSettings | undefined
   /** Undefined: agents take no cancel requests. */
@@ -101,10 +104,15 @@ export class LauncherSettings extends Context.Service<LauncherSettings, Launcher
       const given = yield* read(settings)
       const auth = yield* read(authSettings)
       const cancelCallback = yield* read(callbackSettings)
+      const { user } = yield* read({ user: LaunchSettings.EXAMPLE_AGENT_USER })
       const { apiKey, timeoutMs, url } = yield* read(controlPlaneSettings)
       if (auth.url === "" && !(yield* read(developmentCredentials)).allowed) return yield* invalidConfig(NO_AUTH)
       return yield* resolve({
         ...given,
+        agentUser:
+          user === undefined
+            ? undefined
+            : yield* Effect.mapError(agentUser(user, process.getuid?.(), findUser), invalidConfig),
         auth: auth.url === "" ? undefined : { ...auth, url: withoutSlash(auth.url) },
         cancelCallback: cancelCallback.host === "" ? undefined : cancelCallback,
         controlPlane:
@@ -147,6 +155,7 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
     ...defaults,
     // The folder is closed to other users of the machine, so each of them has one.
     bootstrapDir: path.join(tmpdir(), `macp-bootstrap-${userInfo().uid}`),
+    agentUser: undefined,
     auth: undefined,
     cancelCallback: undefined,
     controlPlane: undefined,

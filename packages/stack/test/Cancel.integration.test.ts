@@ -127,6 +127,7 @@ layer(runningWith(stackOfPatience), { excludeTestServices: true, timeout: "60 se
         const minted = yield* Effect.promise(async () => {
           const answer = await fetch(`${authUrl}/tokens`, {
             method: "POST",
+            headers: { "content-type": "application/json" },
             body: JSON.stringify({ sender: "lead", scopes })
           })
           return await answer.json()

@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { failed, usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
+import { jsonText } from "../JsonText.ts"
 import { output, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
 import { policyFlags, readPolicyFlags } from "./PolicyFlags.ts"
@@ -54,7 +55,7 @@ export const backtest = Command.make(
           let summary: Summary | undefined
           const take = (line: BacktestLine) => {
             if (line.type === "summary") summary = line
-            if (format === "jsonl") return Console.log(JSON.stringify(line))
+            if (format === "jsonl") return Console.log(jsonText(line))
             if (line.type !== "flip") return Effect.void
             if (format === "json") return Effect.sync(() => void flips.push(line))
             const change = style.dim(`${line.from} -> ${line.to}`)
@@ -63,7 +64,7 @@ export const backtest = Command.make(
           const lines = yield* api.decisions.backtest({ payload: { ...asked, scope } })
           yield* Stream.runForEach(lines, take)
           if (summary === undefined) return yield* failed("the answer was cut before its end; ask again")
-          if (format === "json") return yield* Console.log(JSON.stringify({ ...summary, flips }, null, 2))
+          if (format === "json") return yield* Console.log(jsonText({ ...summary, flips }, 2))
           if (format === "text") yield* printSummary(summary)
         })
       )

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
+import { jsonText } from "../JsonText.ts"
 import { output } from "../Output.ts"
 import { narrate } from "../story/Narration.ts"
 import { plainText } from "../story/PlainText.ts"
@@ -33,7 +34,7 @@ const tail = Command.make(
         const { format, style } = yield* output
         if (format === "json") return yield* usageProblem("a tail has no end: use --jsonl")
         const print = (event: CanonicalEvent) =>
-          format === "jsonl" ? Console.log(JSON.stringify(event)) : Console.log(lineOf(event, style.dim))
+          format === "jsonl" ? Console.log(jsonText(event)) : Console.log(lineOf(event, style.dim))
         const search = { ...(Option.isSome(q) && { q: q.value }) }
         if (once) {
           let afterSeq: number | undefined = Option.isSome(after) ? after.value : yield* newestSeq(api)

@@ -4,6 +4,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { failed } from "../CliFailure.ts"
+import { jsonText } from "../JsonText.ts"
 import { output } from "../Output.ts"
 import { readOutcome } from "../story/RunOutcome.ts"
 import { makeEventPrinter, outcomeText } from "../story/Story.ts"
@@ -32,12 +33,12 @@ export const watchRun = Effect.fnUntraced(function* (
         return Console.error("the service was restored from a backup: the run is shown again from its beginning")
       }
       if (frame.event !== "canonical_event") return Effect.void
-      if (format === "jsonl") return Console.log(JSON.stringify(frame.data))
+      if (format === "jsonl") return Console.log(jsonText(frame.data))
       if (format === "json") return Effect.sync(() => void events.push(frame.data))
       return print(frame.data)
     })
   )
-  if (format === "json") yield* Console.log(JSON.stringify(events, null, 2))
+  if (format === "json") yield* Console.log(jsonText(events, 2))
   const outcome = yield* readOutcome(api, id)
   if (format === "text") yield* Console.log(`\n${outcomeText(outcome, style)}`)
   const { status } = outcome.state.run

@@ -7,15 +7,16 @@ interface Seed {
   readonly action: string
   readonly at: string
   readonly actor?: string
+  readonly name?: string
   readonly resource?: string
   readonly resourceId?: string
 }
 
 const seeds: ReadonlyArray<Seed> = [
   { action: "run.create", at: "2026-01-01T00:00:00.000Z", resourceId: "r1" },
-  { action: "run.archive", at: "2026-01-02T00:00:00.000Z", resourceId: "r1", actor: "key:00000002" },
+  { action: "run.archive", at: "2026-01-02T00:00:00.000Z", resourceId: "r1", actor: "user:f3b1", name: "user:ann" },
   { action: "webhook.create", at: "2026-01-03T00:00:00.000Z", resource: "webhook", resourceId: "w1" },
-  { action: "run.delete", at: "2026-01-04T00:00:00.000Z", resourceId: "r1" },
+  { action: "run.delete", at: "2026-01-04T00:00:00.000Z", resourceId: "r1", actor: "user:c0de", name: "user:ann" },
   // In the same millisecond: the order in which they were written decides.
   { action: "run.create", at: "2026-01-05T00:00:00.000Z", resourceId: "r2" },
   { action: "run.suspend", at: "2026-01-05T00:00:00.000Z", resourceId: "r2" },
@@ -24,10 +25,14 @@ const seeds: ReadonlyArray<Seed> = [
 
 const seed = Effect.gen(function* () {
   const trail = yield* AuditTrail
-  for (const { action, actor, at, resource, resourceId } of seeds) {
+  for (const { action, actor, at, name, resource, resourceId } of seeds) {
     yield* trail.record({
       caller: {
-        actor: { actorId: actor ?? "key:00000001", actorType: "api-key" },
+        actor: {
+          actorId: actor ?? "key:00000001",
+          actorType: name === undefined ? "api-key" : "user",
+          ...(name !== undefined && { name })
+        },
         requestId: `request-${action}`,
         address: "127.0.0.1"
       },
@@ -56,7 +61,10 @@ const cases: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<stri
   ["limit=2", everything.slice(0, 2), 7],
   ["limit=2&offset=2", everything.slice(2, 4), 7],
   ["offset=100", [], 7],
-  ["actor=key:00000002", ["run.archive"], 1],
+  ["actor=user:f3b1", ["run.archive"], 1],
+  // Two subjects of one name are two actors, and both are found by it.
+  ["q=actorName:user:ann", ["run.delete", "run.archive"], 2],
+  ["q=clientAddress:127.0.0.1 action:run.archive", ["run.archive"], 1],
   ["actor=key", [], 0],
   ["action=run.create", ["run.create", "run.create"], 2],
   ["action=run.archive", ["run.archive"], 1],
@@ -93,8 +101,9 @@ layer(layerTestService(), { excludeTestServices: true })("the audit log over HTT
         data: [
           {
             id: body.data[0].id,
-            actor: "key:00000002",
-            actorType: "api-key",
+            actor: "user:f3b1",
+            actorName: "user:ann",
+            actorType: "user",
             action: "run.archive",
             resource: "run",
             resourceId: "r1",

@@ -16,7 +16,7 @@ const EXECUTABLE = 0o111
 
 export type CommandSettings = Pick<
   LauncherSettingsShape,
-  "agentsDir" | "serviceRoot" | "nodePath" | "pythonPath" | "hostEnvAllow"
+  "agentsDir" | "serviceRoot" | "nodePath" | "pythonPath" | "hostEnvAllow" | "agentUser"
 >
 
 /**

@@ -77,7 +77,8 @@ export class AgentHost extends Context.Service<
       const guard = yield* ProcessGuard
       const random = yield* SecureRandom.SecureRandom
       const swept = yield* sweepBootstrapFiles(settings.bootstrapDir)
-      if (swept > 0) yield* Effect.logInfo(`removed ${swept} bootstrap files that an earlier service left behind`)
+      if (swept > 0)
+        yield* Effect.logInfo(`removed the bootstrap files of ${swept} agents that an earlier service left behind`)
       const agents = new Map<string, HostedProcess>()
       let killed = 0
 
@@ -98,7 +99,7 @@ export class AgentHost extends Context.Service<
         const { compiled, binding } = assignment
         const command = yield* agentCommand(manifest, settings)
         const { file, rewrite } = yield* bootstrapFile(
-          settings.bootstrapDir,
+          { folder: settings.bootstrapDir, reader: settings.agentUser },
           compiled.sessionId,
           binding.participantId,
           bootstrapOf(assignment, settings)
@@ -112,7 +113,9 @@ export class AgentHost extends Context.Service<
         const mark = `${guard.mark}/${id}`
         const env = { ...command.env, ...environmentOf(assignment, settings, file), ...trace, [AGENT_MARK]: mark }
         const agent = yield* guard
-          .around(spawnAgent({ ...command, env, mark, stopGraceMs: settings.agentStopGraceMs }))
+          .around(
+            spawnAgent({ ...command, env, mark, stopGraceMs: settings.agentStopGraceMs, user: settings.agentUser })
+          )
           .pipe(Effect.mapError(({ message }) => new AgentNotAttached({ reason: message })))
         yield* Effect.forkScoped(
           Stream.runForEach(assignment.renewals ?? Stream.never, (token) =>

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import type { AgentUser } from "./AgentUser.ts"
 import { helpersOf, type SeenProcess, signalAll } from "./ProcessTree.ts"
 
 export interface ProcessExit {
@@ -28,6 +29,8 @@ export interface ProcessCommand {
   readonly stopGraceMs: number
   /** What `env` has as the mark of the agent's processes (`ProcessTree`). */
   readonly mark: string
+  /** Undefined: the user of this process. */
+  readonly user: AgentUser | undefined
 }
 
 export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly message: string }> {}
@@ -56,13 +59,19 @@ export const spawnAgent = (command: ProcessCommand) =>
     Effect.withSpan("AgentProcess.spawn")
   )
 
-const start = ({ command, args, cwd, env, mark }: ProcessCommand) =>
+const start = ({ command, args, cwd, env, mark, user }: ProcessCommand) =>
   Effect.callback<StartedProcess, SpawnFailed>((resume) => {
     const exit = Deferred.makeUnsafe<ProcessExit>()
     const fail = (message: string) => resume(Effect.fail(new SpawnFailed({ message: `spawn error: ${message}` })))
     let child: PipedChild
     try {
-      child = spawn(command, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true })
+      child = spawn(command, [...args], {
+        ...(user !== undefined && { uid: user.uid, gid: user.gid }),
+        cwd,
+        env: { ...env },
+        stdio: ["pipe", "pipe", "pipe"],
+        detached: true
+      })
     } catch (cause) {
       // A NUL in an argument or in the environment, say.
       return fail(cause instanceof Error ? cause.message : String(cause))

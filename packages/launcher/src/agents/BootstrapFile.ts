@@ -3,13 +3,18 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
+import * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "../common/Json.ts"
+import type { AgentUser } from "./AgentUser.ts"
 import { isRunning, ownIdentity, ProcessIdentity } from "./ProcessIdentity.ts"
 
 const FOLDER_MODE = 0o700
+/** To be passed through by name, not to be listed. */
+const PASSAGE_MODE = 0o711
 const FILE_MODE = 0o600
+
+const PREFIX = "agent-"
 
 /**
  * A file that does not say whose it is was not written to its end, or not by us; after this time nobody reads it, ms.
@@ -25,27 +30,48 @@ export interface WrittenBootstrap {
   readonly rewrite: (content: JsonObject) => Effect.Effect<void, PlatformError.PlatformError>
 }
 
+/** Where bootstrap files are, and who reads them besides the service: undefined where agents run as its user. */
+export interface BootstrapPlace {
+  readonly folder: string
+  readonly reader: AgentUser | undefined
+}
+
 /**
- * Writes a bootstrap file that lives as long as the scope. It holds a credential: only the service's own user may read
- * it, and a folder that belongs to somebody else is refused (`chmod` fails there). It also says which process wrote it,
- * for `sweepBootstrapFiles`.
+ * Writes a bootstrap file that lives as long as the scope, in a folder of its own. The file holds a credential: only
+ * the user of the agent may read it, and a folder that belongs to another user than ours is refused. It also says which
+ * process wrote it, for `sweepBootstrapFiles`.
+ *
+ * The folders stay ours where agents run as another user, which passes through them by name: in a folder of its own an
+ * agent could put a link where the next content is written, and get what the link leads to.
  */
 export const bootstrapFile = Effect.fn("BootstrapFile.write")(function* (
-  folder: string,
+  { folder, reader }: BootstrapPlace,
   runId: string,
   participantId: string,
   content: JsonObject
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  yield* fs.makeDirectory(folder, { recursive: true, mode: FOLDER_MODE })
-  yield* fs.chmod(folder, FOLDER_MODE)
+  const mode = reader === undefined ? FOLDER_MODE : PASSAGE_MODE
+  yield* fs.makeDirectory(folder, { recursive: true, mode })
+  const { uid } = yield* fs.stat(folder)
+  // Root may write into the folder of any user, who could replace what is in it. Systems without users have no owner.
+  const ownUid = process.getuid?.()
+  if (ownUid !== undefined && Option.isSome(uid) && uid.value !== ownUid) return yield* notOurs(folder)
+  yield* fs.chmod(folder, mode)
   const launcher = yield* ownIdentity
   const now = yield* Clock.currentTimeMillis
-  const file = path.join(folder, `${fileNamePart(runId)}_${fileNamePart(participantId)}_${now}.json`)
+  const ownFolder = yield* Effect.acquireRelease(fs.makeTempDirectory({ directory: folder, prefix: PREFIX }), (made) =>
+    Effect.ignore(fs.remove(made, { recursive: true, force: true }))
+  )
+  yield* fs.chmod(ownFolder, mode)
+  const file = path.join(ownFolder, `${fileNamePart(runId)}_${fileNamePart(participantId)}_${now}.json`)
   // "wx": a file or link that is already there under this name was not put there by us.
   const write = (name: string, content: JsonObject) =>
-    fs.writeFileString(name, JSON.stringify({ ...content, launcher }), { flag: "wx", mode: FILE_MODE })
+    Effect.andThen(
+      fs.writeFileString(name, JSON.stringify({ ...content, launcher }), { flag: "wx", mode: FILE_MODE }),
+      reader === undefined ? Effect.void : fs.chown(name, reader.uid, reader.gid)
+    )
   const next = `${file.slice(0, -".json".length)}_next.json`
   const written: WrittenBootstrap = {
     file,
@@ -55,21 +81,28 @@ export const bootstrapFile = Effect.fn("BootstrapFile.write")(function* (
         Effect.onError(fs.rename(next, file), () => Effect.ignore(fs.remove(next, { force: true })))
       )
   }
-  return yield* Effect.acquireRelease(Effect.as(write(file, content), written), () =>
-    Effect.ignore(fs.remove(file, { force: true }))
-  )
+  return yield* Effect.as(write(file, content), written)
 })
 
+const notOurs = (folder: string) =>
+  PlatformError.systemError({
+    _tag: "PermissionDenied",
+    module: "BootstrapFile",
+    method: "write",
+    pathOrDescriptor: folder,
+    description: "the folder belongs to another user"
+  })
+
 /**
- * Removes what services left behind that had no chance to do it themselves (`kill -9`), and answers how many files that
- * were. Files of services that run, on the same folder, stay.
+ * Removes what services left behind that had no chance to do it themselves (`kill -9`), and answers of how many agents
+ * that was. Folders of services that run, in the same folder, stay.
  */
 export const sweepBootstrapFiles = Effect.fn("BootstrapFile.sweep")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const names = yield* Effect.orElseSucceed(fs.readDirectory(folder), () => [])
   const swept = yield* Effect.forEach(
-    names.filter((name) => name.endsWith(".json")),
+    names.filter((name) => name.startsWith(PREFIX)),
     (name) => sweepOne(path.join(folder, name)),
     { concurrency: SWEEP_CONCURRENCY }
   )
@@ -79,17 +112,24 @@ export const sweepBootstrapFiles = Effect.fn("BootstrapFile.sweep")(function* (f
 const decodeOwner = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ launcher: ProcessIdentity })))
 
 const sweepOne = Effect.fnUntraced(
-  function* (file: string) {
+  function* (own: string) {
     const fs = yield* FileSystem.FileSystem
-    const owner = decodeOwner(yield* fs.readFileString(file))
-    const isNeeded = Option.isSome(owner) ? yield* isRunning(owner.value.launcher) : yield* isYoung(file)
-    if (isNeeded) return false
-    yield* fs.remove(file, { force: true })
+    const path = yield* Path.Path
+    const files = (yield* fs.readDirectory(own)).map((name) => path.join(own, name))
+    const needed = yield* Effect.forEach(files.length === 0 ? [own] : files, isNeeded)
+    if (needed.includes(true)) return false
+    yield* fs.remove(own, { recursive: true, force: true })
     return true
   },
-  // A file that is gone meanwhile, or that is not ours to read, is not ours to remove.
+  // A folder that is gone meanwhile, or that is not ours to read, is not ours to remove.
   Effect.orElseSucceed(() => false)
 )
+
+const isNeeded = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const owner = decodeOwner(yield* Effect.orElseSucceed(fs.readFileString(file), () => ""))
+  return Option.isSome(owner) ? yield* isRunning(owner.value.launcher) : yield* isYoung(file)
+})
 
 const isYoung = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem

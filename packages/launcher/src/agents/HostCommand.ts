@@ -43,25 +43,35 @@ export const entrypointNames = ({ entrypoint: { type, value } }: AgentManifest):
   return built.startsWith("src/") ? [built.replace(/^src\//, "dist/"), value] : [value, built]
 }
 
+/** What names the service's user, and is not passed to agents of another one. */
+const OF_THE_USER = new Set(["HOME", "USER"])
+
 /**
  * The command line of a manifest's entrypoint. `ownNode` is the interpreter that runs this service and `parent` its
  * environment. Containers have no adapter here.
  */
 export const hostCommand = (
   manifest: AgentManifest,
-  settings: Pick<LauncherSettingsShape, "nodePath" | "pythonPath" | "hostEnvAllow">,
+  settings: Pick<LauncherSettingsShape, "nodePath" | "pythonPath" | "hostEnvAllow" | "agentUser">,
   process: { readonly ownNode: string; readonly parent: Readonly<Record<string, string | undefined>> }
 ): Result.Result<Omit<HostCommand, "cwd">, string> => {
   const { entrypoint, host } = manifest
   const args = host.args ?? []
+  const { agentUser } = settings
+  const names = agentUser === undefined ? INHERITED : INHERITED.filter((name) => !OF_THE_USER.has(name))
   const inherited = Object.fromEntries(
-    [...INHERITED, ...settings.hostEnvAllow].flatMap((name) => {
+    [...names, ...settings.hostEnvAllow].flatMap((name) => {
       const value = process.parent[name]
       return value === undefined ? [] : [[name, value]]
     })
   )
   const shared = {
-    env: { ...inherited, ...host.env, EXAMPLE_AGENT_ENTRYPOINT: entrypoint.value }
+    env: {
+      ...inherited,
+      ...(agentUser !== undefined && { USER: agentUser.name }),
+      ...host.env,
+      EXAMPLE_AGENT_ENTRYPOINT: entrypoint.value
+    }
   }
   const python = {
     ...shared,

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process"
-import { chmodSync, readFileSync } from "node:fs"
+import { chmodSync, readdirSync, readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import type { AgentManifest, HostedFramework } from "../../src/agents/AgentManifest.ts"
+import { findUser } from "../../src/agents/AgentUser.ts"
 import { MAX_LINE_LENGTH } from "../../src/agents/LogLines.ts"
 import type { LauncherOptions } from "../../src/LauncherSettings.ts"
 import { compiledLaunch, SESSION_ID } from "../fixtures/Compiled.ts"
@@ -32,6 +33,18 @@ const python =
 
 /** Says that it is ready and goes when nobody holds its input any more. */
 const PATIENT = "#!/bin/sh\necho ready\ncat > /dev/null\n"
+
+/** Says what it can reach, and ends. */
+const LOOK = `#!/bin/sh
+own="$MACP_BOOTSTRAP_FILE"
+reached="$(id -un) $USER"
+grep -q '"auth_token":"tok"' "$own" && reached="$reached, own file"
+head -c 1 "/proc/$PPID/environ" 2>/dev/null | grep -q . && reached="$reached, environment of the service"
+ls "$(dirname "$(dirname "$own")")" >/dev/null 2>&1 && reached="$reached, list of files"
+(: > "$(dirname "$own")/link") 2>/dev/null && reached="$reached, own folder"
+echo "$reached" >&2
+exit 3
+`
 
 interface Subject {
   readonly files: Readonly<Record<string, string>>
@@ -290,5 +303,28 @@ layer(Layer.fresh(platform), { excludeTestServices: true })("a host of any execu
       assert.isTrue(lines.some((line) => line.endsWith("writes more than 10000 bytes a second: the rest is left out")))
       assert.isTrue(lines.some((line) => /\d+ bytes of its output were left out$/.test(line)))
     }).pipe(Effect.scoped)
+  )
+
+  it.effect(
+    "gives an agent of another user its own bootstrap file, and nothing of the service or of other agents",
+    () =>
+      Effect.gen(function* () {
+        const agentUser = (yield* findUser("nobody")) ?? assert.fail("no user nobody")
+        const { host, root } = yield* makeHost({ agentUser })
+        chmodSync(root, 0o711)
+        writeTree(`${root}/`, { "look.sh": LOOK })
+        chmodSync(`${root}/look.sh`, 0o755)
+        const manifest: AgentManifest = {
+          ...{ id: "a", name: "A", framework: "custom", host: {} },
+          entrypoint: { type: "command", value: "./look.sh" }
+        }
+        const binding = { participantId: "one", role: "member", agentRef: "agent-a" }
+        const assignment = { compiled: compiledLaunch(), binding, token: "tok", framework: "custom" as const }
+        const { reason } = yield* Effect.flip(host.attach(assignment, manifest))
+        // Who is not root cannot give a file away.
+        if (process.getuid?.() !== 0) return assert.match(reason, /^bootstrap file not written: PermissionDenied$/)
+        assert.isTrue(reason.endsWith("(code=3, signal=null): nobody nobody, own file"), reason)
+        assert.deepStrictEqual(readdirSync(`${root}/bootstrap`), [])
+      }).pipe(Effect.scoped)
   )
 })

@@ -11,12 +11,16 @@ const manifest = (type: AgentManifest["entrypoint"]["type"], host: AgentManifest
   host
 })
 
-const command = (subject: AgentManifest, paths: Partial<Parameters<typeof hostCommand>[1]> = {}) =>
+const command = (
+  subject: AgentManifest,
+  paths: Partial<Parameters<typeof hostCommand>[1]> = {},
+  parent: Readonly<Record<string, string>> = {}
+) =>
   Result.getOrThrow(
     hostCommand(
       subject,
-      { nodePath: "", pythonPath: "python3", hostEnvAllow: [], ...paths },
-      { ownNode: "/own/node", parent: { PATH: "/bin", DATABASE_URL: "secret", LANG: "C" } }
+      { nodePath: "", pythonPath: "python3", hostEnvAllow: [], agentUser: undefined, ...paths },
+      { ownNode: "/own/node", parent: { PATH: "/bin", DATABASE_URL: "secret", LANG: "C", ...parent } }
     )
   )
 
@@ -64,8 +68,17 @@ describe("the command of an agent", () => {
     assert.deepStrictEqual(entrypointNames(subject("python_file")), [value])
   })
 
+  it("keeps the home of the service from agents of another user", () => {
+    const service = { HOME: "/root", USER: "root" }
+    assert.deepInclude(command(manifest("node_file"), {}, service).env, service)
+    const agentUser = { name: "nobody", uid: 65534, gid: 65534 }
+    const { env } = command(manifest("node_file"), { agentUser }, service)
+    assert.strictEqual(env["USER"], "nobody")
+    assert.notProperty(env, "HOME")
+  })
+
   it("refuses containers", () => {
-    const paths = { nodePath: "", pythonPath: "", hostEnvAllow: [] }
+    const paths = { nodePath: "", pythonPath: "", hostEnvAllow: [], agentUser: undefined }
     const refused = hostCommand(manifest("container"), paths, { ownNode: "", parent: {} })
     assert.isTrue(Result.isFailure(refused))
   })

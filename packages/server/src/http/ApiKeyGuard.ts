@@ -96,7 +96,8 @@ const makeGuard = (form: EdgeForm) =>
       const route = yield* Effect.serviceOption(HttpRouter.RouteContext)
       const run = Option.flatMapNullishOr(route, ({ params }) => params["id"])
       if (ticket === null || Option.isNone(run)) return undefined
-      return { actor: yield* tickets.redeem(ticket, run.value.toLowerCase()) }
+      const runId = run.value.toLowerCase()
+      return { actor: yield* tickets.find(ticket, runId), redeem: tickets.redeem(ticket, runId) }
     })
 
     /** Refuses a wrong key, token or ticket. */
@@ -134,17 +135,20 @@ const makeGuard = (form: EdgeForm) =>
       return yield* new Refused({ answer: form.forbidden(text), actorId: known.actorId })
     })
 
-    /** The actor that a request proves to be by a key, a token or a ticket. */
+    /**
+     * The actor that a request proves to be by a key, a token or a ticket. `redeem` uses the ticket up; undefined where
+     * there is none.
+     */
     const identify = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, endpoint: Guarded) {
       const { all, inApiKey } = presentedIn(request.headers)
       const presented = form.bearerKeys ? all : inApiKey
       const known = presented.map((key) => actors[indexOfKey(keys, key)]).find((actor) => actor !== undefined)
       const actor = known ?? (yield* ofToken(request, all))
-      if (actor !== undefined) return actor
+      if (actor !== undefined) return { actor, redeem: undefined }
       const ticket = takesTicket(endpoint)
         ? yield* Effect.mapError(ofTicket(request), (answer) => new Refused({ answer }))
         : undefined
-      if (ticket?.actor !== undefined) return ticket.actor
+      if (ticket?.actor !== undefined) return { actor: ticket.actor, redeem: ticket.redeem }
       if (ticket !== undefined || presented.some((key) => key !== "")) return yield* refuseWrong(request)
       const missing = presented.length === 0 ? "Missing Authorization header" : "Empty authorization token"
       return yield* new Refused({ answer: form.unauthenticated(missing) })
@@ -155,11 +159,25 @@ const makeGuard = (form: EdgeForm) =>
       endpoint: Guarded,
       access: Role
     ) {
-      const actor = yield* identify(request, endpoint)
+      const { actor, redeem } = yield* identify(request, endpoint)
       if (actor.actorType !== "anonymous") (yield* RequestFacts).actor = actor
-      if (mayUse(actor.role, access)) return actor
+      if (mayUse(actor.role, access)) return { actor, redeem }
       const text = roleText(access, actor.role, actor.actorType === "user" ? "token" : "key")
       return yield* new Refused({ answer: form.forbidden(text), actorId: actor.actorId })
+    })
+
+    /**
+     * Uses a ticket up once its request is answered with what it opens: a refused request and a HEAD leave it valid.
+     * The answer of a request whose ticket another one used up meanwhile is dropped, unread.
+     */
+    const redeemed = Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      redeem: ReturnType<typeof tickets.redeem> | undefined,
+      answer: HttpServerResponse.HttpServerResponse
+    ) {
+      if (redeem === undefined || request.method === "HEAD" || answer.status >= 400) return answer
+      const used = yield* Effect.mapError(redeem, (answer) => new Refused({ answer }))
+      return used === undefined ? yield* refuseWrong(request) : answer
     })
 
     return <E, R>(httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>, endpoint: Guarded) =>
@@ -170,8 +188,11 @@ const makeGuard = (form: EdgeForm) =>
         if (access === "public") return yield* pass({ ...anonymousActor, role: "viewer" })
         const request = yield* HttpServerRequest.HttpServerRequest
         const authorized = yield* Effect.result(authorize(request, endpoint, access))
-        if (Result.isSuccess(authorized)) return yield* pass(authorized.success)
-        const { actorId, answer } = authorized.failure
+        const answered = Result.isFailure(authorized)
+          ? Result.fail(authorized.failure)
+          : yield* Effect.result(redeemed(request, authorized.success.redeem, yield* pass(authorized.success.actor)))
+        if (Result.isSuccess(answered)) return answered.success
+        const { actorId, answer } = answered.failure
         const withinBudget = yield* budgets.spend(actorId ?? budgets.networkOf(request), endpoint)
         return withinBudget ? answer : form.tooManyRequests
       })

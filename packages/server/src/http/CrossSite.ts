@@ -1,4 +1,5 @@
 import { isIP } from "node:net"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 
 /** What is looked at of a request; undefined is a header that was not sent. */
 export interface Provenance {
@@ -8,6 +9,17 @@ export interface Provenance {
   readonly fetchSite: string | undefined
   readonly fetchMode: string | undefined
 }
+
+export const provenanceOf = ({
+  headers,
+  method
+}: Pick<HttpServerRequest.HttpServerRequest, "headers" | "method">): Provenance => ({
+  method,
+  host: headers["host"],
+  origin: headers["origin"],
+  fetchSite: headers["sec-fetch-site"],
+  fetchMode: headers["sec-fetch-mode"]
+})
 
 /** Whom a service without keys trusts. */
 export interface Trust {

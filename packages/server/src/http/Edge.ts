@@ -19,7 +19,7 @@ import { InexactBody, withJsonBody } from "./BodyRules.ts"
 import { addressOf } from "./ClientAddress.ts"
 import { compressed } from "./Compression.ts"
 import { makeCors } from "./Cors.ts"
-import { crossSiteRefusal } from "./CrossSite.ts"
+import { crossSiteRefusal, provenanceOf } from "./CrossSite.ts"
 import type { EdgeForm } from "./EdgeForm.ts"
 import { HttpObserver, type ObservedRequest, RequestId } from "./HttpObserver.ts"
 import type { MethodsOf } from "./Methods.ts"
@@ -114,14 +114,6 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
     }),
     { global: true }
   )
-
-const provenanceOf = ({ headers, method }: HttpServerRequest.HttpServerRequest) => ({
-  method,
-  host: headers["host"],
-  origin: headers["origin"],
-  fetchSite: headers["sec-fetch-site"],
-  fetchMode: headers["sec-fetch-mode"]
-})
 
 interface Surroundings {
   readonly form: EdgeForm

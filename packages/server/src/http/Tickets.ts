@@ -4,12 +4,18 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 /**
- * Who keeps the tickets that open the stream of a run in place of a key (docs/http.md#tickets). The default knows none.
- * `redeem` uses a ticket up, and answers whose it was; it fails with the answer when that cannot be found out now.
+ * The tickets that open the stream of a run in place of a key (docs/http.md#tickets). The default knows none. `find`
+ * answers whose a ticket is, and leaves it valid; `redeem` does the same and uses it up. Both answer undefined for a
+ * ticket that is not valid for the run, and fail with the answer to the request when the database does not answer.
  */
 export const Tickets = Context.Reference<{
-  readonly redeem: (
-    ticket: string,
-    runId: string
-  ) => Effect.Effect<Actor | undefined, HttpServerResponse.HttpServerResponse>
-}>("runplane/server/Tickets", { defaultValue: () => ({ redeem: () => Effect.undefined }) })
+  readonly find: TicketUse
+  readonly redeem: TicketUse
+}>("runplane/server/Tickets", {
+  defaultValue: () => ({ find: () => Effect.undefined, redeem: () => Effect.undefined })
+})
+
+type TicketUse = (
+  ticket: string,
+  runId: string
+) => Effect.Effect<Actor | undefined, HttpServerResponse.HttpServerResponse>

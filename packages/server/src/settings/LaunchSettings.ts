@@ -1,6 +1,6 @@
 import type { Reading, Row, SettingType } from "./Setting.ts"
 import { row, settingsOf } from "./Setting.ts"
-import { address, flag, list, listenPort, path, saying, text, wholeNumber } from "./SettingTypes.ts"
+import { address, flag, list, listenPort, path, saying, text, wholeNumber, word } from "./SettingTypes.ts"
 
 /** Timers take no more; what asks for more means "very long". */
 const LONGEST_MS = 2 ** 31 - 1
@@ -82,6 +82,12 @@ export const LaunchSettings = settingsOf(
       [],
       "Names of variables of the service's environment that agents may see beside PATH, HOME and the like, such as " +
         "OPENAI_API_KEY."
+    ),
+    EXAMPLE_AGENT_USER: row(
+      word,
+      undefined,
+      "User, by name or number, that agents run as; needs a service that runs as root.",
+      { shownDefault: "the service's own" }
     ),
     EXAMPLE_AGENT_ATTACH_CONFIRMATION_MS: row(ms, 400, "How long a started agent must live to count as attached."),
     EXAMPLE_AGENT_MAX_PROCESSES: row(

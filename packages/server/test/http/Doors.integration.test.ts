@@ -19,11 +19,14 @@ const layerLog = Layer.merge(
 const holder: Actor = { actorId: "ops", actorType: "api-key", role: "viewer" }
 const used = new Set<string>()
 const layerTickets = Layer.succeed(Tickets, {
-  redeem: (ticket, runId) =>
+  find: (ticket, runId) =>
+    Effect.sync(() => (/^good|^rival/.test(ticket) && runId === RUN_ID && !used.has(ticket) ? holder : undefined)),
+  // Another request uses the ticket `rival` up in between.
+  redeem: (ticket) =>
     Effect.sync(() => {
-      if (ticket !== "good" || runId !== RUN_ID || used.has(ticket)) return undefined
+      const isFirst = ticket !== "rival" && !used.has(ticket)
       used.add(ticket)
-      return holder
+      return isFirst ? holder : undefined
     })
 })
 
@@ -178,9 +181,12 @@ layer(server(KEYS), { excludeTestServices: true })("keys with roles", (it) => {
       assert.strictEqual(yield* stream("?ticket=bad"), 401)
       assert.strictEqual((yield* ask(`/runs/${RUN_ID}?ticket=good`)).status, 401)
       assert.strictEqual((yield* ask(`/runs/${RUN_ID}/export?ticket=good`)).status, 403)
-      used.clear()
+      assert.strictEqual(yield* stream("?ticket=good&afterSeq=x"), 400)
+      const head = yield* ask(`/runs/${RUN_ID}/stream?ticket=good`, { method: "HEAD" })
+      assert.strictEqual(head.status, 200)
       assert.strictEqual(yield* stream("?ticket=good"), 200)
       assert.strictEqual(yield* stream("?ticket=good"), 401)
+      assert.strictEqual(yield* stream("?ticket=rival"), 401)
     })
   )
 

@@ -1,5 +1,6 @@
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { crossSiteRefusal, provenanceOf, type Trust } from "@runplane/server"
 import * as ByteSize from "effect/ByteSize"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -49,8 +50,9 @@ export class AuthPortUnavailable extends Data.TaggedError("AuthPortUnavailable")
  *     GET  /.well-known/jwks.json    the key that they are signed with
  *     GET  /healthz                  { ok: true }
  *
- * What keeps strangers out is that it listens on the loopback only; what keeps agents apart is that a runtime which
- * verifies these tokens takes the sender and the scopes of each from it.
+ * What keeps strangers out is that it listens on the loopback only, and takes neither the requests of web pages and of
+ * hosts that others can point here (403) nor bodies of another type than JSON (415); what keeps agents apart is that a
+ * runtime which verifies these tokens takes the sender and the scopes of each from it.
  */
 export class DevelopmentAuth extends Context.Service<
   DevelopmentAuth,
@@ -87,18 +89,32 @@ const KEYS_PATH = "/.well-known/jwks.json"
 const routes = Layer.unwrap(
   Effect.map(makeTokenSigner, (signer) =>
     HttpRouter.addAll([
-      HttpRouter.route("GET", "/healthz", always({ ok: true })),
-      HttpRouter.route("GET", KEYS_PATH, always(signer.keySet)),
-      HttpRouter.route("POST", "/tokens", tokens(signer))
+      HttpRouter.route("GET", "/healthz", fromHere(always({ ok: true }))),
+      HttpRouter.route("GET", KEYS_PATH, fromHere(always(signer.keySet))),
+      HttpRouter.route("POST", "/tokens", fromHere(tokens(signer)))
     ])
   )
 )
 
 const always = (body: object) => Effect.succeed(HttpServerResponse.jsonUnsafe(body))
 
+/** No page is of this origin: a browser that sends one comes from a page of another service. */
+const trust: Trust = { allowsOrigin: () => false, hosts: new Set() }
+
+const fromHere = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    crossSiteRefusal(provenanceOf(request), trust) === undefined
+      ? answer
+      : Effect.succeed(refuse(403, "requests of web pages and of unknown hosts are refused"))
+  )
+
+const JSON_TYPE = /^application\/json *(;|$)/i
+
 const tokens = (signer: TokenSigner) =>
   Effect.gen(function* () {
-    const { text } = yield* HttpServerRequest.HttpServerRequest
+    const { headers, text } = yield* HttpServerRequest.HttpServerRequest
+    // A page may send any other type without the consent that a preflight asks for.
+    if (!JSON_TYPE.test(headers["content-type"] ?? "")) return refuse(415, "content-type must be application/json")
     const request = parseMintRequest(yield* text)
     if (Result.isFailure(request)) return refuse(400, request.failure)
     return HttpServerResponse.jsonUnsafe(yield* mint(signer, request.success))

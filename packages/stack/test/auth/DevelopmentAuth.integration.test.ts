@@ -156,6 +156,35 @@ layer(stage, { excludeTestServices: true })("the development auth service", (it)
     })
   )
 
+  it.effect("mints nothing for web pages, foreign hosts and bodies that are not JSON", () =>
+    Effect.gen(function* () {
+      const { url } = yield* DevelopmentAuth
+      const client = yield* HttpClient.HttpClient
+      const body = JSON.stringify({ sender: "lead" })
+      const status = (path: string, headers: Readonly<Record<string, string>>, type = "application/json") => {
+        const request = path === "/tokens" ? HttpClientRequest.post(url + path) : HttpClientRequest.get(url + path)
+        const sent = path === "/tokens" ? HttpClientRequest.bodyText(request, body, type) : request
+        return Effect.map(client.execute(HttpClientRequest.setHeaders(sent, headers)), (answer) => answer.status)
+      }
+      for (const path of ["/tokens", "/healthz", "/.well-known/jwks.json"]) {
+        for (const headers of [
+          { origin: "https://evil.example" },
+          { origin: "http://localhost:3000" },
+          { origin: "null" },
+          { host: "evil.example:3200" },
+          { "sec-fetch-site": "cross-site" }
+        ]) {
+          assert.strictEqual(yield* status(path, headers), 403, JSON.stringify(headers))
+        }
+        assert.strictEqual(yield* status(path, { host: "localhost:3200" }), 200)
+      }
+      for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""]) {
+        assert.strictEqual(yield* status("/tokens", {}, type), 415, type)
+      }
+      assert.strictEqual(yield* status("/tokens", {}, "application/json; charset=utf-8"), 200)
+    })
+  )
+
   it.effect("takes a free port when its own is taken, and refuses one that was asked for", () =>
     Effect.gen(function* () {
       const port = yield* listenAnywhere

@@ -34,7 +34,9 @@ export const byToken = Effect.gen(function* () {
   const credentialOf: RuntimeAddress["credentialOf"] = (sender, modeName) =>
     Effect.promise(async () => {
       const scopes = { can_start_sessions: sender === INITIATOR, allowed_modes: [modeName, ""] }
-      const answer = await fetch(`${url}/tokens`, { method: "POST", body: JSON.stringify({ sender, scopes }) })
+      const body = JSON.stringify({ sender, scopes })
+      const headers = { "content-type": "application/json" }
+      const answer = await fetch(`${url}/tokens`, { method: "POST", headers, body })
       return decodeAnswer(await answer.json()).token
     })
   const settings = {

@@ -12,6 +12,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 
 /** How long a ticket is worth something, milliseconds. */
@@ -43,7 +44,9 @@ export class StreamTickets extends Context.Service<
   StreamTickets,
   {
     readonly issue: (runId: RunId, actor: Actor) => Effect.Effect<IssuedTicket, SqlError>
-    /** Uses a ticket up; undefined when it is not one for this run, or no longer. */
+    /** Whose a ticket is; undefined when it is not one for this run, or no longer. */
+    readonly find: (ticket: string, runId: string) => Effect.Effect<Actor | undefined, SqlError>
+    /** The same, and uses it up. */
     readonly redeem: (ticket: string, runId: string) => Effect.Effect<Actor | undefined, SqlError>
   }
 >()("runplane/control-plane/StreamTickets") {
@@ -69,31 +72,45 @@ export class StreamTickets extends Context.Service<
         return { ticket, expiresAt }
       })
 
-      const redeem = Effect.fn("StreamTickets.redeem")(function* (ticket: string, runId: string) {
+      const holder = sql`
+        json_strip_nulls(json_build_object('actorId', actor, 'actorType', actor_type, 'name', actor_name,
+                                           'role', role)) AS holder`
+
+      const holderOf = Effect.fnUntraced(function* (
+        ticket: string,
+        runId: string,
+        read: (valid: Fragment) => Effect.Effect<ReadonlyArray<{ readonly holder: unknown }>, SqlError>
+      ) {
         if (!TICKET.test(ticket) || !isUuid(runId)) return undefined
         const hash = yield* Effect.orDie(hashOf(ticket))
         const now = new Date(yield* Clock.currentTimeMillis).toISOString()
-        const [row] = yield* sql`
-          DELETE FROM stream_tickets
-          WHERE hash = decode(${hash}, 'hex') AND run_id = ${runId}::uuid AND expires_at > ${now}::timestamptz
-          RETURNING json_strip_nulls(json_build_object('actorId', actor, 'actorType', actor_type, 'name', actor_name,
-                                                       'role', role)) AS holder`
-        return row === undefined ? undefined : yield* Effect.orDie(Schema.decodeUnknownEffect(Holder)(row["holder"]))
+        const [row] = yield* read(
+          sql`hash = decode(${hash}, 'hex') AND run_id = ${runId}::uuid AND expires_at > ${now}::timestamptz`
+        )
+        return row === undefined ? undefined : yield* Effect.orDie(Schema.decodeUnknownEffect(Holder)(row.holder))
       })
-      return StreamTickets.of({ issue, redeem })
+      const find = Effect.fn("StreamTickets.find")((ticket: string, runId: string) =>
+        holderOf(ticket, runId, (valid) => sql`SELECT ${holder} FROM stream_tickets WHERE ${valid}`)
+      )
+      const redeem = Effect.fn("StreamTickets.redeem")((ticket: string, runId: string) =>
+        holderOf(ticket, runId, (valid) => sql`DELETE FROM stream_tickets WHERE ${valid} RETURNING ${holder}`)
+      )
+      return StreamTickets.of({ issue, find, redeem })
     })
   ).pipe(Layer.provide([SecureRandom.layerWebCrypto, Digest.layerWebCrypto]))
 
   /** The tickets for the guard in front of the handlers, which is told when the database is away. */
   static readonly layerGuard = Layer.effect(
     Tickets,
-    Effect.map(StreamTickets, ({ redeem }) => ({
-      redeem: (ticket: string, runId: string) =>
-        Effect.flatMap(orUnavailable(redeem(ticket, runId)), (found) =>
-          found !== undefined && "actorId" in found ? Effect.succeed(found) : answerOr(found)
-        )
+    Effect.map(StreamTickets, ({ find, redeem }) => ({
+      find: (ticket: string, runId: string) => answeredOr(find(ticket, runId)),
+      redeem: (ticket: string, runId: string) => answeredOr(redeem(ticket, runId))
     }))
   )
 }
 
-const answerOr = <Answer>(found: Answer | undefined) => (found === undefined ? Effect.undefined : Effect.fail(found))
+/** The holder of a ticket, or a failure with the answer that an outage gets. */
+const answeredOr = (holder: Effect.Effect<Actor | undefined, SqlError>) =>
+  Effect.flatMap(orUnavailable(holder), (found) =>
+    found === undefined || "actorId" in found ? Effect.succeed(found) : Effect.fail(found)
+  )

@@ -62,12 +62,16 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         })
         const ticket = yield* get
         assert.isUndefined(yield* tickets.redeem(ticket, other))
+        assert.isUndefined(yield* tickets.find(ticket, other))
+        assert.strictEqual((yield* tickets.find(ticket, runId))?.actorId, "anonymous")
         assert.deepStrictEqual(yield* tickets.redeem(ticket, runId), {
           actorId: "anonymous",
           actorType: "anonymous",
           role: "admin"
         })
         assert.isUndefined(yield* tickets.redeem(ticket, runId))
+        const ann = { actorId: "user:f3b1", actorType: "user", name: "user:ann", role: "viewer" } as const
+        assert.deepStrictEqual(yield* tickets.redeem((yield* tickets.issue(runId, ann)).ticket, runId), ann)
         const late = yield* get
         // The clock of the database is finer than ours: its now is a little later than the millisecond it is in.
         yield* sql`UPDATE stream_tickets SET expires_at = now() - interval '1 millisecond'`

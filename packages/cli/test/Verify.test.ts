@@ -8,10 +8,17 @@ import { assert, layer } from "@effect/vitest"
 import {
   chainNext,
   chainStart,
+  emptyRunMetrics,
   eventBytes,
   exportEnds,
   makeExportDigest,
   makeSeal,
+  measure,
+  placeEvent,
+  projectAll,
+  RunId,
+  runCancelled,
+  runCreated,
   type Signer
 } from "@runplane/domain"
 import * as Context from "effect/Context"
@@ -45,8 +52,17 @@ const jwk = { ...publicKey.export({ format: "jwk" }), alg: "EdDSA", use: "sig", 
 const keySet = JSON.stringify({ keys: [jwk] })
 
 /** A bundle of two events. */
-const bundle = (by: Signer | undefined) => {
-  const events = [1, 2].map((index) => JSON.stringify({ id: `e${index}`, runId: RUN, seq: index, index, data: {} }))
+const bundle = (by: Signer | undefined, status = "cancelled") => {
+  const at = "2026-07-01T10:00:00.000Z"
+  const trace = { ts: at, runId: RUN, traceId: "t" }
+  const drafts = [
+    runCreated({ ...trace, modeName: "m", runtimeKind: "rust", sessionId: RUN }),
+    runCancelled({ ...trace, endedAt: at, runtimeSessionId: RUN })
+  ]
+  const placed = drafts.map((draft, place) =>
+    placeEvent(draft, { id: `e${place}`, runId: RunId.make(RUN), seq: place + 1, index: place + 1 })
+  )
+  const events = placed.map(({ recorded }) => JSON.stringify(recorded))
   let head = chainStart(sha256, RUN)
   const heads = events.map((text) => {
     head = chainNext(sha256, head, eventBytes(text))
@@ -54,7 +70,10 @@ const bundle = (by: Signer | undefined) => {
   })
   const proof = { late: false, provenAfter: 0, frames: null }
   const seal = makeSeal({ runId: RUN, events: 2, head, sealedAt: "2026-07-01T10:00:00.000Z", ...proof }, by)
-  const body = `{"run":{"id":"${RUN}"},"canonicalEvents":[${events.join(",")}],"exportedAt":"then"`
+  const run = { id: RUN, status, runtimeKind: "rust", runtimeSessionId: RUN, traceId: "t", endedAt: at }
+  const metrics = JSON.stringify(placed.reduce(measure, emptyRunMetrics(RunId.make(RUN))))
+  const folded = `"projection":${JSON.stringify(projectAll(RUN, placed))},"metrics":${metrics}`
+  const body = `{"run":${JSON.stringify(run)},"session":null,${folded},"artifacts":[],"canonicalEvents":[${events.join(",")}],"exportedAt":"then"`
   const covered = body + exportEnds.json.proof(seal, heads)
   return covered + exportEnds.json.digest(makeExportDigest(sha256(Buffer.from(covered)), by))
 }
@@ -86,11 +105,23 @@ layer(Folder.layer)("runplane verify", (it) => {
       assert.strictEqual(fits.code, 0, fits.complaint)
       assert.match(fits.text, /2, as they were sealed/)
       assert.match(fits.text, /signed by key-1/)
+      assert.match(fits.text, /As the events say +run: status/)
+      assert.match(fits.text, /Not proven +raw frames: the seal does not cover them\n +run: runtimeVersion, .*tags/)
       const json = JSON.parse((yield* verify(path, "--keys", keys, "--json")).text)
+      assert.include(json.notProven[1], "tags")
       assert.deepInclude(json, { ok: true, runId: RUN, events: 2, signature: "valid", exportSignature: "valid" })
       const unknown = yield* verify(path)
       assert.strictEqual(unknown.code, 1)
       assert.match(unknown.complaint, /the key key-1 that signed the seal is not known; name public keys with --keys$/)
+    })
+  )
+
+  it.effect("refuses records that contradict the events, signed or not", () =>
+    Effect.gen(function* () {
+      const path = yield* file("contradiction.json", bundle(signer, "completed"))
+      const { code, complaint } = yield* verify(path, "--keys", yield* file("keys.json", keySet))
+      assert.strictEqual(code, 1)
+      assert.match(complaint, /contradicts them: run.status is "completed", its events say "cancelled"$/)
     })
   )
 
@@ -136,7 +167,7 @@ layer(Folder.layer)("runplane verify", (it) => {
 
   it.effect("names the first event that does not fit", () =>
     Effect.gen(function* () {
-      const path = yield* file("changed.json", bundle(undefined).replace('"id":"e2"', '"id":"e3"'))
+      const path = yield* file("changed.json", bundle(undefined).replace('"id":"e1","runId"', '"id":"e3","runId"'))
       const { code, complaint } = yield* verify(path)
       assert.strictEqual(code, 1)
       assert.match(complaint, /changed.json does not fit from event 2 on: its text is not the one that was sealed$/)

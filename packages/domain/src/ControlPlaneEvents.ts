@@ -169,14 +169,16 @@ export const artifactCreated = (
     readonly label: string
     readonly uri?: string | undefined
     readonly traceId?: string | undefined
+    /** SHA-256 of the inline content as it is served, hexadecimal; absent without content. */
+    readonly contentSha256?: string | undefined
   },
   sourceName: ControlPlaneSource
 ): EventDraft => {
-  const { artifactId, kind, label, uri, traceId } = artifact
+  const { artifactId, contentSha256, kind, label, uri, traceId } = artifact
   return draftEvent(
     "artifact.created",
     { ts, subject: { kind: "artifact", id: artifactId }, source: source(sourceName) },
-    present({ kind, label, artifactId, uri, traceId })
+    present({ kind, label, artifactId, uri, traceId, contentSha256 })
   )
 }
 

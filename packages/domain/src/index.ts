@@ -145,6 +145,7 @@ export {
   storedText
 } from "./seal/ExportForm.ts"
 export { type ExportVerification, verifyExport } from "./seal/ExportVerification.ts"
+export { rawEventId } from "./seal/Frames.ts"
 export { elementsOf } from "./seal/JsonSpans.ts"
 export * from "./seal/Seal.ts"
 export { type Misfit, type SignatureState, type Verification, type Walk, walkSealed } from "./seal/Verification.ts"

@@ -31,6 +31,10 @@ const withSignatures = (found: ExportVerification, isAllowed: boolean): ExportVe
   return found.exportSignature === "unsigned" ? { ok: false, why: "the export is not signed" } : found
 }
 
+/** One fact on several lines. */
+const listed = (name: string, values: ReadonlyArray<string>) =>
+  values.map((value, place): readonly [string, string] => [place === 0 ? name : "", value])
+
 /** `runplane verify` (docs/seal.md#verify). */
 export const verify = Command.make(
   "verify",
@@ -49,7 +53,7 @@ export const verify = Command.make(
         const place = found.index === undefined ? "does not fit" : `does not fit from event ${found.index} on`
         return yield* failed(`${plainText(file)} ${place}: ${plainText(found.why)}${adviceOn(found, source)}`)
       }
-      const { events, exportSignature, runId, seal, signature } = found
+      const { events, exportSignature, notProven, proven, runId, seal, signature } = found
       yield* printFacts(
         [
           ["File", `${file} is as it was exported`],
@@ -57,7 +61,9 @@ export const verify = Command.make(
           ["Events", seal === null ? String(events) : eventsUnder(seal)],
           ["Sealed", seal === null ? "not yet: the run had not ended" : `at ${seal.sealedAt}`],
           ["Seal", signature === null ? undefined : signature === "valid" ? `signed by ${seal?.keyId}` : UNSIGNED],
-          ["Export", exportSignature === "valid" ? "signed" : UNSIGNED]
+          ["Export", exportSignature === "valid" ? "signed" : UNSIGNED],
+          ...listed("As the events say", proven),
+          ...listed("Not proven", notProven)
         ],
         { file, ...found, unproven: seal === null ? [] : doubtsOf(seal) }
       )

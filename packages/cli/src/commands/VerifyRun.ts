@@ -114,7 +114,8 @@ export const verifyRun = Command.make(
           ["Run", seal.runId],
           ["Events", eventsUnder(seal)],
           ["Sealed", `at ${sealedAt}`],
-          ["Seal", checked.signature === "valid" ? `signed by ${keyId}` : UNSIGNED]
+          ["Seal", checked.signature === "valid" ? `signed by ${keyId}` : UNSIGNED],
+          ["Not proven", "what stands beside the events: verify an export for that"]
         ],
         {
           runId: seal.runId,

@@ -228,7 +228,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
   /** Tells the subscribers, and remembers the projections. To be called once, after the commit. */
   const publish = (result: Written) => {
     for (const run of result.dirty) {
-      if (run.isDoubted) {
+      if (run.vouched.isDoubted && hasGrown(run)) {
         sealDoubted("head")
         log(Effect.logError(doubtfulHead(run.head)))
       }
@@ -358,15 +358,20 @@ const addHead = ({ heads }: RunRows, run: RunInProgress, seal: Seal | undefined,
   heads.decisionCount.push(metrics.decisionCount)
   heads.chain.push(run.chain === undefined ? "" : Hex.encode(run.chain))
   heads.sealed.push(seal !== undefined)
-  const end = endOf(run)
+  // An append that adds nothing leaves the MAC as it is, be it of another key.
+  const isKept = seal === undefined && !hasGrown(run)
+  const end = isKept ? head : endOf(run)
   heads.provenAfter.push(end.provenAfter)
   heads.framesAfter.push(end.frames.after)
   heads.frames.push(Hex.encode(end.frames.head))
-  heads.mac.push(headMac(key, seal === undefined ? end : { ...end, sealed: seal }))
+  heads.mac.push(isKept ? (head.mac ?? "") : headMac(key, seal === undefined ? end : { ...end, sealed: seal }))
 }
 
+const hasGrown = ({ head, lastIndex, lastRawSeq }: RunInProgress): boolean =>
+  lastIndex !== head.lastIndex || lastRawSeq !== head.lastRawSeq
+
 /** The end of the run's log as it is going to be committed. */
-const endOf = ({ chain, framesHead, head, lastIndex, lastRawSeq }: RunInProgress): ChainedEnd => ({
+const endOf = ({ chain, framesHead, lastIndex, lastRawSeq, vouched: { head } }: RunInProgress): ChainedEnd => ({
   runId: head.runId,
   lastIndex,
   chain,

@@ -26,14 +26,14 @@ import type { Projected } from "./Projected.ts"
 import { participantsOf, type RememberedRun } from "./ProjectionCache.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 import { extendChain } from "./seal/HashChain.ts"
-import { vouched } from "./seal/HeadProof.ts"
+import { type Vouched, vouchedHead } from "./seal/HeadProof.ts"
 import type { SealKey } from "./seal/SealKeys.ts"
 
 /** A run in the middle of an append: everything here is what will be committed. */
 export interface RunInProgress {
   readonly head: LockedHead
-  /** Whether the MAC of the head was not this process's (docs/seal.md#proof). */
-  readonly isDoubted: boolean
+  /** The head as this process continues it (docs/seal.md#proof). */
+  readonly vouched: Vouched<LockedHead>
   status: RunStatus
   statusRevision: number
   lastSeq: number
@@ -63,15 +63,15 @@ export interface RunInProgress {
 const MOST_GROWTH_BYTES = 16_384
 
 export const startRun = (
-  locked: LockedHead,
+  head: LockedHead,
   known: RememberedRun | undefined,
   sealKey: SealKey | undefined
 ): RunInProgress => {
-  const { head, isDoubted } = vouched(sealKey, locked)
+  const vouched = vouchedHead(sealKey, head)
   const projected = known?.projected ?? emptyProjected(head.run.id)
   return {
     head,
-    isDoubted,
+    vouched,
     status: head.run.status,
     statusRevision: head.run.statusRevision,
     lastSeq: head.lastSeq,
@@ -84,7 +84,7 @@ export const startRun = (
     mustCheckpoint: false,
     stateBytes: known?.stateBytes ?? 0,
     chain: head.chain,
-    framesHead: head.frames.head,
+    framesHead: vouched.head.frames.head,
     participants: participantsOf(projected.state),
     startedAt: head.run.startedAt,
     endedAt: head.run.endedAt,

@@ -105,6 +105,9 @@ interface TraceArtifact {
   readonly at: string
 }
 
+/** The content of a run's trace artifact, as it is stored and served. */
+export const traceContent = ({ traceId }: Pick<ObservedRun, "traceId">): string => JSON.stringify({ traceId })
+
 /** The reads and row writes of the observer that are not appends. */
 export class ObservedRuns extends Context.Service<
   ObservedRuns,
@@ -311,7 +314,7 @@ export class ObservedRuns extends Context.Service<
           SELECT id, run_id, 'trace', 'Root run trace', inline, at
           FROM unnest(${asked.map(({ artifactId }) => artifactId)}::text[]::uuid[],
                       ${asked.map(({ run }) => run.id)}::text[]::uuid[],
-                      ${asked.map(({ run }) => JSON.stringify({ traceId: run.traceId }))}::text[]::json[],
+                      ${asked.map(({ run }) => traceContent(run))}::text[]::json[],
                       ${asked.map(({ at }) => at)}::text[]::timestamptz[])
                WITH ORDINALITY AS a (id, run_id, inline, at, place)
           ORDER BY place`,

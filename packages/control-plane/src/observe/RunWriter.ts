@@ -32,10 +32,11 @@ import {
 } from "../log/AppendRequest.ts"
 import { EventLog } from "../log/EventLog.ts"
 import { Ids } from "../log/Ids.ts"
+import { contentDigest } from "../log/seal/HashChain.ts"
 import { CallerReasons } from "./CallerReasons.ts"
 import type { TerminalSessionState, Write } from "./decide/Action.ts"
 import { LateCancels } from "./LateCancels.ts"
-import { type ObservedRun, ObservedRuns } from "./ObservedRuns.ts"
+import { type ObservedRun, ObservedRuns, traceContent } from "./ObservedRuns.ts"
 
 /** How long is waited before a failed transaction is tried again. */
 const RETRY_MS = 250
@@ -109,7 +110,13 @@ export class RunWriter extends Context.Service<
             ...(open ? [sessionStateChanged(at, { sessionId: run.sessionId, state: "OPEN" })] : []),
             artifactCreated(
               at,
-              { artifactId, kind: "trace", label: "Root run trace", traceId: locked.traceId },
+              {
+                artifactId,
+                kind: "trace",
+                label: "Root run trace",
+                traceId: locked.traceId,
+                contentSha256: contentDigest(traceContent(run))
+              },
               "run-executor"
             )
           ],

@@ -26,6 +26,7 @@ import { Redactor } from "../log/Redactor.ts"
 import { ArtifactRepository } from "../log/runs/ArtifactRepository.ts"
 import { RunRepository } from "../log/runs/RunRepository.ts"
 import { RunUpkeep } from "../log/runs/RunUpkeep.ts"
+import { contentDigest } from "../log/seal/HashChain.ts"
 import { Observers } from "../observe/Observers.ts"
 import { cloneDescriptor } from "./CloneRun.ts"
 import { Runs } from "./Runs.ts"
@@ -156,7 +157,12 @@ export class RunManagement extends Context.Service<
           const details = { runId, kind, label }
           yield* audit.record({ caller, action: "artifact.create", resource: "artifact", resourceId: id, details, at })
         })
-        const event = artifactCreated(ts, { artifactId: id, kind, label, uri }, "observability-controller")
+        const contentSha256 = inline === undefined ? undefined : contentDigest(JSON.stringify(inline))
+        const event = artifactCreated(
+          ts,
+          { artifactId: id, kind, label, uri, contentSha256 },
+          "observability-controller"
+        )
         yield* log
           .record({ runId, events: [event], also })
           .pipe(Effect.catchTag("RunNotFound", () => Effect.fail(runNotFound(reference))))

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto"
+import { createHash, randomBytes, randomUUID } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { RunId } from "@runplane/domain"
@@ -135,7 +135,13 @@ layer(layerTestService(), { excludeTestServices: true })("clone, archive and art
       assert.strictEqual(event?.type, "artifact.created")
       assert.deepStrictEqual(event?.subject, { kind: "artifact", id })
       assert.strictEqual(event?.source.name, "observability-controller")
-      assert.deepStrictEqual(event?.recorded.data, { kind: "report", label: "Summary", artifactId: id, uri: "s3://x" })
+      assert.deepStrictEqual(event?.recorded.data, {
+        kind: "report",
+        label: "Summary",
+        artifactId: id,
+        uri: "s3://x",
+        contentSha256: createHash("sha256").update(JSON.stringify(body.inline)).digest("hex")
+      })
       assert.deepStrictEqual((yield* call("GET", `/runs/${runId}/traces`)).body.linkedArtifacts, [id])
       assert.deepStrictEqual(
         [...(yield* auditOf(id))],

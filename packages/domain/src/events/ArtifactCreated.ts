@@ -10,5 +10,7 @@ export const ArtifactCreated = eventType("artifact.created", {
   kind: inData.text(),
   label: inData.text(),
   uri: inData.text(),
-  traceId: inData.text()
+  traceId: inData.text(),
+  /** SHA-256 of the inline content as it is served, hexadecimal. Recorded since seals cover artifacts. */
+  contentSha256: inData.text()
 })

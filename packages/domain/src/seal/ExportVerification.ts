@@ -1,10 +1,19 @@
 import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Sha256 } from "./Chain.ts"
+import { eventBytes, type Sha256 } from "./Chain.ts"
 import { ExportDigest, exportEnds, signedDigest, storedText } from "./ExportForm.ts"
+import { checkFrames, type FramesChecked } from "./Frames.ts"
 import { elementsOf, memberSpans } from "./JsonSpans.ts"
-import { Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
+import {
+  COMPARED_RECORDS,
+  type Compared,
+  type Contradiction,
+  type Records,
+  startRecords,
+  UNPROVEN_RECORDS
+} from "./Records.ts"
+import { isUnchecked, Seal, type SignatureCheck, signedBytes } from "./Seal.ts"
 import { type Misfit, type SignatureState, signatureOf, textOf, walkChain } from "./Verification.ts"
 
 /** What the check of an exported file found. */
@@ -19,14 +28,19 @@ export type ExportVerification =
       readonly signature: SignatureState | null
       /** Of the whole file. */
       readonly exportSignature: SignatureState
+      /** What of the export is proven by the events, if the seal is: names of records and their members. */
+      readonly proven: ReadonlyArray<string>
+      /** What of it is only as it was exported, whatever the seal says. */
+      readonly notProven: ReadonlyArray<string>
     }
   | Misfit
 
 /** An export taken apart; every part as its bytes. */
 interface Parts {
   readonly format: keyof typeof exportEnds
-  readonly run: Uint8Array
+  readonly records: Records
   readonly events: Iterable<Uint8Array>
+  readonly frames: Iterable<Uint8Array>
   readonly seal: Uint8Array
   readonly heads: Uint8Array
   readonly digest: Uint8Array
@@ -34,18 +48,22 @@ interface Parts {
   readonly covered: number
 }
 
+const NOTHING = eventBytes("null")
+const NO_LIST = eventBytes("[]")
+
 const unfit = (why: string): Misfit => ({ ok: false, why })
 
 /**
  * Checks an export of a run, in either format, against the seal and the digest in it (docs/seal.md#verify). Every byte
- * counts. The first event that does not fit is named before anything else is looked at.
+ * counts. The first event that does not fit is named before anything else is looked at; then the records beside the
+ * events are compared with what the events say (docs/seal.md#records).
  */
 export const verifyExport = (sha256: Sha256, check: SignatureCheck, bytes: Uint8Array): ExportVerification => {
   const parts = partsOf(bytes)
   if ("ok" in parts) return parts
   const seal = decodeSeal(textOf(parts.seal))
   const heads = decodeHeads(textOf(parts.heads))
-  const run = decodeRun(textOf(parts.run))
+  const run = decodeRun(textOf(parts.records.run))
   const digest = decodeDigest(textOf(parts.digest))
   if (Result.isFailure(run)) return unfit("its run has no id")
   if (Result.isFailure(heads)) return unfit("its list of heads cannot be read")
@@ -55,13 +73,51 @@ export const verifyExport = (sha256: Sha256, check: SignatureCheck, bytes: Uint8
   const sealed = seal.success ?? undefined
   if (sealed !== undefined && sealed.runId !== runId) return unfit(`its seal is of the run ${sealed.runId}`)
 
-  const walked = walkChain(sha256, runId, { events: parts.events, heads: heads.success }, sealed)
+  const records = startRecords(sha256, runId)
+  const taken = function* () {
+    for (const event of parts.events) {
+      const text = textOf(event)
+      if (text !== undefined) records.take(text)
+      yield event
+    }
+  }
+  const walked = walkChain(sha256, runId, { events: taken(), heads: heads.success }, sealed)
   if (!walked.ok) return walked
   const signature = sealed === undefined ? null : signatureOf(check, sealed, signedBytes(sealed), "seal")
   if (signature !== null && typeof signature !== "string") return signature
   const exportSignature = digestOf(sha256, check, bytes, parts, digest.success)
   if (typeof exportSignature !== "string") return exportSignature
-  return { ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature }
+  const frames = checkFrames(sha256, runId, parts.frames, sealed?.frames ?? undefined)
+  if (!frames.ok) return frames
+  const compared = vouchedRecords(records.compare(parts.records), frames, sealed)
+  if ("ok" in compared) return compared
+  return { ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature, ...compared }
+}
+
+/**
+ * What the events prove of the records. A contradiction is a misfit, but under a seal of a release that did not compare
+ * them; one of a fold only where all events are of a release that folds as this one.
+ */
+const vouchedRecords = (
+  { contradictions, unhashed }: Compared,
+  frames: FramesChecked,
+  seal: Seal | undefined
+): Pick<ExportVerification & { readonly ok: true }, "notProven" | "proven"> | Misfit => {
+  const isOld = seal !== undefined && isUnchecked(seal)
+  const isFoldOurs = seal?.provenAfter === 0 && seal.late === false
+  const isHard = ({ isFold }: Contradiction) => (isFold ? isFoldOurs : !isOld)
+  const misfit = contradictions.find(isHard)
+  if (misfit !== undefined) return unfit(`beside the events it contradicts them: ${misfit.why}`)
+  const soft = contradictions.map(({ why }) => `${why}, or another release made it`)
+  return {
+    proven: soft.length > 0 ? [] : [...COMPARED_RECORDS, ...(frames.unproven === undefined ? ["raw frames"] : [])],
+    notProven: [
+      ...soft,
+      ...(unhashed > 0 ? [`the content of ${unhashed} artifacts: their events have no digest of it`] : []),
+      ...(frames.unproven === undefined ? [] : [frames.unproven]),
+      ...UNPROVEN_RECORDS
+    ]
+  }
 }
 
 const digestOf = (
@@ -100,8 +156,18 @@ const partsOfBundle = (bytes: Uint8Array): Parts | Misfit => {
   if (run === undefined || events === undefined) return unfit("it is not the export of a run")
   if (seal === undefined || heads === undefined || digest === undefined) return unfit(UNSEALED)
   const covered = (members.get("digest")?.start ?? 0) - DIGEST_MEMBER.length
-  return { format: "json", run, events: elementsOf(events), seal, heads, digest, covered }
+  const records = recordsOf(run, span)
+  const frames = elementsOf(span("rawEvents") ?? NO_LIST)
+  return { format: "json", records, events: elementsOf(events), frames, seal, heads, digest, covered }
 }
+
+const recordsOf = (run: Uint8Array, span: (name: string) => Uint8Array | undefined): Records => ({
+  run,
+  session: span("session") ?? NOTHING,
+  projection: span("projection") ?? NOTHING,
+  metrics: span("metrics") ?? NOTHING,
+  artifacts: elementsOf(span("artifacts") ?? NO_LIST)
+})
 
 const HEADER = '{"type":"header",'
 const SEAL_LINE = '{"type":"seal",'
@@ -125,8 +191,12 @@ const partsOfLines = (bytes: Uint8Array): Parts | Misfit => {
   if (seal === undefined || heads === undefined) return unfit("its seal cannot be read")
   return {
     format: "jsonl",
-    run: bytes.subarray(run.start, run.end),
+    records: recordsOf(bytes.subarray(run.start, run.end), (name) => {
+      const found = header?.get(name)
+      return found && bytes.subarray(found.start, found.end)
+    }),
     events: eventsOfLines(bytes.subarray(bodyAt, sealAt)),
+    frames: framesOfLines(bytes.subarray(bodyAt, sealAt)),
     seal: bytes.subarray(sealAt + seal.start, sealAt + seal.end),
     heads: bytes.subarray(sealAt + heads.start, sealAt + heads.end),
     digest: bytes.subarray(digestAt, bytes.length - 1),
@@ -149,6 +219,14 @@ const eventsOfLines = function* (lines: Uint8Array): Generator<Uint8Array> {
       const text = line === undefined ? undefined : storedText(line)
       yield text === undefined ? NO_EVENT : utf8.encode(text)
     }
+    start = end + 1
+  }
+}
+
+const framesOfLines = function* (lines: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < lines.length; ) {
+    const end = lines.indexOf(NEWLINE, start)
+    if (startsWith(lines, start, RAW_LINE)) yield lines.subarray(start, end)
     start = end + 1
   }
 }

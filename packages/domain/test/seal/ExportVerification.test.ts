@@ -1,25 +1,35 @@
 import { createHash, generateKeyPairSync, sign, verify } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import {
+  artifactCreated,
   chainNext,
   chainStart,
+  emptyRunMetrics,
   eventBytes,
   exportEnds,
   exportedLine,
+  framesStart,
+  frameText,
   makeExportDigest,
   makeSeal,
+  measure,
+  projectAll,
+  RunId,
+  rawEventId,
   type Seal,
+  type SealDraft,
   type Sha256,
   type SignatureCheck,
   type Signer,
+  signedBytes,
   storedText,
   verifyExport
 } from "@runplane/domain"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { nastyText } from "../support/arbitraries.ts"
-import { eventsOf, opened, proposes, votes } from "../support/deliberations.ts"
-import { RUN_ID, textOf } from "../support/events.ts"
+import { eventsOf, opened, votes } from "../support/deliberations.ts"
+import { at, RUN_ID, textOf } from "../support/events.ts"
 
 const sha256: Sha256 = (...parts) => {
   const hash = createHash("sha256")
@@ -38,9 +48,66 @@ const check: SignatureCheck = (keyId, message, signature) => {
   return key && verify(null, message, key.publicKey, signature)
 }
 
-const texts = eventsOf(opened(), proposes("a"), votes("a", "APPROVE"), votes("b", "caf\u00e9 \u{1F600}")).map(textOf)
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
+
+const inline = '{"spans":[1,{"a":null}]}'
+const artifact = { artifactId: "a1", kind: "report", label: "Summary", contentSha256: hex(sha256(Buffer.from(inline))) }
+const all = eventsOf(
+  opened(),
+  artifactCreated(at(0), artifact, "run-executor"),
+  votes("a", "APPROVE"),
+  votes("b", "caf\u00e9 \u{1F600}")
+)
+const texts = all.map(textOf)
+const state = projectAll(RUN_ID, all)
+const metrics = all.reduce(measure, emptyRunMetrics(RunId.make(RUN_ID)))
+
+const runText = `{"id":"${RUN_ID}","status":"running","tags":["a \\"b\\\\"]}`
+const sessionText = JSON.stringify({
+  runId: RUN_ID,
+  runtimeSessionId: "session-1",
+  modeName: "macp.mode.decision.v1",
+  policyVersion: "policy.default",
+  initiatorParticipantId: "lead",
+  sessionState: "OPEN",
+  metadata: { participants: ["a", "b", "c"] }
+})
+const artifactText = `{"id":"a1","runId":"${RUN_ID}","kind":"report","label":"Summary","inline":${inline},"createdAt":"c"}`
+const frameOf = (seq: number) => {
+  const head = {
+    id: rawEventId(sha256, RUN_ID, seq),
+    runId: RUN_ID,
+    seq,
+    ts: at(seq),
+    kind: "envelope",
+    sourceName: "s"
+  }
+  return `${JSON.stringify(head).slice(0, -1)},"payload":{"a":[1,true,null,${seq}]},"createdAt":"${at(seq)}"}`
+}
+const frames = [1, 2, 3].map(frameOf)
+const framesHead = [1, 2, 3].reduce(
+  (head, seq) =>
+    chainNext(
+      sha256,
+      head,
+      eventBytes(frameText({ seq, ts: at(seq), kind: "envelope", sourceName: "s" }, `{"a":[1,true,null,${seq}]}`))
+    ),
+  framesStart(sha256, RUN_ID)
+)
+/** The records that fit the events, as the texts of an export. */
+const honest: { readonly around: string; readonly frames: ReadonlyArray<string> } = {
+  around:
+    `"run":${runText},"session":${sessionText},"projection":${JSON.stringify(state)},` +
+    `"metrics":${JSON.stringify(metrics)},"artifacts":[${artifactText}]`,
+  frames
+}
 
 type Format = keyof typeof exportEnds
+
+const nothing = {
+  around: `"run":{"id":"${RUN_ID}","status":"queued"},"session":null,"projection":null,"metrics":null,"artifacts":[]`,
+  frames
+}
 
 interface Made {
   readonly events?: ReadonlyArray<string>
@@ -50,11 +117,22 @@ interface Made {
   readonly isSealed?: boolean
   /** Changes the events once the seal and the heads are made. */
   readonly tamper?: (events: ReadonlyArray<string>) => ReadonlyArray<string>
+  /** What stands beside the events. */
+  readonly records?: typeof honest
+  readonly proof?: Partial<Pick<SealDraft, "frames" | "late" | "provenAfter">>
+  /** Whether the seal is of a release without the members of the proof. */
+  readonly isOld?: boolean
 }
+
+/** A seal as a release without the members of the proof has made it. */
+const olderSeal = ({ frames: _, late: __, provenAfter: ___, signature: ____, ...old }: Seal, signer: Signer): Seal => ({
+  ...old,
+  signature: hex(signer.sign(signedBytes(old)))
+})
 
 /** An export as the service makes it. */
 const exported = (format: Format, made: Made = {}): Buffer => {
-  const { events = texts, isSealed = true, tamper = (all) => all } = made
+  const { events = texts, isOld = false, isSealed = true, records = honest, tamper = (all) => all } = made
   const signer = "signer" in made ? made.signer : keys[0].signer
   const exporter = "exporter" in made ? made.exporter : signer
   let head = chainStart(sha256, RUN_ID)
@@ -62,14 +140,18 @@ const exported = (format: Format, made: Made = {}): Buffer => {
     head = chainNext(sha256, head, eventBytes(text))
     return Buffer.from(head).toString("hex")
   })
-  const proof = { late: false, provenAfter: 0, frames: null }
+  const proof = { late: false, provenAfter: 0, frames: { after: 0, last: 3, head: hex(framesHead) }, ...made.proof }
   const draft = { runId: RUN_ID, events: events.length, head, sealedAt: "2026-07-01T10:00:00.000Z", ...proof }
-  const seal: Seal | undefined = isSealed ? makeSeal(draft, signer) : undefined
-  const around = `"run":{"id":"${RUN_ID}","status":"completed","tags":["a \\"b\\\\"]},"session":null,"artifacts":[{}]`
-  const raw = '{"id":"r1","payload":{"a":[1,true,null]}}'
+  const fresh = isSealed ? makeSeal(draft, signer) : undefined
+  const seal = fresh !== undefined && isOld && signer !== undefined ? olderSeal(fresh, signer) : fresh
+  const { around, frames } = records
   const body = {
-    json: `{${around},"canonicalEvents":[${tamper(events).join(",")}],"rawEvents":[${raw}],"exportedAt":"then"`,
-    jsonl: [`{"type":"header",${around}}`, ...tamper(events).map(exportedLine), `{"type":"raw_event",${raw.slice(1)}`]
+    json: `{${around},"canonicalEvents":[${tamper(events).join(",")}],"rawEvents":[${frames.join(",")}],"exportedAt":"then"`,
+    jsonl: [
+      `{"type":"header",${around}}`,
+      ...tamper(events).map(exportedLine),
+      ...frames.map((frame) => `{"type":"raw_event",${frame.slice(1)}`)
+    ]
       .map((line) => `${line}\n`)
       .join("")
   }
@@ -100,7 +182,7 @@ for (const format of formats) {
       assert.deepInclude(unsigned, { ok: true, signature: "unsigned", exportSignature: "unsigned" })
       const open = verified(exported(format, { isSealed: false }))
       assert.deepInclude(open, { ok: true, seal: null, signature: null, exportSignature: "valid" })
-      assert.deepInclude(verified(exported(format, { events: [] })), { ok: true, events: 0 })
+      assert.deepInclude(verified(exported(format, { events: [], records: nothing })), { ok: true, events: 0 })
     })
 
     it("fits when it was exported under another key than it was sealed with", () => {
@@ -148,7 +230,10 @@ for (const format of formats) {
     })
 
     it("shows each single byte that is changed, dropped, repeated or swapped", () => {
-      const original = exported(format, { events: texts.slice(0, 2) })
+      // Small: the check of the records is softer under a seal of an earlier release, and the bytes are not.
+      const records = { ...nothing, frames: [] }
+      const original = exported(format, { events: texts.slice(0, 2), records, isOld: true })
+      assert.isTrue(verified(original).ok)
       const missed: Array<string> = []
       const attempt = (what: string, at: number, bytes: Buffer) => {
         if (!bytes.equals(original) && verified(bytes).ok) missed.push(`${what} ${at}`)
@@ -184,11 +269,83 @@ for (const format of formats) {
     it("says what else is wrong", () => {
       const original = exported(format).toString()
       const changed = (from: string, to: string) => whyOf(Buffer.from(original.replace(from, to)))
-      assert.match(changed('"status":"completed"', '"status":"cancelled"'), /something beside them was changed/)
+      assert.match(changed('"status":"running"', '"status":"queued"'), /something beside them was changed/)
       assert.match(changed('"keyId":"key-1","sha256"', '"keyId":"key-9","sha256"'), /key-9 that signed the export/)
       assert.match(changed('"heads":["', '"heads":["0'), /^the head beside event 1 is not that of the chain$/)
-      assert.match(changed(/"seal":\{.*?\}/.exec(original)?.[0] ?? "", '"seal":null'), /something beside/)
+      assert.match(
+        changed(/"seal":\{.*?"signature":"\w*"\}/.exec(original)?.[0] ?? "", '"seal":null'),
+        /something beside/
+      )
       assert.match(changed('"digest"', '"other"'), /no seal and no digest/)
+    })
+  })
+}
+
+for (const format of formats) {
+  describe(`the records beside the events, of format ${format}`, () => {
+    const found = (records: typeof honest, made: Made = {}) => verified(exported(format, { ...made, records }))
+    const why = (records: typeof honest, made: Made = {}) => {
+      const checked = found(records, made)
+      return checked.ok ? checked.notProven.join("\n") : checked.why
+    }
+    const changed = (from: string, to: string) => {
+      assert.include(honest.around, from)
+      return { ...honest, around: honest.around.replace(from, to) }
+    }
+
+    it("are proven where the events say them, and named where not", () => {
+      const checked = found(honest)
+      assert.isTrue(checked.ok)
+      if (!checked.ok) return
+      assert.include(checked.proven, "projection")
+      assert.include(checked.proven, "raw frames")
+      assert.include(checked.notProven.join(), "tags")
+      assert.notInclude(checked.notProven.join(), "raw frames")
+    })
+
+    for (const [name, from, to, reason] of [
+      ["the status", '"status":"running"', '"status":"completed"', /run.status is "completed", its events say absent/],
+      ["the start", '"tags":', '"startedAt":"x","tags":', /run.startedAt is "x", its events say absent/],
+      ["the initiator", '"initiatorParticipantId":"lead"', '"initiatorParticipantId":"a"', /say "lead"/],
+      ["a participant", '["a","b","c"]}', '["a","b"]}', /session.metadata.participants/],
+      ["the session", sessionText, "null", /the session is missing/],
+      ["the projection", '"totalEvents":', '"total":', /the projection is not that of the events/],
+      ["the metrics", '"messageCount":0', '"messageCount":1', /the metrics are not those of the events/],
+      ["an artifact's label", '"label":"Summary"', '"label":"Other"', /artifact a1: label is "Other"/],
+      ["an artifact's content", '"spans":[1', '"spans":[2', /artifact a1: its content is not the one that was added/],
+      ["an artifact", artifactText, "", /artifact a1 is missing/],
+      [
+        "another artifact",
+        artifactText,
+        `${artifactText},${artifactText}`,
+        /artifact 2 is a1, its events say that there/
+      ]
+    ] as const) {
+      it(`contradict them: ${name}`, () => assert.match(why(changed(from, to)), reason))
+    }
+
+    it("hold the raw frames of the seal, in their order", () => {
+      const [one = "", two = "", three = ""] = frames
+      const of = (...given: ReadonlyArray<string>) => ({ ...honest, frames: given })
+      assert.match(why(of(one, three, two)), /raw frame 2 is not the one at its position/)
+      assert.match(why(of(one, two.replace("true", "false"), three)), /the raw frames are not those that were sealed/)
+      assert.match(why(of(one, two.replace('"kind":"envelope"', '"kind":"x"'), three)), /not those that were sealed/)
+      assert.match(why(of(one, two.replace(/"id":"./, '"id":"x'), three)), /raw frame 2/)
+      assert.match(why(of(one)), /the export holds 1 of 3/)
+      assert.match(why(of(one, two, three, frameOf(4))), /raw frames behind 3/)
+      assert.match(why(honest, { proof: { frames: null } }), /raw frames: the seal does not cover them/)
+    })
+
+    it("may be of another fold, or under a seal that did not cover them", () => {
+      const other = changed('"messageCount":0', '"messageCount":1')
+      assert.match(
+        why(other, { proof: { late: false, provenAfter: 2 } }),
+        /metrics are not .*, or another release made it/
+      )
+      assert.match(why(other, { isSealed: false }), /metrics are not .*, or another release made it/)
+      assert.match(why(changed('"status":"running"', '"status":"completed"'), { isOld: true }), /run.status is/)
+      assert.isTrue(found(changed('"status":"running"', '"status":"completed"'), { isOld: true }).ok)
+      assert.isFalse(found(changed('"status":"running"', '"status":"completed"'), { isSealed: false }).ok)
     })
   })
 }

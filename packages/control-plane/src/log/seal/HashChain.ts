@@ -8,6 +8,9 @@ export const sha256: Sha256 = (...parts) => {
   return hashing.digest()
 }
 
+/** The digest of an artifact's inline content in its event, over the text that is stored and served; hexadecimal. */
+export const contentDigest = (text: string): string => hash("sha256", text, "hex")
+
 /** The head of a run without events. */
 export const emptyChain = (runId: string): Uint8Array => chainStart(sha256, runId)
 

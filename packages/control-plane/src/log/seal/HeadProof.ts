@@ -77,11 +77,18 @@ export const isVouched = (key: SealKey, end: ChainedEnd, mac: string | null): bo
   return expected.length > 0 && expected.length === found.length && timingSafeEqual(expected, found)
 }
 
+/** A stored end with its MAC, hexadecimal; null where none was. */
+interface StoredEnd extends ChainedEnd {
+  readonly mac: string | null
+}
+
 /** A head as this process continues it: where its MAC is not of this key, nothing before is vouched for. */
-export const vouched = <A extends ChainedEnd & { readonly mac: string | null }>(
-  key: SealKey | undefined,
-  head: A
-): { readonly head: A; readonly isDoubted: boolean } => {
+export interface Vouched<A> {
+  readonly head: A
+  readonly isDoubted: boolean
+}
+
+export const vouchedHead = <A extends StoredEnd>(key: SealKey | undefined, head: A): Vouched<A> => {
   // While the chain lags behind nothing is signed of it here.
   const isDoubted = key !== undefined && head.chain !== undefined && !isVouched(key, head, head.mac)
   return { head: isDoubted ? unproven(head) : head, isDoubted }
@@ -95,6 +102,6 @@ export const unproven = <A extends ChainedEnd>(end: A): A => ({
 })
 
 /** What the log says of a head whose MAC is not of this process's key. */
-export const doubtfulHead = ({ lastIndex, mac, runId }: ChainedEnd & { readonly mac: string | null }): string =>
+export const doubtfulHead = ({ lastIndex, mac, runId }: StoredEnd): string =>
   `run ${runId}: the head at event ${lastIndex} ${mac === null ? "has no MAC" : "has a MAC of another key or of other content"}; ` +
   `its seal vouches only for the events behind it`

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { ExportedSession } from "@runplane/api"
-import { isUuid, type RunId, Seal } from "@runplane/domain"
+import { isUuid, type RunId, rawEventId, Seal } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,6 +11,7 @@ import { readBounded } from "../../database/BoundedRows.ts"
 import { RunStates } from "../../log/RunStates.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import type { StoredRun } from "../../log/runs/RunRow.ts"
+import { sha256 } from "../../log/seal/HashChain.ts"
 
 /** What stands before the events of an export, all of one moment; the numbers say how much of the log belongs to it. */
 export interface ExportHead {
@@ -176,14 +176,13 @@ interface RawRow {
 
 const rawEventText = (runId: RunId, row: RawRow): string => {
   const ts = row.ts.toISOString()
-  const event = { id: rawEventId(runId, row.seq), runId, seq: row.seq, ts, kind: row.kind, sourceName: row.source_name }
+  const event = {
+    id: rawEventId(sha256, runId, row.seq),
+    runId,
+    seq: row.seq,
+    ts,
+    kind: row.kind,
+    sourceName: row.source_name
+  }
   return `${JSON.stringify(event).slice(0, -1)},"payload":${row.payload},"createdAt":"${ts}"}`
-}
-
-/** A raw event is stored without an id of its own; this one (a UUID of version 8) is the same in every export. */
-const rawEventId = (runId: RunId, seq: number): string => {
-  const hex = createHash("sha256").update(`${runId} ${seq}`).digest("hex")
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
-    "-"
-  )
 }

@@ -1,0 +1,234 @@
+import * as Hex from "effect/encoding/Hex"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import { type CanonicalEvent, decodeEventText, type EventOf } from "../events/CanonicalEvent.ts"
+import { RunId } from "../Ids.ts"
+import { isJsonObject, textAt, textsAt } from "../JsonReader.ts"
+import { emptyRunMetrics, measure } from "../Metrics.ts"
+import { emptyRunState, project } from "../Projector.ts"
+import type { RunStatus } from "../RunStatus.ts"
+import { canonicalJson } from "./CanonicalJson.ts"
+import type { Sha256 } from "./Chain.ts"
+import { memberSpans } from "./JsonSpans.ts"
+
+/** What stands beside the events of an export, as bytes. */
+export interface Records {
+  readonly run: Uint8Array
+  /** `null` where there is none; likewise the projection and the metrics. */
+  readonly session: Uint8Array
+  readonly projection: Uint8Array
+  readonly metrics: Uint8Array
+  readonly artifacts: Iterable<Uint8Array>
+}
+
+/** A record that does not say what the events say. */
+export interface Contradiction {
+  readonly why: string
+  /** Another release may fold the same events into another projection or other counters. */
+  readonly isFold: boolean
+}
+
+/** What the comparison of the records with the events found. */
+export interface Compared {
+  readonly contradictions: ReadonlyArray<Contradiction>
+  /** Artifacts with content of which no event has a digest. */
+  readonly unhashed: number
+}
+
+/** What is compared with the events (docs/seal.md#records). */
+export const COMPARED_RECORDS = [
+  "run: status, runtimeKind, runtimeSessionId, traceId, startedAt, endedAt",
+  "session: runtimeKind, runtimeSessionId, modeName, modeVersion, configurationVersion, policyVersion, " +
+    "initiatorParticipantId, sessionState, participants",
+  "projection",
+  "metrics",
+  "artifacts: id, kind, label, uri, order, content"
+] as const
+
+/** What no event says, so that no seal proves it. */
+export const UNPROVEN_RECORDS = [
+  "run: runtimeVersion, createdAt, tags, archivedAt, source, metadata",
+  "session: expiresAt, lastSeenAt, capabilities, lastStreamCursor, streamConnectedAt, streamDisconnectedAt, " +
+    "createdAt, updatedAt",
+  "artifacts: createdAt",
+  "what an export does not hold: other columns of these tables, messages, counts across runs"
+] as const
+
+type Bound = EventOf<"session.bound">["data"]
+type Created = EventOf<"artifact.created">["data"]
+
+/** Collects what the events of a run say of the records beside them. Takes them in order, and keeps none. */
+export const startRecords = (sha256: Sha256, runId: string) => {
+  let state = emptyRunState(runId)
+  let metrics = emptyRunMetrics(RunId.make(runId))
+  let created: EventOf<"run.created">["data"] | undefined
+  let bound: Bound | undefined
+  let sessionState: string | undefined
+  let startedAt: string | undefined
+  let end: { readonly status: RunStatus; readonly endedAt: string | undefined } | undefined
+  const artifacts = new Map<string, Created>()
+
+  const hear = (event: CanonicalEvent) => {
+    switch (event.type) {
+      case "run.created":
+        created ??= event.data
+        return
+      case "run.started":
+        startedAt = event.data.startedAt
+        return
+      case "run.completed":
+        end = { status: "completed", endedAt: event.data.endedAt }
+        return
+      case "run.failed":
+        end = { status: "failed", endedAt: event.data.endedAt }
+        return
+      case "run.cancelled":
+        end = { status: "cancelled", endedAt: event.data.endedAt }
+        return
+      case "session.bound":
+        if (bound !== undefined) return
+        bound = event.data
+        sessionState = event.data.state
+        return
+      case "session.state.changed":
+        if (bound !== undefined) sessionState = event.data.state ?? sessionState
+        return
+      case "artifact.created":
+        artifacts.set(event.data.artifactId, event.data)
+    }
+  }
+
+  const take = (text: string): void => {
+    const event = Result.getOrUndefined(decodeEventText(text))
+    if (event === undefined) return
+    state = project(state, event)
+    metrics = measure(metrics, event)
+    hear(event)
+  }
+
+  const ofRun = (run: Schema.JsonObject): ReadonlyArray<string> => {
+    const status = textAt(run, "status")
+    const isOpen = end === undefined && !ENDED.has(status ?? "")
+    return [
+      ...(created === undefined && state.timeline.latestIndex > 0 ? ["its events do not say that it was created"] : []),
+      ...(isOpen ? [] : differs("run.status", status, end?.status)),
+      ...differs("run.startedAt", textAt(run, "startedAt"), startedAt),
+      ...differs("run.endedAt", textAt(run, "endedAt"), end?.endedAt),
+      ...(created === undefined
+        ? []
+        : [
+            ...differs("run.runtimeKind", textAt(run, "runtimeKind"), created.runtimeKind),
+            ...differs("run.runtimeSessionId", textAt(run, "runtimeSessionId"), created.runtimeSessionId),
+            ...differs("run.traceId", textAt(run, "traceId"), created.traceId)
+          ])
+    ]
+  }
+
+  const ofSession = (session: Schema.JsonObject | undefined): ReadonlyArray<string> => {
+    if (session === undefined || bound === undefined) {
+      return session === bound ? [] : [`the session is ${session === undefined ? "missing" : "of no event"}`]
+    }
+    const member = (name: string, told: string | undefined) => differs(`session.${name}`, textAt(session, name), told)
+    const metadata = session["metadata"]
+    const participants = isJsonObject(metadata) ? textsAt(metadata, "participants") : []
+    // An event names the default policy where the runtime names none.
+    const isDefault = textAt(session, "policyVersion") === undefined && bound.policyVersion === DEFAULT_POLICY
+    return [
+      ...member("runId", runId),
+      ...member("runtimeKind", created?.runtimeKind),
+      ...member("runtimeSessionId", bound.sessionId),
+      ...member("modeName", bound.modeName),
+      ...member("modeVersion", bound.modeVersion),
+      ...member("configurationVersion", bound.configurationVersion),
+      ...(isDefault ? [] : member("policyVersion", bound.policyVersion)),
+      ...member("initiatorParticipantId", bound.initiator),
+      ...member("sessionState", sessionState),
+      ...differs("session.metadata.participants", canonicalJson(participants), canonicalJson(bound.participants))
+    ]
+  }
+
+  const ofArtifacts = (exported: Iterable<Uint8Array>) => {
+    const expected = [...artifacts]
+    const contradictions: Array<string> = []
+    let unhashed = 0
+    let place = 0
+    for (const bytes of exported) {
+      const spans = memberSpans(bytes)
+      const artifact = objectOf(bytes)
+      const [id, told] = expected[place] ?? []
+      place += 1
+      if (spans === undefined || artifact === undefined) {
+        contradictions.push(`artifact ${place} cannot be read`)
+        continue
+      }
+      const name = `artifact ${textAt(artifact, "id")}`
+      if (id === undefined || told === undefined || id !== artifact["id"]) {
+        contradictions.push(
+          `artifact ${place} is ${textAt(artifact, "id")}, its events say ${id ?? "that there is none"}`
+        )
+        continue
+      }
+      const inline = spans.get("inline")
+      const digest = inline && Hex.encode(sha256(bytes.subarray(inline.start, inline.end)))
+      if (digest !== undefined && told.contentSha256 === undefined) unhashed += 1
+      contradictions.push(
+        ...differs(`${name}: runId`, textAt(artifact, "runId"), runId),
+        ...differs(`${name}: kind`, textAt(artifact, "kind"), told.kind),
+        ...differs(`${name}: label`, textAt(artifact, "label"), told.label),
+        ...differs(`${name}: uri`, textAt(artifact, "uri"), told.uri),
+        ...(told.contentSha256 === undefined || told.contentSha256 === digest
+          ? []
+          : [`${name}: its content is not the one that was added`])
+      )
+    }
+    for (const [id] of expected.slice(place)) contradictions.push(`artifact ${id} is missing`)
+    return { contradictions, unhashed }
+  }
+
+  /** Holds the records against the events that were taken. */
+  const compare = (records: Records): Compared => {
+    const run = objectOf(records.run)
+    const told = ofArtifacts(records.artifacts)
+    const hasEvents = state.timeline.latestIndex > 0
+    const hard = [
+      ...(run === undefined ? ["the run cannot be read"] : ofRun(run)),
+      ...ofSession(objectOf(records.session)),
+      ...told.contradictions
+    ]
+    const folds = [
+      ...(isFolded(records.projection, hasEvents ? state : null) ? [] : ["the projection is not that of the events"]),
+      ...(isFolded(records.metrics, hasEvents ? metrics : null) ? [] : ["the metrics are not those of the events"])
+    ]
+    return {
+      contradictions: [...hard.map((why) => ({ why, isFold: false })), ...folds.map((why) => ({ why, isFold: true }))],
+      unhashed: told.unhashed
+    }
+  }
+  return { take, compare }
+}
+
+const DEFAULT_POLICY = "policy.default"
+const ENDED: ReadonlySet<string> = new Set<RunStatus>(["completed", "failed", "cancelled"])
+
+const differs = (what: string, recorded: string | undefined, told: string | undefined): ReadonlyArray<string> =>
+  (recorded ?? "") === (told ?? "") ? [] : [`${what} is ${shown(recorded)}, its events say ${shown(told)}`]
+
+const shown = (text: string | undefined): string => (text === undefined ? "absent" : JSON.stringify(text))
+
+const utf8 = new TextDecoder()
+
+const parsed = (bytes: Uint8Array): Schema.Json | undefined =>
+  Result.getOrUndefined(Result.try((): Schema.Json => JSON.parse(utf8.decode(bytes))))
+
+const objectOf = (bytes: Uint8Array): Schema.JsonObject | undefined => {
+  const value = parsed(bytes)
+  return isJsonObject(value) ? value : undefined
+}
+
+/** Whether a stored text is that of the fold. Both are the text of the same value, so members may differ in order. */
+const isFolded = (bytes: Uint8Array, folded: object | null): boolean => {
+  const text = JSON.stringify(folded)
+  if (utf8.decode(bytes) === text) return true
+  const found = parsed(bytes)
+  return found !== undefined && canonicalJson(found) === canonicalJson(JSON.parse(text))
+}

@@ -91,7 +91,7 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
                 : redirect === undefined
                   ? httpEffect
                   : Effect.succeed(redirect)
-          const facts: Facts = { keyName: undefined }
+          const facts: Facts = { client: "", keyName: undefined }
           const surrounded = answered(route, request, { form, methods, observer, facts }).pipe(
             Effect.provideService(RequestFacts, facts),
             Effect.provideService(RequestId, requestId),

@@ -61,6 +61,7 @@ export {
   SubjectKind
 } from "./events/RecordedEvent.ts"
 export * from "./FailureCodes.ts"
+export { type FairLane, makeFairLane } from "./FairLane.ts"
 export { about, Field, isOneLine } from "./Field.ts"
 export * from "./Graphemes.ts"
 export * from "./Ids.ts"

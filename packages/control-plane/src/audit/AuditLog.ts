@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { readBounded } from "../database/BoundedRows.ts"
 import { cursorOf, isPlaceValue, type Place, placeOf } from "../database/search/PageCursor.ts"
 import { conditionOf } from "../database/search/QueryConditions.ts"
-import { SearchBudget, type SearchTooSlow } from "../database/search/SearchBudget.ts"
+import { SearchBudget, type SearchFailure } from "../database/search/SearchBudget.ts"
 import { UnknownCursor } from "../database/search/UnknownCursor.ts"
 import { listPage, type TextPage } from "../edge/JsonAnswer.ts"
 import { auditMeaning } from "./AuditSearch.ts"
@@ -27,7 +27,7 @@ export class AuditLog extends Context.Service<
   AuditLog,
   {
     /** An `AuditPage` as text, which is read as it is taken. */
-    readonly list: (query: AuditQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchTooSlow | UnknownCursor>
+    readonly list: (query: AuditQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchFailure | UnknownCursor>
   }
 >()("runplane/control-plane/AuditLog") {
   static readonly layer = Layer.effect(
@@ -83,7 +83,7 @@ export class AuditLog extends Context.Service<
           ],
           { concurrency: search === undefined ? 2 : 1 }
         )
-        const [places, counts] = yield* search === undefined ? read : budget.run(read)
+        const [places, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
         const last = places.at(-1)
         const isFull = last !== undefined && places.length === query.limit
         const cursor = isFull ? `,"nextCursor":"${cursorOf(ORDER, { value: last.place, id: last.place_id })}"` : ""

@@ -1,11 +1,20 @@
+import { RequestFacts } from "@runplane/server"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
+
+/** A read, and how many callers wait for it. */
+interface Read<A, E> {
+  readonly answer: Deferred.Deferred<A, E>
+  callers: number
+  fiber: Fiber.Fiber<unknown> | undefined
+}
 
 /** The readers of one kind: those that wait for the next read, and how many reads are under way or waited for. */
 interface Readers<A, E> {
   readonly turn: Semaphore.Semaphore
-  next: Deferred.Deferred<A, E> | undefined
+  next: Read<A, E> | undefined
   reads: number
 }
 
@@ -13,56 +22,60 @@ interface Readers<A, E> {
  * A read that callers share when they ask for the same (`keyOf`) at the same time. Nobody is answered with what was
  * read before the request: who comes while a read is under way gets the next one, together with all others who came
  * meanwhile. So however many ask, the database has one such read to do at a time. A caller that goes away takes nothing
- * from the others.
+ * from the others; a read that all its callers have left is interrupted. It runs with the `RequestFacts` of its first
+ * caller, whose client `keyOf` gets as well.
  */
 export const shareReads = Effect.fnUntraced(function* <Q, A, E, R>(
   read: (query: Q) => Effect.Effect<A, E, R>,
-  keyOf: (query: Q) => string
+  keyOf: (query: Q, client: string) => string
 ) {
   const scope = yield* Effect.scope
   const context = yield* Effect.context<R>()
   const kinds = new Map<string, Readers<A, E>>()
 
-  /** The read that answers this request: one that has not begun yet. */
-  const readFor = (query: Q): Effect.Effect<Deferred.Deferred<A, E>> =>
-    Effect.suspend(() => {
-      const key = keyOf(query)
-      const readers = kinds.get(key) ?? { turn: Semaphore.makeUnsafe(1), next: undefined, reads: 0 }
-      if (readers.next !== undefined) return Effect.succeed(readers.next)
-      const asked = Deferred.makeUnsafe<A, E>()
-      readers.next = asked
-      readers.reads++
-      kinds.set(key, readers)
-      const begin = Effect.sync(() => {
-        readers.next = undefined
-      })
-      const end = Effect.sync(() => {
-        readers.reads--
-        if (readers.reads === 0) kinds.delete(key)
-      })
-      return readers.turn
-        .withPermits(1)(
-          Effect.andThen(
-            begin,
-            Deferred.into(
-              Effect.suspend(() => read(query)),
-              asked
-            )
-          )
-        )
-        .pipe(
-          Effect.ensuring(end),
-          Effect.interruptible,
-          Effect.provideContext(context),
-          Effect.forkIn(scope),
-          Effect.as(asked)
-        )
+  /** Joins the read that answers this request: one that has not begun yet. */
+  const join = Effect.fnUntraced(function* (query: Q) {
+    const facts = yield* RequestFacts
+    const key = keyOf(query, facts.client)
+    const readers = kinds.get(key) ?? { turn: Semaphore.makeUnsafe(1), next: undefined, reads: 0 }
+    if (readers.next !== undefined) {
+      readers.next.callers++
+      return { readers, read: readers.next }
+    }
+    const next: Read<A, E> = { answer: Deferred.makeUnsafe<A, E>(), callers: 1, fiber: undefined }
+    readers.next = next
+    readers.reads++
+    kinds.set(key, readers)
+    const begin = Effect.sync(() => leaveQueue(readers, next))
+    const end = Effect.sync(() => {
+      leaveQueue(readers, next)
+      readers.reads--
+      if (readers.reads === 0) kinds.delete(key)
+    })
+    const work = Effect.suspend(() => read(query)).pipe(Effect.provideService(RequestFacts, facts))
+    // The fiber begins in a moment of its own: until then callers join this read.
+    next.fiber = yield* readers.turn
+      .withPermits(1)(Effect.andThen(begin, Deferred.into(work, next.answer)))
+      .pipe(Effect.ensuring(end), Effect.interruptible, Effect.provideContext(context), Effect.forkIn(scope))
+    return { readers, read: next }
+  })
+
+  const leave = ({ read, readers }: Effect.Success<ReturnType<typeof join>>) =>
+    Effect.sync(() => {
+      read.callers--
+      if (read.callers > 0 || Deferred.isDoneUnsafe(read.answer)) return
+      leaveQueue(readers, read)
+      read.fiber?.interruptUnsafe()
     })
 
-  // Whoever announces a read begins it: others may wait for it already when its caller goes away.
   return (query: Q): Effect.Effect<A, E> =>
-    Effect.flatMap(Effect.uninterruptible(readFor(query)), (asked) => Deferred.await(asked))
+    Effect.acquireUseRelease(join(query), ({ read }) => Deferred.await(read.answer), leave)
 })
+
+/** Later callers get another read. */
+const leaveQueue = <A, E>(readers: Readers<A, E>, read: Read<A, E>) => {
+  if (readers.next === read) readers.next = undefined
+}
 
 /** The same for a read that has no query. */
 export const shareRead = <A, E, R>(read: Effect.Effect<A, E, R>) =>

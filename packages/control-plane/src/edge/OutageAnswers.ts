@@ -1,4 +1,5 @@
-import { controlPlaneError } from "@runplane/api"
+import { controlPlaneError, TooManyRequests } from "@runplane/api"
+import { TurnRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
@@ -22,7 +23,11 @@ export type DatabaseFailure = SqlError | FailedAppend
 export const isDatabaseFailure = (error: unknown): error is DatabaseFailure =>
   isSqlError(error) || (Predicate.isTagged(error, "AppendFailed") && "outage" in error)
 
-const isAnswer = <E>(error: E): error is Exclude<E, DatabaseFailure> => !isDatabaseFailure(error)
+/** What the same request may do well with later, or what is a fault of the service. */
+type Unanswered = DatabaseFailure | TurnRefused
+
+const isAnswer = <E>(error: E): error is Exclude<E, Unanswered> =>
+  !isDatabaseFailure(error) && !(error instanceof TurnRefused)
 
 /** Says nothing of the server's words, which may name hosts and users; those are in the log. */
 const { errorCode, message, statusCode } = controlPlaneError("SERVICE_UNAVAILABLE", "the database is unavailable")
@@ -31,17 +36,30 @@ const unavailable = HttpServerResponse.jsonUnsafe(
   { status: statusCode, headers: { "retry-after": String(RETRY_AFTER_SECONDS) } }
 )
 
+/** A caller with too much in a lane is over its share; else the service is busy (docs/http.md#turns). */
+const refusalOf = ({ message, reason }: TurnRefused) => {
+  const { errorCode, statusCode } =
+    reason === "caller"
+      ? new TooManyRequests({ errorCode: "INTERNAL_ERROR", message })
+      : controlPlaneError("SERVICE_UNAVAILABLE", message)
+  return HttpServerResponse.jsonUnsafe(
+    { statusCode, errorCode, message },
+    { status: statusCode, headers: { "retry-after": String(RETRY_AFTER_SECONDS) } }
+  )
+}
+
 /**
- * The one place where a failure of the database becomes an answer. When the database is away, that is not a fault of
+ * The one place where a failure of the database, or a turn that did not come, becomes an answer. When the database is away, that is not a fault of
  * the service: the caller is told to come back (docs/http.md#outages). A statement that the database refuses is a
  * fault, and dies.
  */
 export const orUnavailable = <A, E, R>(
   handler: Effect.Effect<A, E, R>
-): Effect.Effect<A | HttpServerResponse.HttpServerResponse, Exclude<E, DatabaseFailure>, R> =>
+): Effect.Effect<A | HttpServerResponse.HttpServerResponse, Exclude<E, Unanswered>, R> =>
   Effect.catch(handler, (error) => (isAnswer(error) ? Effect.fail(error) : answerOf(error)))
 
 const answerOf = (failure: unknown) => {
+  if (failure instanceof TurnRefused) return Effect.succeed(refusalOf(failure))
   const outage = outageOf(failure)
   return outage === undefined
     ? Effect.die(failure)

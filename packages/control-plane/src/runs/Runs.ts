@@ -11,7 +11,7 @@ import {
   runQueryFields
 } from "@runplane/api"
 import { isTerminal, type RunDescriptor, RunId } from "@runplane/domain"
-import { Shutdown } from "@runplane/server"
+import { Shutdown, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -52,7 +52,9 @@ export class Runs extends Context.Service<
     /** The same once the run has ended, or as it is after so many milliseconds, or when the service stops. */
     readonly readEnded: (reference: string, timeoutMs: number) => Effect.Effect<string, NotFound | DatabaseFailure>
     /** A `RunPage` as text, which is read as it is taken. */
-    readonly list: (query: RunListQuery) => Effect.Effect<TextPage<SqlError>, BadRequest | DatabaseFailure>
+    readonly list: (
+      query: RunListQuery
+    ) => Effect.Effect<TextPage<SqlError>, BadRequest | DatabaseFailure | TurnRefused>
     readonly cancel: ChangeRun
     readonly suspend: ChangeRun
     readonly resume: ChangeRun

@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { RequestFacts } from "@runplane/server"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -81,6 +82,34 @@ describe("a shared read", () => {
       yield* end(1)
       assert.strictEqual(yield* Fiber.join(follower), "runs: 0")
       assert.strictEqual(reads.length, 2)
+    })
+  )
+
+  it.effect("ends when all its callers go away, and the next caller gets another", () =>
+    Effect.gen(function* () {
+      const { end, isBegun, reads, shared } = yield* counted
+      const first = yield* Effect.forkChild(shared("runs"), { startImmediately: true })
+      yield* isBegun(0)
+      const waiting = yield* Effect.forkChild(shared("runs"), { startImmediately: true })
+      yield* Fiber.interrupt(waiting)
+      yield* Fiber.interrupt(first)
+      const next = yield* Effect.forkChild(shared("runs"), { startImmediately: true })
+      yield* isBegun(1)
+      yield* end(1)
+      assert.strictEqual(yield* Fiber.join(next), "runs: 0")
+      assert.strictEqual(reads.length, 2)
+    })
+  )
+
+  it.effect("runs for the client of its first caller, and may be kept apart by client", () =>
+    Effect.gen(function* () {
+      const shared = yield* shareReads(
+        () => Effect.map(RequestFacts, ({ client }) => client),
+        (query: string, client) => `${query} ${client}`
+      )
+      const as = (client: string) =>
+        Effect.provideService(shared("runs"), RequestFacts, { client, actor: undefined, address: "" })
+      assert.deepStrictEqual(yield* Effect.all([as("a"), as("b")], { concurrency: 2 }), ["a", "b"])
     })
   )
 })

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { TurnRefused } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -22,6 +23,22 @@ describe("a failure of the database", () => {
         new AppendFailed({ runId: "r", reason: "away", outage: true })
       ]) {
         assert.strictEqual(yield* statusOf(failure), 503)
+      }
+    })
+  )
+
+  it.effect("has the same form of answer as a turn that does not come: 503, or 429 for the share of the caller", () =>
+    Effect.gen(function* () {
+      for (const [reason, status] of [
+        ["wait", 503],
+        ["busy", 503],
+        ["total", 503],
+        ["caller", 429]
+      ] as const) {
+        const answer = yield* orUnavailable(Effect.fail(new TurnRefused({ lane: "search", reason })))
+        assert.isTrue(HttpServerResponse.isHttpServerResponse(answer))
+        if (!HttpServerResponse.isHttpServerResponse(answer)) return
+        assert.deepStrictEqual([answer.status, answer.headers["retry-after"]], [status, "5"])
       }
     })
   )

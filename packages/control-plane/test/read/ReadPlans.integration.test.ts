@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import type { SearchTooSlow } from "../../src/database/search/SearchBudget.ts"
+import type { SearchFailure } from "../../src/database/search/SearchBudget.ts"
 import type { UnknownCursor } from "../../src/database/search/UnknownCursor.ts"
 import { RunList } from "../../src/log/runs/RunList.ts"
 import { DashboardRepository } from "../../src/read/dashboard/DashboardRepository.ts"
@@ -82,7 +82,7 @@ layer(layerReads, { excludeTestServices: true })("documented-fast reads", (it) =
     })
 
   type Reads = CrossRunEvents | DashboardRepository | RunList
-  const reads: Readonly<Record<string, Effect.Effect<void, SqlError | SearchTooSlow | UnknownCursor, Reads>>> = {
+  const reads: Readonly<Record<string, Effect.Effect<void, SqlError | SearchFailure | UnknownCursor, Reads>>> = {
     "GET /runs": listed({}),
     "GET /runs of a status, with offset": listed({ status: "completed", offset: 500 }),
     "GET /runs of a rare status": listed({ status: "running" }),

@@ -93,7 +93,7 @@ export const layerEdge = (form: EdgeForm, methods: MethodsOf) =>
                 : redirect === undefined
                   ? httpEffect
                   : Effect.succeed(redirect)
-          const facts: Facts = { actor: undefined, address: addressOf(request, proxies) }
+          const facts: Facts = { client: "", actor: undefined, address: addressOf(request, proxies) }
           const surrounded = answered(route, request, { form, methods, observer, facts, requestId }).pipe(
             Effect.provideService(RequestFacts, facts),
             Effect.provideService(RequestId, requestId),

@@ -4,6 +4,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { ClientBudgets } from "./ClientBudgets.ts"
+import { RequestFacts } from "./RequestFacts.ts"
 
 /**
  * Counts the requests that the guard let in; the guard counts those that it refuses (docs/http.md#rate-limit). The
@@ -20,6 +21,8 @@ export const layerRateLimit = Layer.effect(
           actor === undefined || actor.actorType === "anonymous"
             ? budgets.networkOf(yield* HttpServerRequest.HttpServerRequest)
             : actor.actorId
+        const facts = yield* RequestFacts
+        facts.client = client
         return yield* (yield* budgets.spend(client, endpoint)) ? httpEffect : Effect.fail(rateLimitExceeded())
       })
     )

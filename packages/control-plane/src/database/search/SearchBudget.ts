@@ -1,53 +1,74 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import { makeFairTurns, TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Semaphore from "effect/Semaphore"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { isTimeout } from "../SqlFailures.ts"
 
 /** Searches that the database has to do at a time, for the whole process; the others wait. */
 const SEARCHES_AT_ONCE = 3
 /** What a statement of a search may take. Milliseconds. */
 const STATEMENT_MS = 5_000
-/** What a search may take with its wait. Milliseconds. */
+/** What the statements of a search may take together. Milliseconds. */
 const SEARCH_MS = 15_000
+/** The longest wait for a turn. */
+const LONGEST_WAIT = "10 seconds"
+/** The name of the lane in refusals. */
+const LANE = "search"
 
-/** A search was given up: it takes too long, or others do. */
+/** A search was given up: it takes too long by itself. */
 export class SearchTooSlow extends Data.TaggedError("SearchTooSlow") {}
+
+/** Why a search has no answer although the database answers. */
+export type SearchFailure = SearchTooSlow | TurnRefused
 
 /**
  * What searches may use of the database: callers write them, and may ask for what no index finds. They share a few
- * connections, and a statement that takes long is ended, so that no search holds up anything else
+ * connections, in turns by caller, and a statement that takes long is ended, so that no search holds up anything else
  * (docs/http.md#search-limits).
  */
 export class SearchBudget extends Context.Service<
   SearchBudget,
   {
-    /** Runs the statements of one search, in a transaction that carries their limit. */
-    readonly run: <A, E, R>(search: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError | SearchTooSlow, R>
+    /** Runs a search in the turn of its caller. */
+    readonly inTurn: <A, E, R>(search: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TurnRefused, R>
+    /**
+     * Runs statements of a search in a transaction that carries their limit. Fails with `SearchTooSlow` when they take
+     * too long by themselves, and is refused as busy when other searches of the process ran at the same time.
+     */
+    readonly limited: <A, E, R>(statements: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError | SearchFailure, R>
   }
 >()("runplane/control-plane/SearchBudget") {
   static readonly layer = Layer.effect(
     SearchBudget,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const turns = yield* Semaphore.make(SEARCHES_AT_ONCE)
-      const tooSlow = new SearchTooSlow()
-      const limited = sql`SELECT set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`
+      const turns = makeFairTurns(LANE, SEARCHES_AT_ONCE, LONGEST_WAIT)
+      const limit = sql`SELECT set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`
+      let running = 0
+      let begun = 0
 
-      const run = <A, E, R>(search: Effect.Effect<A, E, R>) =>
-        turns
-          .withPermits(1)(sql.withTransaction(Effect.andThen(limited, search)))
-          .pipe(
-            Effect.catchIf(
-              (error) => isSqlError(error) && isTimeout(error),
-              () => Effect.fail(tooSlow)
-            ),
-            Effect.timeoutOrElse({ duration: SEARCH_MS, orElse: () => Effect.fail(tooSlow) })
+      const limited = <A, E, R>(statements: Effect.Effect<A, E, R>) =>
+        Effect.suspend(() => {
+          const isFirst = running === 0
+          running++
+          const number = ++begun
+          const tooSlow = (): Effect.Effect<never, SearchFailure> =>
+            Effect.fail(
+              isFirst && begun === number ? new SearchTooSlow() : new TurnRefused({ lane: LANE, reason: "busy" })
+            )
+          return sql.withTransaction(Effect.andThen(limit, statements)).pipe(
+            Effect.catchIf((error) => isSqlError(error) && error.reason._tag === "StatementTimeoutError", tooSlow),
+            Effect.timeoutOrElse({ duration: SEARCH_MS, orElse: tooSlow }),
+            Effect.ensuring(
+              Effect.sync(() => {
+                running--
+              })
+            )
           )
-      return SearchBudget.of({ run })
+        })
+      return SearchBudget.of({ inTurn: turns.run, limited })
     })
   )
 }

@@ -10,7 +10,7 @@ import { readBounded } from "../../database/BoundedRows.ts"
 import { shareReads } from "../../database/SharedRead.ts"
 import { cursorOf, isPlaceValue, type Place, placeOf } from "../../database/search/PageCursor.ts"
 import { conditionOf } from "../../database/search/QueryConditions.ts"
-import { SearchBudget, type SearchTooSlow } from "../../database/search/SearchBudget.ts"
+import { SearchBudget, type SearchFailure } from "../../database/search/SearchBudget.ts"
 import { UnknownCursor } from "../../database/search/UnknownCursor.ts"
 import { listPage, type TextPage } from "../../edge/JsonAnswer.ts"
 import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
@@ -21,7 +21,7 @@ export class RunList extends Context.Service<
   RunList,
   {
     /** A `RunPage` as text, which is read as it is taken. */
-    readonly list: (query: RunListQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchTooSlow | UnknownCursor>
+    readonly list: (query: RunListQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchFailure | UnknownCursor>
   }
 >()("runplane/control-plane/RunList") {
   static readonly layer = Layer.effect(
@@ -119,7 +119,7 @@ export class RunList extends Context.Service<
         const read = Effect.all([pageOf(query, where, from), totalOf(query, where)], {
           concurrency: search === undefined ? 2 : 1
         })
-        const [places, counts] = yield* search === undefined ? read : budget.run(read)
+        const [places, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
         const last = places.at(-1)
         const isFull = last !== undefined && places.length === query.limit
         const cursor = isFull ? `,"nextCursor":"${cursorOf(order, { value: last.place, id: last.id })}"` : ""
@@ -127,8 +127,11 @@ export class RunList extends Context.Service<
         const records = recordsWith(query.include === "participants" ? countingColumns : listColumns)
         return yield* listPage(places, records, publicRunText, after)
       })
-      // A list is the same for everybody, and those who watch it ask for the same first page.
-      return RunList.of({ list: yield* shareReads(list, JSON.stringify) })
+      // A list is the same for everybody, and those who watch it ask for the same first page. A search is refused by
+      // the turns of its caller.
+      const keyOf = (query: RunListQuery, client: string) =>
+        `${query.q === undefined ? "" : client} ${JSON.stringify(query)}`
+      return RunList.of({ list: yield* shareReads(list, keyOf) })
     })
   )
 }

@@ -5,6 +5,7 @@ import {
   type DashboardOverview,
   type DashboardQuery
 } from "@runplane/api"
+import { ControlPlaneSettings, makeFairTurns, readSetting, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,6 +13,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { shareReads } from "../../database/SharedRead.ts"
 import { RuntimeHealth } from "../../edge/RuntimeHealth.ts"
 import { DatabaseClock } from "../../log/DatabaseClock.ts"
+import { streamReadsAt } from "../stream/StreamReads.ts"
 import { DashboardRepository } from "./DashboardRepository.ts"
 import { dashboardWindow } from "./DashboardWindow.ts"
 import { chartsOf, kpisOf, scenariosOf, trendsOf } from "./Overview.ts"
@@ -23,8 +25,8 @@ const RUNTIME_HEALTH_TTL = "1 second"
 export class Dashboard extends Context.Service<
   Dashboard,
   {
-    readonly overview: (query: DashboardQuery) => Effect.Effect<DashboardOverview, BadRequest | SqlError>
-    readonly agents: Effect.Effect<ReadonlyArray<AgentMetrics>, SqlError>
+    readonly overview: (query: DashboardQuery) => Effect.Effect<DashboardOverview, BadRequest | SqlError | TurnRefused>
+    readonly agents: Effect.Effect<ReadonlyArray<AgentMetrics>, SqlError | TurnRefused>
   }
 >()("runplane/control-plane/Dashboard") {
   static readonly layer = Layer.effect(
@@ -33,6 +35,7 @@ export class Dashboard extends Context.Service<
       const clock = yield* DatabaseClock
       const repository = yield* DashboardRepository
       const health = yield* RuntimeHealth
+      const turns = makeFairTurns("dashboard", streamReadsAt(yield* readSetting(ControlPlaneSettings.DB_POOL_MAX)))
       const runtimeHealth = yield* Effect.cachedWithTTL(health.check, RUNTIME_HEALTH_TTL)
 
       const read = Effect.fnUntraced(function* (query: DashboardQuery) {
@@ -43,9 +46,8 @@ export class Dashboard extends Context.Service<
           ...(environment !== undefined && { environment }),
           ...(scenarioRef !== undefined && { scenarioRef })
         }
-        const [rows, runtime] = yield* Effect.all([repository.overview(window, filter), runtimeHealth], {
-          concurrency: 2
-        })
+        const rows = yield* turns.run(repository.overview(window, filter))
+        const runtime = yield* runtimeHealth
         return {
           kpis: kpisOf(rows),
           recentRuns: rows.recent,
@@ -55,10 +57,10 @@ export class Dashboard extends Context.Service<
           scenarios: scenariosOf(rows)
         }
       })
-      // A room full of screens asks for the same at the same time.
-      const shared = yield* shareReads(read, JSON.stringify)
+      // A room full of screens asks for the same at the same time; a refusal concerns its own caller only.
+      const shared = yield* shareReads(read, (query, client) => `${client} ${JSON.stringify(query)}`)
       const overview = Effect.fn("Dashboard.overview")(shared)
-      return Dashboard.of({ overview, agents: repository.agents })
+      return Dashboard.of({ overview, agents: turns.run(repository.agents) })
     })
   )
 }

@@ -18,6 +18,7 @@ import {
   RunId,
   readPolicy
 } from "@runplane/domain"
+import { RequestFacts, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -25,6 +26,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
+import { readFor } from "../stream/StreamClient.ts"
 import { type BacktestPlace, type BacktestRun, BacktestRuns } from "./BacktestRuns.ts"
 import { DecisionReader } from "./DecisionReader.ts"
 import { Decisions } from "./Decisions.ts"
@@ -46,7 +48,7 @@ export class Backtests extends Context.Service<
     /** Fails before the first line when the policy cannot be tried; a stream without a summary at its end was cut. */
     readonly open: (
       asked: typeof BacktestRequest.Type
-    ) => Effect.Effect<Stream.Stream<BacktestLine, SqlError>, ControlPlaneError | SqlError>
+    ) => Effect.Effect<Stream.Stream<BacktestLine, SqlError>, ControlPlaneError | SqlError | TurnRefused>
   }
 >()("runplane/control-plane/Backtests") {
   static readonly layer = Layer.effect(
@@ -82,12 +84,13 @@ export class Backtests extends Context.Service<
         const found = read.flatMap(({ judged, runId }) => (existing.has(runId) ? [judged] : []))
         const gone = group.length - found.length
         return [...found, ...Array.from({ length: gone }, () => NOTHING_ON_RECORD)]
-      }, reader.inTurn)
+      }, reader.turns.goOn)
 
       const lines = (
         policy: PolicyText,
         inScope: ReadonlyArray<BacktestRun>,
-        isLimited: boolean
+        isLimited: boolean,
+        inTurnOfCaller: ReturnType<typeof readFor>
       ): Stream.Stream<BacktestLine, SqlError> => {
         const judge = backtestOf(policy)
         const groups = groupsOf(inScope)
@@ -97,7 +100,7 @@ export class Backtests extends Context.Service<
           if (group === undefined) {
             return Effect.succeed([[summaryOf(policy, so, isLimited)], Option.none()] as const)
           }
-          return Effect.map(judged(group, judge), (found) => {
+          return Effect.map(inTurnOfCaller(judged(group, judge)), (found) => {
             const after = found.reduce(addToBacktest, so)
             const progress: BacktestLine = {
               type: "progress",
@@ -118,8 +121,9 @@ export class Backtests extends Context.Service<
           const text = `the rules of ${policy.policyId} cannot be read: ${fault}`
           return yield* controlPlaneError("INVALID_POLICY_DEFINITION", text, { faults: [text] })
         }
-        const found = yield* runs.inScope(asked.scope)
-        return lines(policy, found.slice(0, asked.scope.limit), found.length > asked.scope.limit)
+        const facts = yield* RequestFacts
+        const found = yield* reader.turns.run(runs.inScope(asked.scope))
+        return lines(policy, found.slice(0, asked.scope.limit), found.length > asked.scope.limit, readFor({ facts }))
       })
       return Backtests.of({ open })
     })

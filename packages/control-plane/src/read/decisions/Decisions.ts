@@ -22,6 +22,7 @@ import {
   whyInParts
 } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
+import type { TurnRefused } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -29,9 +30,11 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { answerOfRuntimeError } from "../../edge/RuntimeRefusal.ts"
+import { EventRepository } from "../../log/EventRepository.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { DecisionReader } from "./DecisionReader.ts"
 import { inParts } from "./InParts.ts"
+import { makeKeptAnswers } from "./KeptAnswers.ts"
 
 /** Two runs, and where they part. */
 export interface Parted {
@@ -47,13 +50,18 @@ export class Decisions extends Context.Service<
     readonly forecast: (
       reference: string,
       atSeq?: number
-    ) => Effect.Effect<Forecast & { readonly runId: RunId }, NotFound | SqlError>
-    readonly why: (reference: string) => Effect.Effect<Why & { readonly runId: RunId }, NotFound | SqlError>
+    ) => Effect.Effect<Forecast & { readonly runId: RunId }, NotFound | SqlError | TurnRefused>
+    readonly why: (
+      reference: string
+    ) => Effect.Effect<Why & { readonly runId: RunId }, NotFound | SqlError | TurnRefused>
     readonly whatIf: (
       reference: string,
       asked: typeof WhatIfRequest.Type
-    ) => Effect.Effect<WhatIf, ControlPlaneError | SqlError>
-    readonly divergence: (leftReference: string, rightReference: string) => Effect.Effect<Parted, NotFound | SqlError>
+    ) => Effect.Effect<WhatIf, ControlPlaneError | SqlError | TurnRefused>
+    readonly divergence: (
+      leftReference: string,
+      rightReference: string
+    ) => Effect.Effect<Parted, NotFound | SqlError | TurnRefused>
     /** A policy of the registry, or the one that is given, checked; a fault names the field. */
     readonly policyOf: (
       asked: Pick<typeof WhatIfRequest.Type, "policy" | "policyVersion">
@@ -63,6 +71,7 @@ export class Decisions extends Context.Service<
   static readonly layer = Layer.effect(
     Decisions,
     Effect.gen(function* () {
+      const events = yield* EventRepository
       const reader = yield* DecisionReader
       const runs = yield* RunRepository
       const runtime = yield* RuntimeClient
@@ -88,50 +97,94 @@ export class Decisions extends Context.Service<
         return yield* Effect.mapError(runtime.getPolicy(policyVersion), answerOfRuntimeError)
       })
 
+      const forecasts = makeKeptAnswers<Forecast & { readonly runId: RunId }>(events, runs)
+      const whys = makeKeptAnswers<Why & { readonly runId: RunId }>(events, runs)
+      const whatIfs = makeKeptAnswers<WhatIf>(events, runs)
+      const divergences = makeKeptAnswers<Parted>(events, runs)
+
       const forecastOf = Effect.fn("Decisions.forecast")(function* (reference: string, atSeq?: number) {
         const runId = yield* resolve(reference)
-        const { by, run } = yield* reader.decision(runId, atSeq)
-        yield* stillThere(runId, reference)
-        // What was possible then is told by the time of then.
-        const then = atSeq === undefined ? yield* Clock.currentTimeMillis : Date.parse(run.at?.ts ?? "")
-        return { ...forecast(run, by, Number.isFinite(then) ? { nowUnixMs: then } : {}), runId }
+        const kept = yield* forecasts([runId], atSeq)
+        const known = kept.get()
+        if (known !== undefined) return known
+        return yield* reader.decided(
+          { runId, upToSeq: atSeq, known: kept.get },
+          Effect.fnUntraced(function* ({ by, isOnRecord, run }) {
+            yield* stillThere(runId, reference)
+            // What was possible then is told by the time of then.
+            const then = atSeq === undefined ? yield* Clock.currentTimeMillis : Date.parse(run.at?.ts ?? "")
+            const answer = { ...forecast(run, by, Number.isFinite(then) ? { nowUnixMs: then } : {}), runId }
+            // An open session has a deadline, so its forecast depends on the time of the request.
+            if (isOnRecord && (atSeq !== undefined || run.state !== "OPEN")) kept.keep(answer)
+            return answer
+          })
+        )
       })
       const whyOf = Effect.fn("Decisions.why")(function* (reference: string) {
         const runId = yield* resolve(reference)
-        const { by, run } = yield* reader.decision(runId)
-        yield* stillThere(runId, reference)
-        return { ...(yield* inParts(whyInParts(run, by))), runId }
+        const kept = yield* whys([runId])
+        const known = kept.get()
+        if (known !== undefined) return known
+        return yield* reader.decided(
+          { runId, known: kept.get },
+          Effect.fnUntraced(function* ({ by, isOnRecord, run }) {
+            yield* stillThere(runId, reference)
+            const answer = { ...(yield* inParts(whyInParts(run, by))), runId }
+            if (isOnRecord) kept.keep(answer)
+            return answer
+          })
+        )
       })
       const whatIfOf = Effect.fn("Decisions.whatIf")(function* (reference: string, asked: typeof WhatIfRequest.Type) {
         const runId = yield* resolve(reference)
         const policy = yield* policyOf(asked)
-        const { by, run } = yield* reader.decision(runId)
-        yield* stillThere(runId, reference)
         const { votes, without } = asked
         const changes: Changes = {
           ...(policy !== undefined && { policy }),
           ...(votes !== undefined && { votes }),
           ...(without !== undefined && { without })
         }
-        return yield* Result.match(yield* inParts(whatIfInParts(run, by, changes)), {
-          onFailure: ({ message }) => Effect.fail(badRequest(message)),
-          onSuccess: Effect.succeed
-        })
+        const kept = yield* whatIfs([runId], changes)
+        const known = kept.get()
+        if (known !== undefined) return known
+        return yield* reader.decided(
+          { runId, known: kept.get },
+          Effect.fnUntraced(function* ({ by, isOnRecord, run }) {
+            yield* stillThere(runId, reference)
+            const made = yield* inParts(whatIfInParts(run, by, changes))
+            if (Result.isFailure(made)) return yield* badRequest(made.failure.message)
+            if (isOnRecord) kept.keep(made.success)
+            return made.success
+          })
+        )
       })
       const divergence = Effect.fn("Decisions.divergence")(function* (left: string, right: string) {
         const leftRunId = yield* resolve(left)
         const rightRunId = yield* resolve(right)
-        const leftCourse = yield* reader.course(leftRunId)
-        const rightCourse = yield* reader.course(rightRunId)
-        yield* stillThere(leftRunId, left)
-        yield* stillThere(rightRunId, right)
-        return { leftRunId, rightRunId, divergence: divergenceOf(leftCourse, rightCourse) }
+        const kept = yield* divergences([leftRunId, rightRunId])
+        const known = kept.get()
+        if (known !== undefined) return known
+        const read = Effect.gen(function* () {
+          const leftCourse = yield* reader.course(leftRunId)
+          const rightCourse = yield* reader.course(rightRunId)
+          yield* stillThere(leftRunId, left)
+          yield* stillThere(rightRunId, right)
+          const parted = { leftRunId, rightRunId, divergence: divergenceOf(leftCourse, rightCourse) }
+          kept.keep(parted)
+          return parted
+        })
+        return yield* reader.turns.run(
+          Effect.suspend(() => {
+            const answer = kept.get()
+            return answer === undefined ? read : Effect.succeed(answer)
+          })
+        )
       })
       return Decisions.of({
-        forecast: (reference, atSeq) => reader.inTurn(forecastOf(reference, atSeq)),
-        why: (reference) => reader.inTurn(whyOf(reference)),
-        whatIf: (reference, asked) => reader.inTurn(whatIfOf(reference, asked)),
-        divergence: (left, right) => reader.inTurn(divergence(left, right)),
+        forecast: forecastOf,
+        why: whyOf,
+        whatIf: whatIfOf,
+        divergence,
         policyOf
       })
     })

@@ -1,7 +1,6 @@
 import { ControlPlaneApi, type CrossRunEventsQuery, eventQueryFields } from "@runplane/api"
 import { parseQuery, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
@@ -13,7 +12,7 @@ import { eventText } from "../../log/EventRepository.ts"
 import { RunGone } from "../../log/runs/RunGone.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
-import { clientOf } from "../stream/StreamClient.ts"
+import { currentClient } from "../stream/StreamClient.ts"
 import { seqOf, sse } from "../stream/StreamHttp.ts"
 import { StreamSlots } from "../stream/StreamSlots.ts"
 import { LogStream } from "../tail/LogStream.ts"
@@ -55,7 +54,7 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
       const readText = (from: CrossRunFilter, most: number) => Effect.map(events.page(from, most), eventText)
       return eventAnswer(eventEnvelope(total, limit), filter, limit, eventText(first), readText, whole)
     })
-    const shared = yield* shareReads(read, JSON.stringify)
+    const shared = yield* shareReads(read, (query) => JSON.stringify(query))
     const filtered = (filter: CrossRunFilter, limit: number) => Effect.map(shared({ filter, limit }), jsonPages)
 
     const searched = Effect.fnUntraced(function* (search: EventQuery, limit: number) {
@@ -79,9 +78,9 @@ export const CrossRunEventsHttp = HttpApiBuilder.group(
       stream: Effect.fnUntraced(function* ({ headers, query }) {
         const refusal = yield* slots.take
         if (refusal !== undefined) return refusal
-        const request = yield* HttpServerRequest
+        const client = yield* currentClient
         const afterSeq = query.afterSeq ?? seqOf(headers["last-event-id"])
-        return HttpServerResponse.stream(streams.open(query, afterSeq, clientOf(request)), sse)
+        return HttpServerResponse.stream(streams.open(query, afterSeq, client), sse)
       })
     })
   })

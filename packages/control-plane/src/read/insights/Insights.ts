@@ -1,5 +1,6 @@
 import { type NotFound, type RunComparison, type RunTraces, runNotFound } from "@runplane/api"
 import { RunState, textAt } from "@runplane/domain"
+import type { TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -17,7 +18,10 @@ export class Insights extends Context.Service<
   Insights,
   {
     readonly traces: (reference: string) => Effect.Effect<RunTraces, NotFound | SqlError>
-    readonly compare: (leftRunId: string, rightRunId: string) => Effect.Effect<RunComparison, NotFound | SqlError>
+    readonly compare: (
+      leftRunId: string,
+      rightRunId: string
+    ) => Effect.Effect<RunComparison, NotFound | SqlError | TurnRefused>
   }
 >()("runplane/control-plane/Insights") {
   static readonly layer = Layer.effect(

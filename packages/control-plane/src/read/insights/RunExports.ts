@@ -1,4 +1,5 @@
 import { type NotFound, runNotFound } from "@runplane/api"
+import { ControlPlaneSettings, makeFairTurns, RequestFacts, readSetting, type TurnRefused } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,6 +12,8 @@ import { ArtifactRepository } from "../../log/runs/ArtifactRepository.ts"
 import { RunGone } from "../../log/runs/RunGone.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { RunSeals } from "../../log/seal/RunSeals.ts"
+import { readFor } from "../stream/StreamClient.ts"
+import { streamReadsAt } from "../stream/StreamReads.ts"
 import { ExportRepository } from "./ExportRepository.ts"
 import { bundleText, type ExportOptions, type ExportRows, type ExportText, exportTexts } from "./ExportText.ts"
 
@@ -30,9 +33,12 @@ export class RunExports extends Context.Service<
       format: keyof typeof exportTexts,
       options: ExportOptions,
       caller: Caller
-    ) => Effect.Effect<ExportText, NotFound | SqlError>
+    ) => Effect.Effect<ExportText, NotFound | SqlError | TurnRefused>
     /** A JSON array of bundles, in the order given. Fails before any text when one of the runs is unknown. */
-    readonly many: (references: ReadonlyArray<string>, caller: Caller) => Effect.Effect<ExportText, NotFound | SqlError>
+    readonly many: (
+      references: ReadonlyArray<string>,
+      caller: Caller
+    ) => Effect.Effect<ExportText, NotFound | SqlError | TurnRefused>
   }
 >()("runplane/control-plane/RunExports") {
   static readonly layer = Layer.effect(
@@ -45,12 +51,19 @@ export class RunExports extends Context.Service<
       const runs = yield* RunRepository
       const seals = yield* RunSeals
 
-      const rows: ExportRows = {
-        artifacts: artifacts.page,
-        canonicalEvents: (runId, afterSeq, limit) =>
-          Effect.map(events.page(runId, { afterSeq, types: [] }, limit), (page) => page.events),
-        rawEvents: repository.rawEvents,
-        status: runs.status
+      const poolMax = yield* readSetting(ControlPlaneSettings.DB_POOL_MAX)
+      const turns = makeFairTurns("export", streamReadsAt(poolMax))
+
+      /** Rows for one caller. They are read while the answer is sent, in a fiber that may not know the request. */
+      const rowsFor = (facts: typeof RequestFacts.Service): ExportRows => {
+        const inTurn = <A, E>(read: Effect.Effect<A, E>) => readFor({ facts })(turns.goOn(read))
+        return {
+          artifacts: (...of) => inTurn(artifacts.page(...of)),
+          canonicalEvents: (runId, afterSeq, limit) =>
+            inTurn(Effect.map(events.page(runId, { afterSeq, types: [] }, limit), (page) => page.events)),
+          rawEvents: (...of) => inTurn(repository.rawEvents(...of)),
+          status: runs.status
+        }
       }
 
       /** What a batch does not read, because its client left, has no entry. */
@@ -83,23 +96,28 @@ export class RunExports extends Context.Service<
         options: ExportOptions,
         caller: Caller
       ) {
-        const opened = yield* open(reference, { format, ...options }, caller)
-        return opened === undefined ? yield* runNotFound(reference) : exportTexts[format].text(rows, opened)
+        const opened = yield* turns.run(open(reference, { format, ...options }, caller))
+        if (opened === undefined) return yield* runNotFound(reference)
+        return exportTexts[format].text(rowsFor(yield* RequestFacts), opened)
       })
 
-      const bundleOf = (reference: string, caller: Caller): ExportText =>
+      const bundleOf = (reference: string, caller: Caller, facts: typeof RequestFacts.Service): ExportText =>
         Stream.unwrap(
-          Effect.flatMap(open(reference, { format: "json", ...BATCH_EXPORT }, caller), (opened) =>
-            opened === undefined
-              ? Effect.fail(new RunGone({ runId: reference }))
-              : Effect.succeed(bundleText(rows, opened))
+          Effect.flatMap(
+            readFor({ facts })(turns.goOn(open(reference, { format: "json", ...BATCH_EXPORT }, caller))),
+            (opened) =>
+              opened === undefined
+                ? Effect.fail(new RunGone({ runId: reference }))
+                : Effect.succeed(bundleText(rowsFor(facts), opened))
           )
         )
       const many = Effect.fn("RunExports.many")(function* (references: ReadonlyArray<string>, caller: Caller) {
-        const [unknown] = yield* repository.missing(references)
+        const facts = yield* RequestFacts
+        const [unknown] = yield* turns.run(repository.missing(references))
         if (unknown !== undefined) return yield* runNotFound(unknown)
+        const bundle = (reference: string) => bundleOf(reference, caller, facts)
         const bundles = Stream.flatMap(Stream.zipWithIndex(Stream.fromIterable(references)), ([reference, number]) =>
-          number === 0 ? bundleOf(reference, caller) : Stream.concat(Stream.make(","), bundleOf(reference, caller))
+          number === 0 ? bundle(reference) : Stream.concat(Stream.make(","), bundle(reference))
         )
         return Stream.make("[").pipe(Stream.concat(bundles), Stream.concat(Stream.make("]")))
       })

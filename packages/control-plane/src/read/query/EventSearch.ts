@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { READ_BYTES } from "../../database/BoundedRows.ts"
 import { conditionOf } from "../../database/search/QueryConditions.ts"
-import { SearchBudget, SearchTooSlow } from "../../database/search/SearchBudget.ts"
+import { SearchBudget, type SearchFailure, SearchTooSlow } from "../../database/search/SearchBudget.ts"
 import type { StoredEvent } from "../../log/EventRepository.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { ofRuns } from "../events/CrossRunEvents.ts"
@@ -40,7 +40,7 @@ export class EventSearch extends Context.Service<
   EventSearch,
   {
     /** At most `limit` matches, and a few MB, in the order of the log, up to its watermark. */
-    readonly page: (search: EventQuery, limit: number) => Effect.Effect<FoundEvents, SqlError | SearchTooSlow>
+    readonly page: (search: EventQuery, limit: number) => Effect.Effect<FoundEvents, SqlError | SearchFailure>
     /** The same for all events behind a seq; with one exchange. */
     readonly endOfLog: (afterSeq: number, limit: number) => Effect.Effect<FoundEvents, SqlError>
     /** Whether there are events behind a seq, be they below the watermark or not. */
@@ -75,7 +75,7 @@ export class EventSearch extends Context.Service<
                       ORDER BY e.seq LIMIT ${BigInt(limit)}) AS next) AS measured
           WHERE bytes - octet_length(json) < ${READ_BYTES} ORDER BY seq`
 
-      const page = Effect.fn("EventSearch.page")(function* (search: EventQuery, limit: number) {
+      const readPage = Effect.fnUntraced(function* (search: EventQuery, limit: number) {
         const bound = search.upToSeq ?? Number.MAX_SAFE_INTEGER
         const known = yield* watermark.known
         const end = bound <= known ? bound : Math.min(yield* watermark.now, bound)
@@ -85,12 +85,19 @@ export class EventSearch extends Context.Service<
         let window = FIRST_WINDOW
         let at = search.filter.afterSeq
         let now = startedAt
+        let failure: SearchFailure = new SearchTooSlow()
         while (at < end && events.length < limit && bytes < READ_BYTES && now - startedAt < PAGE_MS) {
           const upTo = Math.min(at + window, end)
           const wanted = limit - events.length
           const statement = stretch(search, at, upTo, wanted)
-          const read = search.rest === undefined ? statement : budget.run(statement)
-          const rows = yield* window === 1 ? read : Effect.catchTag(read, "SearchTooSlow", () => Effect.undefined)
+          const read = search.rest === undefined ? statement : budget.limited(statement)
+          const tooMany = (error: SearchFailure) => {
+            failure = error
+            return Effect.undefined
+          }
+          const rows = yield* window === 1
+            ? read
+            : Effect.catchTags(read, { SearchTooSlow: tooMany, TurnRefused: tooMany })
           const readAt = yield* Clock.currentTimeMillis
           if (rows === undefined) {
             window = Math.max(1, window >> 4)
@@ -105,9 +112,12 @@ export class EventSearch extends Context.Service<
           }
           now = readAt
         }
-        if (at === search.filter.afterSeq && at < end) return yield* new SearchTooSlow()
+        if (at === search.filter.afterSeq && at < end) return yield* failure
         return { events, upTo: Math.max(at, search.filter.afterSeq), isEnd: at >= end }
       })
+      const page = Effect.fn("EventSearch.page")((search: EventQuery, limit: number) =>
+        search.rest === undefined ? readPage(search, limit) : budget.inTurn(readPage(search, limit))
+      )
       const endOfLog = Effect.fn("EventSearch.endOfLog")(function* (afterSeq: number, limit: number) {
         const rows = yield* sql<{ readonly mark: bigint } & (Row | { readonly seq: null })>`
           SELECT mark, seq, index, event AS json, bytes FROM end_of_log(${BigInt(afterSeq)}, ${limit}, ${BigInt(READ_BYTES)})`

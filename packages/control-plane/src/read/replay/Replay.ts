@@ -9,6 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { untilShutdown } from "../../edge/RetryHint.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { RunGone } from "../../log/runs/RunGone.ts"
+import { passiveClient, readFor, type StreamClient } from "../stream/StreamClient.ts"
 import { StreamMeter } from "../stream/StreamMeter.ts"
 import { StreamReads } from "../stream/StreamReads.ts"
 import { replayFrames } from "./ReplayFrames.ts"
@@ -21,7 +22,11 @@ export class Replay extends Context.Service<
   Replay,
   {
     /** Callers that owe a 404 look before: fails when the run is gone by now, or before the replay ends. */
-    readonly open: (runId: RunId, query: ReplayStreamQuery) => Stream.Stream<Uint8Array, SqlError | RunGone>
+    readonly open: (
+      runId: RunId,
+      query: ReplayStreamQuery,
+      client?: Pick<StreamClient, "facts">
+    ) => Stream.Stream<Uint8Array, SqlError | RunGone>
   }
 >()("runplane/control-plane/Replay") {
   static readonly layer = Layer.effect(
@@ -36,12 +41,17 @@ export class Replay extends Context.Service<
         maxDelayMs: ControlPlaneSettings.REPLAY_MAX_DELAY_MS
       })
 
-      const frames = Effect.fnUntraced(function* (runId: RunId, query: ReplayStreamQuery) {
+      const frames = Effect.fnUntraced(function* (
+        runId: RunId,
+        query: ReplayStreamQuery,
+        client: Pick<StreamClient, "facts">
+      ) {
+        const read = readFor(client)
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
-        const head = yield* inTurn(events.head(runId))
+        const head = yield* read(inTurn(events.head(runId)))
         if (head === undefined) return yield* new RunGone({ runId })
         return replayFrames(
-          (afterSeq, limit) => inTurn(events.page(runId, { afterSeq, types: [] }, limit)),
+          (afterSeq, limit) => read(inTurn(events.page(runId, { afterSeq, types: [] }, limit))),
           {
             runId,
             mode: query.mode,
@@ -53,8 +63,8 @@ export class Replay extends Context.Service<
         )
       })
 
-      const open = (runId: RunId, query: ReplayStreamQuery) =>
-        Stream.unwrap(frames(runId, query)).pipe(Stream.encodeText, untilShutdown(shutdown))
+      const open = (runId: RunId, query: ReplayStreamQuery, client: Pick<StreamClient, "facts"> = passiveClient) =>
+        Stream.unwrap(frames(runId, query, client)).pipe(Stream.encodeText, untilShutdown(shutdown))
       return Replay.of({ open })
     })
   )

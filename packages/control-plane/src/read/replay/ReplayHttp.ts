@@ -1,13 +1,12 @@
 import { ControlPlaneApi, runNotFound } from "@runplane/api"
 import * as Effect from "effect/Effect"
-import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Stream from "effect/Stream"
 import { cutOnFailure, jsonText } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
-import { clientOf } from "../stream/StreamClient.ts"
+import { currentClient } from "../stream/StreamClient.ts"
 import { sse } from "../stream/StreamHttp.ts"
 import { StreamReads } from "../stream/StreamReads.ts"
 import { StreamSlots } from "../stream/StreamSlots.ts"
@@ -36,8 +35,8 @@ export const ReplayHttp = HttpApiBuilder.group(
         const refusal = yield* slots.take
         if (refusal !== undefined) return refusal
         const runId = (yield* reads.resolve(params.id)) ?? (yield* runNotFound(params.id))
-        const request = yield* HttpServerRequest
-        const frames = Stream.onStart(replay.open(runId, query), clientOf(request).greet)
+        const client = yield* currentClient
+        const frames = Stream.onStart(replay.open(runId, query, client), client.greet)
         return HttpServerResponse.stream(cutOnFailure("a replay")(frames), sse)
       }, orUnavailable),
       state: Effect.fnUntraced(function* ({ params, query }) {

@@ -1,5 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { emptyRunState, project, type RunId, type RunState } from "@runplane/domain"
+import { makeFairTurns, type TurnRefused } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,6 +14,9 @@ import { RunStates } from "../../log/RunStates.ts"
 export const KEPT_PREFIX_BYTES = 16 * 1024 * 1024
 /** A long fold leaves a prefix behind after so many events. */
 export const EVENTS_PER_PREFIX = 5_000
+
+/** Folds at a time: they compute, in turns by caller (docs/http.md#turns). */
+const FOLDS_AT_ONCE = 2
 
 interface KeptPrefix extends FoldedPrefix<RunState> {
   readonly runId: RunId
@@ -28,7 +32,10 @@ export class ReplayStates extends Context.Service<
   ReplayStates,
   {
     /** JSON text of the state after the last event up to `seq`, after all when absent; undefined for an unknown run. */
-    readonly stateAt: (runId: RunId, seq: number | undefined) => Effect.Effect<string | undefined, SqlError>
+    readonly stateAt: (
+      runId: RunId,
+      seq: number | undefined
+    ) => Effect.Effect<string | undefined, SqlError | TurnRefused>
   }
 >()("runplane/control-plane/ReplayStates") {
   static readonly layer = Layer.effect(
@@ -37,6 +44,7 @@ export class ReplayStates extends Context.Service<
       const sql = yield* PgClient.PgClient
       const events = yield* EventRepository
       const states = yield* RunStates
+      const turns = makeFairTurns("replay", FOLDS_AT_ONCE)
       const kept = makeByteCache<string, KeptPrefix>(KEPT_PREFIX_BYTES)
 
       const keep = (prefix: KeptPrefix): string => {
@@ -87,7 +95,7 @@ export class ReplayStates extends Context.Service<
         const row = yield* endsOf(runId)
         if (row === undefined) return undefined
         if (seq === undefined || seq >= Number(row.last_seq)) return (yield* states.current(runId))?.state
-        const state = yield* fold(runId, Number(row.first_seq ?? 0n), seq)
+        const state = yield* turns.run(fold(runId, Number(row.first_seq ?? 0n), seq))
         // Of a run that is deleted while it is folded, no part is answered as its state.
         return (yield* endsOf(runId))?.first_seq === row.first_seq ? state : undefined
       })

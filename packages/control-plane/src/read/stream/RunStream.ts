@@ -9,7 +9,7 @@ import { retryHint } from "../../edge/RetryHint.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
 import { RunGone } from "../../log/runs/RunGone.ts"
 import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
-import { passiveClient, type StreamClient } from "./StreamClient.ts"
+import { passiveClient, readFor, type StreamClient } from "./StreamClient.ts"
 import { StreamMeter } from "./StreamMeter.ts"
 import { StreamReads } from "./StreamReads.ts"
 
@@ -43,17 +43,18 @@ export class RunStream extends Context.Service<
       const feed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, client: StreamClient) {
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
         const subscription = yield* live.subscribe(runId)
+        const read = readFor(client)
         // The answer has begun, so it is too late to refuse: a database that is away is waited for, as everywhere in a
         // stream.
-        const current = Effect.flatMap(Effect.orDie(Effect.retry(states.current(runId), rereads)), (state) =>
+        const current = Effect.flatMap(Effect.orDie(Effect.retry(read(states.current(runId)), rereads)), (state) =>
           state === undefined ? Effect.fail(new RunGone({ runId })) : Effect.succeed(state)
         )
         const start = yield* Effect.raceFirst(current, Effect.as(shutdown.begun, undefined))
         yield* client.greet
         if (start === undefined) return Stream.empty
         const next = yield* makeRunFeed(runId, options, {
-          events,
-          states,
+          events: { slice: (...of) => read(events.slice(...of)) },
+          states: { current: (...of) => read(states.current(...of)), head: (...of) => read(states.head(...of)) },
           subscription,
           start,
           ended: shutdown.begun,

@@ -1,11 +1,14 @@
 import { ServerResponse } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { RequestFacts } from "@runplane/server"
 import * as Effect from "effect/Effect"
-import type { HttpServerRequest } from "effect/http/HttpServerRequest"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import type { SharedFrames } from "../../edge/SharedFrames.ts"
 
 /** The client of an event stream, as its feed sees it. */
 export interface StreamClient {
+  /** Its request: what is read for the stream is read in the turns of its caller (docs/http.md#turns). */
+  readonly facts: typeof RequestFacts.Service
   /**
    * Sends the headers. Node keeps them back until the first byte, which may be a heartbeat away; the client shall see
    * that it is connected.
@@ -19,13 +22,19 @@ export interface StreamClient {
 }
 
 /** A client that takes nothing by itself. */
-export const passiveClient: StreamClient = { greet: Effect.void, take: () => false }
+export const passiveClient: StreamClient = {
+  facts: { client: "", actor: undefined, address: "" },
+  greet: Effect.void,
+  take: () => false
+}
 
-/** The client that sent a request. */
-export const clientOf = (request: HttpServerRequest): StreamClient => {
-  const response: unknown = NodeHttpServerRequest.toServerResponse(request)
-  if (!(response instanceof ServerResponse)) return passiveClient
+/** The client that sent the current request. */
+export const currentClient = Effect.gen(function* (): Effect.fn.Return<StreamClient, never, HttpServerRequest> {
+  const facts = yield* RequestFacts
+  const response: unknown = NodeHttpServerRequest.toServerResponse(yield* HttpServerRequest)
+  if (!(response instanceof ServerResponse)) return { ...passiveClient, facts }
   return {
+    facts,
     greet: Effect.sync(() => response.flushHeaders()),
     take: ({ chunk }) => {
       if (!isReady(response)) return false
@@ -33,7 +42,13 @@ export const clientOf = (request: HttpServerRequest): StreamClient => {
       return true
     }
   }
-}
+})
+
+/** A read in the turns of the client's caller: the fiber that sends an answer does not know the request. */
+export const readFor =
+  ({ facts }: Pick<StreamClient, "facts">) =>
+  <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.provideService(read, RequestFacts, facts)
 
 /** Whether the answer has begun and not ended, is sent in chunks, and all that was written is on its way. */
 const isReady = (response: ServerResponse): boolean =>

@@ -1,7 +1,6 @@
 import { ControlPlaneApi, CurrentActor, runNotFound } from "@runplane/api"
 import { ControlPlaneSettings, readSettings } from "@runplane/server"
 import * as Effect from "effect/Effect"
-import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
 import { AuditTrail } from "../../audit/AuditTrail.ts"
@@ -10,7 +9,7 @@ import { cutOnFailure } from "../../edge/JsonAnswer.ts"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import { RunStream } from "./RunStream.ts"
-import { clientOf } from "./StreamClient.ts"
+import { currentClient } from "./StreamClient.ts"
 import { StreamReads } from "./StreamReads.ts"
 import { StreamSlots } from "./StreamSlots.ts"
 import { StreamTickets, TICKET_MS } from "./StreamTickets.ts"
@@ -64,7 +63,7 @@ export const StreamHttp = HttpApiBuilder.group(
         if (refusal !== undefined) return refusal
         const runId = yield* resolve(params.id)
         if (runId === undefined) return yield* runNotFound(params.id)
-        const request = yield* HttpServerRequest
+        const client = yield* currentClient
         const options = {
           afterSeq: query.afterSeq ?? seqOf(headers["last-event-id"]),
           includeSnapshot: query.includeSnapshot,
@@ -73,7 +72,7 @@ export const StreamHttp = HttpApiBuilder.group(
           heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs
         }
         // A client that sees the headers knows that it will miss nothing of what happens from then on.
-        const frames = streams.open(runId, options, clientOf(request))
+        const frames = streams.open(runId, options, client)
         return HttpServerResponse.stream(cutOnFailure("a stream")(frames), sse)
       }, orUnavailable)
     })

@@ -1,9 +1,8 @@
 import type { RunId } from "@runplane/domain"
-import { ControlPlaneSettings, readSettings } from "@runplane/server"
+import { ControlPlaneSettings, makeFairTurns, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Semaphore from "effect/Semaphore"
 import { shareReads } from "../../database/SharedRead.ts"
 import { EventRepository } from "../../log/EventRepository.ts"
 import { RunStates } from "../../log/RunStates.ts"
@@ -13,12 +12,12 @@ import type { FeedReads } from "./RunFeed.ts"
 /** Of the connections of the pool, one in so many may be used by event streams at a time. */
 const POOL_SHARE = 4
 
-/** How many reads event streams may make at a time. */
+/** How many reads of one kind, such as those of event streams, may be made at a time. */
 export const streamReadsAt = (poolMax: number): number => Math.max(1, Math.floor(poolMax / POOL_SHARE))
 
 /**
  * What the streams of runs read (docs/http.md#stream-reads): on a share of the pool of their own, so that however many
- * open at once, observers, requests and audit have the rest; and streams that want the same of a run at the same time
+ * open at once, observers, requests and audit have the rest, in turns by caller; and streams that want the same of a run at the same time
  * share one read of it.
  */
 export class StreamReads extends Context.Service<
@@ -26,7 +25,7 @@ export class StreamReads extends Context.Service<
   FeedReads & {
     /** The id behind a reference; undefined when there is no such run. */
     readonly resolve: RunRepository["Service"]["resolve"]
-    /** Another read of a stream, which waits for the share. */
+    /** Another read of a stream, which waits for the turn of its caller. */
     readonly inTurn: <A, E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("runplane/control-plane/StreamReads") {
@@ -37,8 +36,7 @@ export class StreamReads extends Context.Service<
       const runs = yield* RunRepository
       const states = yield* RunStates
       const { poolMax } = yield* readSettings({ poolMax: ControlPlaneSettings.DB_POOL_MAX })
-      const turns = Semaphore.makeUnsafe(streamReadsAt(poolMax))
-      const inTurn = turns.withPermits(1)
+      const inTurn = makeFairTurns("streams", streamReadsAt(poolMax)).goOn
 
       const slice = yield* shareReads(
         ({ between, limit, runId }: SliceQuery) => inTurn(events.slice(runId, between, limit)),

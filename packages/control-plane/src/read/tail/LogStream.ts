@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { retryHint } from "../../edge/RetryHint.ts"
 import { Watermark } from "../../log/Watermark.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
-import type { StreamClient } from "../stream/StreamClient.ts"
+import { readFor, type StreamClient } from "../stream/StreamClient.ts"
 import { StreamMeter } from "../stream/StreamMeter.ts"
 import { LogTail } from "./LogTail.ts"
 import { makeTailFeed } from "./TailFeed.ts"
@@ -65,7 +65,12 @@ export class LogStream extends Context.Service<
         if (start === undefined) return Stream.empty
         yield* client.greet
         const options = { ...start, heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs }
-        const next = yield* makeTailFeed(options, { ...subscription, ended: shutdown.begun, client })
+        const next = yield* makeTailFeed(options, {
+          ...subscription,
+          read: (from) => readFor(client)(subscription.read(from)),
+          ended: shutdown.begun,
+          client
+        })
         return Stream.fromPull(Effect.succeed(next))
       })
       const open = (query: LogStreamQuery, afterSeq: number | undefined, client: StreamClient) =>

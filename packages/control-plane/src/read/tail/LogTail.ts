@@ -1,4 +1,4 @@
-import { ControlPlaneSettings, readSetting } from "@runplane/server"
+import { ControlPlaneSettings, makeFairTurns, readSetting } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import { shareReads } from "../../database/SharedRead.ts"
-import type { SearchTooSlow } from "../../database/search/SearchBudget.ts"
+import type { SearchFailure } from "../../database/search/SearchBudget.ts"
 import { withoutServices } from "../../edge/LeanContext.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
 import { Watermark } from "../../log/Watermark.ts"
@@ -79,8 +79,8 @@ export class LogTail extends Context.Service<
       const readers = new Map<Followers, Fiber.Fiber<never>>()
       const oneByOne = yield* Semaphore.make(1)
       // Those who are behind do not keep the ones who are not.
-      const looks = Semaphore.makeUnsafe(streamReadsAt(poolMax))
-      const pages = Semaphore.makeUnsafe(streamReadsAt(poolMax))
+      const looks = makeFairTurns("looks at the log", streamReadsAt(poolMax))
+      const pages = makeFairTurns("pages of the log", streamReadsAt(poolMax))
       /** The last seq of what this process has committed. */
       let committed = 0
 
@@ -128,7 +128,7 @@ export class LogTail extends Context.Service<
       const readAll = Effect.fnUntraced(function* (followers: Followers) {
         const { window } = followers
         while (true) {
-          const { events, isEnd, upTo } = yield* looks.withPermits(1)(searches.endOfLog(window.end, TAIL_PAGE))
+          const { events, isEnd, upTo } = yield* looks.goOn(searches.endOfLog(window.end, TAIL_PAGE))
           window.push(upTo, events, mostBytes())
           if (events.length > 0) tell(followers)
           if (isEnd) return endOf(followers)
@@ -147,7 +147,7 @@ export class LogTail extends Context.Service<
         }
         while (window.end < mark) {
           const from = { ...search, filter: { ...search.filter, afterSeq: window.end }, upToSeq: mark }
-          const { events, upTo } = yield* looks.withPermits(1)(searches.page(from, TAIL_PAGE))
+          const { events, upTo } = yield* looks.goOn(searches.page(from, TAIL_PAGE))
           window.push(upTo, events, mostBytes())
           if (events.length > 0) tell(followers)
         }
@@ -183,7 +183,7 @@ export class LogTail extends Context.Service<
           const { events, upTo } = yield* searches.page(from, TAIL_PAGE)
           const page: TailFrames = { upTo, frames: events.length === 0 ? [] : [framesOf(events).frames] }
           return page
-        }, pages.withPermits(1)),
+        }, pages.goOn),
         ({ afterSeq, key }) => `${afterSeq} ${key}`
       )
 
@@ -191,7 +191,7 @@ export class LogTail extends Context.Service<
         let heldUp = HELD_UP_MS
         let isHeldUp = false
         const rereads = makeRereads()
-        const failed = Effect.fnUntraced(function* (error: SqlError | SearchTooSlow) {
+        const failed = Effect.fnUntraced(function* (error: SqlError | SearchFailure) {
           yield* Effect.logDebug("the end of the log could not be read", error)
           yield* rereads.failed
           yield* Effect.sleep(rereads.at() - (yield* Clock.currentTimeMillis))

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
-import type { SearchTooSlow } from "../../database/search/SearchBudget.ts"
+import type { SearchFailure } from "../../database/search/SearchBudget.ts"
 import type { SharedFrames } from "../../edge/SharedFrames.ts"
 import { makeRereads } from "../stream/FeedWaits.ts"
 import type { StreamClient } from "../stream/StreamClient.ts"
@@ -16,7 +16,7 @@ export interface TailSources {
   /** The end of the log, in memory. */
   readonly window: Pick<TailWindow, "behind" | "end" | "restarts" | "start">
   /** What is older: the next page of the database behind a seq. */
-  readonly read: (afterSeq: number) => Effect.Effect<TailFrames, SqlError | SearchTooSlow>
+  readonly read: (afterSeq: number) => Effect.Effect<TailFrames, SqlError | SearchFailure>
   /** Told by whoever has something to tell: the window, the end of the service. */
   readonly news: TailNews
   /** Ends when the stream has to end. */
@@ -62,7 +62,7 @@ export const makeTailFeed = Effect.fnUntraced(function* (
   let nextBeat = clock.currentTimeMillisUnsafe()
   const rereads = makeRereads()
 
-  const unreadable = Effect.fnUntraced(function* (error: SqlError | SearchTooSlow) {
+  const unreadable = Effect.fnUntraced(function* (error: SqlError | SearchFailure) {
     yield* Effect.logDebug("a stream of the log waits for the database", error)
     yield* rereads.failed
   })

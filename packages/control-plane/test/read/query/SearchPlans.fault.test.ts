@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { AuditLog } from "../../../src/audit/AuditLog.ts"
-import type { SearchTooSlow } from "../../../src/database/search/SearchBudget.ts"
+import type { SearchFailure } from "../../../src/database/search/SearchBudget.ts"
 import type { UnknownCursor } from "../../../src/database/search/UnknownCursor.ts"
 import { RunList } from "../../../src/log/runs/RunList.ts"
 import { layerTestLog } from "../../support/ControlPlane.ts"
@@ -129,7 +129,7 @@ layer(layerSearches, { excludeTestServices: true, timeout: 1_200_000 })(
       Effect.asVoid(RunList.use((list) => list.list({ ...first, ...query })))
     const audit = (query: Partial<AuditQuery>) =>
       Effect.asVoid(AuditLog.use((log) => log.list({ limit: 50, offset: 0, ...query })))
-    type Search = Effect.Effect<void, SearchTooSlow | SqlError | UnknownCursor, AuditLog | RunList>
+    type Search = Effect.Effect<void, SearchFailure | SqlError | UnknownCursor, AuditLog | RunList>
     const searches: ReadonlyArray<readonly [name: string, search: Search]> = [
       ...Object.values(ofRuns).flatMap((texts) => texts.map((q) => [`/runs?q=${q}`, runs({ q })] as const)),
       ...(["duration", "cost", "tokens", "events"] as const).flatMap((sortBy) =>

@@ -5,7 +5,7 @@ import * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { makeRunFeed } from "../../../src/read/stream/RunFeed.ts"
-import type { StreamClient } from "../../../src/read/stream/StreamClient.ts"
+import { passiveClient, type StreamClient } from "../../../src/read/stream/StreamClient.ts"
 import { MEMORY_RUN, MemoryLog } from "../../support/MemoryLog.ts"
 import { collect, eventIndexes, type Frame, framesOf, options } from "./FeedFrames.ts"
 
@@ -18,7 +18,7 @@ describe("the feed of a run, while it waits", () => {
       const { sources, tell } = yield* log.sources
       const taken: Array<Frame> = []
       const client: StreamClient = {
-        greet: Effect.void,
+        ...passiveClient,
         take: ({ bytes }) => {
           taken.push(...framesOf(bytes))
           return true
@@ -65,7 +65,7 @@ describe("the feed of a run, while it waits", () => {
         const flowing = yield* Latch.make(true)
         let isFlowing = true
         const client: StreamClient = {
-          greet: Effect.void,
+          ...passiveClient,
           take: ({ bytes }) => {
             if (isFlowing) frames.push(...framesOf(bytes))
             return isFlowing

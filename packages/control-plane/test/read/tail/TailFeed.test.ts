@@ -100,7 +100,7 @@ describe("the feed of the log", () => {
       const taken: Array<number> = []
       let isReady = true
       const client: StreamClient = {
-        greet: Effect.void,
+        ...passiveClient,
         take: ({ bytes }) => {
           if (isReady) taken.push(...(idsIn(bytes) ?? []))
           return isReady

@@ -1,0 +1,91 @@
+/** Work of which only some is done at a time: who has a turn, and the entries that wait for theirs. */
+export interface FairLane<A> {
+  /** Takes a turn for the caller if one is free; else the entry waits. Answers whether the caller has its turn. */
+  readonly enter: (caller: string, entry: A) => boolean
+  /** Ends a turn of the caller. Returns the entry that has the next turn. */
+  readonly end: (caller: string) => A | undefined
+  /** Removes an entry that waits. */
+  readonly remove: (caller: string, entry: A) => void
+  /** Entries that wait, of all callers and of one. */
+  readonly waiting: () => number
+  readonly waitingOf: (caller: string) => number
+}
+
+interface CallerState<A> {
+  readonly waiting: Set<A>
+  inWork: number
+  /** Counts the arrivals and the ends of turns in the lane: the lower one was served longer ago. */
+  rank: number
+}
+
+/**
+ * Makes a lane with `atOnce` turns (docs/http.md#turns). The next turn goes to the caller with the fewest turns in work,
+ * of those to the one that was served the longest ago; the entries of one caller keep their order. So a caller with many
+ * entries delays the entry of another by one turn at most, and no caller waits for ever.
+ */
+export const makeFairLane = <A>(atOnce: number): FairLane<A> => {
+  const callers = new Map<string, CallerState<A>>()
+  let free = atOnce
+  let waiting = 0
+  let rank = 0
+
+  const stateOf = (caller: string): CallerState<A> => {
+    const known = callers.get(caller)
+    if (known !== undefined) return known
+    const state: CallerState<A> = { waiting: new Set(), inWork: 0, rank: ++rank }
+    callers.set(caller, state)
+    return state
+  }
+  const forgetIfIdle = (caller: string, state: CallerState<A>) => {
+    if (state.inWork === 0 && state.waiting.size === 0) callers.delete(caller)
+  }
+
+  const next = (): A | undefined => {
+    let best: CallerState<A> | undefined
+    for (const state of callers.values()) {
+      if (state.waiting.size > 0 && (best === undefined || isBefore(state, best))) best = state
+    }
+    const [entry] = best?.waiting ?? []
+    if (best === undefined || entry === undefined) return undefined
+    best.waiting.delete(entry)
+    waiting--
+    take(best)
+    return entry
+  }
+  const take = (state: CallerState<A>) => {
+    state.inWork++
+    free--
+  }
+
+  return {
+    enter: (caller, entry) => {
+      const state = stateOf(caller)
+      const hasTurn = free > 0
+      if (hasTurn) take(state)
+      else {
+        state.waiting.add(entry)
+        waiting++
+      }
+      return hasTurn
+    },
+    end: (caller) => {
+      const state = stateOf(caller)
+      state.inWork--
+      state.rank = ++rank
+      free++
+      forgetIfIdle(caller, state)
+      return next()
+    },
+    remove: (caller, entry) => {
+      const state = callers.get(caller)
+      if (state === undefined || !state.waiting.delete(entry)) return
+      waiting--
+      forgetIfIdle(caller, state)
+    },
+    waiting: () => waiting,
+    waitingOf: (caller) => callers.get(caller)?.waiting.size ?? 0
+  }
+}
+
+const isBefore = <A>(one: CallerState<A>, other: CallerState<A>): boolean =>
+  one.inWork < other.inWork || (one.inWork === other.inWork && one.rank < other.rank)

@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import { makeFairLane } from "../src/index.ts"
+
+/** A lane of one turn; a caller has the turn already, and the entries wait. */
+const laneBehind = (holder: string, ...entries: ReadonlyArray<string>) => {
+  const lane = makeFairLane<string>(1)
+  lane.enter(holder, holder)
+  for (const entry of entries) assert.isFalse(lane.enter(entry.slice(0, 1), entry))
+  return lane
+}
+
+/** Ends the turn of the holder, and then each turn in the order in which they come. */
+const turnsAfter = (lane: ReturnType<typeof laneBehind>, holder: string) => {
+  const turns: Array<string> = []
+  for (let next = lane.end(holder); next !== undefined; next = lane.end(next.slice(0, 1))) turns.push(next)
+  return turns
+}
+
+describe("a fair lane", () => {
+  it("gives the turns that are free, and no more", () => {
+    const lane = makeFairLane<string>(2)
+    assert.deepStrictEqual([lane.enter("a", "a1"), lane.enter("a", "a2"), lane.enter("b", "b1")], [true, true, false])
+    assert.deepStrictEqual([lane.waiting(), lane.waitingOf("a"), lane.waitingOf("b")], [1, 0, 1])
+    assert.strictEqual(lane.end("a"), "b1")
+    assert.isUndefined(lane.end("a"))
+    assert.isTrue(lane.enter("c", "c1"))
+  })
+
+  it("serves its callers in rotation, and the entries of each in their order", () => {
+    const lane = laneBehind("a", "a1", "a2", "a3", "b1", "c1", "c2")
+    assert.deepStrictEqual(turnsAfter(lane, "a"), ["b1", "c1", "a1", "c2", "a2", "a3"])
+    assert.strictEqual(lane.waiting(), 0)
+  })
+
+  it("serves a new caller after the turn of a caller with 90 entries", () => {
+    const lane = laneBehind("a", ...Array.from({ length: 90 }, (_, at) => `a${at}`))
+    assert.strictEqual(lane.end("a"), "a0")
+    lane.enter("b", "b1")
+    assert.deepStrictEqual([lane.end("a"), lane.end("b")], ["b1", "a1"])
+  })
+
+  it("prefers the caller with the fewest turns in work", () => {
+    const lane = makeFairLane<string>(4)
+    for (const caller of ["a", "a", "b", "c"]) lane.enter(caller, caller)
+    lane.enter("a", "a1")
+    lane.enter("b", "b1")
+    assert.deepStrictEqual([lane.end("c"), lane.end("b")], ["b1", "a1"])
+  })
+
+  it("lets no caller overtake for ever who comes again and again", () => {
+    const lane = laneBehind("a", "b1", "b2")
+    assert.strictEqual(lane.end("a"), "b1")
+    lane.enter("a", "a1")
+    assert.strictEqual(lane.end("b"), "a1")
+    lane.enter("c", "c1")
+    assert.strictEqual(lane.end("a"), "b2")
+  })
+
+  it("forgets an entry that is removed before its turn", () => {
+    const lane = laneBehind("a", "b1", "b2", "c1")
+    lane.remove("b", "b1")
+    lane.remove("b", "b1")
+    lane.remove("d", "d1")
+    assert.strictEqual(lane.waiting(), 2)
+    assert.deepStrictEqual(turnsAfter(lane, "a"), ["b2", "c1"])
+  })
+})

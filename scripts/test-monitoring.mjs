@@ -86,6 +86,17 @@ const alertmanager = async (url) => {
   return `127.0.0.1:${port}`
 }
 
+/** A file with the routes of alertmanager.yml and the receivers that docs/operations.md shows. */
+const exampleOfReceivers = () => {
+  const [, example] =
+    readFileSync(join(root, "docs/operations.md"), "utf8").match(/\n\n( {4}global:\n(?: {4}.*\n)+)/) ?? []
+  if (example === undefined) throw new Error("docs/operations.md shows no receivers")
+  const [routes] = readFileSync(join(monitoring, "alertmanager.yml"), "utf8").split("receivers:\n")
+  const file = join(folder, "example.yml")
+  writeFileSync(file, `${routes}${example.replaceAll(/^ {4}/gm, "")}`)
+  return file
+}
+
 const within = (promise, text) => {
   let late
   const limit = new Promise((_, reject) => {
@@ -100,6 +111,7 @@ try {
   run("promtool", ["test", "rules", "rules.test.yml"], { cwd: monitoring })
   run("promtool", ["check", "config", "--syntax-only", "prometheus.yml"], { cwd: monitoring })
   run("amtool", ["check-config", "alertmanager.yml"], { cwd: monitoring })
+  run("amtool", ["check-config", exampleOfReceivers()])
   for (const [severity, name] of [
     ["warning", "team"],
     ["critical", "on-call"]

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
-import { type AgentUser, agentUser, findUser } from "./agents/AgentUser.ts"
+import { type AgentUser, agentUser, findUser } from "./common/AgentUser.ts"
 import { invalidConfig } from "./common/LaunchErrors.ts"
 
 const settings = {

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type { AgentUser } from "./AgentUser.ts"
+import type { AgentUser } from "../common/AgentUser.ts"
 import { helpersOf, type SeenProcess, signalAll } from "./ProcessTree.ts"
 
 export interface ProcessExit {

@@ -5,8 +5,8 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
+import type { AgentUser } from "../common/AgentUser.ts"
 import type { JsonObject } from "../common/Json.ts"
-import type { AgentUser } from "./AgentUser.ts"
 import { isRunning, ownIdentity, ProcessIdentity } from "./ProcessIdentity.ts"
 
 const FOLDER_MODE = 0o700

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type AgentUser, agentUser } from "../../src/agents/AgentUser.ts"
+import { type AgentUser, agentUser } from "../../src/common/AgentUser.ts"
 
 const NOBODY: AgentUser = { name: "nobody", uid: 65534, gid: 65534 }
 const users: Readonly<Record<string, AgentUser>> = {

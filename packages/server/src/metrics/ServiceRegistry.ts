@@ -65,6 +65,9 @@ export const makeServiceRegistry = (service: "control-plane" | "launcher") =>
         labelNames: ["status_code", "caller"],
         registers
       })
+      for (const status of ["401", "403"]) {
+        for (const caller of ["known", "unknown"]) refusals.labels(status, caller).inc(0)
+      }
       return {
         registry,
         observe: ({ caller, method, route, seconds: took, status }) => {

@@ -15,6 +15,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/clients.md: import os": "scripts/packages/receivers.mjs",
   "docs/deploy.md: [Unit]": "scripts/rehearse-deploy.mjs",
   "docs/deploy.md: location /runplane/ {": "packages/console/test/browser/Prefix.browser.test.ts",
+  "docs/operations.md: global:": "scripts/test-monitoring.mjs",
   "docs/operations.md: SELECT pid, state, age(now(), xact_start), query FROM pg_stat_activity":
     "scripts/rehearse-deploy.mjs",
   "docs/packs.md: apiVersion: scenarios.macp.dev/v1": "packages/launcher/test/author/Packs.integration.test.ts",
@@ -46,7 +47,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 
 /** Lines of a shell or of an environment. */
 const SHELL =
-  /^(?:npm|npx|node|node_modules\/\.bin\/node|curl|runplane|docker|pg_dump|pg_restore|createdb|createuser|pip|cargo|journalctl|openapi-python-client|vitest|[A-Z][A-Z0-9_]*=|-[dHN] )/
+  /^(?:npm|npx|node|node_modules\/\.bin\/node|curl|runplane|docker|pg_dump|pg_restore|amtool|createdb|createuser|pip|cargo|journalctl|openapi-python-client|vitest|[A-Z][A-Z0-9_]*=|-[dHN] )/
 
 const documented = (service: string): ReadonlyArray<string> =>
   Object.keys(JSON.parse(read(`packages/api/openapi/${service}.json`)).paths)
@@ -67,7 +68,10 @@ const known = {
 const nameOf = ({ document, lines }: Block) => `${document}: ${lines[0]?.trim()}`
 const isPicture = ({ document, language }: Block) => language === "text" || document.startsWith("packages/")
 const isShell = ({ language, lines }: Block) =>
-  language === "indented" && lines.every((line) => SHELL.test(line.trim()) || / \\$/.test(line))
+  language === "indented" &&
+  lines.every(
+    (line, index) => SHELL.test(line.trim()) || [line, lines[index - 1] ?? ""].some((each) => / \\$/.test(each))
+  )
 const isJson = ({ lines }: Block) => lines[0]?.trim() === "{"
 
 describe("code in the documents", () => {

@@ -73,6 +73,7 @@ const lineOf = ({ recorded: { data }, subject, type }: CanonicalEvent): string =
 const PASSING = new Set(["messageId", "sessionId", "timeline", "trace", "traceId", "lastStreamCursor"])
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const MOMENT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g
+const DIGEST = /\b[0-9a-f]{64}\b/g
 const HEX_ID = /\b[0-9a-f]{32}\b/g
 /** Smaller numbers are no Unix milliseconds. */
 const EARLIEST_MS = 1_500_000_000_000
@@ -89,7 +90,11 @@ const wordsOf = (members: ReadonlyMap<string, Schema.Json>): ReadonlyArray<strin
 
 const masked = (value: Schema.Json): Schema.Json => {
   if (typeof value === "string") {
-    return value.replaceAll(UUID, "<id>").replaceAll(MOMENT, "<time>").replaceAll(HEX_ID, "<id>")
+    return value
+      .replaceAll(UUID, "<id>")
+      .replaceAll(MOMENT, "<time>")
+      .replaceAll(HEX_ID, "<id>")
+      .replaceAll(DIGEST, "<digest>")
   }
   if (typeof value === "number") return value > EARLIEST_MS ? "<time>" : value
   if (value === null || typeof value === "boolean") return value

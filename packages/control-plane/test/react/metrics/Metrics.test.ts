@@ -38,6 +38,7 @@ const table: ReadonlyArray<readonly [name: string, type: string, sample: string,
   ["proto_webhook_deliveries_total", "counter", '{status="delivered"} 1'],
   ["webhook_delivery_attempts_total", "counter", '{status="failed"} 1'],
   ["proto_post_commit_side_effect_failures_total", "counter", '{step="audit"} 1'],
+  ["runplane_seal_doubts_total", "counter", '{what="head"} 1'],
   ["retention_removed_total", "counter", '{kind="run"} 4'],
   ["retention_sweeps_total", "counter", '{status="completed"} 1'],
   ["retention_last_sweep_duration_seconds", "gauge", " 0.5"],
@@ -88,6 +89,7 @@ const everything = Effect.gen(function* () {
   metrics.webhookDelivery("delivered")
   metrics.webhookAttempt("failed")
   metrics.sideEffectFailed("audit")
+  metrics.sealDoubted("head")
   metrics.retentionRemoved("run", 4)
   metrics.retentionSweep("completed", 0.5)
   // Counts are taken over once, however often somebody looks.
@@ -123,6 +125,11 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
   proto_post_commit_side_effect_failures_total: ['step="publish"', 'step="notify"', 'step="audit"', 'step="trace"'],
   retention_removed_total: ['kind="run"', 'kind="event"', 'kind="audit_entry"', 'kind="webhook_delivery"'],
   retention_sweeps_total: ['status="completed"', 'status="failed"'],
+  access_refusals_total: ["401", "403"].flatMap((status) => [
+    `status_code="${status}",caller="known"`,
+    `status_code="${status}",caller="unknown"`
+  ]),
+  runplane_seal_doubts_total: ['what="head"', 'what="late"'],
   runplane_trace_spans_total: ['outcome="exported"', 'outcome="dropped"'],
   // Their labels name what a client or an agent chose.
   http_requests_total: [],

@@ -106,6 +106,7 @@ const badValues: Readonly<Record<string, readonly [value: string, problem: strin
   THROTTLE_READ_LIMIT: ["-1", 'must be a whole number of at least 0, got "-1"'],
   THROTTLE_SCOPE: ["Route", 'must be one of client, route, got "Route"'],
   OTEL_BSP_MAX_QUEUE_SIZE: ["0", 'must be a whole number of at least 1, got "0"'],
+  OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: ["0", 'must be a whole number of at least 1, got "0"'],
   PUBLIC_BASE_PATH: ["runplane", 'must be a path such as /runplane, got "runplane"'],
   TRUST_PROXY: ["some", 'must be true, false or a number of proxies, got "some"'],
   DATA_RETENTION_TTL_DAYS: ["0", 'must be a whole number of at least 1, got "0"'],

@@ -62,7 +62,7 @@ export class SessionTaps extends Context.Service<
       const fibers = yield* FiberMap.make<number>()
       const waiting = new Map<string, Tap>()
       const followed = new Set<string>()
-      /** Attempts of observers that have brought nothing so far; each is told of a tap of its session. */
+      /** Attempts of observers that have brought nothing so far; each is notified of a tap of its session. */
       const attempts = new Map<string, Deferred.Deferred<void>>()
       let opened = 0
 

@@ -110,7 +110,9 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
           Stream.runCollect
         )
         const followed = yield* Effect.forkChild(following)
-        const asked = fake.calls.pipe(Effect.map((calls) => calls.filter((call) => call.sessionId === sessionId).length))
+        const asked = fake.calls.pipe(
+          Effect.map((calls) => calls.filter((call) => call.sessionId === sessionId).length)
+        )
         yield* until(asked, (count) => count === 1)
         const session = yield* fake.openSession({ sessionId })
         if (moment === "before") yield* fake.accept(sessionId, { messageType: "SessionStart" })

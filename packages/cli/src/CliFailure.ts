@@ -1,3 +1,4 @@
+import { rootCauseOf } from "@runplane/api"
 import * as Data from "effect/Data"
 import { errorDetails } from "./ErrorDetails.ts"
 import { oneLine } from "./story/OneLine.ts"
@@ -44,7 +45,7 @@ export const failureOf =
   (error: unknown): CliFailure => {
     const url = service.baseUrl
     if (error instanceof CliFailure) return error
-    if (!isKnown(error)) return failed(plainText(String(error)))
+    if (!isKnown(error)) return failed(plainText(rootCauseOf(error).message) || "unknown failure")
     if (error._tag === "HttpClientError") return onTheWay(error, service)
     const text = plainText(`${oneLine(error)}${errorDetails(error)}`)
     switch (error.statusCode) {

@@ -1,3 +1,4 @@
+import { rootCauseOf } from "@runplane/api"
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -11,7 +12,7 @@ const isSaid = (error: unknown): error is { readonly message: string } =>
 const complaint = (cause: Cause.Cause<unknown>): string | undefined =>
   Option.match(Cause.findErrorOption(cause), {
     onSome: (error) => {
-      const text = isSaid(error) ? error.message && oneLine(error) : String(error)
+      const text = isSaid(error) ? error.message && oneLine(error) : rootCauseOf(error).message || "unknown failure"
       return text === "" ? undefined : `runplane: ${text}`
     },
     onNone: () => `runplane: unexpected failure\n${Cause.pretty(cause)}`

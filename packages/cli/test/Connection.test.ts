@@ -98,6 +98,8 @@ describe("a failure", () => {
     assert.include(key.message, "RUNPLANE_API_KEY")
     assert.strictEqual(failure({ message: "a\nb", statusCode: 500 }).code, EXIT_CODES.failed)
     assert.notInclude(failure({ message: "a\nb\u001b[0m", statusCode: 500 }).message, "\n")
+    assert.strictEqual(failure({ odd: true }).message, "unknown failure")
+    assert.strictEqual(failure("cut").message, "cut")
   })
 
   it("names each input that is refused, and each agent that did not start", () => {

@@ -157,7 +157,7 @@ export const makeGrpcClient = Effect.fnUntraced(function* (
         ["NOT_FOUND"]
       )
   }
-  return inNameOf === undefined ? client : { ...client, ...(yield* readAsMember(client, inNameOf)) }
+  return inNameOf === undefined ? client : { ...client, ...readAsMember(client, inNameOf) }
 })
 
 const hello = {

@@ -1,9 +1,5 @@
 import type { SessionSnapshot } from "@runplane/domain"
-import * as Cache from "effect/Cache"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { OtherCredentials } from "./GrpcCalls.ts"
@@ -23,10 +19,10 @@ type Reader = string | undefined
  * tells. Reads only; cancel, suspend and resume stay in our own name. Development only, because no other credential can
  * speak for somebody else.
  */
-export const readAsMember = Effect.fnUntraced(function* (
+export const readAsMember = (
   client: Pick<RuntimeClientShape, "getSession" | "streamSession" | "listSessions" | "watchSessions">,
   inNameOf: (sender: string) => CredentialHeaders
-): Effect.fn.Return<Pick<RuntimeClientShape, "getSession" | "streamSession" | "watchSessions">> {
+): Pick<RuntimeClientShape, "getSession" | "streamSession" | "watchSessions"> => {
   /** Initiators that the watch has told of, oldest first. */
   const initiators = new Map<string, string>()
   /** Those that wait for the watch to tell of a session. */
@@ -80,23 +76,23 @@ export const readAsMember = Effect.fnUntraced(function* (
     return { reader, session: undefined }
   })
 
-  const readers = yield* Cache.makeWith(
-    (sessionId: string) => Effect.map(readerOf(sessionId), ({ reader }) => reader),
-    {
-      capacity: REMEMBERED_SESSIONS,
-      timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
-    }
-  )
+  /** Readers that were found, the one that was not read for longest first. */
+  const readers = new Map<string, Reader>()
+  const remember = (sessionId: string, reader: Reader) => {
+    readers.delete(sessionId)
+    if (readers.size >= REMEMBERED_SESSIONS) readers.delete(readers.keys().next().value ?? "")
+    readers.set(sessionId, reader)
+  }
 
   /**
    * The reader that is remembered, else the one that is found now: a call never shares the answer of one that began
    * before it, which may be from before the session was opened.
    */
   const knownReaderOf = Effect.fnUntraced(function* (sessionId: string) {
-    const remembered = yield* Cache.getSuccess(readers, sessionId)
-    if (Option.isSome(remembered)) return { reader: remembered.value, session: undefined }
-    const found = yield* readerOf(sessionId)
-    yield* Cache.set(readers, sessionId, found.reader)
+    const found = readers.has(sessionId)
+      ? { reader: readers.get(sessionId), session: undefined }
+      : yield* readerOf(sessionId)
+    remember(sessionId, found.reader)
     return found
   })
 
@@ -116,4 +112,4 @@ export const readAsMember = Effect.fnUntraced(function* (
         })
       )
   }
-})
+}

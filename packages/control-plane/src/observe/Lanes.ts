@@ -46,8 +46,8 @@ export interface Lanes<A> {
 /**
  * A buffer with a lane for each key: what has the same key is worked on in its order and in batches, while other keys
  * pass. It is bounded in bytes, so whoever fills it waits for as long as the work does not go on; one lane whose work
- * stands still can only fill its share, and one owner of items only a share of its lane. There is a lane only while something waits in it. The scope closes after what
- * was put has been worked on, or soon.
+ * stands still can only fill its share, and one owner of items only a share of its lane. There is a lane only while
+ * something waits in it. The scope closes after what was put has been worked on, or soon.
  */
 export const makeLanes = Effect.fnUntraced(function* <A>(options: LaneOptions<A>) {
   const { batch, capacityBytes, concurrency, laneBytes, ownerBytes, work } = options

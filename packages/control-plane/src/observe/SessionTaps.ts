@@ -2,6 +2,7 @@ import type { SessionSnapshot } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
@@ -61,6 +62,8 @@ export class SessionTaps extends Context.Service<
       const fibers = yield* FiberMap.make<number>()
       const waiting = new Map<string, Tap>()
       const followed = new Set<string>()
+      /** Attempts of observers that have brought nothing so far; each is notified of a tap of its session. */
+      const attempts = new Map<string, Deferred.Deferred<void>>()
       let opened = 0
 
       const open = Effect.fnUntraced(function* (session: SessionSnapshot) {
@@ -83,6 +86,8 @@ export class SessionTaps extends Context.Service<
           )
         }
         waiting.set(sessionId, tap)
+        const attempt = attempts.get(sessionId)
+        if (attempt !== undefined) Deferred.doneUnsafe(attempt, Effect.void)
 
         const room = new Permits(TAP_BYTES)
         const hand = (frames: ReadonlyArray<ObservedFrame>) => {
@@ -108,6 +113,43 @@ export class SessionTaps extends Context.Service<
         yield* FiberMap.run(fibers, number, withoutServices(held))
       })
 
+      const take = (sessionId: string, tap: Tap) => {
+        followed.add(sessionId)
+        tap.taken = true
+        waiting.delete(sessionId)
+        return tap.frames
+      }
+
+      /**
+       * A subscription that may be from before the session was opened: until it has brought an envelope, the watch
+       * counts. A tap that is opened meanwhile takes its place, because the attempt may be late, or never return.
+       */
+      const attemptOf = (sessionId: string, frames: Tap["frames"]): Tap["frames"] =>
+        Stream.suspend(() => {
+          const tapped = Deferred.makeUnsafe<void>()
+          attempts.set(sessionId, tapped)
+          const forget = () => attempts.get(sessionId) === tapped && attempts.delete(sessionId)
+          return frames.pipe(
+            Stream.tap((brought) => {
+              if (!brought.some(({ frame }) => frame.kind === "stream-envelope")) return Effect.void
+              forget()
+              followed.add(sessionId)
+              const other = waiting.get(sessionId)
+              if (other === undefined) return Effect.void
+              waiting.delete(sessionId)
+              return FiberMap.remove(fibers, other.number)
+            }),
+            Stream.interruptWhen(Deferred.await(tapped)),
+            Stream.concat(
+              Stream.suspend(() => {
+                const tap = forget() ? waiting.get(sessionId) : undefined
+                return tap === undefined ? Stream.empty : take(sessionId, tap)
+              })
+            ),
+            Stream.ensuring(Effect.sync(forget))
+          )
+        })
+
       return SessionTaps.of({
         open,
         note: (sessionId, view) => {
@@ -117,26 +159,11 @@ export class SessionTaps extends Context.Service<
         heard: (sessionId) => waiting.get(sessionId)?.view,
         follow: (sessionId, after) => {
           const tap = after === 0 ? waiting.get(sessionId) : undefined
-          if (tap !== undefined) {
-            followed.add(sessionId)
-            tap.taken = true
-            waiting.delete(sessionId)
-            return tap.frames
-          }
+          if (tap !== undefined) return take(sessionId, tap)
           const frames = observedFrames(runtime, { sessionId, afterSequence: after })
-          if (after > 0) {
-            followed.add(sessionId)
-            return frames
-          }
-          // An attempt may be from before the session was opened: until it has brought something, the watch counts.
-          return Stream.tap(frames, (brought) => {
-            const other = waiting.get(sessionId)
-            if (!brought.some(({ frame }) => frame.kind === "stream-envelope")) return Effect.void
-            followed.add(sessionId)
-            if (other === undefined) return Effect.void
-            waiting.delete(sessionId)
-            return FiberMap.remove(fibers, other.number)
-          })
+          if (after === 0) return attemptOf(sessionId, frames)
+          followed.add(sessionId)
+          return frames
         },
         leave: (sessionId) => {
           followed.delete(sessionId)

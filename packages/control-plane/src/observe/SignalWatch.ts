@@ -19,8 +19,8 @@ const SIGNALS_PER_APPEND = 200
 const SESSIONS_AT_ONCE = 64
 /** One session may fill so much of the buffer: its run may be locked while the others go on. */
 const SHARES = 4
-/** And one sender of it so much of that share: the other senders keep the rest. */
-const SENDER_SHARES = 2
+/** The part of that which one sender may fill: the other senders of the session keep the rest. */
+const SENDER_PART = 0.75
 /** Losses of this time are one note in the run. Milliseconds. */
 const LOSS_WINDOW_MS = 1_000
 /** How long a closing scope waits for the last notes. Milliseconds. */
@@ -57,7 +57,7 @@ export const SignalWatch = {
       const lanes = yield* makeLanes<ObservedFrame>({
         capacityBytes: settings.signalBufferBytes,
         laneBytes: settings.signalBufferBytes / SHARES,
-        ownerBytes: settings.signalBufferBytes / SHARES / SENDER_SHARES,
+        ownerBytes: (settings.signalBufferBytes / SHARES) * SENDER_PART,
         concurrency: SESSIONS_AT_ONCE,
         batch: SIGNALS_PER_APPEND,
         work: signals.store

@@ -4,6 +4,7 @@ import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
@@ -39,6 +40,11 @@ const assertWhole = Effect.fnUntraced(function* (runId: RunId) {
     "gap"
   )
 })
+
+const layerTaps = SessionTaps.layer.pipe(
+  Layer.provide(ObserverSettings.layerFrom({})),
+  Layer.provideMerge(Layer.fresh(RuntimeFake.layer))
+)
 
 // docs/runtime.md#early-subscription
 layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("a short session", (it) => {
@@ -88,13 +94,35 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       yield* fake.accept(sessionId, { messageType: "SessionStart" })
       const [frames] = yield* Stream.runCollect(Stream.take(taps.follow(sessionId, 0), 1))
       assert.lengthOf(frames ?? [], 1)
-    }).pipe(
-      Effect.provide(
-        SessionTaps.layer.pipe(
-          Layer.provide(ObserverSettings.layerFrom({})),
-          Layer.provideMerge(Layer.fresh(RuntimeFake.layer))
+    }).pipe(Effect.provide(layerTaps))
+  )
+
+  it.effect("is read by its own subscription although an attempt from before that never returns", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const taps = yield* SessionTaps
+      for (const moment of ["before", "after"] as const) {
+        const sessionId = randomUUID()
+        yield* fake.hang({ method: "StreamSession", sessionId })
+        const following = taps.follow(sessionId, 0).pipe(
+          Stream.flatMap((frames) => Stream.fromIterable(frames)),
+          Stream.take(2),
+          Stream.runCollect
         )
-      )
-    )
+        const followed = yield* Effect.forkChild(following)
+        const asked = fake.calls.pipe(
+          Effect.map((calls) => calls.filter((call) => call.sessionId === sessionId).length)
+        )
+        yield* until(asked, (count) => count === 1)
+        const session = yield* fake.openSession({ sessionId })
+        if (moment === "before") yield* fake.accept(sessionId, { messageType: "SessionStart" })
+        yield* taps.open(session)
+        yield* fake.awaitOpenStreams("StreamSession", 1, sessionId)
+        if (moment === "after") yield* fake.accept(sessionId, { messageType: "SessionStart" })
+        yield* fake.accept(sessionId, { messageType: "Commitment" })
+        assert.lengthOf(yield* Fiber.join(followed), 2)
+        taps.leave(sessionId)
+      }
+    }).pipe(Effect.provide(layerTaps))
   )
 })

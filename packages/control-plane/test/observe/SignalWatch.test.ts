@@ -12,7 +12,7 @@ import { SignalWatch } from "../../src/observe/SignalWatch.ts"
 const SESSION = "0197f3a2-6b1e-7c44-9d1a-000000000001"
 const OTHER = "0197f3a2-6b1e-7c44-9d1a-000000000002"
 
-/** A store that does not get on before it is let go, behind a buffer of 1 MiB: 128 KiB for each sender of a session. */
+/** A store that does not get on before it is let go, behind a buffer of 1 MiB: 192 KiB for each sender of a session. */
 const makeWorld = Effect.gen(function* () {
   const gate = yield* Deferred.make<void>()
   const stored = new Map<string, number>()

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { documents } from "../support/DocumentBlocks.ts"
-import { codeOf, commandsIn, faultsOfCommand, missingFiles } from "../support/DocumentCommands.ts"
+import { codeOf, commandsIn, faultsOfCommand, missingFiles, unreachable } from "../support/DocumentCommands.ts"
 
 // Needs no server: the command loads every service, which the workers of these tests have loaded already.
 describe("commands in the documents", () => {
@@ -10,7 +10,7 @@ describe("commands in the documents", () => {
       codeOf(document).flatMap((line) => {
         const commands = commandsIn(line)
         count += commands.length
-        return [...commands.flatMap(faultsOfCommand), ...missingFiles(document, line)].map(
+        return [...commands.flatMap(faultsOfCommand), ...missingFiles(document, line), ...unreachable(line)].map(
           (fault) => `${document}: ${line}: ${fault}`
         )
       })
@@ -42,6 +42,8 @@ describe("the reader of commands", () => {
   it("reads continued lines, comments and spans that wrap", () => {
     const text = "Run `npm\nstart` or\n\n    runplane launch a/b@1 \\\n      --watch # as it happens\n"
     assert.deepStrictEqual(codeOf("page.md", text), ["runplane launch a/b@1   --watch", "npm start"])
+    assert.deepStrictEqual(unreachable("vitest run packages/api"), ["vitest is not on the path; npm run has it"])
+    assert.lengthOf(unreachable("PORT=1 node src/main.ts"), 1)
     assert.deepStrictEqual(missingFiles("packages/api/README.md", "node scripts/nothing.mjs"), [
       "scripts/nothing.mjs does not exist"
     ])

@@ -125,6 +125,17 @@ const programs = new Set(
   )
 )
 
+/** Programs of `node_modules/.bin`, which is not on the path of a reader. */
+const UNREACHABLE = /^(?:biome|redocly|rolldown|tsc|vite|vitest)\s/
+
+/** What a line runs that a reader cannot: a tool of the checkout without its folder, TypeScript on any Node. */
+export const unreachable = (line: string): ReadonlyArray<string> => {
+  const command = line.replace(/^(?:[A-Z][A-Z0-9_]*=\S*\s+)*/, "")
+  const [program = ""] = command.split(" ")
+  if (UNREACHABLE.test(command)) return [`${program} is not on the path; npm run has it`]
+  return /^node\s.*\.ts\b/.test(command) ? ["any Node runs no TypeScript; node_modules/.bin/node does"] : []
+}
+
 /** Files that a line gives to Node, from the document's own folder or the root. */
 export const missingFiles = (document: string, line: string): ReadonlyArray<string> =>
   [...line.matchAll(/(?:^|\s)node (?:--\S+ )*([\w./-]+\.(?:ts|mjs|js))/g)].flatMap(([, file = ""]) =>

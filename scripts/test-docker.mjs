@@ -5,7 +5,7 @@
 //
 //   node scripts/run.mjs docker:all      (npm run test:docker)
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -80,6 +80,9 @@ const compose = (program) => {
   ]) {
     if (small[name].command.join() !== command || !small[name].read_only) throw new Error(`compose: ${name}`)
   }
+  for (const [name, { deploy }] of Object.entries(config(files, env))) {
+    if (!deploy?.resources?.limits?.memory) throw new Error(`compose: ${name} has no limit of memory`)
+  }
   const whole = config(files, env)
   for (const name of ["control-plane-1", "control-plane-2", "launcher"]) {
     const { environment } = whole[name]
@@ -96,15 +99,24 @@ const compose = (program) => {
 /** Values under which everything that the chart can make is made. */
 const EVERYTHING = `
 runtime: { address: "runtime:50051", tls: false }
+imagePullSecrets: [{ name: registry }]
+migrate: { nodeSelector: { pool: services }, tolerations: [{ key: pool, operator: Exists }] }
 secrets: { runtime: runplane-runtime }
 controlPlane:
   env: { SHUTDOWN_DELAY_MS: 9000, LOG_BUFFER_BYTES: 33554432, SEAL_PRIVATE_KEY_FILE: /seal/key.pem }
   volumes: [{ name: seal, secret: { secretName: seal } }]
   volumeMounts: [{ name: seal, mountPath: /seal, readOnly: true }]
   autoscaling: { enabled: true }
-launcher: { authServiceUrl: "http://auth:3200", env: { PACKS_DIR: /packs } }
+  nodeSelector: { pool: services }
+  tolerations: [{ key: pool, operator: Exists, effect: NoSchedule }]
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        - topologyKey: kubernetes.io/hostname
+          labelSelector: { matchLabels: { app.kubernetes.io/component: control-plane } }
+launcher: { nodeSelector: { pool: agents }, authServiceUrl: "http://auth:3200", env: { PACKS_DIR: /packs } }
 ingress: { enabled: true, className: nginx, host: runs.example, launcherHost: launch.example, tlsSecret: certificate }
-networkPolicy: { fromNamespaces: [ingress, monitoring] }
+networkPolicy: { fromNamespaces: [batch] }
 serviceMonitor: { enabled: true, labels: { release: monitoring } }
 prometheusRule: { enabled: true, labels: { release: monitoring } }
 `
@@ -138,6 +150,29 @@ const helm = (program) => {
   ]) {
     const count = text.split(`- name: ${setting}\n              value: "${value}"\n`).length - 1
     if (count !== times) throw new Error(`${setting}=${value} stands ${count} times in the chart's pods, not ${times}`)
+  }
+  for (const [what, times] of [
+    ["imagePullSecrets:\n        - name: registry\n", 3],
+    ["nodeSelector:\n        pool: ", 3],
+    ["startupProbe: ", 2],
+    ["kind: PodDisruptionBudget\n", 2],
+    ["          resources:\n            limits:", 3],
+    ...["ingress-nginx", "monitoring", "batch"].map((name) => [`kubernetes.io/metadata.name: ${name} `, 1])
+  ]) {
+    const count = text.split(what).length - 1
+    if (count !== times) throw new Error(`${what} stands ${count} times in what the chart makes, not ${times}`)
+  }
+  // helm shows the notes of an installation only, which needs a cluster.
+  const copy = join(folder, "chart")
+  cpSync(chart, copy, { recursive: true })
+  writeFileSync(join(copy, "templates/shown.yaml"), 'notes: {{ include "runplane/templates/NOTES.txt" . | quote }}\n')
+  const shown = ["--show-only", "templates/shown.yaml", "--kube-version", VERSIONS.at(-1)]
+  for (const [values, wanted] of [
+    [least, "port-forward service/runplane-control-plane 3001"],
+    [["--values", everything], "The control plane and its console: https://runs.example/console/\\n"]
+  ]) {
+    const notes = run(program, ["template", "runplane", copy, ...shown, ...values]).stdout
+    if (!notes.includes(wanted)) throw new Error(`the notes of the chart:\n${notes}`)
   }
   const refused = (words, ...values) => refuses(program, ["template", "runplane", chart, ...values], words)
   const version = ["--kube-version", VERSIONS[0]]

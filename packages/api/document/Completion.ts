@@ -21,6 +21,8 @@ export interface Completion {
   /** Callbacks by operation. */
   readonly callbacks?: Readonly<Record<string, Shape>>
   readonly webhooks?: Shape
+  /** Tags of operations that no endpoint declares. */
+  readonly tags?: ReadonlyArray<Shape>
   /** Schemas that no endpoint declares, made of those that are declared. */
   readonly schemas?: (declared: Shape) => Shape
   /** Whether requests without a key use up the budget of their client. */
@@ -50,7 +52,7 @@ export const complete =
       ...document,
       // Relative to the document, which a proxy may serve below any path.
       servers: [{ url: ".", description: "The service that serves this document" }],
-      tags: describedOnce(listAt(document, "tags")),
+      tags: describedOnce([...listAt(document, "tags"), ...(completion.tags ?? [])]),
       paths,
       ...(completion.webhooks === undefined ? {} : { webhooks: completion.webhooks }),
       components: { ...partAt(document, "components"), parameters, headers, responses: sorted(responses) }

@@ -10,7 +10,7 @@ import { backtestLines, exportLines, itemSchemas, logStream, replayStream, runSt
 import type { Examples } from "./Examples.ts"
 import recorded from "./examples/control-plane.json" with { type: "json" }
 import { controlPlaneIntroduction } from "./Introductions.ts"
-import { cancelCallback, outgoingSchemas, webhooks } from "./Outgoing.ts"
+import { cancelCallback, outgoingSchemas, receiversTag, webhooks } from "./Outgoing.ts"
 
 const EVENT_STREAM = "text/event-stream"
 
@@ -28,6 +28,7 @@ const completion: Completion = {
   },
   callbacks: { createRun: cancelCallback },
   webhooks,
+  tags: [receiversTag],
   schemas: (declared) => ({ ...itemSchemas(declared), ...outgoingSchemas }),
   countsRefused: false
 }

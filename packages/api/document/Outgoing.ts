@@ -15,6 +15,12 @@ const header = (name: string, description: string, example: string) => ({
 const SIGNATURE = "3f1c2a7e108d5a3f0c93d44c4e9d605c7f1c2a7e108d5a3f0c93d44c4e9d605c"
 const RUN = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
 
+/**
+ * The tag of what receivers implement. Generators of clients write a file for each tag of the paths, and then one for
+ * each tag of the webhooks: a tag of both would leave the second file only.
+ */
+export const receiversTag: Shape = { name: "Receivers", description: "What the service sends to addresses of yours." }
+
 /** What the service posts to subscribers (docs/http.md#webhook-delivery). */
 export const webhooks: Shape = {
   runEvent: {
@@ -25,7 +31,7 @@ export const webhooks: Shape = {
         "Posted to the URL of every active subscription that lists the event. At least once: `webhook-id` stays the same over " +
         "all attempts, so a receiver can recognise a repetition. Other answers than 2xx, and none within the time-out, are tried " +
         "again with growing pauses, for about a day.",
-      tags: ["Webhooks"],
+      tags: [receiversTag["name"]],
       security: [],
       parameters: [
         header("webhook-id", "Id of the delivery.", "0197c0de-6f0a-7c53-9a56-0d9c6f5f7a10"),
@@ -82,7 +88,7 @@ export const cancelCallback: Shape = {
         description:
           "The receiver cancels the session on the runtime with its own identity. One attempt, with the registered bearer as " +
           "`Authorization` when there is one.",
-        tags: ["Runs"],
+        tags: [receiversTag["name"]],
         security: [{}],
         requestBody: {
           required: true,

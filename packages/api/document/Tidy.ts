@@ -5,7 +5,7 @@ const DATA = ["default", "enum", "example", "examples"]
 
 /**
  * Says what a reader wants to know: an integer has a least value only where one is meant, a choice of one is that one,
- * and other keys of an object are allowed without saying so. A description ends with a full stop, which declarations
+ * other keys of an object are allowed without saying so, and the default of an object is that of its fields. A description ends with a full stop, which declarations
  * leave out.
  */
 export const tidied = (value: unknown): unknown => {
@@ -14,7 +14,7 @@ export const tidied = (value: unknown): unknown => {
   const parts: Shape = Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, DATA.includes(key) ? inner : tidied(inner)])
   )
-  return closed(unwrapped(unbounded(opened(parts))))
+  return closed(unwrapped(unbounded(opened(fieldwise(parts)))))
 }
 
 const closed = (part: Shape): Shape => {
@@ -23,6 +23,10 @@ const closed = (part: Shape): Shape => {
     ? { ...part, description: `${description}.` }
     : part
 }
+
+/** Generators write the default of a whole object as code that does not compile. */
+const fieldwise = (schema: Shape): Shape =>
+  schema["type"] === "object" && isRecord(schema["default"]) ? without(schema, "default") : schema
 
 const opened = (schema: Shape): Shape => {
   const [other, ...more] = listAt(schema, "allOf")

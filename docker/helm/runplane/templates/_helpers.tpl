@@ -29,6 +29,25 @@ capabilities: { drop: [ALL] }
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 
+{{/* Of the pods of one part: where their image may be pulled with, and where they may run. */}}
+{{- define "runplane.pod" -}}
+automountServiceAccountToken: false
+# The variables of links to services look like misspelt settings.
+enableServiceLinks: false
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
 {{- define "runplane.database" -}}
 - name: DATABASE_URL
   valueFrom: { secretKeyRef: { name: {{ .Values.secrets.database }}, key: url } }

@@ -35,7 +35,7 @@ export const NewArtifact = Schema.Struct({
   label: Field.text("Name for readers", "Post-mortem").check(Schema.isMinLength(1), isOneLine),
   uri: optional(Field.text("Where it is kept, when not here", "https://example.org/reports/17")),
   inline: optional(Field.object("The artifact itself, any JSON object"))
-}).annotate({ identifier: "NewArtifact", description: "The artifact, or where it is" })
+}).annotate({ identifier: "ArtifactRequest", description: "The artifact, or where it is" })
 export type NewArtifact = typeof NewArtifact.Type
 
 /** Most runs that one batch request names. */

@@ -54,7 +54,7 @@ export const NewView = Schema.Struct({
   q: withDefault(q, ""),
   columns: withDefault(columns, []),
   sort: optional(sort)
-}).annotate({ identifier: "NewView", description: "A view to be saved" })
+}).annotate({ identifier: "ViewRequest", description: "A view to be saved" })
 export type NewView = typeof NewView.Type
 
 /** The body of `PATCH /views/:id`: any subset; what a view lists does not change. */

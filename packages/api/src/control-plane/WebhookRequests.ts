@@ -35,7 +35,7 @@ const secret = Field.text(
 
 /** The body of `POST /webhooks`. */
 export const NewWebhook = Schema.Struct({ url, events: withDefault(events, []), secret }).annotate({
-  identifier: "NewWebhook",
+  identifier: "WebhookRequest",
   description: "A subscription"
 })
 export type NewWebhook = typeof NewWebhook.Type

@@ -16,9 +16,9 @@ const readiness = {
   ok: Field.flag("Whether status is ok"),
   stopping: Schema.optionalKey(Field.flag("true once the service has begun to stop")),
   checks: Schema.Struct({
-    catalog: Check.annotate({ description: "The scenario packs" }),
-    controlPlane: Schema.optionalKey(Check.annotate({ description: "Absent when none is configured" }))
-  }).annotate({ description: "The single checks" })
+    catalog: Check,
+    controlPlane: Schema.optionalKey(Check)
+  }).annotate({ description: "Of the scenario packs, and of the control plane when one is configured" })
 }
 
 /** Whether the launch service can launch. */

@@ -39,7 +39,12 @@ export const uuid = (description: string, example?: string) =>
     typeof value === "string" && isUuid(value) ? value.toLowerCase() : undefined
   )
 
-const dateOrDateTime = { type: "string", anyOf: [{ format: "date-time" }, { format: "date" }] } as const
+const dateOrDateTime = {
+  anyOf: [
+    { type: "string", format: "date-time" },
+    { type: "string", format: "date" }
+  ]
+} as const
 
 /** An ISO 8601 date or date-time; decodes to the ISO text of that instant in UTC with milliseconds. */
 export const isoDate = (description: string, example: string) =>

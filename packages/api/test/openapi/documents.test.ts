@@ -77,6 +77,35 @@ describe.each(services)("the OpenAPI document $name", ({ codes, endpoints, name 
     }
   })
 
+  it("has tags and names that generated clients keep apart", () => {
+    const names = Object.keys(document.components.schemas)
+    const lower = (texts: ReadonlyArray<string>) =>
+      texts.map((text) => text.replaceAll(/[^A-Za-z0-9]/g, "").toLowerCase())
+    for (const texts of [names, document.tags.map((tag: Found["value"]) => tag.name)])
+      assert.strictEqual(new Set(lower(texts)).size, texts.length)
+    // Two schemas of one identifier would be numbered.
+    for (const schema of names) assert.match(schema, /^[A-Z][A-Za-z0-9]*$/)
+    // In Go the constructor of X is NewX, its optional form NullableX, and a request ApiXRequest.
+    const made = new Set([
+      ...names.flatMap((schema) => [`New${schema}`, `Nullable${schema}`]),
+      ...operations.map(({ value }) => `Api${value.operationId}Request`)
+    ])
+    assert.deepStrictEqual(
+      names.filter((schema) => made.has(schema)),
+      []
+    )
+    // One file for each tag, first of the paths and then of the webhooks.
+    const tags = new Set(operations.flatMap(({ value }) => value.tags))
+    for (const { at, value } of outgoing) for (const tag of value.tags) assert.isFalse(tags.has(tag), at)
+  })
+
+  it("has schemas that generated clients can write as code", () => {
+    for (const { at, value } of entries({ at: "#/components", value: document.components }, "schemas"))
+      assert.isNotObject(value.default, `${at}: a default of an object`)
+    for (const { at, value } of operations.flatMap(parameters))
+      assert.isFalse("anyOf" in value.schema && "type" in value.schema, `${at}: a choice beside a type`)
+  })
+
   it("says of every parameter, header and answer what it is, of parameters and headers with an example", () => {
     for (const operation of operations) {
       for (const { at, value } of parameters(operation)) {

@@ -84,8 +84,14 @@ describe("docker", () => {
   const chart = readdirSync(join(ROOT, "docker/helm/runplane/templates")).map((file) =>
     read(`docker/helm/runplane/templates/${file}`)
   )
-  /** Of the PostgreSQL image, not ours. */
-  const foreign = new Set(["POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"])
+  /** Of the images of PostgreSQL and Jaeger, not ours. */
+  const foreign = new Set([
+    "POSTGRES_USER",
+    "POSTGRES_DB",
+    "POSTGRES_PASSWORD",
+    "COLLECTOR_OTLP_ENABLED",
+    "COLLECTOR_OTLP_HTTP_HOST_PORT"
+  ])
 
   it("sets settings that exist", () => {
     const named = [

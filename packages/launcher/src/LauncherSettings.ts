@@ -153,8 +153,11 @@ const resolve = Effect.fnUntraced(function* (options: LauncherOptions) {
   const packsDir = path.resolve(options.packsDir ?? defaults.packsDir)
   const settings: LauncherSettingsShape = {
     ...defaults,
-    // The folder is closed to other users of the machine, so each of them has one.
-    bootstrapDir: path.join(tmpdir(), `macp-bootstrap-${userInfo().uid}`),
+    // The folder is closed to other users of the machine, so each of them has one, and one for each user of agents.
+    bootstrapDir: path.join(
+      tmpdir(),
+      ["macp-bootstrap", userInfo().uid, ...(options.agentUser === undefined ? [] : [options.agentUser.uid])].join("-")
+    ),
     agentUser: undefined,
     auth: undefined,
     cancelCallback: undefined,

@@ -1,5 +1,6 @@
 import { about, Field, isOneLine } from "@runplane/domain"
 import * as Schema from "effect/Schema"
+import { mayUse, type Role } from "../caller/Access.ts"
 import { withDefault } from "../validation/Fields.ts"
 import { querySchema } from "../validation/RequestSchema.ts"
 import { type QueryResource, queryResources } from "./QueryFields.ts"
@@ -46,6 +47,10 @@ export const View = Schema.Struct({
   updatedAt: optional(Field.time("When it was last changed; absent for the views of the product"))
 }).annotate({ identifier: "View", description: "A search with a name, and how its matches are shown" })
 export type View = typeof View.Type
+
+/** Whether a caller may change or remove a saved view: its owner and administrators may. `id` is that of its actor. */
+export const mayChangeView = (id: string, role: Role, { owner, readOnly }: Pick<View, "owner" | "readOnly">): boolean =>
+  !readOnly && mayUse(role, owner === id ? "operator" : "admin")
 
 /** The body of `POST /views`. */
 export const NewView = Schema.Struct({

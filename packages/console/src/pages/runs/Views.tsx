@@ -1,10 +1,10 @@
-import type { View } from "@runplane/api"
+import { mayChangeView, type View } from "@runplane/api"
 import { BookmarkPlus, X } from "lucide-react"
 import { Suspense, useState } from "react"
 import { call } from "../../client/Client.ts"
 import { useChange } from "../../ui/Confirm.tsx"
 import { lazily } from "../../ui/lazily.ts"
-import { useMay } from "../../ui/useMe.ts"
+import { useMay, useMe } from "../../ui/useMe.ts"
 import { useRead } from "../../ui/useRead.ts"
 import { type RunFilters, type SetRunFilters, sortOfText } from "./RunQuery.ts"
 
@@ -31,6 +31,7 @@ const chip = (isOn: boolean) =>
 /** The views of the list: those of the product, and those that somebody has saved for everybody. */
 export const Views = ({ filters, set }: ViewsProps) => {
   const [isSaving, setSaving] = useState(false)
+  const me = useMe()
   const mayOperate = useMay()("operator")
   const { data = [] } = useRead(["views", "runs"], (api) => api.views.list({ query: { resource: "runs" } }))
   const isOn = (view: View) => filters.q === view.q && filters.sort === sortOfText(view.sort) && filters.window === ""
@@ -57,7 +58,7 @@ export const Views = ({ filters, set }: ViewsProps) => {
           >
             {view.name}
           </button>
-          {!view.readOnly && mayOperate ? <RemoveView view={view} /> : null}
+          {me !== undefined && mayChangeView(me.id, me.role, view) ? <RemoveView view={view} /> : null}
         </span>
       ))}
       <button

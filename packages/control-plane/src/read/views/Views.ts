@@ -6,7 +6,7 @@ import {
   controlPlaneError,
   type Forbidden,
   MAX_VIEWS,
-  mayUse,
+  mayChangeView,
   type NewView,
   type NotFound,
   type QueryResource,
@@ -68,8 +68,8 @@ export class Views extends Context.Service<
         return system === undefined ? Effect.void : Effect.fail(viewReadOnly(system.name))
       }
 
-      const requireOwn = ({ name, owner }: View, { actor }: Caller) =>
-        owner === actor.actorId || mayUse(actor.role, "admin") ? Effect.void : Effect.fail(viewOfAnother(name))
+      const requireOwn = (view: View, { actor: { actorId, role } }: Caller) =>
+        mayChangeView(actorId, role, view) ? Effect.void : Effect.fail(viewOfAnother(view.name))
 
       const requireReadable = ({ q, resource, sort }: Pick<NewView, "q" | "resource" | "sort">) => {
         if (sort !== undefined && resource !== "runs") return Effect.fail(badRequest("sort is for views of runs"))

@@ -326,6 +326,7 @@ await ask("archiveRuns", "POST", "/runs/batch/archive", { body: { runIds: [clone
 await ask("exportRuns", "POST", "/runs/batch/export", { body: { runIds: [clone] } })
 await ask("deleteRuns", "POST", "/runs/batch/delete", { body: { runIds: [clone, second.sessionId] } })
 await ask("listTombstones", "GET", "/runs/tombstones?limit=2")
+await ask("listLedger", "GET", "/ledger?limit=2")
 await ask("archiveRun", "POST", `/runs/${run}/archive`)
 
 // Operation.

@@ -16,13 +16,15 @@ import { type DatabaseOptions, databaseSettings, layerDatabase } from "./databas
 import * as Edge from "./edge/Edge.ts"
 import { layerRuntime } from "./edge/RuntimeFromSettings.ts"
 import * as Server from "./http/Server.ts"
+import { layerHeadsFile } from "./ledger/HeadsFile.ts"
+import { LedgerWriter } from "./ledger/LedgerWriter.ts"
+import { layerSealKeys } from "./ledger/SealKeys.ts"
 import * as EventNotices from "./log/EventNotices.ts"
 import { FrameNormaliser } from "./log/FrameNormaliser.ts"
 import * as Log from "./log/Log.ts"
 import { layerLogSettings } from "./log/LogSettings.ts"
 import { layerProjectionSettings } from "./log/ProjectionSettings.ts"
 import { Redactor } from "./log/Redactor.ts"
-import { SealKeys } from "./log/seal/SealKeys.ts"
 import { TokenPricing } from "./log/TokenPricing.ts"
 import * as Meters from "./Meters.ts"
 import * as Observation from "./observe/Observation.ts"
@@ -51,6 +53,8 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
     Layer.provide(EventNotices.layer),
     Layer.provide(Log.layer),
     Layer.provide(Reactions.layer),
+    Layer.merge(LedgerWriter.layerForever),
+    Layer.provide(LedgerWriter.layer.pipe(Layer.provide(layerHeadsFile))),
     Layer.provide([Audit.layer, Edge.layer]),
     Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
     Layer.provide([
@@ -58,7 +62,7 @@ export const layerControlPlane = (options: ControlPlaneOptions) =>
       layerLogSettings,
       layerProjectionSettings,
       FrameNormaliser.layer.pipe(Layer.provideMerge(Redactor.layer), Layer.provide(TokenPricing.layer)),
-      SealKeys.layer,
+      layerSealKeys,
       layerDatabase(options.database)
     ]),
     Layer.provide([Tracing.layer, NodeFileSystem.layer])

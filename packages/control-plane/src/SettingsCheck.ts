@@ -11,7 +11,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { readDatabaseTls } from "./database/DatabaseTls.ts"
-import { readSealKey } from "./log/seal/SealKeys.ts"
+import { readSealKey } from "./ledger/SealKeys.ts"
 import { readPricing } from "./log/TokenPricing.ts"
 
 /** What is wrong with a setting that names a file, which has to be opened to be judged. */

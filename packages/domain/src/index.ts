@@ -148,6 +148,7 @@ export {
 export { type ExportVerification, verifyExport } from "./seal/ExportVerification.ts"
 export { rawEventId } from "./seal/Frames.ts"
 export { elementsOf } from "./seal/JsonSpans.ts"
+export * from "./seal/Ledger.ts"
 export * from "./seal/Seal.ts"
 export { type Misfit, type SignatureState, type Verification, type Walk, walkSealed } from "./seal/Verification.ts"
 export * from "./TokenPricing.ts"

@@ -21,7 +21,7 @@ import { RemovedGroup } from "./RemovedGroup.ts"
 import { ReplayGroup } from "./ReplayGroup.ts"
 import { RunsGroup } from "./RunsGroup.ts"
 import { RuntimeGroup } from "./RuntimeGroup.ts"
-import { SealKeysGroup, SealsGroup } from "./SealsGroup.ts"
+import { LedgerGroup, SealKeysGroup, SealsGroup } from "./SealsGroup.ts"
 import { StreamGroup } from "./StreamGroup.ts"
 import { ViewsGroup } from "./ViewsGroup.ts"
 import { WebhooksGroup } from "./WebhooksGroup.ts"
@@ -47,6 +47,7 @@ export class ControlPlaneApi extends HttpApi.make("control-plane")
   .add(DecisionsGroup)
   .add(ViewsGroup)
   .add(SealsGroup)
+  .add(LedgerGroup)
   .add(RemovedGroup)
   .middleware(RequestValidation)
   .middleware(RateLimit)

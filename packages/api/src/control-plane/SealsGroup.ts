@@ -3,6 +3,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { BadRequest, Conflict, NotFound } from "../errors/ControlPlaneErrors.ts"
 import { operation, tag } from "../openapi/Describe.ts"
 import { RunReference } from "../validation/Params.ts"
+import { LedgerPage, ledgerQuery } from "./Ledger.ts"
 import { RunSeal, SealKeySet, TombstonePage, tombstonesQuery } from "./Seals.ts"
 
 /** Proof of what the histories of runs were (docs/seal.md). */
@@ -38,6 +39,26 @@ export class SealsGroup extends HttpApiGroup.make("seals")
     )
   )
   .annotateMerge(tag("Seals", "Proof of what the histories of runs were")) {}
+
+/** The chain of all seals, tombstones and audit entries (docs/seal.md#ledger). */
+export class LedgerGroup extends HttpApiGroup.make("ledger")
+  .add(
+    HttpApiEndpoint.get("list", "/ledger", {
+      query: ledgerQuery,
+      success: LedgerPage,
+      error: BadRequest
+    }).annotateMerge(
+      operation({
+        id: "listLedger",
+        access: "admin",
+        summary: "List the ledger",
+        description:
+          "The numbered and signed chain of all seals, tombstones and audit entries, and what became of their " +
+          "contents. `runplane ledger verify` checks it."
+      })
+    )
+  )
+  .annotateMerge(tag("Seals")) {}
 
 /** The keys to verify seals with: public and never throttled. */
 export class SealKeysGroup extends HttpApiGroup.make("sealKeys")

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import { failed, failedAndSaid } from "../CliFailure.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
+import { keptSeal, sealFlag } from "./KeptSeals.ts"
 import {
   adviceOn,
   allowFlag,
@@ -40,13 +41,19 @@ export const verify = Command.make(
   "verify",
   {
     file: Argument.String("file").pipe(Argument.withDescription("An export of a run, as JSON or as JSON lines")),
+    seal: sealFlag,
     keys: keysFlag,
     allowUnproven: allowFlag
   },
-  ({ allowUnproven, file, keys: source }) =>
+  ({ allowUnproven, file, keys: source, seal: kept }) =>
     Effect.gen(function* () {
       const bytes = yield* bytesOf(file, MOST_BYTES)
-      const checked = verifyExport(sha256, checkBy(yield* keysOf(source)), bytes)
+      const check = checkBy(yield* keysOf(source))
+      const alone = verifyExport(sha256, check, bytes)
+      const checked =
+        alone.ok && Option.isSome(kept)
+          ? verifyExport(sha256, check, bytes, yield* keptSeal(kept.value, alone.runId))
+          : alone
       const found = Option.isSome(source) ? withSignatures(checked, allowUnproven) : checked
       if (!found.ok) {
         if (yield* printedAsJson({ file, ...found })) return yield* failedAndSaid

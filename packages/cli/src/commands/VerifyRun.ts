@@ -1,19 +1,17 @@
-import { type ControlPlaneClient, MAX_EARLIER_SEALS } from "@runplane/api"
-import { doubtsOf, elementsOf, type Misfit, Seal, type Verification, walkSealed } from "@runplane/domain"
+import type { ControlPlaneClient } from "@runplane/api"
+import { doubtsOf, elementsOf, type Misfit, type Seal, type Verification, walkSealed } from "@runplane/domain"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import { failed, failedAndSaid, usageProblem } from "../CliFailure.ts"
+import { failed, failedAndSaid } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
+import { keptSeal, sealFlag } from "./KeptSeals.ts"
 import {
   adviceOn,
   allowFlag,
-  bytesOf,
   checkBy,
   eventsUnder,
   keysFlag,
@@ -25,19 +23,8 @@ import {
 
 /** Events that are asked for at a time: as many of a megabyte still fit into memory. */
 const PAGE = 200
-/** Largest file with a seal: one, and its earlier ones, each below a kilobyte. */
-const MOST_SEAL_BYTES = 1024 * (MAX_EARLIER_SEALS + 1)
 
 type Api = ControlPlaneClient["Service"]["api"]
-
-const decodeSeal = Schema.decodeUnknownEffect(Schema.fromJsonString(Seal))
-
-const keptSeal = Effect.fnUntraced(function* (file: string) {
-  const text = Buffer.from(yield* bytesOf(file, MOST_SEAL_BYTES)).toString("utf8")
-  return yield* Effect.mapError(decodeSeal(text), () =>
-    usageProblem(`${file} holds no seal as GET /runs/:id/seal answers it`)
-  )
-})
 
 /** The texts of the next events of a run, and the seq to go on from; undefined behind the last one. */
 const nextTexts = Effect.fnUntraced(function* (api: Api, run: string, afterSeq: number) {
@@ -81,23 +68,18 @@ export const verifyRun = Command.make(
   "verify",
   {
     run: Argument.String("run").pipe(Argument.withDescription("Id of the run, or of its session")),
-    seal: Flag.String("seal").pipe(
-      Flag.withDescription("A seal that was kept, as GET /runs/:id/seal answers it; the service's last one without it"),
-      Flag.optional
-    ),
+    seal: sealFlag,
     keys: keysFlag,
     allowUnproven: allowFlag
   },
   ({ allowUnproven, keys: source, run, seal: kept }) =>
     Effect.gen(function* () {
       const check = checkBy(yield* keysOf(source))
-      const given = Option.isSome(kept) ? yield* keptSeal(kept.value) : undefined
       const { found, seal } = yield* withControlPlane(({ api }) =>
         Effect.gen(function* () {
           const last = yield* api.seals.seal({ params: { id: run } })
-          const seal = given ?? last
-          if (seal.runId !== last.runId) return yield* usageProblem(`the seal is of the run ${plainText(seal.runId)}`)
-          return { seal, found: yield* walkRun(api, seal, check, given !== undefined) }
+          const seal = Option.isSome(kept) ? yield* keptSeal(kept.value, last.runId) : last
+          return { seal, found: yield* walkRun(api, seal, check, Option.isSome(kept)) }
         })
       )
       const unsigned: Verification = { ok: false, why: "its seal is not signed" }

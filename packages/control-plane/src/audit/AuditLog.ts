@@ -1,10 +1,9 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { type AuditEntry, type AuditQuery, auditQueryFields, parseIsoDate } from "@runplane/api"
-import { isJsonObject, parseQuery, type Query } from "@runplane/domain"
+import { type AuditQuery, auditQueryFields, parseIsoDate } from "@runplane/api"
+import { parseQuery, type Query } from "@runplane/domain"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { readBounded } from "../database/BoundedRows.ts"
 import { cursorOf, isPlaceValue, type Place, placeOf } from "../database/search/PageCursor.ts"
@@ -12,6 +11,7 @@ import { conditionOf } from "../database/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../database/search/SearchBudget.ts"
 import { UnknownCursor } from "../database/search/UnknownCursor.ts"
 import { listPage, type TextPage } from "../edge/JsonAnswer.ts"
+import { type AuditRow, auditColumns, toAuditEntry } from "./AuditRow.ts"
 import { auditMeaning } from "./AuditSearch.ts"
 
 const ORDER = "audit createdAt desc"
@@ -55,9 +55,7 @@ export class AuditLog extends Context.Service<
           keys: sql`${places.map(({ id }) => id)}::text[]::uuid[]`,
           from: sql`audit_log`,
           isOf: (id) => sql`id = ${id}`,
-          columns: sql`
-            id::text AS id, actor, actor_name, actor_type, action, resource, resource_id, details::text AS details,
-            request_id, client_address, created_at`,
+          columns: auditColumns(sql),
           large: ["details", "resource_id"]
         })
 
@@ -88,25 +86,11 @@ export class AuditLog extends Context.Service<
         const isFull = last !== undefined && places.length === query.limit
         const cursor = isFull ? `,"nextCursor":"${cursorOf(ORDER, { value: last.place, id: last.place_id })}"` : ""
         const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
-        return yield* listPage(places, entries, (row) => JSON.stringify(toEntry(row)), after)
+        return yield* listPage(places, entries, (row) => JSON.stringify(toAuditEntry(row)), after)
       })
       return AuditLog.of({ list })
     })
   )
-}
-
-interface AuditRow {
-  readonly id: string
-  readonly actor: string
-  readonly actor_name: string | null
-  readonly actor_type: string
-  readonly action: string
-  readonly resource: string
-  readonly resource_id: string | null
-  readonly details: string
-  readonly request_id: string | null
-  readonly client_address: string | null
-  readonly created_at: Date
 }
 
 interface AuditPlace {
@@ -120,23 +104,3 @@ const isPlace = (place: Place | undefined): place is Place =>
   isPlaceValue.time(place.value) &&
   parseIsoDate(place.value) !== undefined &&
   isPlaceValue.bigint(place.id)
-
-const toEntry = (row: AuditRow): AuditEntry => ({
-  id: row.id,
-  actor: row.actor,
-  ...(row.actor_name !== null && { actorName: row.actor_name }),
-  actorType: row.actor_type,
-  action: row.action,
-  resource: row.resource,
-  ...(row.resource_id !== null && { resourceId: row.resource_id }),
-  details: parseDetails(row.details),
-  ...(row.request_id !== null && { requestId: row.request_id }),
-  ...(row.client_address !== null && { clientAddress: row.client_address }),
-  createdAt: row.created_at.toISOString()
-})
-
-// The trail writes the column from an object: nothing else has to be looked at.
-const parseDetails = (text: string): Schema.JsonObject => {
-  const details: Schema.Json = JSON.parse(text)
-  return isJsonObject(details) ? details : {}
-}

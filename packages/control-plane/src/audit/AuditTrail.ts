@@ -1,6 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Actor } from "@runplane/api"
 import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
@@ -8,6 +9,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import { describeSqlError } from "../database/SqlFailures.ts"
 import { together } from "../database/Together.ts"
 import { SideEffectMeter } from "../edge/SideEffectMeter.ts"
+import { insertPending, pendingEntry } from "../ledger/PendingEntries.ts"
+import { SealKeys } from "../ledger/SealKeys.ts"
+import { toAuditEntry } from "./AuditRow.ts"
 
 /** Who asks, under which `x-request-id` and from which address; both texts are empty outside of a request. */
 export interface RecordedCaller {
@@ -55,27 +59,36 @@ export class AuditTrail extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const sideEffectFailed = yield* SideEffectMeter
-      const insert = together(sql, (entries: ReadonlyArray<AuditEntry>) =>
-        Effect.map(
-          sql`
-          INSERT INTO audit_log (actor, actor_name, actor_type, action, resource, resource_id, details, request_id,
+      const random = yield* SecureRandom.SecureRandom
+      const { current } = yield* SealKeys
+      const insert = together(
+        sql,
+        Effect.fnUntraced(function* (entries: ReadonlyArray<AuditEntry>) {
+          const ids = yield* Effect.forEach(entries, () => random.uuidV4())
+          const pending = entries.map((entry, place) => {
+            const id = ids[place] ?? ""
+            return pendingEntry(current, "audit", id, contentOf(id, entry))
+          })
+          yield* sql`
+          WITH pending AS (${insertPending(sql, pending)})
+          INSERT INTO audit_log (id, actor, actor_name, actor_type, action, resource, resource_id, details, request_id,
                                  client_address, created_at)
-          SELECT actor, nullif(actor_name, ''), actor_type, action, resource, resource_id, details,
+          SELECT id, actor, nullif(actor_name, ''), actor_type, action, resource, resource_id, details,
                  nullif(request_id, ''), nullif(client_address, ''), created_at
-          FROM unnest(${entries.map(({ caller }) => caller.actor.actorId)}::text[],
+          FROM unnest(${ids}::text[]::uuid[], ${entries.map(({ caller }) => caller.actor.actorId)}::text[],
                       ${entries.map(({ caller }) => caller.actor.name ?? "")}::text[],
                       ${entries.map(({ caller }) => caller.actor.actorType)}::text[],
                       ${entries.map(({ action }) => action)}::text[], ${entries.map(({ resource }) => resource)}::text[],
                       ${entries.map(({ resourceId }) => resourceId)}::text[],
-                      ${entries.map(({ details, outcome = "succeeded" }) => JSON.stringify({ outcome, ...details }))}::text[]::json[],
+                      ${entries.map(detailsOf)}::text[]::json[],
                       ${entries.map(({ caller }) => caller.requestId)}::text[],
                       ${entries.map(({ caller }) => caller.address)}::text[],
                       ${entries.map(({ at }) => at)}::text[]::timestamptz[])
-               WITH ORDINALITY AS entry (actor, actor_name, actor_type, action, resource, resource_id, details,
+               WITH ORDINALITY AS entry (id, actor, actor_name, actor_type, action, resource, resource_id, details,
                                          request_id, client_address, created_at, place)
-          ORDER BY place`,
-          () => entries.map(() => true)
-        )
+          ORDER BY place`
+          return entries.map(() => true)
+        })
       )
       const record = Effect.fn("AuditTrail.record")((entry: AuditEntry) => Effect.asVoid(insert(entry)))
       const recordDone = (entry: AuditEntry) =>
@@ -87,5 +100,25 @@ export class AuditTrail extends Context.Service<
         })
       return AuditTrail.of({ record, recordDone })
     })
-  )
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}
+
+const detailsOf = ({ details, outcome = "succeeded" }: AuditEntry): string => JSON.stringify({ outcome, ...details })
+
+/** The entry as it is going to be served. */
+const contentOf = (id: string, entry: AuditEntry): Schema.Json => {
+  const { action, at, caller, resource, resourceId } = entry
+  return toAuditEntry({
+    id,
+    actor: caller.actor.actorId,
+    actor_name: caller.actor.name === "" ? null : (caller.actor.name ?? null),
+    actor_type: caller.actor.actorType,
+    action,
+    resource,
+    resource_id: resourceId,
+    details: detailsOf(entry),
+    request_id: caller.requestId === "" ? null : caller.requestId,
+    client_address: caller.address === "" ? null : caller.address,
+    created_at: new Date(at)
+  })
 }

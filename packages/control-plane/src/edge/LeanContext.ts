@@ -5,11 +5,13 @@ const OURS = "runplane/"
 
 /** Those of our keys that code looks up wherever it runs: `Context.Reference`, each with a value by default. */
 export const OUR_REFERENCES: ReadonlySet<string> = new Set([
+  "runplane/control-plane/HeadsFile",
   "runplane/control-plane/LogSettings",
   "runplane/control-plane/Messages",
   "runplane/control-plane/PoolUse",
   "runplane/control-plane/ProjectionSettings",
   "runplane/control-plane/RecoveryMeter",
+  "runplane/control-plane/SealKeys",
   "runplane/control-plane/SealMeter",
   "runplane/control-plane/SideEffectMeter",
   "runplane/control-plane/SignalMeter",

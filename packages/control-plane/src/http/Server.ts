@@ -35,7 +35,7 @@ import { EventsHttp } from "../read/events/EventsHttp.ts"
 import { InsightsHttp } from "../read/insights/InsightsHttp.ts"
 import { QueryHttp } from "../read/query/QueryHttp.ts"
 import { ReplayHttp } from "../read/replay/ReplayHttp.ts"
-import { SealKeysHttp, SealsHttp } from "../read/seals/SealsHttp.ts"
+import { LedgerHttp, SealKeysHttp, SealsHttp } from "../read/seals/SealsHttp.ts"
 import { StreamHttp } from "../read/stream/StreamHttp.ts"
 import { StreamTickets } from "../read/stream/StreamTickets.ts"
 import { ViewsHttp } from "../read/views/ViewsHttp.ts"
@@ -66,6 +66,7 @@ const handlers = Layer.mergeAll(
   DecisionsHttp,
   ViewsHttp,
   SealsHttp,
+  LedgerHttp,
   SealKeysHttp,
   RemovedHttp,
   HealthHttp,

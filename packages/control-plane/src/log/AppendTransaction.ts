@@ -8,6 +8,8 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { PipelinedTransaction } from "../database/PipelinedTransactions.ts"
 import { SealMeter } from "../edge/SealMeter.ts"
+import { pendingSeal } from "../ledger/PendingEntries.ts"
+import { type SealKey, SealKeys } from "../ledger/SealKeys.ts"
 import {
   type AppendRefusal,
   type Changed,
@@ -41,7 +43,6 @@ import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
 import { type ChainedEnd, doubtfulHead, headMac, sealedFrames } from "./seal/HeadProof.ts"
 import { LateSeals } from "./seal/LateSeals.ts"
-import { type SealKey, SealKeys } from "./seal/SealKeys.ts"
 
 /**
  * The transaction of a group of appends, and what follows from its commit. Nothing in here is told before it is
@@ -206,7 +207,7 @@ export const makeAppendTransaction = Effect.gen(function* () {
     for (const run of dirty) {
       const seal = sealOf(run, laterOf(at, run.lastTs), sealKey)
       addHead(ends, run, seal, sealKey)
-      if (seal !== undefined) addSeal(ends, seal)
+      if (seal !== undefined) addSeal(ends, seal, sealKey)
       if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(ends, run, now)
     }
     const reacted = reactions.inTransaction(appends)
@@ -393,8 +394,9 @@ const sealOf = (run: RunInProgress, sealedAt: string, key: SealKey | undefined):
   return makeSeal({ ...draft, ...(sealed !== null && { previous: sealed }) }, key)
 }
 
-const addSeal = ({ seals }: RunRows, seal: Seal) => {
+const addSeal = ({ seals }: RunRows, seal: Seal, key: SealKey | undefined) => {
   seals.runId.push(seal.runId)
   seals.events.push(seal.events)
   seals.seal.push(JSON.stringify(seal))
+  seals.pending.push(pendingSeal(key, seal))
 }

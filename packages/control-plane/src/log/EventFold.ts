@@ -10,6 +10,7 @@ import {
   type RunStatus,
   repeatedMessage
 } from "@runplane/domain"
+import type { SealKey } from "../ledger/SealKeys.ts"
 import {
   type AppendRefusal,
   type ChangeOutcome,
@@ -27,7 +28,6 @@ import { participantsOf, type RememberedRun } from "./ProjectionCache.ts"
 import type { QueuedAppend } from "./QueuedAppend.ts"
 import { extendChain } from "./seal/HashChain.ts"
 import { type Vouched, vouchedHead } from "./seal/HeadProof.ts"
-import type { SealKey } from "./seal/SealKeys.ts"
 
 /** A run in the middle of an append: everything here is what will be committed. */
 export interface RunInProgress {

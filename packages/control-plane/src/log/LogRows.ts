@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Statement from "effect/sql/Statement"
 import { unseen } from "../database/KeptPlans.ts"
 import { isBadArgument } from "../database/SqlFailures.ts"
+import { insertPending, type PendingEntry } from "../ledger/PendingEntries.ts"
 import type { CommittedEvent } from "./AppendRequest.ts"
 import { MAX_CHECKPOINT_BYTES } from "./Checkpoint.ts"
 import type { SessionRows, StatusRows } from "./ConsequenceRows.ts"
@@ -70,6 +71,8 @@ export interface RunRows {
     readonly runId: Array<string>
     readonly events: Array<number>
     readonly seal: Array<string>
+    /** What the ledger is going to hold of them. */
+    readonly pending: Array<PendingEntry>
   }
 }
 
@@ -102,7 +105,7 @@ export const noRunRows = (): RunRows => ({
     mac: []
   },
   projections: { runId: [], lastSeq: [], state: [] },
-  seals: { runId: [], events: [], seal: [] }
+  seals: { runId: [], events: [], seal: [], pending: [] }
 })
 
 const UUID_LENGTH = 36
@@ -208,7 +211,7 @@ const make = Effect.gen(function* () {
     ), new_seals AS (
       INSERT INTO run_seals (run_id, events, seal)
       SELECT * FROM unnest(${seals.runId}::text[]::uuid[], ${seals.events}::int[], ${seals.seal}::text[]::json[])
-    )
+    ), new_pending AS (${insertPending(sql, seals.pending)})
     INSERT INTO run_metrics (run_id, metrics, prompt_tokens, completion_tokens, total_tokens, estimated_cost_usd,
                              signal_count, decision_count)
     SELECT run_id, metrics, prompt_tokens, completion_tokens, total_tokens, cost_usd, signal_count, decision_count FROM head

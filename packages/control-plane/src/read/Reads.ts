@@ -14,6 +14,7 @@ import { RunExports } from "./insights/RunExports.ts"
 import { EventSearch } from "./query/EventSearch.ts"
 import { Replay } from "./replay/Replay.ts"
 import { ReplayStates } from "./replay/ReplayStates.ts"
+import { Ledger } from "./seals/Ledger.ts"
 import { Seals } from "./seals/Seals.ts"
 import { Tombstones } from "./seals/Tombstones.ts"
 import { RunStream } from "./stream/RunStream.ts"
@@ -29,6 +30,7 @@ export const layer = Layer.mergeAll(
   CrossRunEvents.layer,
   Dashboard.layer,
   Insights.layer,
+  Ledger.layer,
   ProjectionRebuild.layer,
   Replay.layer,
   ReplayStates.layer,

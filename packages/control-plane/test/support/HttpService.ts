@@ -1,3 +1,4 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { CircuitBreaker } from "@runplane/runtime"
 import { LogLevelSwitch } from "@runplane/server"
 import { type Call, openSse, request } from "@runplane/testing"
@@ -8,6 +9,9 @@ import * as Layer from "effect/Layer"
 import * as Audit from "../../src/audit/Audit.ts"
 import * as Edge from "../../src/edge/Edge.ts"
 import * as Server from "../../src/http/Server.ts"
+import { layerHeadsFile } from "../../src/ledger/HeadsFile.ts"
+import { LedgerWriter } from "../../src/ledger/LedgerWriter.ts"
+import { SealKeys } from "../../src/ledger/SealKeys.ts"
 import { Redactor } from "../../src/log/Redactor.ts"
 import * as Meters from "../../src/Meters.ts"
 import type { ObserverOptions } from "../../src/observe/ObserverSettings.ts"
@@ -16,7 +20,7 @@ import { Metrics } from "../../src/react/metrics/Metrics.ts"
 import * as Reactions from "../../src/react/Reactions.ts"
 import * as Reads from "../../src/read/Reads.ts"
 import * as RunActions from "../../src/runs/RunActions.ts"
-import { layerReactingLog } from "./ControlPlane.ts"
+import { layerReactingLog, testSealKey } from "./ControlPlane.ts"
 import { layerObservedBy } from "./Observation.ts"
 import { layerTestDatabase } from "./TestDatabase.ts"
 
@@ -54,7 +58,9 @@ export const layerTestService = ({ observer, port, settings }: TestServiceOption
       )
     ),
     Layer.provideMerge(Reactions.layer),
+    Layer.provideMerge(LedgerWriter.layer.pipe(Layer.provide(layerHeadsFile), Layer.provide(NodeFileSystem.layer))),
     Layer.provideMerge(Audit.layer),
+    Layer.provideMerge(Layer.succeed(SealKeys, { current: testSealKey })),
     Layer.provideMerge(CircuitBreaker.layer()),
     Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
     Layer.provideMerge(layerTestDatabase),

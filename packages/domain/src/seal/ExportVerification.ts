@@ -58,7 +58,13 @@ const unfit = (why: string): Misfit => ({ ok: false, why })
  * counts. The first event that does not fit is named before anything else is looked at; then the records beside the
  * events are compared with what the events say (docs/seal.md#records).
  */
-export const verifyExport = (sha256: Sha256, check: SignatureCheck, bytes: Uint8Array): ExportVerification => {
+export const verifyExport = (
+  sha256: Sha256,
+  check: SignatureCheck,
+  bytes: Uint8Array,
+  /** A seal of the run that was kept or published: the export must continue what it covers. */
+  kept?: Seal
+): ExportVerification => {
   const parts = partsOf(bytes)
   if ("ok" in parts) return parts
   const seal = decodeSeal(textOf(parts.seal))
@@ -83,6 +89,8 @@ export const verifyExport = (sha256: Sha256, check: SignatureCheck, bytes: Uint8
   }
   const walked = walkChain(sha256, runId, { events: taken(), heads: heads.success }, sealed)
   if (!walked.ok) return walked
+  const departure = kept && departureFrom(kept, runId, heads.success)
+  if (departure !== undefined) return departure
   const signature = sealed === undefined ? null : signatureOf(check, sealed, signedBytes(sealed), "seal")
   if (signature !== null && typeof signature !== "string") return signature
   const exportSignature = digestOf(sha256, check, bytes, parts, digest.success)
@@ -92,6 +100,16 @@ export const verifyExport = (sha256: Sha256, check: SignatureCheck, bytes: Uint8
   const compared = vouchedRecords(records.compare(parts.records), frames, sealed)
   if ("ok" in compared) return compared
   return { ok: true, runId, events: walked.events, seal: sealed ?? null, signature, exportSignature, ...compared }
+}
+
+const departureFrom = (kept: Seal, runId: string, heads: ReadonlyArray<string>): Misfit | undefined => {
+  if (kept.runId !== runId) return unfit(`the kept seal is of the run ${kept.runId}`)
+  if (kept.events > heads.length) {
+    return { ok: false, index: heads.length + 1, why: `missing; the kept seal covers ${kept.events} events` }
+  }
+  return kept.events === 0 || heads[kept.events - 1] === kept.head
+    ? undefined
+    : unfit(`its first ${kept.events} events are not those of the kept seal`)
 }
 
 /**

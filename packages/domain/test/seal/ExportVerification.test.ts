@@ -109,6 +109,8 @@ const nothing = {
   frames
 }
 
+const PROVEN = { late: false, provenAfter: 0, frames: null }
+
 interface Made {
   readonly events?: ReadonlyArray<string>
   readonly signer?: Signer | undefined
@@ -264,6 +266,20 @@ for (const format of formats) {
     it.prop("is known when it is cut anywhere", { place }, ({ place }) => {
       const original = exported(format)
       assert.isFalse(verified(original.subarray(0, place % original.length)).ok)
+    })
+
+    it("continues a seal that was kept", () => {
+      const kept = (events: number, head: string) =>
+        makeSeal({ runId: RUN_ID, events, head: Buffer.from(head, "hex"), sealedAt: at(9), ...PROVEN }, keys[0].signer)
+      const { heads } = JSON.parse(exported("json").toString())
+      const found = (seal: Seal) => verifyExport(sha256, check, exported(format), seal)
+      assert.isTrue(found(kept(3, heads[2])).ok)
+      assert.isTrue(found(kept(5, heads[4])).ok)
+      assert.deepInclude(found(kept(4, heads[2])), { why: "its first 4 events are not those of the kept seal" })
+      assert.deepInclude(found(kept(6, heads[2])), { index: 6, why: "missing; the kept seal covers 6 events" })
+      assert.deepInclude(found({ ...kept(3, heads[2]), runId: "another" }), {
+        why: "the kept seal is of the run another"
+      })
     })
 
     it("says what else is wrong", () => {

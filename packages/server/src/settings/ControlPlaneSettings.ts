@@ -229,6 +229,11 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
     undefined,
     "PEM file with the Ed25519 private key that seals ended runs; without it seals are unsigned."
   ),
+  SEAL_HEADS_FILE: row(
+    path,
+    undefined,
+    "File that gets each seal, and each entry of the ledger, as a JSON line: a copy outside of the database."
+  ),
 
   OTEL_SERVICE_NAME: row(text, "run-control-plane", "Name of the service in traces."),
   OTEL_SEMCONV_STABILITY_OPT_IN: row(

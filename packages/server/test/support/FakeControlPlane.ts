@@ -259,6 +259,10 @@ const Seals = HttpApiBuilder.group(ControlPlaneApi, "seals", (handlers) =>
     seal: () => Effect.fail(runNotFound(RUN_ID))
   })
 )
+const Ledger = HttpApiBuilder.group(ControlPlaneApi, "ledger", (handlers) =>
+  handlers.handleAll({ list: ({ query }) => Effect.succeed({ data: [], limit: query.limit }) })
+)
+
 const SealKeys = HttpApiBuilder.group(ControlPlaneApi, "sealKeys", (handlers) =>
   handlers.handleAll({ keys: () => Effect.succeed({ keys: [] }) })
 )
@@ -335,6 +339,7 @@ export const fakeControlPlane = (env: Readonly<Record<string, string>> = {}) =>
         ControlPlaneEdge.handlers,
         Decisions,
         Seals,
+        Ledger,
         SealKeys
       ]),
       Layer.provide(ControlPlaneEdge.layerMiddleware),

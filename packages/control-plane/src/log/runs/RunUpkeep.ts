@@ -5,7 +5,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { insertPending, pendingEntry } from "../../ledger/PendingEntries.ts"
+import { SealKeys } from "../../ledger/SealKeys.ts"
 import { searchTextOf } from "./NewRun.ts"
+import { type TombstoneRow, tombstoneColumns, tombstoneSubject, toTombstone } from "./TombstoneRow.ts"
 
 /** The tag that every archived run carries. */
 export const ARCHIVED_TAG = "archived"
@@ -43,6 +46,7 @@ export class RunUpkeep extends Context.Service<
     RunUpkeep,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const { current } = yield* SealKeys
 
       const archive = Effect.fn("RunUpkeep.archive")(function* (runId: RunId, at: string) {
         const [row] = yield* sql<ArchivedRow>`
@@ -83,12 +87,17 @@ export class RunUpkeep extends Context.Service<
 
       const remove = Effect.fn("RunUpkeep.remove")(function* (runIds: ReadonlyArray<RunId>, deletion: Deletion) {
         const theirs = sql`run_id = ANY(${runIds}::text[]::uuid[])`
-        yield* sql`
+        const buried = yield* sql<TombstoneRow>`
           INSERT INTO run_tombstones (run_id, status, events, reason, deleted_at, deleted_by, seal)
           SELECT r.id, r.status, h.last_index, ${deletion.reason}, ${deletion.at}::timestamptz, ${deletion.by},
                  (SELECT seal FROM run_seals s WHERE s.run_id = r.id ORDER BY s.events DESC LIMIT 1)
           FROM runs r JOIN run_heads h ON h.run_id = r.id
-          WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY r.id`
+          WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY r.id
+          RETURNING ${tombstoneColumns(sql)}`
+        const pending = buried
+          .map(toTombstone)
+          .map((tombstone) => pendingEntry(current, "tombstone", tombstoneSubject(tombstone), tombstone))
+        yield* insertPending(sql, pending)
         yield* sql`DELETE FROM canonical_events WHERE ${theirs}`
         yield* sql`DELETE FROM raw_events WHERE ${theirs}`
         yield* sql`DELETE FROM outbound_messages WHERE ${theirs}`

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto"
 import type { Seal, SealedFrames } from "@runplane/domain"
 import * as Hex from "effect/encoding/Hex"
+import type { SealKey } from "../../ledger/SealKeys.ts"
 import { emptyFrames } from "./HashChain.ts"
-import type { SealKey } from "./SealKeys.ts"
 
 /** The end of a run's log, as far as its seal depends on it: what the MAC of its head is over. */
 export interface ChainedEnd {

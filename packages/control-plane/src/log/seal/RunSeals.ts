@@ -18,11 +18,12 @@ import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import { SealMeter } from "../../edge/SealMeter.ts"
+import { insertPending, pendingSeal } from "../../ledger/PendingEntries.ts"
+import { type SealKey, SealKeys } from "../../ledger/SealKeys.ts"
 import { DatabaseClock } from "../DatabaseClock.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { emptyChain, extendChain } from "./HashChain.ts"
 import { type ChainedEnd, framesOf, headMac, isVouched, type ProofRow, sealedFrames, unproven } from "./HeadProof.ts"
-import { type SealKey, SealKeys } from "./SealKeys.ts"
 
 /** Chains that are brought up to date at a time; the others wait. */
 const CATCHING_UP = 2
@@ -155,6 +156,7 @@ export class RunSeals extends Context.Service<
           VALUES (${runId}::uuid, ${chain.index}, ${JSON.stringify(late)}::text::json)
           ON CONFLICT (run_id, events) DO NOTHING RETURNING events`
         if (stored.length > 0) {
+          yield* insertPending(sql, [pendingSeal(current, late)])
           const mac = headMac(current, { ...end, sealed: late })
           yield* sql`
             UPDATE run_heads SET chain_index = ${chain.index}, chain_head = decode(${late.head}, 'hex'),

@@ -5,6 +5,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
+import { insertPending, pendingEntry } from "../../ledger/PendingEntries.ts"
+import { SealKeys } from "../../ledger/SealKeys.ts"
 import { RunUpkeep } from "../../log/runs/RunUpkeep.ts"
 
 /** A transaction takes no further run once it deletes that many events, so that a batch of long runs stays short. */
@@ -47,6 +49,7 @@ export class ExpiredRows extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const upkeep = yield* RunUpkeep
+      const { current } = yield* SealKeys
 
       const expired = (cutoff: string) =>
         sql`r.ended_at < ${cutoff}::timestamptz AND r.status IN ('completed', 'failed', 'cancelled')`
@@ -95,14 +98,17 @@ export class ExpiredRows extends Context.Service<
 
       const count = Effect.map(([row]: ReadonlyArray<{ readonly removed: number }>) => row?.removed ?? 0)
 
-      const removeAuditEntries = Effect.fn("ExpiredRows.removeAuditEntries")((cutoff: string) =>
-        count(sql`
+      const removeAuditEntries = Effect.fn("ExpiredRows.removeAuditEntries")(function* (cutoff: string) {
+        const removed = yield* count(sql`
           WITH expired AS (
             SELECT id FROM audit_log WHERE created_at < ${cutoff}::timestamptz
             ORDER BY created_at LIMIT ${ROWS_PER_BATCH} FOR UPDATE SKIP LOCKED
           ), removed AS (DELETE FROM audit_log USING expired WHERE audit_log.id = expired.id RETURNING 1)
           SELECT count(*)::int AS removed FROM removed`)
-      )
+        // The ledger keeps its entries of what was deleted: this one says that they have expired.
+        if (removed > 0) yield* insertPending(sql, [pendingEntry(current, "expiry", cutoff, { before: cutoff })])
+        return removed
+      }, sql.withTransaction)
 
       // A delivery that was queued again lately is still owed to its subscriber.
       const removeDeliveries = Effect.fn("ExpiredRows.removeDeliveries")((cutoff: string) =>

@@ -2,6 +2,7 @@ import { ControlPlaneApi, unknownCursor } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { orUnavailable } from "../../edge/OutageAnswers.ts"
+import { Ledger } from "./Ledger.ts"
 import { Seals } from "./Seals.ts"
 import { Tombstones } from "./Tombstones.ts"
 
@@ -19,6 +20,16 @@ export const SealsHttp = HttpApiBuilder.group(
         ),
       seal: ({ params }) => orUnavailable(seals.of(params.id))
     })
+  })
+)
+
+/** The `ledger` group (docs/seal.md#ledger). */
+export const LedgerHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "ledger",
+  Effect.fn(function* (handlers) {
+    const ledger = yield* Ledger
+    return handlers.handleAll({ list: ({ query }) => orUnavailable(ledger.list(query)) })
   })
 )
 

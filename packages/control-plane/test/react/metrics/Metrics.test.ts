@@ -129,7 +129,7 @@ const atStart: Readonly<Record<string, ReadonlyArray<string>>> = {
     `status_code="${status}",caller="known"`,
     `status_code="${status}",caller="unknown"`
   ]),
-  runplane_seal_doubts_total: ['what="head"', 'what="late"'],
+  runplane_seal_doubts_total: ["head", "late", "ledger", "published"].map((what) => `what="${what}"`),
   runplane_trace_spans_total: ['outcome="exported"', 'outcome="dropped"'],
   // Their labels name what a client or an agent chose.
   http_requests_total: [],

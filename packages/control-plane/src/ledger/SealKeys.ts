@@ -78,16 +78,19 @@ const keyIdOf = (publicKey: string): string =>
     .update(JSON.stringify({ crv: "Ed25519", kty: "OKP", x: publicKey }))
     .digest("base64url")
 
-/** The key that seals runs in this process, if there is one (docs/seal.md#keys). */
-export class SealKeys extends Context.Service<SealKeys, { readonly current: SealKey | undefined }>()(
-  "runplane/control-plane/SealKeys"
-) {
-  /** From `SEAL_PRIVATE_KEY_FILE`; without it seals are unsigned. Fails with `SealKeyInvalid`. */
-  static readonly layer = Layer.effect(
-    SealKeys,
-    Effect.gen(function* () {
-      const path = yield* readSetting(ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE)
-      return { current: path === undefined ? undefined : yield* readSealKey(path) }
-    })
-  )
-}
+/** The key that seals runs in this process (docs/seal.md#keys); without one nothing is signed. */
+export const SealKeys = Context.Reference<{ readonly current: SealKey | undefined }>(
+  "runplane/control-plane/SealKeys",
+  {
+    defaultValue: () => ({ current: undefined })
+  }
+)
+
+/** From `SEAL_PRIVATE_KEY_FILE`. Fails with `SealKeyInvalid`. */
+export const layerSealKeys = Layer.effect(
+  SealKeys,
+  Effect.gen(function* () {
+    const path = yield* readSetting(ControlPlaneSettings.SEAL_PRIVATE_KEY_FILE)
+    return { current: path === undefined ? undefined : yield* readSealKey(path) }
+  })
+)

@@ -1,0 +1,120 @@
+import type { ListedLedgerEntry } from "@runplane/api"
+import { LedgerEntry, ledgerHeadOf, type Misfit, type SignatureState, walkLedger } from "@runplane/domain"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { failed, failedAndSaid, usageProblem } from "../CliFailure.ts"
+import { withControlPlane } from "../Connection.ts"
+import { printedAsJson, printFacts } from "../Output.ts"
+import { plainText } from "../story/PlainText.ts"
+import { adviceOn, bytesOf, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
+
+/** Entries that are asked for at a time. */
+const PAGE = 500
+/** Largest file of published entries. */
+const MOST_BYTES = 1024 * 1024 * 1024
+
+const decodePublished = Schema.decodeUnknownEffect(Schema.fromJsonString(LedgerEntry))
+
+/** The published hashes of a file of `SEAL_HEADS_FILE`, by number. */
+const publishedHashes = Effect.fnUntraced(function* (file: string) {
+  const lines = Buffer.from(yield* bytesOf(file, MOST_BYTES))
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+  const hashes = new Map<number, string>()
+  for (const [place, line] of lines.entries()) {
+    const entry = yield* Effect.mapError(decodePublished(line), () =>
+      usageProblem(`${file}: line ${place + 1} is not an entry of a ledger as SEAL_HEADS_FILE gets it`)
+    )
+    hashes.set(entry.number, ledgerHeadOf(sha256, entry).hash)
+  }
+  return hashes
+})
+
+/** Without a key nothing is vouched for. */
+const contentMisfit = (
+  { content, kind, number, subject, vouched }: ListedLedgerEntry,
+  state: SignatureState
+): Misfit | undefined => {
+  const misfit = (why: string): Misfit => ({ ok: false, index: number, why: `the ${kind} ${subject} ${why}` })
+  if (content === "changed") return misfit("was changed")
+  if (content === "missing") return misfit("is missing")
+  return vouched || state === "unsigned" ? undefined : misfit("was not written by a process with the key")
+}
+
+/** `runplane ledger verify` (docs/seal.md#ledger). */
+const verify = Command.make(
+  "verify",
+  {
+    keys: keysFlag,
+    published: Flag.String("published").pipe(
+      Flag.withDescription("What was published outside of the database: a file of SEAL_HEADS_FILE"),
+      Flag.optional
+    )
+  },
+  ({ keys: source, published }) =>
+    Effect.gen(function* () {
+      const check = checkBy(yield* keysOf(source))
+      const hashes = Option.isSome(published) ? yield* publishedHashes(published.value) : new Map<number, string>()
+      const found = yield* withControlPlane(({ api }) =>
+        Effect.gen(function* () {
+          const walk = walkLedger(sha256, check)
+          let unsigned = 0
+          while (true) {
+            const page = yield* api.ledger.list({ query: { after: walk.head().number, limit: PAGE } })
+            for (const entry of page.data) {
+              const state = walk.take(entry)
+              if (typeof state !== "string") return state
+              if (state === "unsigned") unsigned += 1
+              const known = hashes.get(entry.number)
+              if (known !== undefined && known !== walk.head().hash) {
+                return { ok: false, index: entry.number, why: "it is not the entry that was published" } as const
+              }
+              const misfit = contentMisfit(entry, state)
+              if (misfit !== undefined) return misfit
+            }
+            if (page.unlisted === undefined) continue
+            const { number } = walk.head()
+            const cut = [...hashes.keys()].find((published) => published > number)
+            if (cut !== undefined) {
+              return { ok: false, index: number + 1, why: `missing; entry ${cut} was published` } as const
+            }
+            const { auditEntries, seals, tombstones } = page.unlisted
+            if (auditEntries + seals + tombstones > 0) {
+              const counts = `${seals} seals, ${tombstones} tombstones and ${auditEntries} audit entries`
+              return { ok: false, why: `${counts} have no entry` } as const
+            }
+            return { ok: true, entries: number, hash: walk.head().hash, unsigned } as const
+          }
+        })
+      )
+      const checked: typeof found =
+        found.ok && found.unsigned > 0 && Option.isSome(source)
+          ? { ok: false, why: `${found.unsigned} entries are not signed` }
+          : found
+      if (!checked.ok) {
+        if (yield* printedAsJson(checked)) return yield* failedAndSaid
+        const place = "index" in checked && checked.index !== undefined ? ` at entry ${checked.index}` : ""
+        return yield* failed(`the ledger does not fit${place}: ${plainText(checked.why)}${adviceOn(checked, source)}`)
+      }
+      yield* printFacts(
+        [
+          ["Ledger", `${checked.entries} entries, without a gap`],
+          ["Head", checked.hash],
+          ["Signed", checked.unsigned === 0 ? "every entry" : UNSIGNED],
+          ["Contents", "every seal, tombstone and audit entry since its first entry is there as it was"],
+          ["Not proven", hashes.size === 0 ? "that its end was not cut: compare it with --published" : undefined]
+        ],
+        checked
+      )
+    })
+).pipe(Command.withDescription("Check the chain of all seals, tombstones and audit entries"))
+
+/** `runplane ledger ...` */
+export const ledger = Command.make("ledger").pipe(
+  Command.withDescription("The chain of all seals, tombstones and audit entries"),
+  Command.withSubcommands([verify])
+)

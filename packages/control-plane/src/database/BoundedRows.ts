@@ -24,6 +24,8 @@ interface Wanted {
   readonly columns: Fragment
   /** The columns that a row may be large of: text, json, or arrays of text; NULL counts nothing. */
   readonly large: ReadonlyArray<string>
+  /** About how many bytes of rows at a time; `READ_BYTES` unless said. */
+  readonly mostBytes?: number | undefined
 }
 
 /** PostgreSQL compresses nothing further than this. */
@@ -44,13 +46,13 @@ const atMost = (column: string) =>
 export const mostBytesOf = (columns: ReadonlyArray<string>): string => sum(columns, atMost)
 
 /**
- * Reads rows by their keys until they come to `READ_BYTES` (docs/http.md#page-bytes). Rows that cannot come to that are
+ * Reads rows by their keys until they come to `mostBytes` (docs/http.md#page-bytes). Rows that cannot come to that are
  * read at once. Otherwise the database measures one row after the other and stops there: it unpacks no row behind that,
  * however large they are and however many keys.
  */
 export const readBounded = <Row extends object>(
   sql: PgClient.PgClient,
-  { columns, from, isOf, keys, large }: Wanted
+  { columns, from, isOf, keys, large, mostBytes = READ_BYTES }: Wanted
 ): Effect.Effect<BoundedRows<Row>, SqlError> =>
   Effect.map(
     sql<Row & Place>`
@@ -63,9 +65,9 @@ export const readBounded = <Row extends object>(
           SELECT ${sql.literal(bytesOf(large))} AS bytes FROM ${from}
           WHERE ${isOf(sql`asked.keys[taken.count + 1]`)} LIMIT 1
         ) AS next ON true
-        WHERE taken.bytes < ${READ_BYTES} AND taken.count < cardinality(asked.keys)
+        WHERE taken.bytes < ${mostBytes} AND taken.count < cardinality(asked.keys)
       ), thin AS MATERIALIZED (
-        SELECT coalesce(sum(next.bytes), 0) < ${READ_BYTES} AS are_all
+        SELECT coalesce(sum(next.bytes), 0) < ${mostBytes} AS are_all
         FROM asked CROSS JOIN LATERAL unnest(asked.keys) AS key CROSS JOIN LATERAL (
           SELECT ${sql.literal(mostBytesOf(large))} AS bytes FROM ${from} WHERE ${isOf(sql`key`)} LIMIT 1
         ) AS next

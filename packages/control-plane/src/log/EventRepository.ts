@@ -85,14 +85,19 @@ const toPage = ({ isCut, rows }: BoundedRows<Row>): EventPageOfRuns => ({
 })
 
 /** The page of the events whose seqs a statement selects, in their order. */
-export const readEvents = (sql: PgClient.PgClient, seqs: Fragment): Effect.Effect<EventPageOfRuns, SqlError> =>
+export const readEvents = (
+  sql: PgClient.PgClient,
+  seqs: Fragment,
+  mostBytes?: number
+): Effect.Effect<EventPageOfRuns, SqlError> =>
   Effect.map(
     readBounded<Row>(sql, {
       keys: sql`ARRAY(${seqs})`,
       from: sql`canonical_events AS event`,
       isOf: (seq) => sql`event.seq = ${seq}`,
       columns: sql`event.seq, event.index, event.run_id::text AS run_id, event.event::text AS json`,
-      large: ["event.event"]
+      large: ["event.event"],
+      mostBytes
     }),
     toPage
   )
@@ -106,12 +111,13 @@ export class EventRepository extends Context.Service<
     readonly text: (runId: RunId, filter: EventFilter, limit: number) => Effect.Effect<EventText, SqlError>
     /**
      * The next events of a run, bounded in number and in bytes, whatever their size: a reader of the whole log holds
-     * one slice at a time.
+     * one slice at a time, of about `mostBytes`, or `READ_BYTES` unless said.
      */
     readonly slice: (
       runId: RunId,
       between: { readonly afterSeq: number; readonly upToSeq?: number },
-      limit: number
+      limit: number,
+      mostBytes?: number
     ) => Effect.Effect<EventSlice, SqlError>
     /** How many events match, `afterSeq` included in the match. */
     readonly count: (runId: RunId, filter: EventFilter) => Effect.Effect<number, SqlError>
@@ -167,14 +173,16 @@ export class EventRepository extends Context.Service<
       const slice = Effect.fn("EventRepository.slice")(function* (
         runId: RunId,
         { afterSeq, upToSeq = Number.MAX_SAFE_INTEGER }: { readonly afterSeq: number; readonly upToSeq?: number },
-        limit: number
+        limit: number,
+        mostBytes?: number
       ) {
         const { events, isCut } = yield* readEvents(
           sql,
           sql`
             SELECT seq FROM canonical_events
             WHERE run_id = ${runId}::uuid AND seq > ${BigInt(afterSeq)} AND seq <= ${BigInt(upToSeq)}
-            ORDER BY seq LIMIT ${BigInt(limit)}`
+            ORDER BY seq LIMIT ${BigInt(limit)}`,
+          mostBytes
         )
         const last = events.at(-1)
         const isFull = last !== undefined && (isCut || events.length >= limit)

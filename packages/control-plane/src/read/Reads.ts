@@ -37,7 +37,6 @@ export const layer = Layer.mergeAll(
   RunExports.layer,
   RunStream.layer,
   Seals.layer,
-  StreamSlots.layer,
   StreamTickets.layer,
   Tombstones.layer,
   Views.layer,
@@ -45,5 +44,6 @@ export const layer = Layer.mergeAll(
   LogStream.layer.pipe(Layer.provide(LogTail.layer))
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Decisions.layer, EventSearch.layer, StreamReads.layer)),
+  Layer.provideMerge(StreamSlots.layer),
   Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, DecisionReader.layer, ExportRepository.layer])
 )

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { READ_BYTES } from "../../src/database/BoundedRows.ts"
-import { EventRepository, eventText } from "../../src/log/EventRepository.ts"
+import { EventRepository, eventText, type StoredEvent } from "../../src/log/EventRepository.ts"
 import { appendMessages } from "../support/Appends.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { createRun } from "../support/Runs.ts"
@@ -33,6 +33,27 @@ layer(layerTestLog.pipe(Layer.provideMerge(layerTestDatabase)), { excludeTestSer
             assert.deepStrictEqual(yield* events.text(runId, filter, limit), eventText(page))
           }
         }
+      })
+    )
+
+    it.effect("is that of slices of any size, one after the other", () =>
+      Effect.gen(function* () {
+        const events = yield* EventRepository
+        const runId = yield* createRun()
+        yield* appendMessages(runId, 30, 10, "y".repeat(1_000))
+        const { events: all } = yield* events.page(runId, EVERYTHING, 100)
+        const read: Array<StoredEvent> = []
+        let isLast = false
+        while (!isLast) {
+          const slice = yield* events.slice(runId, { afterSeq: read.at(-1)?.seq ?? 0 }, 100, 5_000)
+          assert.isBelow(
+            slice.events.reduce((sum, { json }) => sum + json.length, 0),
+            10_000
+          )
+          read.push(...slice.events)
+          isLast = slice.isLast
+        }
+        assert.deepStrictEqual(read, all)
       })
     )
 

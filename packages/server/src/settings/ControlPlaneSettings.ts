@@ -139,7 +139,7 @@ export const ControlPlaneSettings = settingsOf(["control-plane"], {
   STREAM_MAX_PER_KEY: row(
     lenient("streams", 1),
     200,
-    "Event streams that a key may have open at a time in a process; more are 429."
+    "Event streams that a key, or an address without one, may have open at a time in a process; more are 429."
   ),
   STREAM_SNAPSHOT_INTERVAL_MS: row(
     ms(10),

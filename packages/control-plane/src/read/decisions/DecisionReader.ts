@@ -44,9 +44,9 @@ export class DecisionReader extends Context.Service<
   DecisionReader,
   {
     /**
-     * Reads a history and makes an answer of it, in a turn of the caller. The policy of a run that has none on record is
-     * asked of the registry between two turns, after which the history is read again; a registry that is silent has
-     * none.
+     * Reads a history and makes an answer of it, in a turn of the caller. The policy of a run that has none on record
+     * is asked of the registry between two turns, after which the history is read again; a registry that is silent
+     * has none.
      */
     readonly decided: <A, E>(
       wanted: Wanted<A>,

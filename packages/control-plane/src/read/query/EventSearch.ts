@@ -39,8 +39,12 @@ export interface FoundEvents {
 export class EventSearch extends Context.Service<
   EventSearch,
   {
-    /** At most `limit` matches, and a few MB, in the order of the log, up to its watermark. */
-    readonly page: (search: EventQuery, limit: number) => Effect.Effect<FoundEvents, SqlError | SearchFailure>
+    /** At most `limit` matches, and about `mostBytes`, in the order of the log, up to its watermark. */
+    readonly page: (
+      search: EventQuery,
+      limit: number,
+      mostBytes?: number
+    ) => Effect.Effect<FoundEvents, SqlError | SearchFailure>
     /** The same for all events behind a seq; with one exchange. */
     readonly endOfLog: (afterSeq: number, limit: number) => Effect.Effect<FoundEvents, SqlError>
     /** Whether there are events behind a seq, be they below the watermark or not. */
@@ -66,16 +70,16 @@ export class EventSearch extends Context.Service<
         ...(rest === undefined ? [] : [conditionOf(sql, rest, meaning)])
       ]
 
-      const stretch = (search: EventQuery, after: number, upTo: number, limit: number) =>
+      const stretch = (search: EventQuery, after: number, upTo: number, limit: number, mostBytes: number) =>
         sql<Row>`
           SELECT seq, index, json, bytes
           FROM (SELECT seq, index, json, sum(octet_length(json)) OVER (ORDER BY seq) AS bytes
                 FROM (SELECT e.seq, e.index, e.event::text AS json FROM canonical_events e
                       WHERE ${sql.and([sql`e.seq > ${BigInt(after)}`, sql`e.seq <= ${BigInt(upTo)}`, ...conditions(search)])}
                       ORDER BY e.seq LIMIT ${BigInt(limit)}) AS next) AS measured
-          WHERE bytes - octet_length(json) < ${READ_BYTES} ORDER BY seq`
+          WHERE bytes - octet_length(json) < ${mostBytes} ORDER BY seq`
 
-      const readPage = Effect.fnUntraced(function* (search: EventQuery, limit: number) {
+      const readPage = Effect.fnUntraced(function* (search: EventQuery, limit: number, mostBytes: number) {
         const bound = search.upToSeq ?? Number.MAX_SAFE_INTEGER
         const known = yield* watermark.known
         const end = bound <= known ? bound : Math.min(yield* watermark.now, bound)
@@ -86,10 +90,10 @@ export class EventSearch extends Context.Service<
         let at = search.filter.afterSeq
         let now = startedAt
         let failure: SearchFailure = new SearchTooSlow()
-        while (at < end && events.length < limit && bytes < READ_BYTES && now - startedAt < PAGE_MS) {
+        while (at < end && events.length < limit && bytes < mostBytes && now - startedAt < PAGE_MS) {
           const upTo = Math.min(at + window, end)
           const wanted = limit - events.length
-          const statement = stretch(search, at, upTo, wanted)
+          const statement = stretch(search, at, upTo, wanted, mostBytes)
           const read = search.rest === undefined ? statement : budget.limited(statement)
           const tooMany = (error: SearchFailure) => {
             failure = error
@@ -105,7 +109,7 @@ export class EventSearch extends Context.Service<
             const last = rows.at(-1)
             events.push(...rows.map(({ index, json, seq }) => ({ seq: Number(seq), index, json })))
             bytes += Number(last?.bytes ?? 0)
-            const isCut = last !== undefined && (rows.length >= wanted || Number(last.bytes) >= READ_BYTES)
+            const isCut = last !== undefined && (rows.length >= wanted || Number(last.bytes) >= mostBytes)
             at = isCut ? Number(last.seq) : upTo
             if (readAt - now < QUICK_MS) window = Math.min(window * 4, LARGEST_WINDOW)
             else if (readAt - now > LONG_MS) window = Math.max(1, window >> 2)
@@ -115,9 +119,10 @@ export class EventSearch extends Context.Service<
         if (at === search.filter.afterSeq && at < end) return yield* failure
         return { events, upTo: Math.max(at, search.filter.afterSeq), isEnd: at >= end }
       })
-      const page = Effect.fn("EventSearch.page")((search: EventQuery, limit: number) =>
-        search.rest === undefined ? readPage(search, limit) : budget.inTurn(readPage(search, limit))
-      )
+      const page = Effect.fn("EventSearch.page")((search: EventQuery, limit: number, mostBytes = READ_BYTES) => {
+        const read = readPage(search, limit, mostBytes)
+        return search.rest === undefined ? read : budget.inTurn(read)
+      })
       const endOfLog = Effect.fn("EventSearch.endOfLog")(function* (afterSeq: number, limit: number) {
         const rows = yield* sql<{ readonly mark: bigint } & (Row | { readonly seq: null })>`
           SELECT mark, seq, index, event AS json, bytes FROM end_of_log(${BigInt(afterSeq)}, ${limit}, ${BigInt(READ_BYTES)})`

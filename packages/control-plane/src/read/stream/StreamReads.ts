@@ -8,6 +8,7 @@ import { EventRepository } from "../../log/EventRepository.ts"
 import { RunStates } from "../../log/RunStates.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import type { FeedReads } from "./RunFeed.ts"
+import { StreamSlots } from "./StreamSlots.ts"
 
 /** Of the connections of the pool, one in so many may be used by event streams at a time. */
 const POOL_SHARE = 4
@@ -17,8 +18,8 @@ export const streamReadsAt = (poolMax: number): number => Math.max(1, Math.floor
 
 /**
  * What the streams of runs read (docs/http.md#stream-reads): on a share of the pool of their own, so that however many
- * open at once, observers, requests and audit have the rest, in turns by caller; and streams that want the same of a run at the same time
- * share one read of it.
+ * open at once, observers, requests and audit have the rest. They read in turns by caller, and streams that want the
+ * same of a run at the same time share one read of it.
  */
 export class StreamReads extends Context.Service<
   StreamReads,
@@ -34,12 +35,14 @@ export class StreamReads extends Context.Service<
     Effect.gen(function* () {
       const events = yield* EventRepository
       const runs = yield* RunRepository
+      const slots = yield* StreamSlots
       const states = yield* RunStates
       const { poolMax } = yield* readSettings({ poolMax: ControlPlaneSettings.DB_POOL_MAX })
       const inTurn = makeFairTurns("streams", streamReadsAt(poolMax)).goOn
 
       const slice = yield* shareReads(
-        ({ between, limit, runId }: SliceQuery) => inTurn(events.slice(runId, between, limit)),
+        ({ between, limit, runId }: SliceQuery) =>
+          inTurn(Effect.suspend(() => events.slice(runId, between, limit, slots.pageBytes()))),
         ({ between, limit, runId }) => `${runId} ${between.afterSeq} ${between.upToSeq ?? ""} ${limit}`
       )
       const current = yield* shareReads(

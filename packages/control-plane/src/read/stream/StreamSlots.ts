@@ -1,5 +1,5 @@
-import { CurrentActor, controlPlaneError, TooManyRequests } from "@runplane/api"
-import { ControlPlaneSettings, readSettings } from "@runplane/server"
+import { controlPlaneError, TooManyRequests } from "@runplane/api"
+import { ControlPlaneSettings, makeFairTurns, RequestFacts, readSettings } from "@runplane/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -9,15 +9,30 @@ import type * as Scope from "effect/Scope"
 /** Seconds after which a client that found no room may try again. */
 export const ROOM_RETRY_SECONDS = 10
 
+/** Streams that open, and pages that are handed to their streams, between two turns of the event loop. */
+const AT_ONCE = 4
+
+/** What the pages of all streams hold together, about, and what one page holds. Bytes. */
+const PAGES_BYTES = 64 * 1024 * 1024
+const PAGE_BYTES = { least: 64 * 1024, most: 1024 * 1024 }
+
 /**
- * The event streams that are open in this process: so many for a key, and so many in all, because each holds memory and
- * reads from the database (docs/http.md#stream-limits).
+ * The event streams that are open in this process: so many for a caller, and so many in all, because each holds memory
+ * and reads from the database (docs/http.md#stream-limits). They open and are handed pages a few at a time, so that the
+ * other work of the process goes on between (docs/http.md#stream-pace).
  */
 export class StreamSlots extends Context.Service<
   StreamSlots,
   {
-    /** Counts a stream of the caller until the scope of its request closes; the refusal when there is no room. */
-    readonly take: Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, CurrentActor | Scope.Scope>
+    /**
+     * Counts a stream of the caller until the scope of its request closes, and waits until it may open; the refusal
+     * when there is no room.
+     */
+    readonly take: Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, Scope.Scope>
+    /** Waits until a stream may be handed a page, in turns by caller. */
+    readonly handOver: Effect.Effect<void>
+    /** Bytes of a page for one stream: the more streams are open, the fewer. */
+    readonly pageBytes: () => number
   }
 >()("runplane/control-plane/StreamSlots") {
   static readonly layer = Layer.effect(
@@ -37,17 +52,23 @@ export class StreamSlots extends Context.Service<
         else open.set(name, count)
       }
 
+      const opening = makeFairTurns("opening streams", AT_ONCE)
+      const pages = makeFairTurns("pages of streams", AT_ONCE)
+
       const take = Effect.gen(function* () {
-        const { actorId } = yield* CurrentActor
-        if ((open.get(actorId) ?? 0) >= mostPerKey) return tooManyOfKey(mostPerKey)
+        const { client } = yield* RequestFacts
+        if ((open.get(client) ?? 0) >= mostPerKey) return tooManyOfCaller(mostPerKey)
         if (all >= most) return tooMany(most)
         yield* Effect.acquireRelease(
-          Effect.sync(() => change(actorId, 1)),
-          () => Effect.sync(() => change(actorId, -1))
+          Effect.sync(() => change(client, 1)),
+          () => Effect.sync(() => change(client, -1))
         )
+        yield* opening.goOn(Effect.yieldNow)
         return undefined
       })
-      return StreamSlots.of({ take })
+      const pageBytes = () =>
+        Math.min(Math.max(Math.floor(PAGES_BYTES / Math.max(1, all)), PAGE_BYTES.least), PAGE_BYTES.most)
+      return StreamSlots.of({ take, handOver: pages.goOn(Effect.yieldNow), pageBytes })
     })
   )
 }
@@ -58,11 +79,11 @@ const later = (error: { readonly statusCode: number; readonly errorCode: string;
     { status: error.statusCode, headers: { "retry-after": String(ROOM_RETRY_SECONDS) } }
   )
 
-const tooManyOfKey = (most: number) =>
+const tooManyOfCaller = (most: number) =>
   later(
     new TooManyRequests({
       errorCode: "INTERNAL_ERROR",
-      message: `a key may have ${most} event streams open at a time (STREAM_MAX_PER_KEY)`
+      message: `a caller may have ${most} event streams open at a time (STREAM_MAX_PER_KEY)`
     })
   )
 

@@ -29,9 +29,7 @@ export const commandsIn = (line: string): ReadonlyArray<ReadonlyArray<string>> =
     .map((part) => part.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [])
 
 /** Commands of npm itself that the documents use. */
-const NPM = new Set(["ci", "init", "install", "pack", "pkg", "publish"])
-/** Programs of others that the documents run by npx. */
-const FOREIGN = new Set(["@openapitools/openapi-generator-cli"])
+const NPM = new Set(["init", "install", "pack", "pkg"])
 /** Of npm and of programs that end with help; every command of ours has it, too. */
 const HELP = new Set(["-h", "--help", "--silent", "--version"])
 
@@ -115,7 +113,7 @@ export const faultsOfCommand = ([program = "", ...words]: ReadonlyArray<string>)
   if (program === "npm") return faultsOfNpm(told)
   const [name = "", ...rest] = told
   if (name === "runplane") return faultsOfRunplane(rest)
-  return FOREIGN.has(name) ? [] : [`npx ${name} is not known`]
+  return [`npx ${name} is not known`]
 }
 
 /** The programs of a bundle, which stand in `lib/` of what is shipped. */

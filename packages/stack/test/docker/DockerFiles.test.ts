@@ -59,11 +59,11 @@ describe("docker/monitoring", () => {
 })
 
 describe("the pages", () => {
-  /** Settings of Node, TLS libraries, glibc and the reference runtime, what compose takes, failure codes of runs. */
+  /** Settings of Node, TLS libraries, glibc and the reference runtime, what compose takes, error codes. */
   const foreign = new RegExp(
     `^(${[
       ...["NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_COMPILE_CACHE", "SSL_CERT_(FILE|DIR)", "GRPC_.*", "MALLOC_.*"],
-      ...["MACP_.*", "RUNPLANE_KEYS?", "SESSION_LOST", "RUNTIME_TIMEOUT"]
+      ...["MACP_.*", "RUNPLANE_KEYS?", "SESSION_LOST", "RUNTIME_TIMEOUT", "AUTH_MINT_FAILED"]
     ].join("|")})$`
   )
 

@@ -5,8 +5,8 @@ const DATA = ["default", "enum", "example", "examples"]
 
 /**
  * Says what a reader wants to know: an integer has a least value only where one is meant, a choice of one is that one,
- * other keys of an object are allowed without saying so, and the default of an object is that of its fields. A description ends with a full stop, which declarations
- * leave out.
+ * other keys of an object are allowed without saying so, and the default of an object is that of its fields. A
+ * description ends with a full stop, which declarations leave out.
  */
 export const tidied = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidied)

@@ -59,9 +59,13 @@ describe("docker/monitoring", () => {
 })
 
 describe("the pages", () => {
-  /** Settings of Node, glibc and the reference runtime, what compose takes, and failure codes of runs. */
-  const foreign =
-    /^(NODE_EXTRA_CA_CERTS|NODE_OPTIONS|NODE_COMPILE_CACHE|MALLOC_.*|MACP_.*|RUNPLANE_KEYS?|SESSION_LOST|RUNTIME_TIMEOUT)$/
+  /** Settings of Node, TLS libraries, glibc and the reference runtime, what compose takes, error codes. */
+  const foreign = new RegExp(
+    `^(${[
+      ...["NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_COMPILE_CACHE", "SSL_CERT_(FILE|DIR)", "GRPC_.*", "MALLOC_.*"],
+      ...["MACP_.*", "RUNPLANE_KEYS?", "SESSION_LOST", "RUNTIME_TIMEOUT", "AUTH_MINT_FAILED"]
+    ].join("|")})$`
+  )
 
   for (const page of ["deploy.md", "operations.md"]) {
     it(`name settings that exist: ${page}`, () => {

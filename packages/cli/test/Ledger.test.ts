@@ -26,11 +26,11 @@ const { privateKey, publicKey } = generateKeyPairSync("ed25519")
 const signer = { keyId: "key-1", sign: (message: Uint8Array) => sign(null, message, privateKey) }
 const jwk = { ...publicKey.export({ format: "jwk" }), alg: "EdDSA", use: "sig", kid: "key-1", firstUsedAt: "then" }
 
-const ledgerOf = (count: number, by?: typeof signer): ReadonlyArray<ListedLedgerEntry> => {
+const ledgerOf = (count: number, by?: typeof signer, vouched = by !== undefined): ReadonlyArray<ListedLedgerEntry> => {
   let head = ledgerStart(sha256)
   return Array.from({ length: count }, (_, place) => {
     const digest = contentDigestOf(sha256, place)
-    const draft = { kind: "audit", subject: `s${place}`, digest, vouched: by !== undefined, at: "then" } as const
+    const draft = { kind: "audit", subject: `s${place}`, digest, vouched, at: "then" } as const
     const entry = makeLedgerEntry(head, draft, by)
     head = ledgerHeadOf(sha256, entry)
     return { ...entry, content: "kept" as const }
@@ -96,6 +96,10 @@ it.effect("runplane ledger verify checks chain, contents and what was published"
     has = { entries: honest.slice(0, 400), unlisted: NONE }
     assert.match(yield* verify(...signed), /400 entries/)
     assert.match(yield* verify(...signed, "--published", published), /at entry 401: missing; entry 401 was published$/)
+    const strange = ledgerOf(3, signer, false)
+    has = { entries: strange, unlisted: NONE }
+    assert.match(yield* verify(...signed), /at entry 1: the audit s0 was not written by a process with the key/)
+    assert.match(yield* verify(...signed, "--allow-unproven"), /3 entries/)
     has = { entries: honest, unlisted: { ...NONE, auditEntries: 2 } }
     assert.match(yield* verify(...signed), /0 seals, 0 tombstones and 2 audit entries have no entry$/)
     has = { entries: ledgerOf(3), unlisted: NONE }

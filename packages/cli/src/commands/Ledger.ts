@@ -1,5 +1,5 @@
 import type { ListedLedgerEntry } from "@runplane/api"
-import { LedgerEntry, ledgerHeadOf, type Misfit, type SignatureState, walkLedger } from "@runplane/domain"
+import { LedgerEntry, ledgerHeadOf, type Misfit, walkLedger } from "@runplane/domain"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import { failed, failedAndSaid, usageProblem } from "../CliFailure.ts"
 import { withControlPlane } from "../Connection.ts"
 import { printedAsJson, printFacts } from "../Output.ts"
 import { plainText } from "../story/PlainText.ts"
-import { adviceOn, bytesOf, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
+import { adviceOn, allowFlag, bytesOf, checkBy, keysFlag, keysOf, sha256, UNSIGNED } from "./SealKeys.ts"
 
 /** Entries that are asked for at a time. */
 const PAGE = 500
@@ -34,15 +34,17 @@ const publishedHashes = Effect.fnUntraced(function* (file: string) {
   return hashes
 })
 
-/** Without a key nothing is vouched for. */
+/** `isAllowed`: entries without a MAC of the key are accepted. Without a key nothing is vouched for. */
 const contentMisfit = (
   { content, kind, number, subject, vouched }: ListedLedgerEntry,
-  state: SignatureState
+  isAllowed: boolean
 ): Misfit | undefined => {
   const misfit = (why: string): Misfit => ({ ok: false, index: number, why: `the ${kind} ${subject} ${why}` })
   if (content === "changed") return misfit("was changed")
   if (content === "missing") return misfit("is missing")
-  return vouched || state === "unsigned" ? undefined : misfit("was not written by a process with the key")
+  return vouched || isAllowed
+    ? undefined
+    : misfit("was not written by a process with the key (--allow-unproven accepts that)")
 }
 
 /** `runplane ledger verify` (docs/seal.md#ledger). */
@@ -50,12 +52,13 @@ const verify = Command.make(
   "verify",
   {
     keys: keysFlag,
+    allowUnproven: allowFlag,
     published: Flag.String("published").pipe(
       Flag.withDescription("What was published outside of the database: a file of SEAL_HEADS_FILE"),
       Flag.optional
     )
   },
-  ({ keys: source, published }) =>
+  ({ allowUnproven, keys: source, published }) =>
     Effect.gen(function* () {
       const check = checkBy(yield* keysOf(source))
       const hashes = Option.isSome(published) ? yield* publishedHashes(published.value) : new Map<number, string>()
@@ -73,7 +76,7 @@ const verify = Command.make(
               if (known !== undefined && known !== walk.head().hash) {
                 return { ok: false, index: entry.number, why: "it is not the entry that was published" } as const
               }
-              const misfit = contentMisfit(entry, state)
+              const misfit = contentMisfit(entry, allowUnproven || state === "unsigned")
               if (misfit !== undefined) return misfit
             }
             if (page.unlisted === undefined) continue

@@ -103,7 +103,7 @@ export const keysFlag = Flag.String("keys").pipe(
 
 /** `--allow-unproven`, for all that checks seals. */
 export const allowFlag = Flag.Boolean("allow-unproven").pipe(
-  Flag.withDescription("Accept a seal that was made late, or that does not vouch for all events"),
+  Flag.withDescription("Accept what the key does not vouch for: late seals, unproven events and entries"),
   Flag.withDefault(false)
 )
 

@@ -1,4 +1,4 @@
-import { enrichMetadata, isTerminal, type KnownEvent, makeSeal, type Seal } from "@runplane/domain"
+import { enrichMetadata, isTerminal, type KnownEvent, type Seal } from "@runplane/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -41,8 +41,9 @@ import { type CacheKey, ProjectionCache, participantsOf } from "./ProjectionCach
 import { ProjectionSettings } from "./ProjectionSettings.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
-import { type ChainedEnd, doubtfulHead, headMac, sealedFrames } from "./seal/HeadProof.ts"
+import { doubtfulHead, headMac } from "./seal/HeadProof.ts"
 import { LateSeals } from "./seal/LateSeals.ts"
+import { endOf, hasGrown, sealOf } from "./seal/SealOfEnd.ts"
 
 /**
  * The transaction of a group of appends, and what follows from its commit. Nothing in here is told before it is
@@ -366,32 +367,6 @@ const addHead = ({ heads }: RunRows, run: RunInProgress, seal: Seal | undefined,
   heads.framesAfter.push(end.frames.after)
   heads.frames.push(Hex.encode(end.frames.head))
   heads.mac.push(isKept ? (head.mac ?? "") : headMac(key, seal === undefined ? end : { ...end, sealed: seal }))
-}
-
-const hasGrown = ({ head, lastIndex, lastRawSeq }: RunInProgress): boolean =>
-  lastIndex !== head.lastIndex || lastRawSeq !== head.lastRawSeq
-
-/** The end of the run's log as it is going to be committed. */
-const endOf = ({ chain, framesHead, lastIndex, lastRawSeq, vouched: { head } }: RunInProgress): ChainedEnd => ({
-  runId: head.runId,
-  lastIndex,
-  chain,
-  frames: { after: head.frames.after, last: lastRawSeq, head: framesHead },
-  provenAfter: head.provenAfter,
-  sealed: head.sealed
-})
-
-/**
- * The seal of a run that has ended and has events that are not sealed (docs/seal.md#seals). It is late when its last
- * event was stored before.
- */
-const sealOf = (run: RunInProgress, sealedAt: string, key: SealKey | undefined): Seal | undefined => {
-  const { head, lastIndex: events } = run
-  const { chain, frames, provenAfter, runId, sealed } = endOf(run)
-  if (!isTerminal(run.status) || events === sealed?.events || chain === undefined) return undefined
-  const late = events === head.lastIndex
-  const draft = { runId, events, head: chain, sealedAt, late, provenAfter, frames: sealedFrames(frames) }
-  return makeSeal({ ...draft, ...(sealed !== null && { previous: sealed }) }, key)
 }
 
 const addSeal = ({ seals }: RunRows, seal: Seal, key: SealKey | undefined) => {

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import type { SseFrame } from "@runplane/testing"
 import * as Effect from "effect/Effect"
+import { LedgerWriter } from "../../src/ledger/LedgerWriter.ts"
 import { call, descriptor, layerTestService, openStream } from "../support/HttpService.ts"
 import { awaitStatus } from "../support/Observation.ts"
 import { committedDocument, departures, frameDepartures, livingOperations } from "./Description.ts"
@@ -166,6 +167,8 @@ layer(development, { excludeTestServices: true })("the OpenAPI document of the c
       yield* get("/.well-known/runplane-keys.json")
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids })
       yield* ask({ method: "DELETE", path: "/runs/{id}", ids: { id: ended } })
+      yield* LedgerWriter.use(({ numberPending }) => numberPending)
+      yield* get("/ledger")
       const left = yield* get("/runs/tombstones")
       assert.strictEqual(left.data[0].runId, ended)
       const streams = ["GET /events/stream", "GET /runs/{id}/stream", "GET /runs/{id}/replay/stream"]

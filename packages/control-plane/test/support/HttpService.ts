@@ -29,6 +29,8 @@ export interface TestServiceOptions {
   readonly observer?: Partial<ObserverOptions>
   /** Any free one unless said. */
   readonly port?: number
+  /** One of its own unless said. */
+  readonly database?: typeof layerTestDatabase
 }
 
 /** Longer than any test, in milliseconds. */
@@ -38,7 +40,7 @@ const NO_TAKE_OVER_MS = 3_600_000
  * The whole service on a free port of the loopback: a database of its own, real observers, a runtime in memory. A run
  * that a test puts into the database stays unobserved: nobody takes up what is there, unless the test wants recovery.
  */
-export const layerTestService = ({ observer, port, settings }: TestServiceOptions = {}) =>
+export const layerTestService = ({ database, observer, port, settings }: TestServiceOptions = {}) =>
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provideMerge(Operations.layer),
     Layer.provideMerge(Layer.merge(Reads.layer, RunActions.layer)),
@@ -63,7 +65,7 @@ export const layerTestService = ({ observer, port, settings }: TestServiceOption
     Layer.provideMerge(Layer.succeed(SealKeys, { current: testSealKey })),
     Layer.provideMerge(CircuitBreaker.layer()),
     Layer.provide(Meters.layer.pipe(Layer.provide(Metrics.layer))),
-    Layer.provideMerge(layerTestDatabase),
+    Layer.provideMerge(database ?? layerTestDatabase),
     // Without it the files of one worker would share the level that one of them has left.
     Layer.provideMerge(Layer.sync(LogLevelSwitch, () => ({ level: "Info" as const }))),
     Layer.provide(

@@ -12,7 +12,6 @@ import { type FeedOptions, makeRunFeed } from "./RunFeed.ts"
 import { passiveClient, readFor, type StreamClient } from "./StreamClient.ts"
 import { StreamMeter } from "./StreamMeter.ts"
 import { StreamReads } from "./StreamReads.ts"
-import { StreamSlots } from "./StreamSlots.ts"
 
 const rereads = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("2 seconds")]).pipe(
   Schedule.jittered
@@ -40,7 +39,6 @@ export class RunStream extends Context.Service<
       const live = yield* LiveEvents
       const meter = yield* StreamMeter
       const shutdown = yield* Shutdown
-      const slots = yield* StreamSlots
 
       const feed = Effect.fnUntraced(function* (runId: RunId, options: FeedOptions, client: StreamClient) {
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
@@ -55,7 +53,7 @@ export class RunStream extends Context.Service<
         yield* client.greet
         if (start === undefined) return Stream.empty
         const next = yield* makeRunFeed(runId, options, {
-          events: { slice: (...of) => read(Effect.tap(events.slice(...of), () => slots.handOver)) },
+          events: { slice: (...of) => read(events.slice(...of)) },
           states: { current: (...of) => read(states.current(...of)), head: (...of) => read(states.head(...of)) },
           subscription,
           start,

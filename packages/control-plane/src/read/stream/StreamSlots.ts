@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 /** Seconds after which a client that found no room may try again. */
 export const ROOM_RETRY_SECONDS = 10
 
-/** Streams that open, and pages that are handed to their streams, between two turns of the event loop. */
+/** Streams that open between two turns of the event loop. */
 const AT_ONCE = 4
 
 /** What the pages of all streams hold together, about, and what one page holds. Bytes. */
@@ -18,8 +18,8 @@ const PAGE_BYTES = { least: 64 * 1024, most: 1024 * 1024 }
 
 /**
  * The event streams that are open in this process: so many for a caller, and so many in all, because each holds memory
- * and reads from the database (docs/http.md#stream-limits). They open and are handed pages a few at a time, so that the
- * other work of the process goes on between (docs/http.md#stream-pace).
+ * and reads from the database (docs/http.md#stream-limits). They open a few at a time, so that the other work of the process
+ * goes on between (docs/http.md#stream-pace).
  */
 export class StreamSlots extends Context.Service<
   StreamSlots,
@@ -29,8 +29,6 @@ export class StreamSlots extends Context.Service<
      * when there is no room.
      */
     readonly take: Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, Scope.Scope>
-    /** Waits until a stream may be handed a page, in turns by caller. */
-    readonly handOver: Effect.Effect<void>
     /** Bytes of a page for one stream: the more streams are open, the fewer. */
     readonly pageBytes: () => number
   }
@@ -53,7 +51,6 @@ export class StreamSlots extends Context.Service<
       }
 
       const opening = makeFairTurns("opening streams", AT_ONCE)
-      const pages = makeFairTurns("pages of streams", AT_ONCE)
 
       const take = Effect.gen(function* () {
         const { client } = yield* RequestFacts
@@ -68,7 +65,7 @@ export class StreamSlots extends Context.Service<
       })
       const pageBytes = () =>
         Math.min(Math.max(Math.floor(PAGES_BYTES / Math.max(1, all)), PAGE_BYTES.least), PAGE_BYTES.most)
-      return StreamSlots.of({ take, handOver: pages.goOn(Effect.yieldNow), pageBytes })
+      return StreamSlots.of({ take, pageBytes })
     })
   )
 }

@@ -13,7 +13,6 @@ import { Watermark } from "../../log/Watermark.ts"
 import { type EventQuery, eventQueryOf } from "../query/EventQuery.ts"
 import { readFor, type StreamClient } from "../stream/StreamClient.ts"
 import { StreamMeter } from "../stream/StreamMeter.ts"
-import { StreamSlots } from "../stream/StreamSlots.ts"
 import { LogTail } from "./LogTail.ts"
 import { makeTailFeed } from "./TailFeed.ts"
 
@@ -43,7 +42,6 @@ export class LogStream extends Context.Service<
       const watermark = yield* Watermark
       const meter = yield* StreamMeter
       const shutdown = yield* Shutdown
-      const slots = yield* StreamSlots
       const defaultHeartbeatMs = yield* readSetting(ControlPlaneSettings.STREAM_SSE_HEARTBEAT_MS)
 
       /** Behind the cursor; at the end of the log without one, or when it is beyond the end (docs/http.md#reset). */
@@ -69,7 +67,7 @@ export class LogStream extends Context.Service<
         const options = { ...start, heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs }
         const next = yield* makeTailFeed(options, {
           ...subscription,
-          read: (from) => readFor(client)(Effect.tap(subscription.read(from), () => slots.handOver)),
+          read: (from) => readFor(client)(subscription.read(from)),
           ended: shutdown.begun,
           client
         })

@@ -42,6 +42,12 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/seal.md: h0 = SHA-256("runplane-seal-v1\\n" + runId)': "a formula",
   "packs/README.md: <pack>/pack.yaml": "a picture of folders",
   "packs/README.md: npm run packs -- validate packs/my-team/scenarios/team-decision/1.0.0": "a command and its output",
+  'docs/guides/README.md: alias runplane="$CHECKOUT/node_modules/.bin/node $CHECKOUT/packages/stack/src/runplane/main.ts"':
+    "an alias for a reader's own shell; the test of the guides has a command instead",
+  "docs/guides/deploy.md: createuser --pwprompt runplane":
+    "needs a PostgreSQL of the machine; scripts/rehearse-deploy.mjs",
+  'docs/guides/operating.md: pg_dump --format=custom --file=runplane.dump "$DATABASE_URL"':
+    "needs the tools of PostgreSQL; scripts/rehearse-deploy.mjs",
   "docker/README.md: Dockerfile               one image; its commands are control-plane, launcher, sandbox and all-in-one":
     "a picture of folders",
   "scripts/build/readme/contracts.md: openapi/control-plane.json     the run control plane": "a picture of folders"
@@ -74,6 +80,8 @@ const isShell = ({ language, lines }: Block) =>
   lines.every(
     (line, index) => SHELL.test(line.trim()) || [line, lines[index - 1] ?? ""].some((each) => / \\$/.test(each))
   )
+/** Guides.fault.test.ts runs these. */
+const isOfGuide = ({ document, language }: Block) => language === "sh" && document.startsWith("docs/guides/")
 const isJson = ({ lines }: Block) => lines[0]?.trim() === "{"
 
 describe("code in the documents", () => {
@@ -90,6 +98,7 @@ describe("code in the documents", () => {
       (block) =>
         !isPicture(block) &&
         !isShell(block) &&
+        !isOfGuide(block) &&
         !isJson(block) &&
         RUN_BY[nameOf(block)] === undefined &&
         NOT_RUN[nameOf(block)] === undefined
@@ -102,8 +111,9 @@ describe("code in the documents", () => {
   })
 
   it("names settings, paths and files that exist", () => {
-    const shell = blocks.filter((block) => isShell(block))
+    const shell = blocks.filter((block) => isShell(block) || isOfGuide(block))
     assert.isAbove(shell.length, 20)
+    assert.isAbove(shell.filter(isOfGuide).length, 20)
     assert.deepStrictEqual(
       shell.flatMap((block) =>
         block.lines.flatMap((line) => faultsIn(line.trim(), known).map((fault) => `${block.document}: ${fault}`))

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { foreignNames } from "@runplane/server"
 
-const ROOT = join(import.meta.dirname, "../../../..")
+/** The root of the checkout. */
+export const ROOT = join(import.meta.dirname, "../../../..")
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
 const namesIn = (folder: string) => readdirSync(join(ROOT, folder))
 
@@ -19,7 +20,9 @@ export const documents: ReadonlyArray<string> = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docker/README.md", "packs/README.md"],
   "packages/stack/test/runtimes/README.md",
   ...namesIn("scripts/build/readme").map((name) => `scripts/build/readme/${name}`),
-  ...namesIn("docs").flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : [])),
+  ...["docs", "docs/guides"].flatMap((folder) =>
+    namesIn(folder).flatMap((name) => (name.endsWith(".md") ? [`${folder}/${name}`] : []))
+  ),
   ...namesIn("packages").flatMap((name) =>
     namesIn(`packages/${name}`).includes("README.md") ? [`packages/${name}/README.md`] : []
   )
@@ -42,7 +45,7 @@ interface Known {
 /** Variables of other programs, and those that a shell line uses for itself. */
 const FOREIGN = new Set([
   ...["MACP_ALLOW_INSECURE", "MACP_MEMORY_ONLY", "POSTGRES_PASSWORD"],
-  ...["KEY", "RUN", "TOKEN", "OPENAI_API_KEY"],
+  ...["KEY", "RUN", "TOKEN", "WEBHOOK", "OPENAI_API_KEY"],
   ...foreignNames
 ])
 

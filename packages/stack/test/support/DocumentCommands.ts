@@ -107,7 +107,7 @@ const faultsOfNpm = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
 /** What a command names that does not exist. */
 export const faultsOfCommand = ([program = "", ...words]: ReadonlyArray<string>): ReadonlyArray<string> => {
   // A usage line has alternatives, what may be absent in brackets, and dots for any command.
-  const end = words.findIndex((word) => word === "|" || word === "...")
+  const end = words.findIndex((word) => /^(?:\|\|?|&|\d?>.*|\.\.\.)$/.test(word))
   const told = (end < 0 ? words : words.slice(0, end)).map((word) => word.replaceAll(/^\[|\]$/g, ""))
   if (program === "runplane") return faultsOfRunplane(told)
   if (program === "npm") return faultsOfNpm(told)
@@ -137,7 +137,10 @@ export const unreachable = (line: string): ReadonlyArray<string> => {
 /** Files that a line gives to Node, from the document's own folder or the root. */
 export const missingFiles = (document: string, line: string): ReadonlyArray<string> =>
   [...line.matchAll(/(?:^|\s)node (?:--\S+ )*([\w./-]+\.(?:ts|mjs|js))/g)].flatMap(([, file = ""]) =>
-    programs.has(file) || existsSync(join(ROOT, file)) || existsSync(join(ROOT, dirname(document), file))
+    programs.has(file) ||
+    existsSync(join(ROOT, file)) ||
+    existsSync(join(ROOT, dirname(document), file)) ||
+    read(document).includes(`cat > ${file} <<`)
       ? []
       : [`${file} does not exist`]
   )

@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { launcherErrorStatus } from "@runplane/api"
+import { RUNTIME_FAILURE_CODES } from "@runplane/domain"
+import { ROOT } from "../support/DocumentBlocks.ts"
+import { shows, stepsOf } from "../support/GuideRun.ts"
+
+/** The codes in the first column of each table of the guide: of failed runs, and of launches. */
+const tables = readFileSync(join(ROOT, "docs/guides/failed.md"), "utf8")
+  .split(/^\| code of .*$/m)
+  .slice(1)
+  .map((table) =>
+    [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = ""]) =>
+      [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, code = ""]) => code)
+    )
+  )
+
+const sourcesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => readFileSync(join(ROOT, folder, name), "utf8"))
+
+/** The codes that the control plane writes into the record of a failed run. */
+const codesOfRuns = () => {
+  const sources = ["observe", "runs"].flatMap((folder) => sourcesIn(`packages/control-plane/src/${folder}`))
+  const written = sources.flatMap((source) => [...source.matchAll(/errorCode: "([A-Z_]+)"/g)])
+  const refusals = sources.flatMap((source) => [
+    ...(/^const REFUSALS\b[^{]*\{([^}]*)\}/m.exec(source)?.[1] ?? "").matchAll(/: "([A-Z_]+)"/g)
+  ])
+  assert.isNotEmpty(refusals)
+  return new Set([...written, ...refusals].map(([, code = ""]) => code).concat(RUNTIME_FAILURE_CODES))
+}
+
+describe("docs/guides/failed.md", () => {
+  it("has each code of a failed run once", () => {
+    assert.sameMembers([...(tables[0] ?? [])], [...codesOfRuns()])
+  })
+
+  it("has each code of a launch once", () => {
+    assert.sameMembers([...(tables[1] ?? [])], Object.keys(launcherErrorStatus))
+  })
+})
+
+describe("the guides", () => {
+  const read = (name: string) => readFileSync(join(ROOT, "docs/guides", name), "utf8")
+  const guides = readdirSync(join(ROOT, "docs/guides")).filter((name) => name !== "README.md")
+
+  it("have commands, at most 80 lines, and a line in their index", () => {
+    assert.lengthOf(guides, 10)
+    for (const guide of guides) {
+      assert.isNotEmpty(stepsOf(read(guide)), guide)
+      assert.isAtMost(read(guide).trimEnd().split("\n").length, 80, guide)
+      assert.include(read("README.md"), `(${guide})`)
+    }
+  })
+})
+
+describe("the reader of guides", () => {
+  it("takes a text block directly after the commands as what they print", () => {
+    const guide = "```sh\na\n```\n\n```text\n1\n```\n\n```sh\nb\n```\n\nWords.\n\n```text\n2\n```\n"
+    assert.deepStrictEqual(stepsOf(guide), [
+      { script: "a\n", shown: "1\n" },
+      { script: "b\n", shown: undefined }
+    ])
+  })
+
+  it.each([
+    [
+      "RUN  TOOK\n598e1ab5-b170-471e-924a-aa91fe2065bc  5.9s",
+      "RUN TOOK\nf3dff40a-faf6-450d-8288-400ecc0e5bb2  12s\n",
+      true
+    ],
+    ["first\n...\nlast", "first\nlast", true],
+    ["first\n...\nlast", "first\n2\n\n3\nlast\n", true],
+    ["  Tokens ... in 4 calls", "  Tokens  3,146 in 4 calls\n", true],
+    ["first\nlast", "first\n2\nlast\n", false],
+    ["Votes 4 for", "Votes 3 for", false],
+    ["done", "done\nrunplane: more\n", false],
+    ["a.c", "abc", false]
+  ])("compares %j with %j", (shown, printed, expected) => {
+    assert.strictEqual(shows(shown, printed), expected)
+  })
+})

@@ -11,7 +11,7 @@ export interface FolderRule {
 }
 
 /** Leaves of the control plane that every other folder may know. */
-const LEAVES = ["audit", "database", "edge"]
+const LEAVES = ["audit", "ledger", "database", "edge"]
 
 /**
  * The order of knowledge inside a package, from the top to the bottom. A key is a folder of `src`, or a file that
@@ -36,7 +36,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule
     runs: { meaning: "create, cancel, pause, claim, clone, delete", knows: ["observe", "log", ...LEAVES] },
     observe: { meaning: "one observer a run, the watches, which process observes what", knows: ["log", ...LEAVES] },
     log: { meaning: "append, fold, rows, live events, reads", knows: LEAVES },
-    audit: { meaning: "who did what", knows: ["database", "edge"] },
+    audit: { meaning: "who did what", knows: ["ledger", "database", "edge"] },
+    ledger: { meaning: "the numbered chain of seals, tombstones and audit entries", knows: ["database", "edge"] },
     edge: { meaning: "what the handlers of all folders share", knows: ["database"] },
     database: { meaning: "the connection pool, migrations, what its failures mean", knows: [] }
   },

@@ -18,8 +18,8 @@ const PAGE_BYTES = { least: 64 * 1024, most: 1024 * 1024 }
 
 /**
  * The event streams that are open in this process: so many for a caller, and so many in all, because each holds memory
- * and reads from the database (docs/http.md#stream-limits). They open a few at a time, so that the other work of the process
- * goes on between (docs/http.md#stream-pace).
+ * and reads from the database (docs/http.md#stream-limits). They open a few at a time, so that the process does its
+ * other work in between (docs/http.md#stream-pace).
  */
 export class StreamSlots extends Context.Service<
   StreamSlots,

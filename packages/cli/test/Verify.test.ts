@@ -107,6 +107,8 @@ layer(Folder.layer)("runplane verify", (it) => {
       assert.match(fits.text, /signed by key-1/)
       assert.match(fits.text, /As the events say +run: status/)
       assert.match(fits.text, /Not proven +raw frames: the seal does not cover them\n +run: runtimeVersion, .*tags/)
+      const ended = yield* verify(yield* file("ended.json", `${bundle(signer)}\n`), "--keys", keys)
+      assert.strictEqual(ended.code, 0, ended.complaint)
       const json = JSON.parse((yield* verify(path, "--keys", keys, "--json")).text)
       assert.include(json.notProven[1], "tags")
       assert.deepInclude(json, { ok: true, runId: RUN, events: 2, signature: "valid", exportSignature: "valid" })

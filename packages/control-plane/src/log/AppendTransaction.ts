@@ -91,11 +91,12 @@ export const makeAppendTransaction = Effect.gen(function* () {
       (head) => head.lastSeq > 0 && !refolds.has(head.run.id) && cache.get(keyOf(head)) === undefined
     )
     const loaded = cold.length === 0 ? undefined : yield* cache.load(cold)
+    const created = new Set<string>(group.flatMap(({ request }) => (request._tag === "Create" ? [request.runId] : [])))
     const runs = new Map<string, RunInProgress>()
     for (const [id, head] of heads) {
       const refold = refolds.get(head.run.id)
       const known = refold === undefined ? (cache.get(keyOf(head)) ?? loaded?.get(id)) : yield* refolded(head, refold)
-      runs.set(id, startRun(head, known, sealKey))
+      runs.set(id, startRun(head, known, sealKey, created.has(id)))
     }
     return { runs, elsewhere, fresh, seqs }
   })

@@ -65,9 +65,10 @@ const MOST_GROWTH_BYTES = 16_384
 export const startRun = (
   head: LockedHead,
   known: RememberedRun | undefined,
-  sealKey: SealKey | undefined
+  sealKey: SealKey | undefined,
+  isNew: boolean
 ): RunInProgress => {
-  const vouched = vouchedHead(sealKey, head)
+  const vouched = vouchedHead(sealKey, head, isNew)
   const projected = known?.projected ?? emptyProjected(head.run.id)
   return {
     head,

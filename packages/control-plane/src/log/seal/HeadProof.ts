@@ -70,9 +70,8 @@ export const headMac = (key: SealKey | undefined, end: ChainedEnd): string => {
   return key.mac(`runplane-head-v1\n${parts.join("\n")}`)
 }
 
-/** Whether a process with this key wrote the head. A run without events has no MAC yet. */
+/** Whether a process with this key wrote the head. */
 export const isVouched = (key: SealKey, end: ChainedEnd, mac: string | null): boolean => {
-  if (end.lastIndex === 0) return true
   const [expected, found] = [Buffer.from(headMac(key, end), "hex"), Buffer.from(mac ?? "", "hex")]
   return expected.length > 0 && expected.length === found.length && timingSafeEqual(expected, found)
 }
@@ -88,16 +87,18 @@ export interface Vouched<A> {
   readonly isDoubted: boolean
 }
 
-export const vouchedHead = <A extends StoredEnd>(key: SealKey | undefined, head: A): Vouched<A> => {
+/** The head that an append continues. Only the append that creates its run (`isNew`) finds a head without a MAC. */
+export const vouchedHead = <A extends StoredEnd>(key: SealKey | undefined, head: A, isNew: boolean): Vouched<A> => {
+  const isCreation = isNew && head.lastIndex === 0
   // While the chain lags behind nothing is signed of it here.
-  const isDoubted = key !== undefined && head.chain !== undefined && !isVouched(key, head, head.mac)
+  const isDoubted = key !== undefined && head.chain !== undefined && !isCreation && !isVouched(key, head, head.mac)
   return { head: isDoubted ? unproven(head) : head, isDoubted }
 }
 
-/** The same end, of which nothing is vouched for up to here. */
+/** The same end, of which nothing is vouched for up to here. A log that was emptied lacks at least its first event. */
 export const unproven = <A extends ChainedEnd>(end: A): A => ({
   ...end,
-  provenAfter: end.lastIndex,
+  provenAfter: Math.max(end.lastIndex, 1),
   frames: framesBehind(end.runId, end.frames.last)
 })
 

@@ -106,6 +106,22 @@ layer(layerTestService(), { excludeTestServices: true })("the seal of a changed 
     })
   )
 
+  it.effect("of an open run does not prove a log that was emptied and goes on from nothing", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const log = yield* EventLog
+      const runId = yield* createRun()
+      yield* appendMessages(runId, 3, 3)
+      yield* sql`DELETE FROM canonical_events WHERE run_id = ${runId}::uuid`
+      yield* sql`
+        UPDATE run_heads SET last_index = 0, last_seq = 0, chain_index = 0, chain_head = NULL, head_mac = NULL
+        WHERE run_id = ${runId}::uuid`
+      yield* log.record({ runId, events: [messageDraft(9)] })
+      yield* endRun(runId)
+      assert.deepInclude(yield* sealOf(runId), { events: 2, late: false, provenAfter: 1 })
+    })
+  )
+
   it.effect("is not an older one when the tail of the log was cut", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient

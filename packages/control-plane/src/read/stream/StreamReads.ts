@@ -8,7 +8,7 @@ import { EventRepository } from "../../log/EventRepository.ts"
 import { RunStates } from "../../log/RunStates.ts"
 import { RunRepository } from "../../log/runs/RunRepository.ts"
 import type { FeedReads } from "./RunFeed.ts"
-import { StreamSlots } from "./StreamSlots.ts"
+import { STREAM_PAGE_BYTES } from "./StreamSlots.ts"
 
 /** Of the connections of the pool, one in so many may be used by event streams at a time. */
 const POOL_SHARE = 4
@@ -35,14 +35,12 @@ export class StreamReads extends Context.Service<
     Effect.gen(function* () {
       const events = yield* EventRepository
       const runs = yield* RunRepository
-      const slots = yield* StreamSlots
       const states = yield* RunStates
       const { poolMax } = yield* readSettings({ poolMax: ControlPlaneSettings.DB_POOL_MAX })
       const inTurn = makeFairTurns("streams", streamReadsAt(poolMax)).goOn
 
       const slice = yield* shareReads(
-        ({ between, limit, runId }: SliceQuery) =>
-          inTurn(Effect.suspend(() => events.slice(runId, between, limit, slots.pageBytes()))),
+        ({ between, limit, runId }: SliceQuery) => inTurn(events.slice(runId, between, limit, STREAM_PAGE_BYTES)),
         ({ between, limit, runId }) => `${runId} ${between.afterSeq} ${between.upToSeq ?? ""} ${limit}`
       )
       const current = yield* shareReads(

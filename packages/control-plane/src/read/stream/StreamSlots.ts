@@ -10,11 +10,10 @@ import type * as Scope from "effect/Scope"
 export const ROOM_RETRY_SECONDS = 10
 
 /** Streams that open between two turns of the event loop. */
-const AT_ONCE = 4
+const AT_ONCE = 16
 
-/** What the pages of all streams hold together, about, and what one page holds. Bytes. */
-const PAGES_BYTES = 64 * 1024 * 1024
-const PAGE_BYTES = { least: 64 * 1024, most: 1024 * 1024 }
+/** About how many bytes of the database a stream is given at a time: what one slow reader holds. */
+export const STREAM_PAGE_BYTES = 1024 * 1024
 
 /**
  * The event streams that are open in this process: so many for a caller, and so many in all, because each holds memory
@@ -29,8 +28,6 @@ export class StreamSlots extends Context.Service<
      * when there is no room.
      */
     readonly take: Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, Scope.Scope>
-    /** Bytes of a page for one stream: the more streams are open, the fewer. */
-    readonly pageBytes: () => number
   }
 >()("runplane/control-plane/StreamSlots") {
   static readonly layer = Layer.effect(
@@ -63,9 +60,7 @@ export class StreamSlots extends Context.Service<
         yield* opening.goOn(Effect.yieldNow)
         return undefined
       })
-      const pageBytes = () =>
-        Math.min(Math.max(Math.floor(PAGES_BYTES / Math.max(1, all)), PAGE_BYTES.least), PAGE_BYTES.most)
-      return StreamSlots.of({ take, pageBytes })
+      return StreamSlots.of({ take })
     })
   )
 }

@@ -18,7 +18,7 @@ import { type EventQuery, typesOf } from "../query/EventQuery.ts"
 import { EventSearch } from "../query/EventSearch.ts"
 import { makeRereads } from "../stream/FeedWaits.ts"
 import { streamReadsAt } from "../stream/StreamReads.ts"
-import { StreamSlots } from "../stream/StreamSlots.ts"
+import { STREAM_PAGE_BYTES } from "../stream/StreamSlots.ts"
 import { OwnCommits, piecesOf } from "./OwnCommits.ts"
 import type { TailSources } from "./TailFeed.ts"
 import { TailNews } from "./TailNews.ts"
@@ -73,7 +73,6 @@ export class LogTail extends Context.Service<
     Effect.gen(function* () {
       const live = yield* LiveEvents
       const searches = yield* EventSearch
-      const slots = yield* StreamSlots
       const watermark = yield* Watermark
       const poolMax = yield* readSetting(ControlPlaneSettings.DB_POOL_MAX)
       const scope = yield* Effect.scope
@@ -182,7 +181,7 @@ export class LogTail extends Context.Service<
       const readOlder = yield* shareReads(
         Effect.fnUntraced(function* ({ afterSeq, search, window }: OlderPage) {
           const from = { ...search, filter: { ...search.filter, afterSeq }, upToSeq: window.start }
-          const { events, upTo } = yield* searches.page(from, TAIL_PAGE, slots.pageBytes())
+          const { events, upTo } = yield* searches.page(from, TAIL_PAGE, STREAM_PAGE_BYTES)
           const page: TailFrames = { upTo, frames: events.length === 0 ? [] : [framesOf(events).frames] }
           return page
         }, pages.goOn),

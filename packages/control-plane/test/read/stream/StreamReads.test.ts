@@ -9,7 +9,6 @@ import { EventRepository, type EventSlice } from "../../../src/log/EventReposito
 import { RunStates } from "../../../src/log/RunStates.ts"
 import { RunRepository } from "../../../src/log/runs/RunRepository.ts"
 import { StreamReads, streamReadsAt } from "../../../src/read/stream/StreamReads.ts"
-import { StreamSlots } from "../../../src/read/stream/StreamSlots.ts"
 
 const POOL = 8
 
@@ -35,7 +34,6 @@ const database = () => {
       Layer.mock(EventRepository, { slice: () => asked((): EventSlice => ({ events: [], isLast: true })) }),
       Layer.mock(RunRepository, { resolve: () => asked(() => undefined) }),
       Layer.mock(RunStates, { current: () => asked(() => undefined), head: () => asked(() => undefined) }),
-      Layer.mock(StreamSlots, { pageBytes: () => 1_024 }),
       ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DB_POOL_MAX: String(POOL) } }))
     ])
   )

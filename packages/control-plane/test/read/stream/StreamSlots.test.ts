@@ -54,21 +54,8 @@ describe("the slots of event streams", () => {
     Effect.gen(function* () {
       const { take } = yield* StreamSlots
       const scope = yield* Scope.make()
-      const turns = yield* endsByTurn(40, Scope.provide(take, scope))
-      assert.isAtMost(Math.max(...turns), 8)
+      const turns = yield* endsByTurn(160, Scope.provide(take, scope))
+      assert.isAtMost(Math.max(...turns), 32)
     }).pipe(Effect.provide(slotsWith({})))
-  )
-
-  it.effect("give the pages of many streams fewer bytes", () =>
-    Effect.gen(function* () {
-      const { pageBytes, take } = yield* StreamSlots
-      const scope = yield* Scope.make()
-      const sizes = [pageBytes()]
-      for (const count of [128, 1_872]) {
-        for (let stream = 0; stream < count; stream++) yield* Scope.provide(take, scope)
-        sizes.push(pageBytes())
-      }
-      assert.deepStrictEqual(sizes, [1_048_576, 524_288, 65_536])
-    }).pipe(Effect.provide(slotsWith({ STREAM_MAX_PER_KEY: "2000" })))
   )
 })

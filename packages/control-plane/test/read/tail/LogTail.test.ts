@@ -8,7 +8,6 @@ import { LiveEvents } from "../../../src/log/LiveEvents.ts"
 import { Watermark } from "../../../src/log/Watermark.ts"
 import type { EventQuery } from "../../../src/read/query/EventQuery.ts"
 import { EventSearch } from "../../../src/read/query/EventSearch.ts"
-import { StreamSlots } from "../../../src/read/stream/StreamSlots.ts"
 import { LogTail, type TailSubscription } from "../../../src/read/tail/LogTail.ts"
 
 const START = 10
@@ -36,7 +35,6 @@ class Database {
       page: ({ filter }) => this.look(filter.afterSeq),
       isBeyond: () => Effect.succeed(false)
     }),
-    Layer.mock(StreamSlots, { pageBytes: () => 1_024 }),
     Layer.succeed(Watermark, {
       now: Effect.sync(() => this.upTo),
       known: Effect.sync(() => this.upTo),

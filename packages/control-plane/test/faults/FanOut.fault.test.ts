@@ -91,7 +91,7 @@ layer(layerTestService({ settings: { STREAM_MAX_PER_KEY: "1000" } }), { excludeT
         }
         const opened = yield* Queue.unbounded<void>()
         const subscribers = yield* Effect.forEach(numbers(1, SUBSCRIBERS), () =>
-          streams.open(runId, options).pipe(
+          Stream.unwrap(streams.open(runId, options)).pipe(
             // The snapshot at the connect is each subscriber's own.
             Stream.tap(() => Queue.offer(opened, undefined)),
             Stream.drop(1),

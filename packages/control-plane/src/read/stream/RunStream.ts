@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { retryHint } from "../../edge/RetryHint.ts"
 import { LiveEvents } from "../../log/LiveEvents.ts"
@@ -25,11 +26,15 @@ export class RunStream extends Context.Service<
   RunStream,
   {
     /**
-     * Callers that owe a 404 look before: fails when the run is gone by now, or is deleted before its end is sent. The
-     * client is greeted once the stream knows where it starts: whatever is committed from then on, it will send. The
-     * bytes are those that the client has not been handed by itself.
+     * Opens a stream for the lifetime of the scope; fails when the run is gone by now. The stream fails when the run is
+     * deleted before its end is sent. It greets the client when it begins and sends every event that is committed from
+     * the opening on. The bytes are those that the client has not been handed by itself.
      */
-    readonly open: (runId: RunId, options: FeedOptions, client?: StreamClient) => Stream.Stream<Uint8Array, RunGone>
+    readonly open: (
+      runId: RunId,
+      options: FeedOptions,
+      client?: StreamClient
+    ) => Effect.Effect<Stream.Stream<Uint8Array, RunGone>, RunGone, Scope.Scope>
   }
 >()("runplane/control-plane/RunStream") {
   static readonly layer = Layer.effect(
@@ -44,13 +49,11 @@ export class RunStream extends Context.Service<
         yield* Effect.acquireRelease(Effect.sync(meter.opened), () => Effect.sync(meter.closed))
         const subscription = yield* live.subscribe(runId)
         const read = readFor(client)
-        // The answer has begun, so it is too late to refuse: a database that is away is waited for, as everywhere in a
-        // stream.
+        // A database that is away is waited for, as everywhere in a stream.
         const current = Effect.flatMap(Effect.orDie(Effect.retry(read(states.current(runId)), rereads)), (state) =>
           state === undefined ? Effect.fail(new RunGone({ runId })) : Effect.succeed(state)
         )
         const start = yield* Effect.raceFirst(current, Effect.as(shutdown.begun, undefined))
-        yield* client.greet
         if (start === undefined) return Stream.empty
         const next = yield* makeRunFeed(runId, options, {
           events: { slice: (...of) => read(events.slice(...of)) },
@@ -66,7 +69,9 @@ export class RunStream extends Context.Service<
       })
 
       const open = (runId: RunId, options: FeedOptions, client: StreamClient = passiveClient) =>
-        Stream.concat(Stream.unwrap(feed(runId, options, client)), retryHint(shutdown))
+        Effect.map(feed(runId, options, client), (frames) =>
+          Stream.concat(Stream.onStart(frames, client.greet), retryHint(shutdown))
+        )
       return RunStream.of({ open })
     })
   )

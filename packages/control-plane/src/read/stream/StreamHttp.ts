@@ -72,7 +72,9 @@ export const StreamHttp = HttpApiBuilder.group(
           heartbeatMs: query.heartbeatMs ?? defaultHeartbeatMs
         }
         // A client that sees the headers knows that it will miss nothing of what happens from then on.
-        const frames = streams.open(runId, options, client)
+        const frames = yield* Effect.catchTag(streams.open(runId, options, client), "RunGone", () =>
+          runNotFound(params.id)
+        )
         return HttpServerResponse.stream(cutOnFailure("a stream")(frames), sse)
       }, orUnavailable)
     })

@@ -1,7 +1,7 @@
 import { connect } from "node:net"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { type RunId, runCancelled } from "@runplane/domain"
+import { RunId, runCancelled } from "@runplane/domain"
 import { Shutdown } from "@runplane/server"
 import { type SseFrame, until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
@@ -10,6 +10,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Queue from "effect/Queue"
 import { EventLog } from "../../../src/log/EventLog.ts"
 import { LiveEvents } from "../../../src/log/LiveEvents.ts"
+import { RunStream } from "../../../src/read/stream/RunStream.ts"
 import { StreamTickets } from "../../../src/read/stream/StreamTickets.ts"
 import { appendMessages } from "../../support/Appends.ts"
 import { call, layerTestService, openStream } from "../../support/HttpService.ts"
@@ -101,6 +102,15 @@ layer(layerTestService({ observer: { recoveryEnabled: false } }), { excludeTestS
         assert.isUndefined(first?.id)
         const state = yield* call("GET", `/runs/${runId}/state`)
         assert.deepStrictEqual(first?.data, state.body)
+      })
+    )
+
+    it.effect("fails before its answer begins when the run is deleted while it opens", () =>
+      Effect.gen(function* () {
+        const runId = RunId.make("00000000-0000-4000-8000-000000000404")
+        const options = { afterSeq: 0, includeSnapshot: true, snapshotIntervalMs: 10, heartbeatMs: 1_000 }
+        const open = RunStream.use((streams) => streams.open(runId, { ...options, snapshots: "all" }))
+        assert.strictEqual((yield* Effect.flip(open))._tag, "RunGone")
       })
     )
 

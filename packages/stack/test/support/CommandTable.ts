@@ -148,7 +148,8 @@ const rows: ReadonlyArray<Row> = [
   },
   { name: "webhooks deliveries", args: ({ webhook }) => [webhook], stranger: [UNKNOWN] },
   { name: "webhooks redeliver", args: ({ delivery, webhook }) => [webhook, delivery], stranger: [UNKNOWN, UNKNOWN] },
-  { name: "webhooks remove", args: ({ webhook }) => [webhook] }
+  { name: "webhooks remove", args: ({ webhook }) => [webhook] },
+  { name: "ledger verify", args: () => [] }
 ]
 
 /** Commands that ask no service: they read files, or are the services. `LocalCommands.ts` looks at them. */

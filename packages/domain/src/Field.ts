@@ -16,12 +16,12 @@ const AnyObject = Schema.Json.pipe(
 )
 
 /**
- * Control characters and line separators, and what a reader cannot see: direction marks, zero-width characters, the
- * soft hyphen, tag characters. Written out, because generators of clients read the same class as a pattern.
+ * Control characters and line separators, and what a reader cannot see: direction marks, zero-width characters and the
+ * soft hyphen. Written out, because generators of clients read the same class as a pattern.
  */
-const UNSEEN =
-  "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\udb40"
-const unseen = new RegExp(`[${UNSEEN}]`)
+const UNSEEN = "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff"
+/** With the tag characters (U+E0000 to U+E03FF), which no pattern names in a form that all generators read. */
+const unseen = new RegExp(`[${UNSEEN}\\udb40]`)
 
 /**
  * A name is a line of logs, headers and tables, and people compare it with others: two names that look the same are the

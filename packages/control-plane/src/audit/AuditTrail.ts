@@ -26,7 +26,7 @@ export interface Caller extends RecordedCaller {
 }
 
 /**
- * What became of the action: done, handed on to somebody who said that they will, or turned down: by the runtime, or by
+ * The outcome of the action: done, accepted by another party that will do it, or turned down: by the runtime, or by
  * this service because of who asked. What this service turns down for other reasons is not recorded.
  */
 export type AuditOutcome = "succeeded" | "accepted" | "refused"

@@ -50,7 +50,7 @@ const refusalOf = ({ message, reason }: TurnRefused) => {
 
 /**
  * The one place where a failure of the database, or a turn that did not come, becomes an answer. When the database is
- * away, that is not a fault of the service: the caller is told to come back (docs/http.md#outages). A statement that
+ * away, that is not a fault of the service: the caller retries later (docs/http.md#outages). A statement that
  * the database refuses is a fault, and dies.
  */
 export const orUnavailable = <A, E, R>(

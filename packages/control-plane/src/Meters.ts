@@ -2,12 +2,12 @@ import { RuntimeCallMeter } from "@runplane/runtime"
 import { HttpObserver } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { SealMeter } from "./edge/SealMeter.ts"
-import { SideEffectMeter } from "./edge/SideEffectMeter.ts"
 import { RecoveryMeter } from "./observe/RecoveryMeter.ts"
 import { SignalMeter } from "./observe/SignalMeter.ts"
-import { Metrics } from "./react/metrics/Metrics.ts"
-import { StreamMeter } from "./read/stream/StreamMeter.ts"
+import { SealMeter } from "./platform/http/SealMeter.ts"
+import { SideEffectMeter } from "./platform/http/SideEffectMeter.ts"
+import { Metrics } from "./reactors/metrics/Metrics.ts"
+import { StreamMeter } from "./streams/run/StreamMeter.ts"
 
 /**
  * Feeds the metrics from the hooks of those who do not know them; to be provided around the server, the log and the

@@ -10,9 +10,9 @@ import {
 } from "@runplane/server"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { readDatabaseTls } from "./database/DatabaseTls.ts"
-import { readSealKey } from "./ledger/SealKeys.ts"
-import { readPricing } from "./log/TokenPricing.ts"
+import { readPricing } from "./event-log/append/TokenPricing.ts"
+import { readSealKey } from "./platform/ledger/SealKeys.ts"
+import { readDatabaseTls } from "./platform/postgres/DatabaseTls.ts"
 
 /** What is wrong with a setting that names a file, which has to be opened to be judged. */
 const fileFaults = Effect.fnUntraced(function* <A, R>(

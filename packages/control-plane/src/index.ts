@@ -1,5 +1,5 @@
 export { type ControlPlaneOptions, layerControlPlane, layerFromSettings } from "./ControlPlane.ts"
-export { DatabaseUnavailable, databaseSettings, migrateDatabase } from "./database/Database.ts"
-export { layerRuntime } from "./edge/RuntimeFromSettings.ts"
-export { emptyChain, extendChain } from "./log/seal/HashChain.ts"
+export { emptyChain, extendChain } from "./event-log/seal/HashChain.ts"
+export { layerRuntime } from "./platform/http/RuntimeFromSettings.ts"
+export { DatabaseUnavailable, databaseSettings, migrateDatabase } from "./platform/postgres/Database.ts"
 export { judgeControlPlaneSettings } from "./SettingsCheck.ts"

@@ -3,11 +3,11 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
-import type { ObservedFrame } from "../log/AppendRequest.ts"
-import type { BudgetShare } from "../log/FrameBudget.ts"
-import { partsOfBytes, totalBytes } from "../log/FrameBytes.ts"
-import type { Pace } from "../log/Pace.ts"
-import { Permits } from "../log/Permits.ts"
+import type { ObservedFrame } from "../event-log/append/AppendRequest.ts"
+import type { BatchDelay } from "../event-log/append/BatchDelay.ts"
+import type { BudgetShare } from "../event-log/append/FrameBudget.ts"
+import { partsOfBytes, totalBytes } from "../event-log/append/FrameBytes.ts"
+import { Permits } from "../event-log/append/Permits.ts"
 import type { Happening, Moment, SessionUpdate } from "./decide/Input.ts"
 
 /**
@@ -55,7 +55,7 @@ interface Taken {
 export interface InboxOptions {
   /** The run's share of the budget. */
   readonly budget: BudgetShare
-  readonly pace: Pick<Pace["Service"], "come" | "due">
+  readonly pace: Pick<BatchDelay["Service"], "come" | "due">
   /** Most bytes of a batch. */
   readonly appendBytes: number
   /** What is done with frames that are about to wait. */

@@ -1,23 +1,23 @@
 import * as Layer from "effect/Layer"
-import { RunRepository } from "../log/runs/RunRepository.ts"
-import { CallerReasons } from "./CallerReasons.ts"
-import { HeapRoom } from "./HeapRoom.ts"
-import { LateCancels } from "./LateCancels.ts"
+import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import { CancelReasons } from "./CancelReasons.ts"
+import { MemoryGuard } from "./MemoryGuard.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { Observers } from "./Observers.ts"
-import { PatientQuestions } from "./PatientQuestions.ts"
-import { Placement } from "./Placement.ts"
-import { QuietSessions } from "./QuietSessions.ts"
-import { Reconciliation } from "./Reconciliation.ts"
+import { PendingCancels } from "./PendingCancels.ts"
+import { Placement } from "./placement/Placement.ts"
 import { RunObserver } from "./RunObserver.ts"
 import { RunWriter } from "./RunWriter.ts"
-import { SessionDiscovery } from "./SessionDiscovery.ts"
-import { SessionListings } from "./SessionListings.ts"
-import { SessionTaps } from "./SessionTaps.ts"
-import { SessionUpdates } from "./SessionUpdates.ts"
-import { SessionWatch } from "./SessionWatch.ts"
 import { SignalStore } from "./SignalStore.ts"
 import { SignalWatch } from "./SignalWatch.ts"
+import { EarlySubscriptions } from "./sessions/EarlySubscriptions.ts"
+import { PatientQuestions } from "./sessions/PatientQuestions.ts"
+import { QuietSessions } from "./sessions/QuietSessions.ts"
+import { Reconciliation } from "./sessions/Reconciliation.ts"
+import { SessionDiscovery } from "./sessions/SessionDiscovery.ts"
+import { SessionListings } from "./sessions/SessionListings.ts"
+import { SessionUpdates } from "./sessions/SessionUpdates.ts"
+import { SessionWatch } from "./sessions/SessionWatch.ts"
 import { layerTracedObserver } from "./TracedObserver.ts"
 
 /**
@@ -31,7 +31,7 @@ export const layer = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge(Reconciliation.layer),
   Layer.provide(SessionDiscovery.layer.pipe(Layer.provide(RunRepository.layer))),
-  Layer.provideMerge(Observers.layer.pipe(Layer.provide(HeapRoom.layer))),
+  Layer.provideMerge(Observers.layer.pipe(Layer.provide(MemoryGuard.layer))),
   Layer.provide(
     layerTracedObserver.pipe(
       Layer.provide(RunObserver.layer),
@@ -40,8 +40,8 @@ export const layer = Layer.mergeAll(
     )
   ),
   Layer.provideMerge(Placement.layer),
-  Layer.provide(SessionTaps.layer),
-  Layer.provideMerge(Layer.merge(SessionUpdates.layer, CallerReasons.layer)),
+  Layer.provide(EarlySubscriptions.layer),
+  Layer.provideMerge(Layer.merge(SessionUpdates.layer, CancelReasons.layer)),
   Layer.provide(ObservedRuns.layer),
-  Layer.provideMerge(LateCancels.layer)
+  Layer.provideMerge(PendingCancels.layer)
 )

@@ -7,11 +7,11 @@ import * as Layer from "effect/Layer"
 import * as Request from "effect/Request"
 import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
-import { idRows } from "../database/KeptPlans.ts"
-import { flattened, together } from "../database/Together.ts"
-import type { LateCancel } from "./LateCancels.ts"
+import { idRows } from "../platform/postgres/KeptPlans.ts"
+import { flattened, together } from "../platform/postgres/Together.ts"
+import type { LateCancel } from "./PendingCancels.ts"
 import { ANNOTATIONS, ANSWER, IMPLICIT_ANSWER } from "./RuntimeAnnotations.ts"
-import { isObservableSessionId } from "./SessionIds.ts"
+import { isObservableSessionId } from "./sessions/SessionIds.ts"
 
 /** What an observer needs to know of its run when it starts. */
 export interface ObservedRun {

@@ -6,17 +6,17 @@ import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type { SqlError } from "effect/sql/SqlError"
-import { describeSqlError } from "../database/SqlFailures.ts"
-import { withoutServices } from "../edge/LeanContext.ts"
-import { endsRun } from "../log/LiveBatch.ts"
-import { LiveEvents } from "../log/LiveEvents.ts"
+import { endsRun } from "../event-log/subscribe/LiveBatch.ts"
+import { LiveEvents } from "../event-log/subscribe/LiveEvents.ts"
+import { withoutServices } from "../platform/http/LeanContext.ts"
+import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 import type { Adoption } from "./decide.ts"
-import { HeapRoom } from "./HeapRoom.ts"
+import { MemoryGuard } from "./MemoryGuard.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
-import { Placement } from "./Placement.ts"
+import { Placement } from "./placement/Placement.ts"
 import { RunObserver, restarts } from "./RunObserver.ts"
-import { SessionUpdates } from "./SessionUpdates.ts"
+import { SessionUpdates } from "./sessions/SessionUpdates.ts"
 
 /** Runs that others have written and that are to be looked at; a run more is found by the next look at all. */
 const NAMED_RUNS = 10_000
@@ -62,7 +62,7 @@ export class Observers extends Context.Service<
       const updates = yield* SessionUpdates
       const live = yield* LiveEvents
       const placement = yield* Placement
-      const room = yield* HeapRoom
+      const room = yield* MemoryGuard
       const fibers = yield* FiberMap.make<RunId, void, never>()
       // In the surroundings of the service: an observer lives as long as its run, and must not hold on to the request
       // that made it, with its body, its answer and its connection.

@@ -6,20 +6,20 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
-import type { AppendFailed, RunNotFound } from "../log/AppendRequest.ts"
-import { FrameBudget } from "../log/FrameBudget.ts"
-import { FramePreparation } from "../log/FramePreparation.ts"
-import { LogSettings } from "../log/LogSettings.ts"
-import { Pace } from "../log/Pace.ts"
+import type { AppendFailed, RunNotFound } from "../event-log/append/AppendRequest.ts"
+import { BatchDelay } from "../event-log/append/BatchDelay.ts"
+import { FrameBudget } from "../event-log/append/FrameBudget.ts"
+import { FramePreparation } from "../event-log/append/FramePreparation.ts"
+import { EventLogSettings } from "../event-log/EventLogSettings.ts"
 import { type Adoption, decide, observing, takeUp } from "./decide.ts"
 import { makeInbox } from "./Inbox.ts"
+import { makePerform } from "./interpret.ts"
 import { ObservedRuns } from "./ObservedRuns.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
-import { makePerform } from "./perform.ts"
 import { RecoveryMeter } from "./RecoveryMeter.ts"
 import { RunWriter } from "./RunWriter.ts"
-import { SessionTaps } from "./SessionTaps.ts"
-import { SessionUpdates } from "./SessionUpdates.ts"
+import { EarlySubscriptions } from "./sessions/EarlySubscriptions.ts"
+import { SessionUpdates } from "./sessions/SessionUpdates.ts"
 
 /** Back-off between two attempts of an observer: 500 ms, doubling to 30 s, with jitter. */
 export const restarts = Schedule.min([Schedule.exponential("500 millis", 2), Schedule.spaced("30 seconds")]).pipe(
@@ -48,14 +48,14 @@ export class RunObserver extends Context.Service<
       const runs = yield* ObservedRuns
       const settings = yield* ObserverSettings
       const updates = yield* SessionUpdates
-      const taps = yield* SessionTaps
+      const taps = yield* EarlySubscriptions
       const writer = yield* RunWriter
       const recovery = yield* RecoveryMeter
       const makePerformer = yield* makePerform
       const budget = yield* FrameBudget
       const preparation = yield* FramePreparation
-      const { appendBytes } = yield* LogSettings
-      const pace = yield* Pace
+      const { appendBytes } = yield* EventLogSettings
+      const pace = yield* BatchDelay
 
       /**
        * Where the run stands; makes known that it is observed again. Undefined when there is nothing left to observe.

@@ -20,7 +20,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import { describeSqlError } from "../database/SqlFailures.ts"
 import {
   type Appended,
   type AppendFailed,
@@ -29,14 +28,15 @@ import {
   type ObservedFrame,
   RunNotFound,
   type StreamCursorMoved
-} from "../log/AppendRequest.ts"
-import { EventLog } from "../log/EventLog.ts"
-import { Ids } from "../log/Ids.ts"
-import { contentDigest } from "../log/seal/HashChain.ts"
-import { CallerReasons } from "./CallerReasons.ts"
+} from "../event-log/append/AppendRequest.ts"
+import { EventLog } from "../event-log/EventLog.ts"
+import { contentDigest } from "../event-log/seal/HashChain.ts"
+import { Ids } from "../platform/Ids.ts"
+import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
+import { CancelReasons } from "./CancelReasons.ts"
 import type { TerminalSessionState, Write } from "./decide/Action.ts"
-import { LateCancels } from "./LateCancels.ts"
 import { type ObservedRun, ObservedRuns, traceContent } from "./ObservedRuns.ts"
+import { PendingCancels } from "./PendingCancels.ts"
 
 /** How long is waited before a failed transaction is tried again. */
 const RETRY_MS = 250
@@ -75,8 +75,8 @@ export class RunWriter extends Context.Service<
       const log = yield* EventLog
       const runs = yield* ObservedRuns
       const ids = yield* Ids
-      const reasons = yield* CallerReasons
-      const lateCancels = yield* LateCancels
+      const reasons = yield* CancelReasons
+      const lateCancels = yield* PendingCancels
 
       const change = (
         runId: RunId,

@@ -8,13 +8,13 @@ import * as Layer from "effect/Layer"
 import * as Request from "effect/Request"
 import * as RequestResolver from "effect/RequestResolver"
 import type { SqlError } from "effect/sql/SqlError"
-import { AppendFailed, type ObservedFrame, type RunNotFound } from "../log/AppendRequest.ts"
-import { EventLog } from "../log/EventLog.ts"
+import { AppendFailed, type ObservedFrame, type RunNotFound } from "../event-log/append/AppendRequest.ts"
+import { EventLog } from "../event-log/EventLog.ts"
 import { ObservedRuns, type RunOfSession } from "./ObservedRuns.ts"
-import { isAway, outagePauses } from "./Outages.ts"
-import { SessionDiscovery } from "./SessionDiscovery.ts"
-import { shownSessionId } from "./SessionIds.ts"
+import { isAway, outagePauses } from "./RetryOnOutage.ts"
 import { SignalMeter } from "./SignalMeter.ts"
+import { SessionDiscovery } from "./sessions/SessionDiscovery.ts"
+import { shownSessionId } from "./sessions/SessionIds.ts"
 
 /** Sessions whose run is remembered between signals. */
 const REMEMBERED_SESSIONS = 10_000

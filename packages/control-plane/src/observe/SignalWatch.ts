@@ -4,14 +4,14 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import type { ObservedFrame } from "../log/AppendRequest.ts"
-import { observed } from "../log/FrameBytes.ts"
+import type { ObservedFrame } from "../event-log/append/AppendRequest.ts"
+import { observed } from "../event-log/append/FrameBytes.ts"
 import { keepOpen } from "./KeepOpen.ts"
-import { makeLanes } from "./Lanes.ts"
+import { makeLanes } from "./KeyedQueue.ts"
 import { ObserverSettings } from "./ObserverSettings.ts"
-import { isObservableSessionId, shownSessionId } from "./SessionIds.ts"
 import { SignalMeter } from "./SignalMeter.ts"
 import { SignalStore } from "./SignalStore.ts"
+import { isObservableSessionId, shownSessionId } from "./sessions/SessionIds.ts"
 
 /** Most signals of one append. */
 const SIGNALS_PER_APPEND = 200

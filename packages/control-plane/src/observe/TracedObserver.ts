@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import type * as Tracer from "effect/Tracer"
-import { parentSpan, type RunTrace, RunTraces } from "../log/runs/RunTraces.ts"
+import { parentSpan, type RunTrace, RunTraces } from "../event-log/runs/RunTraces.ts"
 import type { Adoption } from "./decide.ts"
 import { RunObserver } from "./RunObserver.ts"
 

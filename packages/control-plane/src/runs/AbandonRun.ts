@@ -2,10 +2,10 @@ import { controlPlaneError, invalidTransition, runNotFound } from "@runplane/api
 import { awaitsSession, isTerminal, runFailed } from "@runplane/domain"
 import { RuntimeClient } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
-import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
-import { answerOfRuntimeError } from "../edge/RuntimeRefusal.ts"
-import { EventLog } from "../log/EventLog.ts"
-import type { StoredRun } from "../log/runs/RunRow.ts"
+import { EventLog } from "../event-log/EventLog.ts"
+import type { StoredRun } from "../event-log/runs/RunRow.ts"
+import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import { answerOfRuntimeError } from "../platform/http/RuntimeRefusal.ts"
 
 /**
  * Fails a run whose session will not be opened, or is lost by the runtime, with the caller's reason

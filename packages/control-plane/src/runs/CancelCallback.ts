@@ -9,7 +9,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import { guardedLookup, reasonOf, refusalOf, shownUrl } from "../edge/CallbackTargets.ts"
+import { guardedLookup, reasonOf, refusalOf, shownUrl } from "../platform/http/CallbackTargets.ts"
 
 export interface CallbackAddress {
   readonly url: string

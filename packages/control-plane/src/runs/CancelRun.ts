@@ -11,16 +11,16 @@ import { RuntimeClient } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import { type AuditEntry, AuditTrail, type Caller } from "../audit/AuditTrail.ts"
-import type { LockedRun } from "../log/AppendRequest.ts"
-import { EventLog } from "../log/EventLog.ts"
-import { endsRun } from "../log/LiveBatch.ts"
-import { LiveEvents } from "../log/LiveEvents.ts"
-import type { LiveMailbox } from "../log/LiveMailbox.ts"
-import { RunRepository } from "../log/runs/RunRepository.ts"
-import type { StoredRun } from "../log/runs/RunRow.ts"
-import { CallerReasons } from "../observe/CallerReasons.ts"
-import { LateCancels } from "../observe/LateCancels.ts"
+import type { LockedRun } from "../event-log/append/AppendRequest.ts"
+import { EventLog } from "../event-log/EventLog.ts"
+import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import type { StoredRun } from "../event-log/runs/RunRow.ts"
+import { endsRun } from "../event-log/subscribe/LiveBatch.ts"
+import { LiveEvents } from "../event-log/subscribe/LiveEvents.ts"
+import type { Subscription } from "../event-log/subscribe/Subscription.ts"
+import { CancelReasons } from "../observe/CancelReasons.ts"
+import { PendingCancels } from "../observe/PendingCancels.ts"
+import { type AuditEntry, AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
 import { type CallbackAddress, CancelCallback, callbackOf } from "./CancelCallback.ts"
 import { refusalOf } from "./WhoMay.ts"
 
@@ -40,8 +40,8 @@ export const makeCancelRun = Effect.gen(function* () {
   const log = yield* EventLog
   const runs = yield* RunRepository
   const runtime = yield* RuntimeClient
-  const reasons = yield* CallerReasons
-  const lateCancels = yield* LateCancels
+  const reasons = yield* CancelReasons
+  const lateCancels = yield* PendingCancels
 
   const entryOf =
     (run: StoredRun, option: CancelOption, reason: string | undefined, caller: Caller) =>
@@ -58,7 +58,7 @@ export const makeCancelRun = Effect.gen(function* () {
   const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 
   /** Waits for the run's end, for at most `CANCEL_WAIT_MS`; answers the status as it then is. */
-  const awaitEnd = Effect.fnUntraced(function* (run: StoredRun, subscription: LiveMailbox) {
+  const awaitEnd = Effect.fnUntraced(function* (run: StoredRun, subscription: Subscription) {
     const status = Effect.map(runs.status(run.record.id), (found) => found ?? run.record.status)
     const end = Effect.gen(function* () {
       let current: RunStatus = yield* status

@@ -1,10 +1,10 @@
 import type { RunDescriptor } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
-import { EventLog } from "../log/EventLog.ts"
-import { newRun } from "../log/runs/NewRun.ts"
-import { DISCOVERY_SOURCE, RunRepository } from "../log/runs/RunRepository.ts"
-import type { StoredRun } from "../log/runs/RunRow.ts"
+import { EventLog } from "../event-log/EventLog.ts"
+import { newRun } from "../event-log/runs/NewRun.ts"
+import { DISCOVERY_SOURCE, RunRepository } from "../event-log/runs/RunRepository.ts"
+import type { StoredRun } from "../event-log/runs/RunRow.ts"
+import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
 
 /**
  * Lets a `POST /runs` take the run that the session watch has made of its session already. Agents may open their

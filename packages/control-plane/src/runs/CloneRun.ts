@@ -2,9 +2,9 @@ import { badRequest } from "@runplane/api"
 import type { RunDescriptor } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import { storedDescriptor } from "../log/runs/NewRun.ts"
-import { DISCOVERY_SOURCE } from "../log/runs/RunRepository.ts"
-import type { StoredRun } from "../log/runs/RunRow.ts"
+import { storedDescriptor } from "../event-log/runs/NewRun.ts"
+import { DISCOVERY_SOURCE } from "../event-log/runs/RunRepository.ts"
+import type { StoredRun } from "../event-log/runs/RunRow.ts"
 
 /**
  * The descriptor of a run like this one: the stored one, without the session's id and the idempotency key, which belong

@@ -1,7 +1,7 @@
 import { ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { asCaller } from "../edge/CurrentCaller.ts"
+import { asCaller } from "../platform/http/CurrentCaller.ts"
 import { RunManagement } from "./RunManagement.ts"
 
 /** The `management` group. */

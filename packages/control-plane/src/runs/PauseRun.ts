@@ -3,11 +3,11 @@ import { type RuntimeSessionState, runResumed, runSuspended, type SendAck, sessi
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { type AuditEntry, AuditTrail, type Caller } from "../audit/AuditTrail.ts"
-import type { LockedRun } from "../log/AppendRequest.ts"
-import { EventLog } from "../log/EventLog.ts"
-import type { StoredRun } from "../log/runs/RunRow.ts"
-import { CallerReasons } from "../observe/CallerReasons.ts"
+import type { LockedRun } from "../event-log/append/AppendRequest.ts"
+import { EventLog } from "../event-log/EventLog.ts"
+import type { StoredRun } from "../event-log/runs/RunRow.ts"
+import { CancelReasons } from "../observe/CancelReasons.ts"
+import { type AuditEntry, AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
 import { refusalOf } from "./WhoMay.ts"
 
 interface Pause {
@@ -30,7 +30,7 @@ export const makePauseRun = Effect.gen(function* () {
   const audit = yield* AuditTrail
   const log = yield* EventLog
   const runtime = yield* RuntimeClient
-  const reasons = yield* CallerReasons
+  const reasons = yield* CancelReasons
 
   const perform = (pause: Pause, run: StoredRun, reason: string | undefined, caller: Caller) =>
     // Once the runtime has said yes the run has to follow, whether or not the caller still waits for the answer.

@@ -16,18 +16,18 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { AuditTrail, type Caller } from "../audit/AuditTrail.ts"
-import type { DatabaseFailure } from "../edge/OutageAnswers.ts"
-import { DatabaseClock } from "../log/DatabaseClock.ts"
-import { EventLog } from "../log/EventLog.ts"
-import { Ids } from "../log/Ids.ts"
-import { LiveEvents } from "../log/LiveEvents.ts"
-import { Redactor } from "../log/Redactor.ts"
-import { ArtifactRepository } from "../log/runs/ArtifactRepository.ts"
-import { RunRepository } from "../log/runs/RunRepository.ts"
-import { RunUpkeep } from "../log/runs/RunUpkeep.ts"
-import { contentDigest } from "../log/seal/HashChain.ts"
+import { Redactor } from "../event-log/append/Redactor.ts"
+import { EventLog } from "../event-log/EventLog.ts"
+import { ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
+import { RunAdministration } from "../event-log/runs/RunAdministration.ts"
+import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import { contentDigest } from "../event-log/seal/HashChain.ts"
+import { LiveEvents } from "../event-log/subscribe/LiveEvents.ts"
 import { Observers } from "../observe/Observers.ts"
+import { AuditTrail, type Caller } from "../platform/audit/AuditTrail.ts"
+import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
+import { Ids } from "../platform/Ids.ts"
+import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
 import { cloneDescriptor } from "./CloneRun.ts"
 import { Runs } from "./Runs.ts"
 
@@ -79,7 +79,7 @@ export class RunManagement extends Context.Service<
       const redactor = yield* Redactor
       const repository = yield* RunRepository
       const runs = yield* Runs
-      const upkeep = yield* RunUpkeep
+      const upkeep = yield* RunAdministration
 
       const now = Effect.map((yield* DatabaseClock).now, (millis) => new Date(millis).toISOString())
 

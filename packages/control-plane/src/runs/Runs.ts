@@ -16,15 +16,15 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Caller } from "../audit/AuditTrail.ts"
-import { type CapabilityFailure, withoutEdgeAnswers } from "../edge/EdgeAnswers.ts"
-import type { TextPage } from "../edge/JsonAnswer.ts"
-import type { DatabaseFailure } from "../edge/OutageAnswers.ts"
-import { orSearchRefused } from "../edge/SearchAnswers.ts"
-import { RunEnds } from "../log/runs/RunEnds.ts"
-import { RunList } from "../log/runs/RunList.ts"
-import { RunRepository } from "../log/runs/RunRepository.ts"
-import { publicRun, publicRunText, type StoredRun } from "../log/runs/RunRow.ts"
+import { RunEndWaiters } from "../event-log/runs/RunEndWaiters.ts"
+import { RunList } from "../event-log/runs/RunList.ts"
+import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import { publicRun, publicRunText, type StoredRun } from "../event-log/runs/RunRow.ts"
+import type { Caller } from "../platform/audit/AuditTrail.ts"
+import { type CapabilityFailure, withoutEdgeAnswers } from "../platform/http/EdgeAnswers.ts"
+import type { TextPage } from "../platform/http/JsonAnswer.ts"
+import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
+import { orSearchRefused } from "../platform/http/SearchAnswers.ts"
 import { makeAbandonRun } from "./AbandonRun.ts"
 import { makeCancelRun } from "./CancelRun.ts"
 import { makeCreateRun } from "./CreateRun.ts"
@@ -68,7 +68,7 @@ export class Runs extends Context.Service<
   static readonly layer = Layer.effect(
     Runs,
     Effect.gen(function* () {
-      const ends = yield* RunEnds
+      const ends = yield* RunEndWaiters
       const lists = yield* RunList
       const shutdown = yield* Shutdown
       const repository = yield* RunRepository

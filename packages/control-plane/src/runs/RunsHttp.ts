@@ -3,14 +3,14 @@ import type { RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql/SqlError"
-import { asCaller } from "../edge/CurrentCaller.ts"
-import { jsonPages, jsonText, type TextPage } from "../edge/JsonAnswer.ts"
-import { orUnavailable } from "../edge/OutageAnswers.ts"
-import { RunStates } from "../log/RunStates.ts"
-import { ARTIFACTS_PER_READ, type ArtifactPlace, ArtifactRepository } from "../log/runs/ArtifactRepository.ts"
-import { RunDocuments } from "../log/runs/RunDocuments.ts"
-import { endOfReading, type RunGone } from "../log/runs/RunGone.ts"
-import { RunRepository } from "../log/runs/RunRepository.ts"
+import { RunStateReader } from "../event-log/projection/RunStateReader.ts"
+import { ARTIFACTS_PER_READ, type ArtifactPlace, ArtifactRepository } from "../event-log/runs/ArtifactRepository.ts"
+import { RunDocuments } from "../event-log/runs/RunDocuments.ts"
+import { endOfReading, type RunGone } from "../event-log/runs/RunGone.ts"
+import { RunRepository } from "../event-log/runs/RunRepository.ts"
+import { asCaller } from "../platform/http/CurrentCaller.ts"
+import { jsonPages, jsonText, type TextPage } from "../platform/http/JsonAnswer.ts"
+import { orUnavailable } from "../platform/http/OutageAnswers.ts"
 import { Runs } from "./Runs.ts"
 
 /** Messages read from the database at a time, fewer when they are large; an answer of more is sent piece by piece. */
@@ -23,7 +23,7 @@ export const RunsHttp = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const artifacts = yield* ArtifactRepository
     const documents = yield* RunDocuments
-    const states = yield* RunStates
+    const states = yield* RunStateReader
     const repository = yield* RunRepository
     const runs = yield* Runs
 

@@ -2,8 +2,8 @@ import { RuntimeClient, type RuntimeError, type SessionControl } from "@runplane
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
-import { describeSqlError } from "../database/SqlFailures.ts"
-import { parentSpan, RunTraces } from "../log/runs/RunTraces.ts"
+import { parentSpan, RunTraces } from "../event-log/runs/RunTraces.ts"
+import { describeSqlError } from "../platform/postgres/SqlFailures.ts"
 
 /** Puts the calls that a request makes about a session into the trace of the session's run instead of the request's. */
 export const layer = Layer.effect(

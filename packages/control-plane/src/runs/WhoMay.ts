@@ -3,7 +3,7 @@ import { type BoundPolicy, DEFAULT_POLICY, mayCommit, RELEASES, readPolicy } fro
 import type { RuntimeClient, RuntimeError } from "@runplane/runtime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { answerOfRefusedAck, answerOfRuntimeError } from "../edge/RuntimeRefusal.ts"
+import { answerOfRefusedAck, answerOfRuntimeError } from "../platform/http/RuntimeRefusal.ts"
 
 /** How long the caller of a refused request waits to be told who may, milliseconds. */
 const LONGEST_LOOK_MS = 2_000

@@ -5,10 +5,10 @@
 
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Layer from "effect/Layer"
-import { layerDatabase } from "../../src/database/Database.ts"
-import { layerRuntime } from "../../src/edge/RuntimeFromSettings.ts"
 import * as Observation from "../../src/observe/Observation.ts"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
+import { layerRuntime } from "../../src/platform/http/RuntimeFromSettings.ts"
+import { layerDatabase } from "../../src/platform/postgres/Database.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 
 const url = process.env["DATABASE_URL"] ?? ""

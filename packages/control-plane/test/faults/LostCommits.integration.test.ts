@@ -2,10 +2,10 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
 import { type RunId, runStarted } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import type { AppendError, Appended } from "../../src/log/AppendRequest.ts"
-import { EventLog } from "../../src/log/EventLog.ts"
-import { LiveEvents } from "../../src/log/LiveEvents.ts"
-import { LogRows } from "../../src/log/LogRows.ts"
+import type { AppendError, Appended } from "../../src/event-log/append/AppendRequest.ts"
+import { InsertEvents } from "../../src/event-log/append/InsertEvents.ts"
+import { EventLog } from "../../src/event-log/EventLog.ts"
+import { LiveEvents } from "../../src/event-log/subscribe/LiveEvents.ts"
 import { messageDraft } from "../support/Appends.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { createRun } from "../support/Runs.ts"
@@ -110,7 +110,7 @@ layer(layerFaultyLog, { excludeTestServices: true })("the fate of a transaction"
   it.effect("is known while it is open and after it has ended", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { transactionStatus } = yield* LogRows
+      const { transactionStatus } = yield* InsertEvents
       const open = Effect.gen(function* () {
         const [row] = yield* sql<{ readonly id: string }>`SELECT pg_current_xact_id()::text AS id`
         const id = row?.id ?? assert.fail()
@@ -118,14 +118,14 @@ layer(layerFaultyLog, { excludeTestServices: true })("the fate of a transaction"
         return id
       })
       assert.strictEqual(yield* transactionStatus(yield* sql.withTransaction(open)), "committed")
-    }).pipe(Effect.provide(LogRows.layer))
+    }).pipe(Effect.provide(InsertEvents.layer))
   )
 
   it.effect("is not waited for when the server has crashed and forgotten its id", () =>
     Effect.gen(function* () {
-      const { transactionStatus } = yield* LogRows
+      const { transactionStatus } = yield* InsertEvents
       assert.isUndefined(yield* transactionStatus("9000000000000000"))
-    }).pipe(Effect.provide(LogRows.layer))
+    }).pipe(Effect.provide(InsertEvents.layer))
   )
 })
 

@@ -5,9 +5,9 @@ import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { EventRepository } from "../../src/log/EventRepository.ts"
-import { FrameBudget } from "../../src/log/FrameBudget.ts"
-import { LogSettings } from "../../src/log/LogSettings.ts"
+import { FrameBudget } from "../../src/event-log/append/FrameBudget.ts"
+import { EventLogSettings } from "../../src/event-log/EventLogSettings.ts"
+import { EventRepository } from "../../src/event-log/EventRepository.ts"
 import { Observers } from "../../src/observe/Observers.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
 import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
@@ -77,6 +77,6 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       assert.isAtMost(yield* largestTransaction(fat), 2 * limits.groupBytes)
       const { decoded } = yield* assertLogIsExact(fat)
       assert.strictEqual(decoded.filter(({ type }) => type === "message.received").length, ENVELOPES)
-    }).pipe(Effect.provide(layerTestObservation().pipe(Layer.provide(Layer.succeed(LogSettings, limits)))))
+    }).pipe(Effect.provide(layerTestObservation().pipe(Layer.provide(Layer.succeed(EventLogSettings, limits)))))
   )
 })

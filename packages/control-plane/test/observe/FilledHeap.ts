@@ -1,13 +1,13 @@
 import * as Effect from "effect/Effect"
-import { HeapRoom } from "../../src/observe/HeapRoom.ts"
+import { MemoryGuard } from "../../src/observe/MemoryGuard.ts"
 
-/** Fills its heap, with what lives and with garbage, and says what it hears of the room in it. For HeapRoom.test. */
+/** Fills its heap, with what lives and with garbage, and says what it hears of the room in it. For MemoryGuard.test. */
 const held: Array<ReadonlyArray<number>> = []
 const megabyte = () => Array.from({ length: 131_072 }, (_, place) => place + 0.5)
 const collect = () => globalThis.gc?.()
 
 const program = Effect.gen(function* () {
-  const { isFull } = yield* HeapRoom
+  const { isFull } = yield* MemoryGuard
   const say = (when: string) => Effect.map(isFull, (full) => console.log(`${when}: ${full ? "full" : "room"}`))
   // What is told of a collection is told in a turn of its own.
   const collected = Effect.andThen(Effect.sync(collect), Effect.sleep("100 millis"))
@@ -19,6 +19,6 @@ const program = Effect.gen(function* () {
   yield* say("with much garbage")
   yield* collected
   yield* say("when it is collected")
-}).pipe(Effect.provide(HeapRoom.layer), Effect.scoped)
+}).pipe(Effect.provide(MemoryGuard.layer), Effect.scoped)
 
 Effect.runFork(program)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { observed } from "../../src/log/FrameBytes.ts"
+import { observed } from "../../src/event-log/append/FrameBytes.ts"
 import { makeInbox, OTHERS_WAITING } from "../../src/observe/Inbox.ts"
 
 const frame = (code: string) =>

@@ -4,11 +4,11 @@ import { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { Ids } from "../../src/log/Ids.ts"
-import { RunUpkeep } from "../../src/log/runs/RunUpkeep.ts"
+import { RunAdministration } from "../../src/event-log/runs/RunAdministration.ts"
 import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { Observers } from "../../src/observe/Observers.ts"
-import { Reconciliation } from "../../src/observe/Reconciliation.ts"
+import { Reconciliation } from "../../src/observe/sessions/Reconciliation.ts"
+import { Ids } from "../../src/platform/Ids.ts"
 import { awaitStatus, layerTestObservation } from "../support/Observation.ts"
 import { aDeletion, createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
@@ -102,7 +102,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
     Effect.gen(function* () {
       yield* deaf
       const fake = yield* RuntimeFake
-      const upkeep = yield* RunUpkeep
+      const upkeep = yield* RunAdministration
       const sessionId = `session-of-${yield* (yield* Ids).uuid}`
       const runId = yield* createRun({ sessionId, status: "failed" })
       yield* fake.openSession({ sessionId })
@@ -113,7 +113,7 @@ layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("
       const again = yield* createRun({ sessionId })
       yield* (yield* Observers).adopt(again)
       yield* awaitStatus(again, "running")
-    }).pipe(Effect.provide(RunUpkeep.layer), Effect.provide(layerTestObservation({ reconcileIntervalMs: 0 })))
+    }).pipe(Effect.provide(RunAdministration.layer), Effect.provide(layerTestObservation({ reconcileIntervalMs: 0 })))
   )
 
   it.effect("is observed whatever times it has", () =>

@@ -5,14 +5,14 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { LiveEvents } from "../../src/log/LiveEvents.ts"
-import { HeapRoom } from "../../src/observe/HeapRoom.ts"
+import { LiveEvents } from "../../src/event-log/subscribe/LiveEvents.ts"
+import { MemoryGuard } from "../../src/observe/MemoryGuard.ts"
 import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../src/observe/Observers.ts"
-import { Placement } from "../../src/observe/Placement.ts"
+import { Placement } from "../../src/observe/placement/Placement.ts"
 import { RunObserver } from "../../src/observe/RunObserver.ts"
-import { SessionUpdates } from "../../src/observe/SessionUpdates.ts"
+import { SessionUpdates } from "../../src/observe/sessions/SessionUpdates.ts"
 
 /** Stands for all that the handling of a request brings with it. */
 class Request extends Context.Service<Request, string>()("test/Request") {}
@@ -31,7 +31,7 @@ it.effect("an observer holds nothing of the request that made its run", () =>
             )
         }),
         Layer.mock(ObservedRuns, {}),
-        HeapRoom.layer,
+        MemoryGuard.layer,
         SessionUpdates.layer,
         LiveEvents.layer,
         Layer.mock(Placement, { seat: 1, shards: () => 64, shardOf: () => 1, has: () => true, follow: () => {} }),

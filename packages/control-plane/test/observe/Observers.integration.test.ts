@@ -5,14 +5,14 @@ import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import { HeapRoom } from "../../src/observe/HeapRoom.ts"
+import { MemoryGuard } from "../../src/observe/MemoryGuard.ts"
 import { ObservedRuns } from "../../src/observe/ObservedRuns.ts"
 import { ObserverSettings } from "../../src/observe/ObserverSettings.ts"
 import { Observers } from "../../src/observe/Observers.ts"
-import { Placement } from "../../src/observe/Placement.ts"
+import { Placement } from "../../src/observe/placement/Placement.ts"
 import { SHARDS } from "../../src/observe/placement/ShardLocks.ts"
 import { RunObserver } from "../../src/observe/RunObserver.ts"
-import { SessionUpdates } from "../../src/observe/SessionUpdates.ts"
+import { SessionUpdates } from "../../src/observe/sessions/SessionUpdates.ts"
 import { layerTestLog } from "../support/ControlPlane.ts"
 import { createRun } from "../support/Runs.ts"
 import { layerTestDatabase } from "../support/TestDatabase.ts"
@@ -28,7 +28,7 @@ const layerObservers = (latch: Latch.Latch, observed: Set<RunId>, isFull: () => 
       ObservedRuns.layer,
       Placement.layer,
       SessionUpdates.layer,
-      Layer.succeed(HeapRoom, { isFull: Effect.sync(isFull) }),
+      Layer.succeed(MemoryGuard, { isFull: Effect.sync(isFull) }),
       Layer.succeed(RunObserver, {
         observe: (runId, _, placed) =>
           latch.await.pipe(

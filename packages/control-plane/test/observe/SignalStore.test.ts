@@ -4,13 +4,18 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { type Appended, AppendFailed, type ObservedFrame, RunNotFound } from "../../src/log/AppendRequest.ts"
-import { EventLog } from "../../src/log/EventLog.ts"
-import { observed } from "../../src/log/FrameBytes.ts"
+import {
+  type Appended,
+  AppendFailed,
+  type ObservedFrame,
+  RunNotFound
+} from "../../src/event-log/append/AppendRequest.ts"
+import { observed } from "../../src/event-log/append/FrameBytes.ts"
+import { EventLog } from "../../src/event-log/EventLog.ts"
 import { ObservedRuns, type RunOfSession } from "../../src/observe/ObservedRuns.ts"
-import { SessionDiscovery } from "../../src/observe/SessionDiscovery.ts"
 import { SignalMeter } from "../../src/observe/SignalMeter.ts"
 import { SignalStore } from "../../src/observe/SignalStore.ts"
+import { SessionDiscovery } from "../../src/observe/sessions/SessionDiscovery.ts"
 import { signal } from "../support/Signals.ts"
 
 const SESSION = "the-session"

@@ -4,8 +4,8 @@ import type { RunId } from "@runplane/domain"
 import { RuntimeFake } from "@runplane/runtime/testing"
 import { until } from "@runplane/testing"
 import * as Effect from "effect/Effect"
-import { LateCancels } from "../../src/observe/LateCancels.ts"
 import { Observers } from "../../src/observe/Observers.ts"
+import { PendingCancels } from "../../src/observe/PendingCancels.ts"
 import { layerTestService } from "../support/HttpService.ts"
 import { post, statusOf } from "../support/LiveRuns.ts"
 import { assertLogIsExact } from "../support/LogChecks.ts"
@@ -114,7 +114,7 @@ layer(layerTestDatabase, REAL_CLOCK)("a remembered cancel", (it) => {
   it.effect("waits for the bind time-out, or for as long as the session may live", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const lateCancels = yield* LateCancels
+      const lateCancels = yield* PendingCancels
       for (const [ttlMs, expected] of [
         [10, "2026-07-01T10:01:00.000Z"],
         [300_000, "2026-07-01T10:05:00.000Z"]

@@ -1,6 +1,6 @@
 import { type CanonicalEventType, draftEvent, type EventDraft, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { EventLog } from "../../src/log/EventLog.ts"
+import { EventLog } from "../../src/event-log/EventLog.ts"
 
 /** A message event as the normaliser makes them, reduced to what the tests look at. */
 export const messageDraft = (

@@ -7,7 +7,7 @@ import {
   sessionBound
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { EventLog } from "../../src/log/EventLog.ts"
+import { EventLog } from "../../src/event-log/EventLog.ts"
 import { createRun } from "./Runs.ts"
 
 /** Runs of a small committee that decides under a policy, for what is said about decisions. */

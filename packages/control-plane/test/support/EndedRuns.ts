@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { type RunId, runCancelled } from "@runplane/domain"
 import * as Effect from "effect/Effect"
-import { EventLog } from "../../src/log/EventLog.ts"
+import { EventLog } from "../../src/event-log/EventLog.ts"
 import { createRun } from "./Runs.ts"
 
 /** Cancels a run in the log, as an observer does, whoever watches it. */

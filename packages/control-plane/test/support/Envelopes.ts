@@ -1,6 +1,6 @@
 import type { RunId } from "@runplane/domain"
-import type { ObservedFrame } from "../../src/log/AppendRequest.ts"
-import { observed } from "../../src/log/FrameBytes.ts"
+import type { ObservedFrame } from "../../src/event-log/append/AppendRequest.ts"
+import { observed } from "../../src/event-log/append/FrameBytes.ts"
 
 /** An accepted message of the run's session, without a payload, as an observer receives it at that time (ISO 8601). */
 export const contribution = (runId: RunId, messageId: string, receivedAt: string): ObservedFrame =>

@@ -1,13 +1,13 @@
 import { emptyRunState, RunId, type RunStatus } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import type { EventRepository, StoredEvent } from "../../src/log/EventRepository.ts"
-import type { LiveBatch } from "../../src/log/LiveBatch.ts"
-import { makeLiveBatch } from "../../src/log/LiveBatch.ts"
-import { type LiveGap, LiveMailbox } from "../../src/log/LiveMailbox.ts"
-import type { RunStates } from "../../src/log/RunStates.ts"
-import type { FeedSources } from "../../src/read/stream/RunFeed.ts"
-import { passiveClient } from "../../src/read/stream/StreamClient.ts"
+import type { EventRepository, StoredEvent } from "../../src/event-log/EventRepository.ts"
+import type { RunStateReader } from "../../src/event-log/projection/RunStateReader.ts"
+import type { LiveBatch } from "../../src/event-log/subscribe/LiveBatch.ts"
+import { makeLiveBatch } from "../../src/event-log/subscribe/LiveBatch.ts"
+import { type LiveGap, Subscription } from "../../src/event-log/subscribe/Subscription.ts"
+import type { FeedSources } from "../../src/streams/run/RunFeed.ts"
+import { passiveClient } from "../../src/streams/run/StreamClient.ts"
 
 export const MEMORY_RUN = RunId.make("00000000-0000-4000-8000-000000000001")
 
@@ -85,7 +85,7 @@ export class MemoryLog {
     )
   }
 
-  readonly states: RunStates["Service"] = {
+  readonly states: RunStateReader["Service"] = {
     head: () =>
       this.#read(() => {
         if (this.deleted) return undefined
@@ -98,7 +98,7 @@ export class MemoryLog {
   }
 
   readonly sources = Effect.gen({ self: this }, function* () {
-    const mailbox = new LiveMailbox(this.audience)
+    const mailbox = new Subscription(this.audience)
     const sources: FeedSources = {
       events: this.repository,
       states: this.states,

@@ -2,9 +2,9 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { RunId, type RunStatus, runCreated } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
-import { EventLog } from "../../src/log/EventLog.ts"
-import { Ids } from "../../src/log/Ids.ts"
-import type { Deletion } from "../../src/log/runs/RunUpkeep.ts"
+import { EventLog } from "../../src/event-log/EventLog.ts"
+import type { Deletion } from "../../src/event-log/runs/RunAdministration.ts"
+import { Ids } from "../../src/platform/Ids.ts"
 
 /** Creates a run as `POST /runs` does, with the session id as its own id, but tells no observer of it. */
 export const createRun = Effect.fnUntraced(function* (

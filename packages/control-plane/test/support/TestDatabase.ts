@@ -1,7 +1,7 @@
 import { copyDatabase } from "@runplane/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { layerDatabase, migrateDatabase } from "../../src/database/Database.ts"
+import { layerDatabase, migrateDatabase } from "../../src/platform/postgres/Database.ts"
 
 /** Makes a migrated database; answers its URL. The migrations run once for all test files. */
 export const createMigratedDatabase = copyDatabase({

@@ -27,7 +27,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
     "packages/launcher/test/author/Packs.integration.test.ts",
   "docs/packs.md: metadataTemplate:": "packages/launcher/test/author/Packs.integration.test.ts",
   "docs/seal.md: CREATE ROLE runplane_service LOGIN PASSWORD '...';":
-    "packages/control-plane/test/read/seals/DatabaseRole.integration.test.ts",
+    "packages/control-plane/test/queries/seals/DatabaseRole.integration.test.ts",
   "packs/README.md: import json, os, time": "packages/launcher/test/author/Packs.integration.test.ts",
   'scripts/build/readme/contracts.md: import controlPlane from "@runplane/contracts/openapi/control-plane.json" with { type: "json" }':
     "scripts/test-packages.mjs",

@@ -1,5 +1,5 @@
 import type { DescribedPolicy, RuntimeSessionState, SessionSnapshot } from "@runplane/domain"
-import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 
 export type TerminalSessionState = Extract<RuntimeSessionState, "RESOLVED" | "EXPIRED" | "CANCELLED">
 

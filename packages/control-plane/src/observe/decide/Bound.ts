@@ -1,5 +1,5 @@
 import type { SessionSnapshot } from "@runplane/domain"
-import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import type { ObservedRun } from "../ObservedRuns.ts"
 import type { ObserverOptions } from "../ObserverSettings.ts"
 import { breakSilence, counted, progress, review, sliceDue } from "./Drain.ts"

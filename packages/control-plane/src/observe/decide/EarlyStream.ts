@@ -1,5 +1,5 @@
-import type { ObservedFrame } from "../../log/AppendRequest.ts"
-import { totalBytes } from "../../log/FrameBytes.ts"
+import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
+import { totalBytes } from "../../event-log/append/FrameBytes.ts"
 import { FRAMES_PER_APPEND } from "../Inbox.ts"
 import type { Action } from "./Action.ts"
 import type { EarlyStream, Unbound } from "./State.ts"

@@ -1,7 +1,7 @@
 import type { DescribedPolicy, RunStatus, RuntimeSessionState, SendAck, SessionSnapshot } from "@runplane/domain"
 import type { RuntimeError, RuntimeIdentity } from "@runplane/runtime"
 import type * as Result from "effect/Result"
-import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import type { RunStanding } from "../ObservedRuns.ts"
 import type { SessionQuestion, Write } from "./Action.ts"
 

@@ -1,4 +1,4 @@
-import type { ObservedFrame } from "../../log/AppendRequest.ts"
+import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 
 /**
  * Where a run's next subscription begins. Envelopes bear no number on the wire, so this is the number of stored ones,

@@ -6,7 +6,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
-import { describeSqlError } from "../../database/SqlFailures.ts"
+import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import type { Presence } from "./Presence.ts"
 
 /** The shards of all runs. Equal in all processes of all releases on a database, so no setting. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ObservedFrame } from "../../../src/log/AppendRequest.ts"
-import { observed } from "../../../src/log/FrameBytes.ts"
+import type { ObservedFrame } from "../../../src/event-log/append/AppendRequest.ts"
+import { observed } from "../../../src/event-log/append/FrameBytes.ts"
 import { open, passed, readAgain, streamPlace } from "../../../src/observe/decide/StreamPlace.ts"
 
 const frames = (...ids: ReadonlyArray<number>): ReadonlyArray<ObservedFrame> =>

@@ -7,14 +7,14 @@ import {
 } from "@runplane/domain"
 import { RuntimeError, type RuntimeErrorReason } from "@runplane/runtime"
 import * as Result from "effect/Result"
-import type { ObservedFrame } from "../../../../src/log/AppendRequest.ts"
-import { observed } from "../../../../src/log/FrameBytes.ts"
+import type { ObservedFrame } from "../../../../src/event-log/append/AppendRequest.ts"
+import { observed } from "../../../../src/event-log/append/FrameBytes.ts"
 import type { Action, Quiet, SessionQuestion, Write } from "../../../../src/observe/decide/Action.ts"
 import type { Happening, Moment } from "../../../../src/observe/decide/Input.ts"
 import { decide, type ObserverState, observing } from "../../../../src/observe/decide.ts"
-import type { LateCancel } from "../../../../src/observe/LateCancels.ts"
 import type { ObservedRun } from "../../../../src/observe/ObservedRuns.ts"
 import { defaultObserverOptions, type ObserverOptions } from "../../../../src/observe/ObserverSettings.ts"
+import type { LateCancel } from "../../../../src/observe/PendingCancels.ts"
 
 export const SESSION = "the-session"
 

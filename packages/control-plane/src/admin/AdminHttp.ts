@@ -1,0 +1,79 @@
+import { ControlPlaneApi, type LogLevelName, RUNPLANE_VERSION } from "@runplane/api"
+import { CircuitBreaker } from "@runplane/runtime"
+import { changeLogLevel, settingsInForce } from "@runplane/server"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Observers } from "../observe/Observers.ts"
+import { AuditTrail } from "../platform/audit/AuditTrail.ts"
+import { currentCaller } from "../platform/http/CurrentCaller.ts"
+import { orUnavailable } from "../platform/http/OutageAnswers.ts"
+import { selectHistory } from "./BreakerHistory.ts"
+import { DriftReport } from "./DriftReport.ts"
+import { Processes } from "./processes/Processes.ts"
+
+/** The administration of the service (docs/http.md#circuit-breaker, docs/http.md#drift). */
+export const AdminHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "admin",
+  Effect.fn(function* (handlers) {
+    const audit = yield* AuditTrail
+    const breaker = yield* CircuitBreaker
+    const drift = yield* DriftReport
+    const observers = yield* Observers
+    const processes = yield* Processes
+    // What cannot be read has stopped the start.
+    const settings = yield* Effect.orDie(settingsInForce("control-plane"))
+    const startedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+
+    /** The breaker lives in memory: a reset that cannot be recorded has happened all the same. */
+    const resetBreaker = Effect.gen(function* () {
+      const before = yield* breaker.state
+      yield* breaker.reset
+      const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+      yield* audit.recordDone({
+        caller: yield* currentCaller,
+        action: "circuit_breaker.reset",
+        resource: "circuit-breaker",
+        resourceId: "runtime",
+        details: { before },
+        at
+      })
+      return { status: "ok" as const, state: "CLOSED" as const }
+    })
+
+    const setLogLevel = Effect.fnUntraced(function* (level: LogLevelName) {
+      const changed = yield* changeLogLevel(level)
+      yield* audit.recordDone({
+        caller: yield* currentCaller,
+        action: "log_level.changed",
+        resource: "log",
+        resourceId: "level",
+        details: changed,
+        at: new Date(yield* Clock.currentTimeMillis).toISOString()
+      })
+      return changed
+    })
+
+    return handlers.handleAll({
+      setLogLevel: ({ payload }) => setLogLevel(payload.level),
+      resetCircuitBreaker: () => resetBreaker,
+      circuitBreakerHistory: ({ query }) =>
+        Effect.gen(function* () {
+          // The state first: reading it half-opens a circuit that is due, which adds to the history.
+          const state = yield* breaker.state
+          const history = selectHistory(yield* breaker.history, query, yield* Clock.currentTimeMillis)
+          return { state, history }
+        }),
+      process: () =>
+        Effect.map(observers.active, (observedRuns) => ({
+          version: RUNPLANE_VERSION,
+          startedAt,
+          observedRuns,
+          settings
+        })),
+      processes: () => orUnavailable(Effect.map(processes.list, (data) => ({ data }))),
+      runtimeSessions: () => orUnavailable(drift.make)
+    })
+  })
+)

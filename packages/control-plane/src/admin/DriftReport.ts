@@ -1,0 +1,90 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { controlPlaneError, type DriftReport as Report } from "@runplane/api"
+import type { RunId, SessionSnapshot } from "@runplane/domain"
+import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { CapabilityFailure } from "../platform/http/EdgeAnswers.ts"
+import { withoutEdgeAnswers } from "../platform/http/EdgeAnswers.ts"
+import type { DatabaseFailure } from "../platform/http/OutageAnswers.ts"
+import { answerOfRuntimeError } from "../platform/http/RuntimeRefusal.ts"
+
+interface UnfinishedRun {
+  readonly id: RunId
+  readonly runtime_session_id: string
+  /** It has found its session: before that, an absent session is expected. */
+  readonly bound: boolean
+}
+
+/**
+ * Compares the runtime's sessions with the unfinished runs (docs/http.md#drift). Only
+ * live sessions count on both sides. Nothing is repaired, and a failed listing is a failure, never an empty report.
+ */
+export class DriftReport extends Context.Service<
+  DriftReport,
+  { readonly make: Effect.Effect<Report, CapabilityFailure | DatabaseFailure> }
+>()("runplane/control-plane/DriftReport") {
+  static readonly layer = Layer.effect(
+    DriftReport,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const runtime = yield* RuntimeClient
+
+      // A partial index holds just the unfinished runs.
+      const unfinished = sql<UnfinishedRun>`
+        SELECT r.id::text AS id, r.runtime_session_id, s.run_id IS NOT NULL AS bound
+        FROM runs r LEFT JOIN sessions s ON s.run_id = r.id
+        WHERE r.status IN ('queued', 'starting', 'binding_session', 'running', 'suspended')
+        ORDER BY r.id`
+
+      // The runs are read last: a run that is bound meanwhile shows up as missing for a moment, and no session as
+      // untracked that has its run already.
+      const make = Effect.gen(function* () {
+        const listing = yield* withoutEdgeAnswers(Effect.mapError(runtime.listSessions, answerOfDrift))
+        return compare(listing.sessions, listing.complete, yield* unfinished)
+      }).pipe(Effect.withSpan("DriftReport.make"))
+      return DriftReport.of({ make })
+    })
+  )
+}
+
+const isLive = ({ state }: SessionSnapshot): boolean => state === "OPEN" || state === "SUSPENDED"
+
+const compare = (
+  sessions: ReadonlyArray<SessionSnapshot>,
+  complete: boolean,
+  runs: ReadonlyArray<UnfinishedRun>
+): Report => {
+  // A session that moves between two pages of the listing is in both.
+  const all = new Map(sessions.map((session) => [session.sessionId, session]))
+  const live = [...all.values()].filter(isLive)
+  const known = new Set(runs.map((run) => run.runtime_session_id))
+  const bound = runs.filter((run) => run.bound)
+  const alive = new Set(live.map(({ sessionId }) => sessionId))
+  return {
+    complete,
+    runtimeSessionCount: all.size,
+    liveRuntimeSessionCount: live.length,
+    trackedRunCount: bound.length,
+    untrackedSessions: live
+      .filter(({ sessionId }) => !known.has(sessionId))
+      .map(({ mode, sessionId, state }) => ({ sessionId, mode, state: `SESSION_STATE_${state}` })),
+    // Of a cut listing nobody can say what is not in it.
+    missingFromRuntime: complete
+      ? bound
+          .filter((run) => !alive.has(run.runtime_session_id))
+          .map((run) => ({ runId: run.id, runtimeSessionId: run.runtime_session_id }))
+      : null
+  }
+}
+
+/** A runtime that cannot be asked has its own answer here; the rest is passed on as everywhere. */
+const answerOfDrift = (error: RuntimeError) => {
+  if (error.reason === "UNAVAILABLE") return unavailable("RUNTIME_UNAVAILABLE", error.message)
+  if (error.reason === "CIRCUIT_BREAKER_OPEN") return unavailable("CIRCUIT_BREAKER_OPEN", error.message)
+  return answerOfRuntimeError(error)
+}
+
+const unavailable = (code: "RUNTIME_UNAVAILABLE" | "CIRCUIT_BREAKER_OPEN", details: string) =>
+  controlPlaneError("SERVICE_UNAVAILABLE", `${code}: ${details}`, { code })

@@ -1,0 +1,143 @@
+import type { Readiness } from "@runplane/api"
+import { CircuitBreaker } from "@runplane/runtime"
+import { makeOutageLog } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import { AppendQueue, type FailingAppends, type OldestAppend } from "../../event-log/append/AppendQueue.ts"
+import { EventLogSettings } from "../../event-log/EventLogSettings.ts"
+import { Observers, type TakingUp } from "../../observe/Observers.ts"
+import { Placement } from "../../observe/placement/Placement.ts"
+import { CHECK_TIMEOUT_MS, RuntimeHealth } from "../../platform/http/RuntimeHealth.ts"
+import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
+import { WriteCheck } from "../../platform/postgres/WriteCheck.ts"
+
+/** Probes come from anywhere and are not throttled: the dependencies are asked at most this often. Milliseconds. */
+export const READINESS_TTL_MS = 1_000
+/** A run this young may not have found its observer yet. Seconds. */
+const ADOPTION_GRACE_SECONDS = 30
+/** How often the service looks by itself. Milliseconds. */
+const WATCH_MS = 5_000
+
+/** Whether what the service depends on works (docs/http.md#readiness). A check never fails; it says `unhealthy`. */
+export class Health extends Context.Service<
+  Health,
+  {
+    readonly readiness: Effect.Effect<Readiness>
+  }
+>()("runplane/control-plane/Health") {
+  static readonly layer = Layer.effect(
+    Health,
+    Effect.gen(function* () {
+      const writes = yield* WriteCheck
+      const breaker = yield* CircuitBreaker
+      const runtime = yield* RuntimeHealth
+      const observers = yield* Observers
+      const placement = yield* Placement
+      const appends = yield* AppendQueue
+      const { oldestAppendMs } = yield* EventLogSettings
+      const outages = {
+        database: makeOutageLog("the database"),
+        runtime: makeOutageLog("the runtime"),
+        log: makeOutageLog("the log of the runs"),
+        placement: makeOutageLog("the placement of the runs")
+      }
+
+      const tooSlow = <A>(answer: A) => ({ duration: CHECK_TIMEOUT_MS, orElse: () => Effect.succeed(answer) })
+
+      const database = writes.pipe(
+        Effect.andThen(Effect.as(outages.database.back, "ok" as const)),
+        Effect.catch((error) => Effect.as(outages.database.lost(describeSqlError(error)), "unhealthy" as const)),
+        Effect.timeoutOrElse({
+          duration: CHECK_TIMEOUT_MS,
+          orElse: () =>
+            Effect.as(outages.database.lost(`no answer within ${CHECK_TIMEOUT_MS} ms`), "unhealthy" as const)
+        })
+      )
+
+      const runtimeCheck = Effect.tap(runtime.check, ({ detail = "", ok }) =>
+        ok ? outages.runtime.back : outages.runtime.lost(detail)
+      )
+
+      /** A process without shards observes no run. */
+      const placed = Effect.gen(function* () {
+        const lacking = yield* placement.lacksShards
+        yield* lacking ? outages.placement.lost("this process holds the lock of no shard") : outages.placement.back
+        return !lacking
+      })
+
+      // A run is connected, or retried on schedule, exactly while its observer lives, in whichever process.
+      const streamConsumer = observers.unobserved(ADOPTION_GRACE_SECONDS).pipe(
+        Effect.map((unobserved) => (unobserved.length === 0 ? ("ok" as const) : ("unhealthy" as const))),
+        Effect.catch(() => Effect.succeed("unhealthy" as const)),
+        Effect.timeoutOrElse(tooSlow("unhealthy" as const)),
+        Effect.flatMap((found) => Effect.map(placed, (isPlaced) => (isPlaced ? found : ("unhealthy" as const))))
+      )
+
+      const log = Effect.gen(function* () {
+        const oldest = yield* appends.oldest
+        if (oldest !== undefined && oldest.waitedMs >= oldestAppendMs)
+          return { ok: false, detail: describeWait(oldest) }
+        const failing = yield* appends.failing
+        if (failing === undefined || failing.forMs < oldestAppendMs) {
+          yield* outages.log.back
+          return { ok: true, detail: "" }
+        }
+        yield* outages.log.lost(failing.reason)
+        return { ok: false, detail: describeFailing(failing) }
+      })
+
+      const readiness = yield* Effect.all(
+        {
+          database,
+          log,
+          runtime: runtimeCheck,
+          streamConsumer,
+          circuitBreaker: breaker.state,
+          takingUp: observers.takingUp
+        },
+        { concurrency: "unbounded" }
+      ).pipe(Effect.map(toReadiness), Effect.cachedWithTTL(READINESS_TTL_MS))
+      return Health.of({ readiness })
+    })
+  )
+
+  /** Looks by itself, so that the log tells of a dependency that is lost whether or not anybody asks. */
+  static readonly layerWatch = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { readiness } = yield* Health
+      yield* Effect.forkScoped(Effect.repeat(readiness, Schedule.spaced(WATCH_MS)))
+    })
+  )
+}
+
+const describeWait = ({ locked, runId, waitedMs }: OldestAppend): string => {
+  const why = locked ? "another transaction has locked the run" : "the database has not stored it yet"
+  return `an addition to run ${runId} has waited ${Math.floor(waitedMs / 1_000)} s: ${why}`
+}
+
+/** Without the words of the server, which may name hosts and users. */
+const describeFailing = ({ forMs }: FailingAppends): string =>
+  `the database has refused every addition for ${Math.floor(forMs / 1_000)} s; the log of the service says why`
+
+interface Found extends Omit<Readiness["checks"], "recovery"> {
+  readonly takingUp: TakingUp | undefined
+}
+
+/** Both forms: the checks, and the flat keys that older readers know. */
+const toReadiness = ({ takingUp, ...found }: Found): Readiness => {
+  const checks: Readiness["checks"] = takingUp === undefined ? found : { ...found, recovery: inWords(takingUp) }
+  const ok =
+    checks.database === "ok" &&
+    checks.log.ok &&
+    checks.streamConsumer === "ok" &&
+    checks.runtime.ok &&
+    checks.circuitBreaker !== "OPEN"
+  return { status: ok ? "ok" : "degraded", checks, ok, ...checks }
+}
+
+const inWords = ({ done, isHeld, of }: TakingUp) => {
+  if (of === undefined) return "looking for unfinished runs"
+  return `taking up ${done} of ${of}${isHeld ? ", waiting for memory" : ""}`
+}

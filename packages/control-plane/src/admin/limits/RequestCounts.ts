@@ -1,0 +1,67 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { BudgetExchange, ControlPlaneSettings, readSetting, type Spent, type Standing } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
+
+/** Exchanges between two removals of rows that count nothing any more. */
+const EXCHANGES_PER_SWEEP = 60
+
+interface StandingRow {
+  readonly client: string
+  readonly spent: number
+  readonly window_ms: number
+  readonly blocked_ms: number
+}
+
+/**
+ * Adds what one process has counted to the counts of all processes on the database, and gives back the sums: one
+ * statement for any number of clients (docs/http.md#rate-limit). Times travel as what is left of them, so that the
+ * clocks of the processes do not matter; rows are written in the order of their names, so that no two processes wait
+ * for each other. The table is not logged: after a crash of the database everybody starts anew.
+ */
+export const makeRequestCounts = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  let exchanges = 0
+
+  return Effect.fn("RequestCounts.exchange")(function* (spent: ReadonlyArray<Spent>) {
+    if (exchanges++ % EXCHANGES_PER_SWEEP === 0) {
+      yield* sql`DELETE FROM request_budgets WHERE greatest(window_ends, blocked_until) <= statement_timestamp()`
+    }
+    const ordered = spent.toSorted((a, b) => (a.client < b.client ? -1 : 1))
+    const rows = yield* sql<StandingRow>`
+      INSERT INTO request_budgets AS held (client, spent, window_ends, blocked_until)
+      SELECT given.client, given.spent, statement_timestamp() + given.window_ms * interval '1 millisecond',
+             statement_timestamp() + given.blocked_ms * interval '1 millisecond'
+      FROM unnest(${ordered.map(({ client }) => client)}::text[], ${ordered.map((entry) => entry.spent)}::int[],
+                  ${ordered.map(({ windowMs }) => windowMs)}::int[], ${ordered.map(({ blockedMs }) => blockedMs)}::int[])
+           AS given (client, spent, window_ms, blocked_ms)
+      ON CONFLICT (client) DO UPDATE SET
+        spent = EXCLUDED.spent + CASE
+          WHEN greatest(held.window_ends, held.blocked_until) > statement_timestamp() THEN held.spent ELSE 0 END,
+        window_ends = CASE
+          WHEN greatest(held.window_ends, held.blocked_until) > statement_timestamp() THEN held.window_ends
+          ELSE EXCLUDED.window_ends END,
+        blocked_until = greatest(held.blocked_until, EXCLUDED.blocked_until)
+      RETURNING client, spent::float8 AS spent,
+                (1000 * extract(epoch FROM window_ends - statement_timestamp()))::float8 AS window_ms,
+                (1000 * extract(epoch FROM blocked_until - statement_timestamp()))::float8 AS blocked_ms`
+    return rows.map(
+      (row): Standing => ({
+        client: row.client,
+        spent: row.spent,
+        windowMs: Math.max(0, Math.ceil(row.window_ms)),
+        blockedMs: Math.max(0, Math.ceil(row.blocked_ms))
+      })
+    )
+  }, Effect.mapError(describeSqlError))
+})
+
+/** What the rate limit counts with: this process alone, or with `THROTTLE_STORE=postgres` all on the database. */
+export const layerRequestCounts = Layer.effect(
+  BudgetExchange,
+  Effect.gen(function* () {
+    const store = yield* readSetting(ControlPlaneSettings.THROTTLE_STORE)
+    return store === "postgres" ? yield* makeRequestCounts : undefined
+  })
+)

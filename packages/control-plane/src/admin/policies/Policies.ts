@@ -1,0 +1,136 @@
+import {
+  badRequest,
+  type ControlPlaneError,
+  controlPlaneError,
+  type PolicyDescriptor,
+  type PolicyRegistered
+} from "@runplane/api"
+import { DEFAULT_POLICY_ID, highestSchemaVersion, parseJsonObject, policyRuleFaults } from "@runplane/domain"
+import { RuntimeClient, type RuntimeError, type RuntimePolicy } from "@runplane/runtime"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import { AuditTrail, type Caller } from "../../platform/audit/AuditTrail.ts"
+import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
+
+/** A registration that has passed the field rules. */
+export interface PolicyRegistration {
+  readonly policyId: string
+  readonly mode: string
+  readonly description: string
+  readonly rules: Schema.JsonObject
+  readonly schemaVersion: number
+}
+
+const INVALID_DEFINITION = "INVALID_POLICY_DEFINITION"
+
+/** Governance policies: checked here, kept by the runtime (docs/http.md#policy-registration). */
+export class Policies extends Context.Service<
+  Policies,
+  {
+    readonly register: (
+      policy: PolicyRegistration,
+      caller: Caller
+    ) => Effect.Effect<PolicyRegistered, ControlPlaneError>
+    readonly list: (mode: string) => Effect.Effect<ReadonlyArray<PolicyDescriptor>, ControlPlaneError>
+    readonly get: (policyId: string) => Effect.Effect<PolicyDescriptor, ControlPlaneError>
+    readonly unregister: (policyId: string, caller: Caller) => Effect.Effect<void, ControlPlaneError>
+  }
+>()("runplane/control-plane/Policies") {
+  static readonly layer = Layer.effect(
+    Policies,
+    Effect.gen(function* () {
+      const audit = yield* AuditTrail
+      const runtime = yield* RuntimeClient
+
+      /** The registry is the runtime's: an entry that cannot be written does not undo what it did. */
+      const record = Effect.fnUntraced(function* (
+        action: string,
+        policyId: string,
+        caller: Caller,
+        answer: { readonly ok: boolean; readonly error: string }
+      ) {
+        const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+        const outcome = answer.ok ? "succeeded" : "refused"
+        const details = answer.ok ? {} : { error: answer.error }
+        yield* audit.recordDone({ caller, action, resource: "policy", resourceId: policyId, outcome, details, at })
+      })
+
+      /** A runtime takes a policy of a version that it does not evaluate, and then refuses whatever is committed. */
+      const checkVersion = Effect.fnUntraced(function* ({ policyId, schemaVersion }: PolicyRegistration) {
+        const found = yield* Effect.option(runtime.initialize)
+        const highest = Option.getOrUndefined(Option.map(found, highestSchemaVersion))
+        if (Option.isNone(found) || highest === undefined || schemaVersion <= highest) return
+        const { name, version } = found.value
+        return yield* controlPlaneError(
+          INVALID_DEFINITION,
+          `${name} ${version} does not evaluate policies of schema version ${schemaVersion}: it would refuse every ` +
+            `commitment under ${policyId}; register it with schemaVersion ${highest}, or use a runtime from 0.7.6 on`,
+          { schemaVersion, highestSchemaVersion: highest }
+        )
+      })
+
+      const register = Effect.fn("Policies.register")(function* (policy: PolicyRegistration, caller: Caller) {
+        if (policy.policyId === DEFAULT_POLICY_ID) return yield* badRequest(`${DEFAULT_POLICY_ID} is reserved`)
+        const faults = policyRuleFaults(policy.mode, policy.rules)
+        if (faults.length > 0) {
+          return yield* controlPlaneError(INVALID_DEFINITION, faults.join("; "), { faults: [...faults] })
+        }
+        if (policy.schemaVersion > 2) yield* checkVersion(policy)
+        const answer = yield* runtime.registerPolicy({ ...policy, rules: JSON.stringify(policy.rules) }).pipe(
+          Effect.mapError(answerOfRegistry),
+          // What the runtime has done is recorded, whether or not the caller still waits for the answer.
+          Effect.tap((answer) => record("policy.register", policy.policyId, caller, answer)),
+          Effect.uninterruptible
+        )
+        if (!answer.ok && answer.error.startsWith(INVALID_DEFINITION)) {
+          return yield* controlPlaneError(INVALID_DEFINITION, answer.error)
+        }
+        if (!answer.ok) return { ok: false, error: answer.error }
+        return { ok: true }
+      })
+
+      const list = Effect.fn("Policies.list")((mode: string) =>
+        runtime
+          .listPolicies(mode)
+          .pipe(
+            Effect.mapBoth({ onFailure: answerOfRuntimeError, onSuccess: (policies) => policies.map(toDescriptor) })
+          )
+      )
+      const get = Effect.fn("Policies.get")((policyId: string) =>
+        runtime.getPolicy(policyId).pipe(Effect.mapBoth({ onFailure: answerOfRuntimeError, onSuccess: toDescriptor }))
+      )
+      const unregister = Effect.fn("Policies.unregister")(function* (policyId: string, caller: Caller) {
+        const answer = yield* runtime.unregisterPolicy(policyId).pipe(
+          Effect.mapError(answerOfRegistry),
+          Effect.tap((answer) => record("policy.delete", policyId, caller, answer)),
+          Effect.uninterruptible
+        )
+        if (!answer.ok) {
+          const code = /not found|unknown|not registered/i.test(answer.error) ? "NOT_FOUND" : "CONFLICT"
+          return yield* controlPlaneError(code, answer.error)
+        }
+      })
+      return Policies.of({ register, list, get, unregister })
+    })
+  )
+}
+
+/** A registry loaded from files refuses every change with FAILED_PRECONDITION. */
+const answerOfRegistry = (error: RuntimeError): ControlPlaneError =>
+  error.reason === "FAILED_PRECONDITION" && /read.?only|file/i.test(error.message)
+    ? controlPlaneError("REGISTRY_READ_ONLY", error.message)
+    : answerOfRuntimeError(error)
+
+const toDescriptor = (policy: RuntimePolicy): PolicyDescriptor => ({
+  policyId: policy.policyId,
+  mode: policy.mode,
+  description: policy.description,
+  // Text that is not a JSON object means no rules, as it does to the runtime.
+  rules: parseJsonObject(policy.rules) ?? {},
+  schemaVersion: policy.schemaVersion,
+  ...(policy.registeredAtUnixMs !== undefined && { registeredAtUnixMs: policy.registeredAtUnixMs })
+})

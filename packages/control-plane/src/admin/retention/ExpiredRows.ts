@@ -1,0 +1,127 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { RunAdministration } from "../../event-log/runs/RunAdministration.ts"
+import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
+import { SealKeys } from "../../platform/ledger/SealKeys.ts"
+
+/** A transaction takes no further run once it deletes that many events, so that a batch of long runs stays short. */
+export const EVENTS_PER_BATCH = 50_000
+/** Rows of the audit log, or webhook deliveries, that one statement deletes. */
+export const ROWS_PER_BATCH = 5_000
+
+/** Who deletes runs because of their age, as their tombstones name it. */
+const RETENTION = "retention"
+
+/** Where a walk through the expired runs stands: the last run that was looked at. */
+export interface ExpiredPlace {
+  readonly endedAt: string
+  readonly id: string
+}
+
+export interface RemovedRuns {
+  readonly runs: number
+  readonly events: number
+  /** Where the next batch begins; undefined when this one found nothing to look at. */
+  readonly place: ExpiredPlace | undefined
+}
+
+/**
+ * Deletes what is older than a cutoff (ISO-8601), one batch a call, oldest first. A row that somebody has locked is
+ * passed over, not waited for, so no writer ever waits for a whole batch and no batch for a writer; the next sweep
+ * finds it. A batch of which everything is locked is no end: the next one goes on behind it.
+ */
+export class ExpiredRows extends Context.Service<
+  ExpiredRows,
+  {
+    /** Terminal runs by the time they ended, each with all of its rows, in one transaction. */
+    readonly removeRuns: (cutoff: string, limit: number, after?: ExpiredPlace) => Effect.Effect<RemovedRuns, SqlError>
+    readonly removeAuditEntries: (cutoff: string) => Effect.Effect<number, SqlError>
+    readonly removeDeliveries: (cutoff: string) => Effect.Effect<number, SqlError>
+  }
+>()("runplane/control-plane/ExpiredRows") {
+  static readonly layer = Layer.effect(
+    ExpiredRows,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const upkeep = yield* RunAdministration
+      const { current } = yield* SealKeys
+
+      const expired = (cutoff: string) =>
+        sql`r.ended_at < ${cutoff}::timestamptz AND r.status IN ('completed', 'failed', 'cancelled')`
+
+      const behind = (after: ExpiredPlace | undefined) =>
+        after === undefined ? sql`true` : sql`(r.ended_at, r.id) > (${after.endedAt}::timestamptz, ${after.id}::uuid)`
+
+      /** The oldest runs, up to the one with which the batch is full. */
+      const oldest = (cutoff: string, limit: number, after: ExpiredPlace | undefined) => sql<ExpiredPlace>`
+        SELECT id::text AS id, ended_at::text AS "endedAt" FROM (
+          SELECT r.id, r.ended_at, sum(h.last_index) OVER (ORDER BY r.ended_at, r.id) - h.last_index AS events_before
+          FROM (
+            SELECT * FROM runs r WHERE ${expired(cutoff)} AND ${behind(after)} ORDER BY r.ended_at, r.id LIMIT ${limit}
+          ) r
+          JOIN run_heads h ON h.run_id = r.id
+        ) AS candidates WHERE events_before < ${EVENTS_PER_BATCH} ORDER BY ended_at, candidates.id`
+
+      const lock = (ids: ReadonlyArray<string>, cutoff: string) => sql<{
+        readonly id: string
+        readonly last_index: number
+      }>`
+        SELECT r.id::text AS id, h.last_index FROM runs r JOIN run_heads h ON h.run_id = r.id
+        WHERE r.id = ANY(${ids}::text[]::uuid[]) AND ${expired(cutoff)}
+        ORDER BY r.id FOR UPDATE OF r, h SKIP LOCKED`
+
+      const removeRuns = Effect.fn("ExpiredRows.removeRuns")(function* (
+        cutoff: string,
+        limit: number,
+        after?: ExpiredPlace
+      ) {
+        const candidates = yield* oldest(cutoff, limit, after)
+        const runs = yield* lock(
+          candidates.map(({ id }) => id),
+          cutoff
+        )
+        if (runs.length > 0) {
+          const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+          yield* upkeep.remove(
+            runs.map(({ id }) => RunId.make(id)),
+            { reason: "expired", by: RETENTION, at }
+          )
+        }
+        const events = runs.reduce((sum, run) => sum + run.last_index, 0)
+        return { runs: runs.length, events, place: candidates.at(-1) }
+      }, sql.withTransaction)
+
+      const count = Effect.map(([row]: ReadonlyArray<{ readonly removed: number }>) => row?.removed ?? 0)
+
+      const removeAuditEntries = Effect.fn("ExpiredRows.removeAuditEntries")(function* (cutoff: string) {
+        const removed = yield* count(sql`
+          WITH expired AS (
+            SELECT id FROM audit_log WHERE created_at < ${cutoff}::timestamptz
+            ORDER BY created_at LIMIT ${ROWS_PER_BATCH} FOR UPDATE SKIP LOCKED
+          ), removed AS (DELETE FROM audit_log USING expired WHERE audit_log.id = expired.id RETURNING 1)
+          SELECT count(*)::int AS removed FROM removed`)
+        // The ledger keeps its entries of what was deleted: this one says that they have expired.
+        if (removed > 0) yield* insertPending(sql, [pendingEntry(current, "expiry", cutoff, { before: cutoff })])
+        return removed
+      }, sql.withTransaction)
+
+      // A delivery that was queued again lately is still owed to its subscriber.
+      const removeDeliveries = Effect.fn("ExpiredRows.removeDeliveries")((cutoff: string) =>
+        count(sql`
+          WITH expired AS (
+            SELECT id FROM webhook_deliveries
+            WHERE created_at < ${cutoff}::timestamptz
+              AND NOT (status = 'pending' AND queued_at >= ${cutoff}::timestamptz)
+            ORDER BY created_at LIMIT ${ROWS_PER_BATCH} FOR UPDATE SKIP LOCKED
+          ), removed AS (DELETE FROM webhook_deliveries d USING expired WHERE d.id = expired.id RETURNING 1)
+          SELECT count(*)::int AS removed FROM removed`)
+      )
+      return ExpiredRows.of({ removeRuns, removeAuditEntries, removeDeliveries })
+    })
+  )
+}

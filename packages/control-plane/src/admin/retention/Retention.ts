@@ -1,0 +1,145 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
+import { Placement } from "../../observe/placement/Placement.ts"
+import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
+import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
+import { Metrics } from "../../reactors/metrics/Metrics.ts"
+import { type ExpiredPlace, ExpiredRows } from "./ExpiredRows.ts"
+import { type RetentionOptions, retentionSettings } from "./RetentionSettings.ts"
+
+/** From the start of the service to its first sweep. Milliseconds. */
+export const FIRST_SWEEP_DELAY_MS = 10_000
+
+/**
+ * A sweep rests after each batch for so many times as long as the batch took, and for so long at most: what is written
+ * meanwhile shares the database with it.
+ */
+const RESTS = 2
+const LONGEST_REST_MS = 10_000
+
+const MS_PER_HOUR = 3_600_000
+const MS_PER_DAY = 24 * MS_PER_HOUR
+
+/** What a sweep deleted. */
+export interface Swept {
+  readonly runs: number
+  readonly events: number
+  readonly auditEntries: number
+  readonly deliveries: number
+}
+
+/**
+ * Deletes what is older than the time to live (docs/http.md#retention): terminal runs with everything that belongs to
+ * them, audit entries and webhook deliveries. One process sweeps, in batches with rests between them, until nothing is
+ * left.
+ */
+export class Retention extends Context.Service<
+  Retention,
+  {
+    /** One whole sweep. A second one at the same time passes over what the first is deleting. */
+    readonly sweep: Effect.Effect<Swept, SqlError>
+  }
+>()("runplane/control-plane/Retention") {
+  static readonly layer = (options: RetentionOptions) =>
+    Layer.effect(
+      Retention,
+      Effect.gen(function* () {
+        const clock = yield* DatabaseClock
+        const rows = yield* ExpiredRows
+        const metrics = yield* Metrics
+
+        const inRests = Effect.fnUntraced(function* <A, E>(batch: Effect.Effect<A, E>) {
+          const started = yield* Clock.currentTimeMillis
+          const removed = yield* batch
+          const rest = Math.min(((yield* Clock.currentTimeMillis) - started) * RESTS, LONGEST_REST_MS)
+          if (rest > 0) yield* Effect.sleep(rest)
+          return removed
+        })
+
+        const removeRuns = Effect.fnUntraced(function* (cutoff: string) {
+          let runs = 0
+          let events = 0
+          let place: ExpiredPlace | undefined
+          while (true) {
+            const removed = yield* inRests(rows.removeRuns(cutoff, options.batchSize, place))
+            place = removed.place
+            if (place === undefined) return { runs, events }
+            metrics.retentionRemoved("run", removed.runs)
+            metrics.retentionRemoved("event", removed.events)
+            runs += removed.runs
+            events += removed.events
+          }
+        })
+
+        const removeAll = Effect.fnUntraced(function* (
+          kind: "audit_entry" | "webhook_delivery",
+          removeBatch: Effect.Effect<number, SqlError>
+        ) {
+          let total = 0
+          while (true) {
+            const removed = yield* inRests(removeBatch)
+            if (removed === 0) return total
+            metrics.retentionRemoved(kind, removed)
+            total += removed
+          }
+        })
+
+        const sweep = Effect.gen(function* () {
+          const now = yield* clock.now
+          const cutoff = new Date(now - options.ttlDays * MS_PER_DAY).toISOString()
+          return {
+            ...(yield* removeRuns(cutoff)),
+            auditEntries: yield* removeAll("audit_entry", rows.removeAuditEntries(cutoff)),
+            deliveries: yield* removeAll("webhook_delivery", rows.removeDeliveries(cutoff))
+          }
+        }).pipe(Effect.withSpan("Retention.sweep"))
+        return Retention.of({ sweep })
+      })
+    )
+}
+
+/**
+ * Sweeps as told, from ten seconds after it is this process's turn on. A sweep that fails is logged and counted; the
+ * next one comes in its turn.
+ */
+export const sweepForever = (intervalHours: number) =>
+  Effect.gen(function* () {
+    const { sweep } = yield* Retention
+    const metrics = yield* Metrics
+
+    const sweepOnce = Effect.gen(function* () {
+      const started = yield* Clock.currentTimeMillis
+      const swept = yield* Effect.result(sweep)
+      const seconds = ((yield* Clock.currentTimeMillis) - started) / 1_000
+      if (swept._tag === "Failure") {
+        metrics.retentionSweep("failed", seconds)
+        return yield* Effect.logError(`the retention sweep failed: ${describeSqlError(swept.failure)}`)
+      }
+      metrics.retentionSweep("completed", seconds)
+      const { auditEntries, deliveries, events, runs } = swept.success
+      yield* Effect.logInfo(
+        `retention removed ${runs} runs with ${events} events, ${auditEntries} audit entries, ${deliveries} webhook deliveries`
+      )
+    })
+    yield* Effect.sleep(FIRST_SWEEP_DELAY_MS)
+    yield* Effect.repeat(sweepOnce, Schedule.spaced(intervalHours * MS_PER_HOUR))
+  })
+
+/** The sweeps, by the DATA_RETENTION_* settings; none unless they are enabled. One of all processes sweeps. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const options = yield* retentionSettings
+    if (!options.enabled) return Layer.empty
+    const singleton = Placement.use((placement) =>
+      placement.singleton("retention", sweepForever(options.intervalHours))
+    )
+    return Layer.effectDiscard(singleton).pipe(
+      Layer.provide(Retention.layer(options)),
+      Layer.provide(ExpiredRows.layer)
+    )
+  })
+)

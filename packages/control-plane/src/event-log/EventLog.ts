@@ -1,0 +1,96 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { withoutServices } from "../platform/http/LeanContext.ts"
+import { AppendQueue, WRITERS } from "./append/AppendQueue.ts"
+import {
+  type Appended,
+  type AppendFailed,
+  AppendRequest,
+  type Changed,
+  type ChangeRequest,
+  type CreateRequest,
+  type ObserveRequest,
+  type RebuildRequest,
+  type RecordRequest,
+  type RunAlreadyExists,
+  type RunNotFound,
+  type StreamCursorMoved
+} from "./append/AppendRequest.ts"
+import { partsOfBytes } from "./append/FrameBytes.ts"
+import { FramePreparation } from "./append/FramePreparation.ts"
+import { makeGroupCommit } from "./append/GroupCommit.ts"
+import { inTurn } from "./append/InTurn.ts"
+import { EventLogSettings } from "./EventLogSettings.ts"
+
+/**
+ * The one way into the log. An append is atomic: raw and canonical events, projection, metrics, messages, status and
+ * stream cursor commit together or not at all, and subscribers hear of it only afterwards.
+ *
+ * Appends that wait at the same time share a transaction (group commit), whichever runs they belong to: many quiet runs
+ * cost about as much as one busy one. Which share one is told in `AppendQueue.ts`. An append that is refused (unknown
+ * run, lost cursor, forbidden transition) leaves the others untouched. What a transaction that fails means for its
+ * appends is told in `GroupCommit.ts`.
+ */
+export class EventLog extends Context.Service<
+  EventLog,
+  {
+    /** Stores frames of a run's session: what is new of them, in their order. */
+    readonly observe: (
+      request: ObserveRequest
+    ) => Effect.Effect<Appended, RunNotFound | StreamCursorMoved | AppendFailed>
+    /** Adds events, and further rows, to a run. */
+    readonly record: (request: RecordRequest) => Effect.Effect<Appended, RunNotFound | AppendFailed>
+    /** Changes the status of a run, when the transition table allows it; the answer says whether it did. */
+    readonly change: (request: ChangeRequest) => Effect.Effect<Changed, RunNotFound | AppendFailed>
+    /** Makes a run together with its first events. */
+    readonly create: (request: CreateRequest) => Effect.Effect<Appended, RunAlreadyExists | AppendFailed>
+    /** Replaces the projection and the metrics of a run. */
+    readonly rebuild: (request: RebuildRequest) => Effect.Effect<Appended, RunNotFound | AppendFailed>
+  }
+>()("runplane/control-plane/EventLog") {
+  static readonly layer = Layer.effect(
+    EventLog,
+    Effect.gen(function* () {
+      const preparation = yield* FramePreparation
+      const queue = yield* AppendQueue
+      const { appendBytes } = yield* EventLogSettings
+      const commit = yield* makeGroupCommit
+      const write = Effect.flatMap(queue.takeGroup, ({ appends, release }) => Effect.ensuring(commit(appends), release))
+      const writer = withoutServices(Effect.forever(write))
+      for (let number = 0; number < WRITERS; number++) yield* Effect.forkScoped(writer)
+
+      /** Frames are prepared on the way into the queue: a transaction that is made again finds them ready. */
+      const append = (request: AppendRequest) =>
+        Effect.suspend(() =>
+          queue.append(request, request._tag === "Observe" ? preparation.now(request.runId, request.frames) : [])
+        )
+      // Which refusals an append can meet follows from its kind; any other is a fault of the log itself.
+      const { Change, Create, Observe, Rebuild, Record } = AppendRequest
+      /** Whoever brings more than one append may hold has it stored in turn. */
+      const observeAll = (request: ObserveRequest) => {
+        const [first, ...others] = partsOfBytes(request.frames, appendBytes)
+        if (first === undefined || others.length === 0) return append(Observe(request))
+        return inTurn(request.cursor, [first, ...others], (frames, cursor) =>
+          append(Observe({ ...request, frames, ...(cursor !== undefined && { cursor }) }))
+        )
+      }
+      const impossible = { RunAlreadyExists: Effect.die, StreamCursorMoved: Effect.die } as const
+      return EventLog.of({
+        // In the caller's fiber, whose log names the run with its session and trace.
+        observe: (request) =>
+          observeAll(request).pipe(
+            Effect.catchTag("RunAlreadyExists", Effect.die),
+            Effect.tap(({ refusals = [] }) =>
+              Effect.forEach(refusals, (reason) => Effect.logError(`the database refused a frame: ${reason}`))
+            )
+          ),
+        record: (request) => Effect.catchTags(append(Record(request)), impossible),
+        change: (request) => Effect.catchTags(append(Change(request)), impossible),
+        create: (request) =>
+          Effect.catchTags(append(Create(request)), { RunNotFound: Effect.die, StreamCursorMoved: Effect.die }),
+        rebuild: (request) => Effect.catchTags(append(Rebuild(request)), impossible)
+      })
+    })
+  )
+}

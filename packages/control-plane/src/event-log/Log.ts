@@ -1,0 +1,55 @@
+import * as Layer from "effect/Layer"
+import { Ids } from "../platform/Ids.ts"
+import { DatabaseClock } from "../platform/postgres/DatabaseClock.ts"
+import { AppendQueue } from "./append/AppendQueue.ts"
+import { BatchDelay } from "./append/BatchDelay.ts"
+import { FrameBudget } from "./append/FrameBudget.ts"
+import { FramePreparation } from "./append/FramePreparation.ts"
+import { InsertEvents } from "./append/InsertEvents.ts"
+import { EventLog } from "./EventLog.ts"
+import { EventRepository } from "./EventRepository.ts"
+import { ProjectionCache } from "./projection/ProjectionCache.ts"
+import { RunStateReader } from "./projection/RunStateReader.ts"
+import { ArtifactRepository } from "./runs/ArtifactRepository.ts"
+import { RunAdministration } from "./runs/RunAdministration.ts"
+import { RunDocuments } from "./runs/RunDocuments.ts"
+import { RunEndWaiters } from "./runs/RunEndWaiters.ts"
+import { RunList } from "./runs/RunList.ts"
+import { RunRepository } from "./runs/RunRepository.ts"
+import { RunTraces } from "./runs/RunTraces.ts"
+import { LateSeals } from "./seal/LateSeals.ts"
+import { RunSeals } from "./seal/RunSeals.ts"
+import { LiveEvents } from "./subscribe/LiveEvents.ts"
+import { Watermark } from "./subscribe/Watermark.ts"
+
+/** The log by another clock than the database's. */
+export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
+  Layer.mergeAll(EventLog.layer, RunEndWaiters.layer, RunStateReader.layer).pipe(
+    Layer.provideMerge(FramePreparation.layer),
+    Layer.provide(ProjectionCache.layer),
+    Layer.provide([LateSeals.layer, InsertEvents.layer]),
+    Layer.provideMerge(RunSeals.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        AppendQueue.layer,
+        ArtifactRepository.layer,
+        EventRepository.layer,
+        FrameBudget.layer,
+        Ids.layer,
+        LiveEvents.layer,
+        RunDocuments.layer,
+        RunList.layer,
+        RunRepository.layer,
+        RunTraces.layer,
+        RunAdministration.layer,
+        Watermark.layer
+      ).pipe(Layer.provideMerge(BatchDelay.layer))
+    ),
+    Layer.provideMerge(clock)
+  )
+
+/**
+ * The log with its readers and the rows of runs. Wants the database, the normaliser, the key that seals and the
+ * reactors from its surroundings.
+ */
+export const layer = layerBy(DatabaseClock.layer)

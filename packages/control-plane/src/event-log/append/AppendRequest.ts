@@ -1,0 +1,161 @@
+import type { CanonicalEventType, EventDraft, RunId, RunState, RunStatus } from "@runplane/domain"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Projected } from "../projection/Projected.ts"
+import type { ObservedFrame } from "./PreparedFrame.ts"
+
+export type { ObservedFrame }
+
+/** What the log knows of a run while it holds the run's lock. */
+export interface LockedRun {
+  readonly id: RunId
+  readonly status: RunStatus
+  /** Number of its changes of status. */
+  readonly statusRevision: number
+  readonly modeName: string
+  readonly runtimeKind: string
+  readonly runtimeSessionId: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly createdAt: string
+  readonly startedAt: string | undefined
+  readonly endedAt: string | undefined
+}
+
+/**
+ * Further rows of the same transaction (a session binding, an artifact, an audit entry). `at` is its time, ISO-8601.
+ */
+export type FurtherRows = (at: string) => Effect.Effect<void, SqlError>
+
+/** What a run's session has sent. */
+export interface ObserveRequest {
+  readonly runId: RunId
+  readonly frames: ReadonlyArray<ObservedFrame>
+  /**
+   * The ordinal of the last stored session envelope, as the caller believes; without it for signals, which have no
+   * ordinal. Frames are refused when the log has moved on, and otherwise advance it by the number of new session
+   * envelopes among them, so that only one observer of a run can write.
+   */
+  readonly cursor?: number
+}
+
+/** Events of our own. Without any, the run is locked while the further rows are written. */
+export interface RecordRequest {
+  readonly runId: RunId
+  readonly events: ReadonlyArray<EventDraft>
+  readonly also?: FurtherRows
+}
+
+/** A change of a run's status, decided by the transition table under the run's lock. */
+export interface ChangeRequest {
+  readonly runId: RunId
+  readonly to: RunStatus
+  /** The events of the change, asked for only when it is applied. `at` is the time of the change, ISO-8601. */
+  readonly events: (run: LockedRun, at: string) => ReadonlyArray<EventDraft>
+  /** How many events these are at most, where it can be more than three: they get their places with the lock. */
+  readonly places?: number
+  readonly failure?: { readonly errorCode: string; readonly errorMessage: string }
+  /**
+   * The status revision on which the change was decided. When the status has changed since, the change is `superseded`:
+   * whoever changed the status knew better.
+   */
+  readonly revision?: number
+  /** Skipped unless the change is applied. */
+  readonly also?: FurtherRows
+}
+
+/** A new run with its first events. */
+export interface CreateRequest extends RecordRequest {
+  /** Inserts the run's row; false when another row already holds one of its unique keys. */
+  readonly insert: Effect.Effect<boolean, SqlError>
+}
+
+/** A projection to be made anew instead of going on from the stored one, which is not even looked at. */
+export interface RebuildRequest {
+  readonly runId: RunId
+  /** The projection of the events up to this seq. Runs under the run's lock. */
+  readonly refold: (lastSeq: number) => Effect.Effect<Projected, SqlError>
+  readonly also?: FurtherRows
+}
+
+/** One atomic addition to a run's log. */
+export type AppendRequest = Data.TaggedEnum<{
+  Observe: ObserveRequest
+  Record: RecordRequest
+  Change: ChangeRequest
+  Create: CreateRequest
+  Rebuild: RebuildRequest
+}>
+export const AppendRequest = Data.taggedEnum<AppendRequest>()
+
+/** A committed event with the text under which it is stored, streamed and served. */
+export interface CommittedEvent {
+  readonly seq: number
+  readonly index: number
+  readonly type: CanonicalEventType
+  readonly json: string
+}
+
+export interface Appended {
+  readonly runId: RunId
+  readonly status: RunStatus
+  readonly events: ReadonlyArray<CommittedEvent>
+  readonly cursor: number
+  readonly lastSeq: number
+  readonly lastIndex: number
+  readonly state: RunState
+  /** Why frames were stored without their payloads, one reason each (docs/events.md#refused-frames). */
+  readonly refusals?: ReadonlyArray<string>
+}
+
+/**
+ * What became of a change of status: `no-op` when the run has the status already, `rejected` when the transition table
+ * does not allow it, `superseded` when the status is not the one any more on which the change was decided.
+ */
+export type ChangeOutcome = "applied" | "no-op" | "rejected" | "superseded"
+
+/** An append whose change of status, if it asked for one, came to this. */
+export interface Changed extends Appended {
+  readonly change: ChangeOutcome
+}
+
+/** The run is not in the database. */
+export class RunNotFound extends Data.TaggedError("RunNotFound")<{ readonly runId: string }> {
+  override get message(): string {
+    return `run ${this.runId} not found`
+  }
+}
+
+/** Another observer has stored envelopes of this run: the caller lost the compare-and-set and must stop. */
+export class StreamCursorMoved extends Data.TaggedError("StreamCursorMoved")<{
+  readonly runId: string
+  readonly expected: number
+  readonly actual: number
+}> {
+  override get message(): string {
+    return `the stream cursor of run ${this.runId} is ${this.actual}, not ${this.expected}`
+  }
+}
+
+/** A unique key of the run to create (session id, idempotency key, id) is taken. */
+export class RunAlreadyExists extends Data.TaggedError("RunAlreadyExists")<{ readonly runId: string }> {}
+
+/**
+ * The transaction did not commit, or nobody could be asked within `FATE_PATIENCE_MS` whether it did: read the cursor
+ * again before going on. A change of status, a creation and frames may be tried again in any case, because the log
+ * knows them again.
+ */
+export class AppendFailed extends Data.TaggedError("AppendFailed")<{
+  readonly runId: string
+  readonly reason: string
+  /** The database could not be used at all, or time ran out; the request itself may be right. */
+  readonly outage: boolean
+}> {
+  override get message(): string {
+    return `could not append to run ${this.runId}: ${this.reason}`
+  }
+}
+
+export type AppendRefusal = RunNotFound | StreamCursorMoved | RunAlreadyExists
+export type AppendError = AppendRefusal | AppendFailed

@@ -1,0 +1,378 @@
+import { enrichMetadata, isTerminal, type KnownEvent, type Seal } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Hex from "effect/encoding/Hex"
+import * as Fiber from "effect/Fiber"
+import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import { SealMeter } from "../../platform/http/SealMeter.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { pendingSeal } from "../../platform/ledger/PendingEntries.ts"
+import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
+import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
+import type { PipelinedTransaction } from "../../platform/postgres/PipelinedTransactions.ts"
+import { isCheckpointDue, NO_CHECKPOINT } from "../projection/Checkpoint.ts"
+import { type CacheKey, ProjectionCache, participantsOf } from "../projection/ProjectionCache.ts"
+import { ProjectionSettings } from "../projection/ProjectionSettings.ts"
+import { doubtfulHead, headMac } from "../seal/HeadProof.ts"
+import { LateSeals } from "../seal/LateSeals.ts"
+import { endOf, hasGrown, sealOf } from "../seal/SealOfEnd.ts"
+import { makeLiveBatch } from "../subscribe/LiveBatch.ts"
+import { LiveEvents } from "../subscribe/LiveEvents.ts"
+import {
+  type AppendRefusal,
+  type Changed,
+  type CommittedEvent,
+  type RebuildRequest,
+  RunAlreadyExists,
+  RunNotFound
+} from "./AppendRequest.ts"
+import { consequencesOf } from "./DerivedRows.ts"
+import {
+  type Decision,
+  decide,
+  fold,
+  isWorthSending,
+  laterOf,
+  messageRows,
+  partsOf,
+  type RunInProgress,
+  startRun
+} from "./EventFold.ts"
+import { InsertEvents, noEventRows, noRunRows, type RunRows } from "./InsertEvents.ts"
+import type { LockedHead } from "./LockHeads.ts"
+import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
+import { makeReactions, type WrittenAppend } from "./Reactors.ts"
+
+/**
+ * The transaction of a group of appends, and what follows from its commit. Nothing in here is told before it is
+ * committed.
+ */
+export const makeAppendTransaction = Effect.gen(function* () {
+  const rows = yield* InsertEvents
+  const cache = yield* ProjectionCache
+  const clock = yield* DatabaseClock
+  const ids = yield* Ids
+  const live = yield* LiveEvents
+  const reactions = yield* makeReactions
+  const lag = yield* ProjectionSettings
+  const { current: sealKey } = yield* SealKeys
+  const lateSeals = yield* LateSeals
+  const sealDoubted = yield* SealMeter
+  const log = Effect.runForkWith(yield* Effect.context())
+
+  /**
+   * Locks the runs of the group, stores their messages, takes places for what is to come, and brings their
+   * projections to hand. `elsewhere` names those that somebody else has locked; unknown runs are simply missing.
+   */
+  const openRuns = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, { begun }: PipelinedTransaction) {
+    const asked = [...new Set<string>(group.map(({ request }) => request.runId))]
+    const places = group.reduce((sum, append) => sum + placesFor(append), 0)
+    const before = yield* Clock.currentTimeMillis
+    const { databaseTime, fresh, heads, seqs } = yield* rows.open({
+      runIds: asked,
+      messages: messageRows(group, clock.shift),
+      places
+    })
+    const after = yield* Clock.currentTimeMillis
+    if (databaseTime !== undefined) yield* clock.correct({ before, database: databaseTime, after })
+    yield* begun
+    const missing = asked.filter((id) => !heads.has(id))
+    const elsewhere = missing.length === 0 ? new Set<string>() : yield* rows.existing(missing)
+    const refolded = Effect.fnUntraced(function* ({ lastSeq }: LockedHead, refold: RebuildRequest["refold"]) {
+      const projected = yield* refold(lastSeq)
+      return { projected, checkpoint: NO_CHECKPOINT, stateBytes: 0, participants: participantsOf(projected.state) }
+    })
+    const refolds = new Map(
+      group.flatMap(({ request }) => (request._tag === "Rebuild" ? [[request.runId, request.refold]] : []))
+    )
+    const cold = [...heads.values()].filter(
+      (head) => head.lastSeq > 0 && !refolds.has(head.run.id) && cache.get(keyOf(head)) === undefined
+    )
+    const loaded = cold.length === 0 ? undefined : yield* cache.load(cold)
+    const created = new Set<string>(group.flatMap(({ request }) => (request._tag === "Create" ? [request.runId] : [])))
+    const runs = new Map<string, RunInProgress>()
+    for (const [id, head] of heads) {
+      const refold = refolds.get(head.run.id)
+      const known = refold === undefined ? (cache.get(keyOf(head)) ?? loaded?.get(id)) : yield* refolded(head, refold)
+      runs.set(id, startRun(head, known, sealKey, created.has(id)))
+    }
+    return { runs, elsewhere, fresh, seqs }
+  })
+
+  /**
+   * Rows that follow from what was decided: those that callers bring along, then status and metadata of the runs and
+   * state of their sessions, which may have come with the former.
+   */
+  const writeConsequences = Effect.fnUntraced(function* (
+    decisions: ReadonlyArray<Decision>,
+    at: string,
+    { send }: PipelinedTransaction
+  ) {
+    const brought = decisions.flatMap(({ append: { request }, at, change }) =>
+      request._tag === "Observe" || request.also === undefined || change !== "applied" ? [] : [request.also(at)]
+    )
+    yield* Effect.forEach(brought, (also) => also, { concurrency: "unbounded", discard: true })
+    const { ended, ends, gaps, sessions, statuses } = consequencesOf(decisions)
+    if (sessions.runId.length > 0) yield* send(rows.updateSessions(sessions))
+    if (gaps.length > 0) yield* send(rows.markGaps(gaps))
+    if (statuses.runId.length > 0) yield* send(rows.updateStatuses(statuses, at))
+    if (ended.length > 0) {
+      const stored = yield* rows.readMetadata(ends.runId)
+      const metadata = ended.map(({ error, run }) => enrichedMetadata(stored.get(run.head.run.id), run, error))
+      yield* send(rows.updateEnds(ends, metadata, at))
+    }
+  })
+
+  /**
+   * Writes everything; its statements share the exchanges of the transaction, whose commit makes them true. Rows of new
+   * runs and locks do nothing outside of it, so they do not wait for its BEGIN; the last statements go with its COMMIT.
+   */
+  const write = Effect.fnUntraced(function* (group: ReadonlyArray<QueuedAppend>, transaction: PipelinedTransaction) {
+    const settled: Array<Settled> = []
+    const refuse = (append: QueuedAppend, refusal: AppendRefusal) => {
+      settled.push({ append, outcome: Exit.fail(refusal) })
+    }
+    const taken = new Set<QueuedAppend>()
+    yield* Effect.forEach(
+      group.flatMap((append) => (append.request._tag === "Create" ? [{ append, insert: append.request.insert }] : [])),
+      ({ append, insert }) => Effect.map(insert, (inserted) => (inserted ? undefined : taken.add(append))),
+      { concurrency: "unbounded", discard: true }
+    )
+    for (const append of taken) refuse(append, new RunAlreadyExists({ runId: append.request.runId }))
+    const asked = group.filter((append) => !taken.has(append))
+    const { elsewhere, fresh, runs, seqs } = yield* openRuns(group, transaction)
+    const rightful = asked.filter(({ request }) => !elsewhere.has(request.runId))
+    const locked = asked.filter(({ request }) => elsewhere.has(request.runId))
+    const now = yield* Clock.currentTimeMillis
+    const at = new Date(yield* clock.now).toISOString()
+    const time = { at, shift: clock.shift }
+
+    const decisions: Array<Decision> = []
+    for (const append of rightful) {
+      const { runId } = append.request
+      const run = runs.get(runId)
+      const decided = run === undefined ? new RunNotFound({ runId }) : decide(append, run, fresh, time)
+      if ("_tag" in decided) refuse(append, decided)
+      else decisions.push(decided)
+    }
+    // What nobody has used belongs to refused appends: kept, it would make the rightful append look like a repetition.
+    if (fresh.size > 0) yield* rows.forgetMessages(fresh)
+    const count = decisions.reduce((sum, decision) => sum + decision.drafts.length, 0)
+    const further = count > seqs.length ? yield* rows.allocate(count - seqs.length) : []
+    const places = { seqs: [...seqs, ...further], ids: yield* ids.uuids(count), next: 0 }
+
+    const committed: Array<Changed> = []
+    const appends: Array<WrittenAppend> = []
+    let batch = noEventRows()
+    let sent: Fiber.Fiber<unknown, SqlError> | undefined
+    for (const decision of decisions) {
+      const { append, change, run } = decision
+      const { request } = append
+      const events: Array<KnownEvent> = []
+      const texts: Array<CommittedEvent> = []
+      for (const part of partsOf(decision)) {
+        const folded = fold(part, places, batch)
+        events.push(...folded.events)
+        texts.push(...folded.committed)
+        if (isWorthSending(batch)) {
+          // One at a time is on its way while the next ones are folded.
+          if (sent !== undefined) yield* Fiber.join(sent)
+          sent = yield* transaction.send(rows.writeEvents(batch))
+          batch = noEventRows()
+        }
+      }
+      appends.push({
+        runId: request.runId,
+        askedAt: append.askedAt,
+        frames: request._tag === "Observe" ? request.frames : [],
+        events,
+        change: appliedChange(decision),
+        state: run.projected.state
+      })
+      const done: Changed = {
+        runId: request.runId,
+        status: run.status,
+        change,
+        events: texts,
+        cursor: run.cursor,
+        lastSeq: run.lastSeq,
+        lastIndex: run.lastIndex,
+        state: run.projected.state
+      }
+      committed.push(done)
+      settled.push({ append, outcome: Exit.succeed(done) })
+    }
+    const dirty = [...runs.values()].filter((run) => run.dirty)
+    const ends = noRunRows()
+    for (const run of dirty) {
+      const seal = sealOf(run, laterOf(at, run.lastTs), sealKey)
+      addHead(ends, run, seal, sealKey)
+      if (seal !== undefined) addSeal(ends, seal, sealKey)
+      if (run.mustCheckpoint || isCheckpointDue(run.checkpoint, run.lastIndex, now, lag)) addCheckpoint(ends, run, now)
+    }
+    const reacted = reactions.inTransaction(appends)
+    if (dirty.length > 0) yield* transaction.send(rows.write(batch, ends, reacted))
+    yield* writeConsequences(decisions, at, transaction)
+    const [witness] = committed.flatMap(({ events }) => events)
+    return {
+      appends,
+      committed,
+      dirty,
+      settled,
+      locked,
+      witness,
+      places: places.seqs,
+      transactionId: transactionOf(runs)
+    } satisfies Written
+  })
+
+  /** Tells the subscribers, and remembers the projections. To be called once, after the commit. */
+  const publish = (result: Written) => {
+    for (const run of result.dirty) {
+      if (run.vouched.isDoubted && hasGrown(run)) {
+        sealDoubted("head")
+        log(Effect.logError(doubtfulHead(run.head)))
+      }
+      if (isTerminal(run.status)) {
+        cache.forget(run.head.run.id)
+        if (run.chain === undefined) lateSeals.ask(run.head.run.id)
+      } else cache.put({ ...keyOf(run.head), lastSeq: run.lastSeq }, run)
+    }
+    const byRun = Map.groupBy(
+      result.committed.filter((appended) => appended.events.length > 0),
+      (appended) => appended.runId
+    )
+    const batches = [...byRun].flatMap(([runId, appends]) => {
+      const last = appends.at(-1)
+      if (last === undefined) return []
+      return [
+        makeLiveBatch({
+          runId,
+          status: last.status,
+          changed: appends.some((appended) => appended.change === "applied"),
+          events: appends.flatMap((appended) => appended.events),
+          state: () => JSON.stringify(last.state),
+          lastSeq: last.lastSeq,
+          lastIndex: last.lastIndex
+        })
+      ]
+    })
+    reactions.afterCommit(result.appends)
+    live.publish(batches, result.places)
+  }
+
+  return { write, publish } as const
+})
+
+/** What a transaction has written, and what to say of it once it has committed. */
+export interface Written {
+  readonly appends: ReadonlyArray<WrittenAppend>
+  readonly committed: ReadonlyArray<Changed>
+  /** The outcome of every append of the group but the `locked`. */
+  readonly settled: ReadonlyArray<Settled>
+  /** Nothing was done about these appends: somebody else has locked their runs. */
+  readonly locked: ReadonlyArray<QueuedAppend>
+  readonly dirty: ReadonlyArray<RunInProgress>
+  /** The places of the log that it took, ascending, those without an event included. */
+  readonly places: ReadonlyArray<number>
+  /**
+   * An event of this transaction: where it is found, all of the transaction is. Undefined when no event was written.
+   */
+  readonly witness: CommittedEvent | undefined
+  /** PostgreSQL's id of the transaction; undefined when it has touched no run. */
+  readonly transactionId: string | undefined
+}
+
+const transactionOf = (runs: ReadonlyMap<string, RunInProgress>): string | undefined => {
+  for (const { head } of runs.values()) return head.transactionId
+  return undefined
+}
+
+const keyOf = ({ lastSeq, revision, run }: LockedHead): CacheKey => ({ runId: run.id, lastSeq, revision })
+
+/** Of a change of status that does not say how many events it brings. What is missing is taken later. */
+const PLACES_OF_A_CHANGE = 3
+
+/**
+ * Places that an append is going to need, as far as can be said before its run is locked. Frames that turn out to be
+ * known already leave some unused: the sequence may have gaps, the index in the run has none.
+ */
+const placesFor = ({ frames, request }: QueuedAppend): number => {
+  switch (request._tag) {
+    case "Observe":
+      return frames.reduce((sum, { drafts }) => sum + drafts.length, 0)
+    case "Record":
+    case "Create":
+      return request.events.length
+    case "Change":
+      return request.places ?? PLACES_OF_A_CHANGE
+    case "Rebuild":
+      return 0
+  }
+}
+
+const appliedChange = ({ append: { request }, at, change }: Decision) =>
+  request._tag === "Change" && change === "applied"
+    ? { to: request.to, at, error: request.failure?.errorMessage }
+    : undefined
+
+/** The metadata of a run that is completed or failed, with what its log says of it. */
+const enrichedMetadata = (
+  stored: string | undefined,
+  { endedAt, projected, startedAt }: RunInProgress,
+  error: string | undefined
+): string =>
+  JSON.stringify({
+    ...decodeMetadata(stored ?? "{}"),
+    ...enrichMetadata(projected.state, projected.metrics, { startedAt, endedAt }),
+    ...(error !== undefined && { error })
+  })
+
+const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
+
+/** Adds the run's projection to the batch. */
+const addCheckpoint = ({ projections }: RunRows, run: RunInProgress, now: number) => {
+  const state = JSON.stringify(run.projected.state)
+  projections.runId.push(run.head.run.id)
+  projections.lastSeq.push(BigInt(run.lastSeq))
+  projections.state.push(state)
+  run.checkpoint = { index: run.lastIndex, at: now }
+  run.stateBytes = state.length
+}
+
+/** Adds the run's head and metrics to the batch, with the seal over it, if one is due. */
+const addHead = ({ heads }: RunRows, run: RunInProgress, seal: Seal | undefined, key: SealKey | undefined) => {
+  const { head, projected } = run
+  const { metrics } = projected
+  heads.runId.push(head.run.id)
+  heads.lastSeq.push(BigInt(run.lastSeq))
+  heads.lastIndex.push(run.lastIndex)
+  heads.lastRawSeq.push(run.lastRawSeq)
+  heads.lastTs.push(run.lastTs)
+  heads.cursor.push(BigInt(run.cursor))
+  heads.metrics.push(JSON.stringify(metrics))
+  heads.promptTokens.push(String(metrics.promptTokens))
+  heads.completionTokens.push(String(metrics.completionTokens))
+  heads.totalTokens.push(String(metrics.totalTokens))
+  heads.costUsd.push(String(metrics.estimatedCostUsd))
+  heads.signalCount.push(metrics.signalCount)
+  heads.decisionCount.push(metrics.decisionCount)
+  heads.chain.push(run.chain === undefined ? "" : Hex.encode(run.chain))
+  heads.sealed.push(seal !== undefined)
+  // An append that adds nothing leaves the MAC as it is, be it of another key.
+  const isKept = seal === undefined && !hasGrown(run)
+  const end = isKept ? head : endOf(run)
+  heads.provenAfter.push(end.provenAfter)
+  heads.framesAfter.push(end.frames.after)
+  heads.frames.push(Hex.encode(end.frames.head))
+  heads.mac.push(isKept ? (head.mac ?? "") : headMac(key, seal === undefined ? end : { ...end, sealed: seal }))
+}
+
+const addSeal = ({ seals }: RunRows, seal: Seal, key: SealKey | undefined) => {
+  seals.runId.push(seal.runId)
+  seals.events.push(seal.events)
+  seals.seal.push(JSON.stringify(seal))
+  seals.pending.push(pendingSeal(key, seal))
+}

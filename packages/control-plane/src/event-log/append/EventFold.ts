@@ -1,0 +1,346 @@
+import {
+  boundName,
+  decideTransition,
+  type EventDraft,
+  frameText,
+  isTerminal,
+  type KnownEvent,
+  type OutboundMessageDraft,
+  placeEvent,
+  type RunStatus,
+  repeatedMessage
+} from "@runplane/domain"
+import type { SealKey } from "../../platform/ledger/SealKeys.ts"
+import { type Checkpoint, NO_CHECKPOINT } from "../projection/Checkpoint.ts"
+import type { Projected } from "../projection/Projected.ts"
+import { participantsOf, type RememberedRun } from "../projection/ProjectionCache.ts"
+import { emptyProjected, projectAndMeasure } from "../projection/ReplayLog.ts"
+import { extendChain } from "../seal/HashChain.ts"
+import { type Vouched, vouchedHead } from "../seal/HeadProof.ts"
+import {
+  type AppendRefusal,
+  type ChangeOutcome,
+  type ChangeRequest,
+  type CommittedEvent,
+  StreamCursorMoved
+} from "./AppendRequest.ts"
+import type { EventRows } from "./InsertEvents.ts"
+import type { LockedHead, MessageRows, StoredAs } from "./LockHeads.ts"
+import type { PreparedFrame } from "./PreparedFrame.ts"
+import type { QueuedAppend } from "./QueuedAppend.ts"
+
+/** A run in the middle of an append: everything here is what will be committed. */
+export interface RunInProgress {
+  readonly head: LockedHead
+  /** The head as this process continues it (docs/seal.md#proof). */
+  readonly vouched: Vouched<LockedHead>
+  status: RunStatus
+  statusRevision: number
+  lastSeq: number
+  lastIndex: number
+  lastRawSeq: number
+  /** No event of the run is older; ISO-8601. */
+  lastTs: string
+  cursor: number
+  projected: Projected
+  checkpoint: Checkpoint
+  /** Whether this append must store the projection, however young the last checkpoint is. */
+  mustCheckpoint: boolean
+  /** About how long the state is as text. */
+  stateBytes: number
+  /** Head of the hash chain after the last event; undefined while it lags behind (docs/seal.md#chain). */
+  chain: Uint8Array | undefined
+  /** Head of the chain of the raw frames. */
+  framesHead: Uint8Array
+  /** Participants that are declared or have been seen, the appends of this transaction included. */
+  readonly participants: Set<string>
+  startedAt: string | undefined
+  endedAt: string | undefined
+  dirty: boolean
+}
+
+/** An event makes a state no longer than this, because whatever a state takes over is bounded. Bytes, about. */
+const MOST_GROWTH_BYTES = 16_384
+
+export const startRun = (
+  head: LockedHead,
+  known: RememberedRun | undefined,
+  sealKey: SealKey | undefined,
+  isNew: boolean
+): RunInProgress => {
+  const vouched = vouchedHead(sealKey, head, isNew)
+  const projected = known?.projected ?? emptyProjected(head.run.id)
+  return {
+    head,
+    vouched,
+    status: head.run.status,
+    statusRevision: head.run.statusRevision,
+    lastSeq: head.lastSeq,
+    lastIndex: head.lastIndex,
+    lastRawSeq: head.lastRawSeq,
+    lastTs: head.lastTs,
+    cursor: head.cursor,
+    projected,
+    checkpoint: known?.checkpoint ?? NO_CHECKPOINT,
+    mustCheckpoint: false,
+    stateBytes: known?.stateBytes ?? 0,
+    chain: head.chain,
+    framesHead: vouched.head.frames.head,
+    participants: participantsOf(projected.state),
+    startedAt: head.run.startedAt,
+    endedAt: head.run.endedAt,
+    dirty: false
+  }
+}
+
+/** What one append adds to its run, decided under the lock. */
+export interface Decision {
+  readonly append: QueuedAppend
+  readonly run: RunInProgress
+  /** `applied` unless a change of status came to nothing. */
+  readonly change: ChangeOutcome
+  readonly frames: ReadonlyArray<PreparedFrame>
+  readonly drafts: ReadonlyArray<EventDraft>
+  /** The time of the append: not before the last event of the run, ISO-8601. */
+  readonly at: string
+}
+
+/** The form in which the database answers which messages were new. */
+const runMessageKey = (runId: string, { messageKey }: PreparedFrame): string | undefined =>
+  messageKey === undefined ? undefined : `${runId} ${messageKey}`
+
+/**
+ * The message rows that the frames of these appends want to store: each key once, an acceptance before a rejection, at
+ * the time of the database.
+ */
+export const messageRows = (appends: ReadonlyArray<QueuedAppend>, shift: AppendTime["shift"]): MessageRows => {
+  const byKey = new Map<
+    string,
+    { readonly runId: string; readonly key: string; readonly message: OutboundMessageDraft }
+  >()
+  for (const { frames, request } of appends) {
+    for (const frame of frames) {
+      const key = frame.messageKey
+      if (key === undefined || frame.message === undefined) continue
+      const place = `${request.runId} ${key}`
+      if (byKey.get(place)?.message.status === "accepted") continue
+      byKey.set(place, { runId: request.runId, key, message: frame.message })
+    }
+  }
+  const rows = [...byKey.values()]
+  return {
+    runId: rows.map((row) => row.runId),
+    messageId: rows.map((row) => row.key),
+    accepted: rows.map((row) => row.message.status === "accepted"),
+    json: rows.map(({ message, runId }) => {
+      const { acceptedAt, createdAt, updatedAt, ...rest } = message
+      return JSON.stringify({
+        runId,
+        ...rest,
+        createdAt: shift(createdAt),
+        ...(acceptedAt !== undefined && { acceptedAt: shift(acceptedAt) }),
+        updatedAt: shift(updatedAt)
+      })
+    })
+  }
+}
+
+/**
+ * Messages that the database did not have as they are now. A key is used up by the first frame that says the same of
+ * its message.
+ */
+export type FreshMessages = Map<string, StoredAs>
+
+/** The time of a transaction (docs/events.md#time). */
+export interface AppendTime {
+  /** ISO-8601. */
+  readonly at: string
+  /** The time of the database at a time of this process. */
+  readonly shift: (ts: string) => string
+}
+
+/**
+ * Decides, under the run's lock, what an append adds: duplicates dropped, the cursor compared, the change of status
+ * looked up. Nothing gets a time before that of the run's last event.
+ */
+export const decide = (
+  append: QueuedAppend,
+  run: RunInProgress,
+  fresh: FreshMessages,
+  time: AppendTime
+): Decision | AppendRefusal => {
+  const { request } = append
+  const at = laterOf(time.at, run.lastTs)
+  switch (request._tag) {
+    case "Observe": {
+      const { cursor, runId } = request
+      if (cursor !== undefined && cursor !== run.cursor) {
+        return new StreamCursorMoved({ runId, expected: cursor, actual: run.cursor })
+      }
+      const taken = takeFrames(append, run, fresh)
+      const frames = receivedInTurn(run, taken.frames, time.shift)
+      return { append, run, change: "applied", frames, drafts: inTime(run, taken.drafts, time.shift), at }
+    }
+    case "Change": {
+      const change = outcomeOf(request, run)
+      if (change !== "applied") return { append, run, change, frames: [], drafts: [], at }
+      const drafts = inTime(run, firstSights(run, request.events(run.head.run, at)))
+      run.status = request.to
+      run.mustCheckpoint = true
+      run.statusRevision += 1
+      if (request.to === "starting") run.startedAt = at
+      if (isTerminal(request.to)) run.endedAt = at
+      return { append, run, change, frames: [], drafts, at }
+    }
+    case "Rebuild":
+      run.mustCheckpoint = true
+      return { append, run, change: "applied", frames: [], drafts: [], at }
+    default: {
+      const drafts = inTime(run, firstSights(run, request.events), time.shift)
+      return { append, run, change: "applied", frames: [], drafts, at }
+    }
+  }
+}
+
+/** Of two times in ISO-8601, with the same number of digits. */
+export const laterOf = (left: string, right: string): string => (left < right ? right : left)
+
+const unshifted = (ts: string): string => ts
+
+/** Events at the time of the database, none before the one in front of it. */
+const inTime = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>, shift = unshifted): ReadonlyArray<EventDraft> =>
+  drafts.map((draft) => {
+    const ts = laterOf(shift(draft.ts), run.lastTs)
+    run.lastTs = ts
+    return ts === draft.ts ? draft : { ...draft, ts }
+  })
+
+/** The same for frames, which come before their events get their times. */
+const receivedInTurn = (
+  run: RunInProgress,
+  frames: ReadonlyArray<PreparedFrame>,
+  shift: AppendTime["shift"]
+): ReadonlyArray<PreparedFrame> => {
+  let last = run.lastTs
+  return frames.map((frame) => {
+    last = laterOf(shift(frame.receivedAt), last)
+    return last === frame.receivedAt ? frame : { ...frame, receivedAt: last }
+  })
+}
+
+/** Without those that see a participant who is known already. */
+const firstSights = (run: RunInProgress, drafts: ReadonlyArray<EventDraft>): ReadonlyArray<EventDraft> =>
+  drafts.filter((draft) => {
+    if (draft.type !== "participant.seen") return true
+    const id = boundName(draft.subject?.id ?? "")
+    const isFirst = !run.participants.has(id)
+    run.participants.add(id)
+    return isFirst
+  })
+
+const asRepeated = (frame: PreparedFrame): PreparedFrame => ({ ...frame, drafts: frame.drafts.map(repeatedMessage) })
+
+const takeFrames = ({ frames, request }: QueuedAppend, run: RunInProgress, fresh: FreshMessages) => {
+  const taken = frames.flatMap((frame) => {
+    const key = runMessageKey(request.runId, frame)
+    if (key === undefined) return [frame]
+    const stored = fresh.get(key)
+    if (frame.ordinal || frame.ambient) {
+      fresh.delete(key)
+      if (stored === undefined) return []
+      return [stored === "accepted instead" ? asRepeated(frame) : frame]
+    }
+    // What the runtime says of a message that it has refused leaves the message new for the frame that brings it later.
+    if (stored !== "rejected") return [asRepeated(frame)]
+    fresh.delete(key)
+    return [frame]
+  })
+  // A repeated envelope is not a new place in the session's history, so only new ones move the cursor.
+  run.cursor += taken.filter(({ ordinal }) => ordinal).length
+  return {
+    frames: taken,
+    drafts: firstSights(
+      run,
+      taken.flatMap(({ drafts }) => drafts)
+    )
+  }
+}
+
+const outcomeOf = ({ revision, to }: ChangeRequest, run: RunInProgress): ChangeOutcome => {
+  const transition = decideTransition(run.status, to)
+  if (transition === "reject") return "rejected"
+  if (transition === "no-op") return "no-op"
+  return revision === undefined || revision === run.statusRevision ? "applied" : "superseded"
+}
+
+/** Events that are folded and sent to the database at a time. */
+const EVENTS_AT_A_TIME = 400
+const CHARACTERS_AT_A_TIME = 524_288
+
+/** The parts in which a decision is folded: a long one is written while the rest of it is being folded. */
+export const partsOf = (decision: Decision): ReadonlyArray<Decision> => {
+  const { drafts, frames } = decision
+  const rows = Math.max(drafts.length, frames.length)
+  if (rows <= EVENTS_AT_A_TIME) return [decision]
+  return Array.from({ length: Math.ceil(rows / EVENTS_AT_A_TIME) }, (_, place) => {
+    const from = place * EVENTS_AT_A_TIME
+    const to = from + EVENTS_AT_A_TIME
+    return { ...decision, drafts: drafts.slice(from, to), frames: frames.slice(from, to) }
+  })
+}
+
+/** Whether so much is folded that the database can begin with it. */
+export const isWorthSending = ({ characters, events }: EventRows): boolean =>
+  events.seq.length >= EVENTS_AT_A_TIME || characters >= CHARACTERS_AT_A_TIME
+
+/** Gives the drafts of a decision their places, folds them into the run, and adds their rows to the batch. */
+export const fold = (
+  decision: Decision,
+  places: { readonly seqs: ReadonlyArray<number>; readonly ids: ReadonlyArray<string>; next: number },
+  batch: EventRows
+): { readonly events: ReadonlyArray<KnownEvent>; readonly committed: ReadonlyArray<CommittedEvent> } => {
+  const { append, drafts, frames, run } = decision
+  const { runId } = append.request
+  const trace = { traceId: run.head.run.traceId, spanId: run.head.run.spanId }
+  let { projected } = run
+  const events: Array<KnownEvent> = []
+  const committed: Array<CommittedEvent> = []
+  for (const draft of drafts) {
+    const seq = places.seqs[places.next] ?? 0
+    const id = places.ids[places.next] ?? ""
+    const event = placeEvent(draft, { id, runId, seq, index: run.lastIndex + 1, trace })
+    places.next += 1
+    run.lastSeq = seq
+    run.lastIndex = event.index
+    projected = projectAndMeasure(projected, event)
+    const json = JSON.stringify(event.recorded)
+    if (run.chain !== undefined) run.chain = extendChain(run.chain, json)
+    run.stateBytes += Math.min(json.length, MOST_GROWTH_BYTES)
+    batch.events.seq.push(BigInt(seq))
+    batch.events.runId.push(runId)
+    batch.events.index.push(event.index)
+    batch.events.ts.push(event.ts)
+    batch.events.type.push(event.type)
+    batch.events.json.push(json)
+    batch.characters += json.length
+    events.push(event)
+    committed.push({ seq, index: event.index, type: event.type, json })
+  }
+  run.projected = projected
+  for (const frame of frames) {
+    run.lastRawSeq += 1
+    batch.raw.runId.push(runId)
+    batch.raw.seq.push(run.lastRawSeq)
+    batch.raw.ts.push(frame.receivedAt)
+    batch.raw.kind.push(frame.raw.kind)
+    batch.raw.sourceName.push(frame.raw.sourceName)
+    const { kind, payload, sourceName } = frame.raw
+    const json = JSON.stringify(payload)
+    const text = frameText({ seq: run.lastRawSeq, ts: frame.receivedAt, kind, sourceName }, json)
+    run.framesHead = extendChain(run.framesHead, text)
+    batch.raw.json.push(json)
+    batch.characters += json.length
+  }
+  if (decision.change === "applied") run.dirty = true
+  return { events, committed }
+}

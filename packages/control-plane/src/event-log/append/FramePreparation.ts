@@ -1,0 +1,55 @@
+import type { RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { EventLogSettings } from "../EventLogSettings.ts"
+import { ProjectionCache } from "../projection/ProjectionCache.ts"
+import type { ObservedFrame } from "./AppendRequest.ts"
+import { FrameBudget } from "./FrameBudget.ts"
+import { FrameNormaliser } from "./FrameNormaliser.ts"
+import { type PreparedFrame, prepareFrame } from "./PreparedFrame.ts"
+
+/**
+ * Works out what frames say before their transaction begins. Frames that wait are prepared as they come, so that the
+ * processor has something to do while the database commits what came before them.
+ *
+ * What a frame says depends on the participants that are known when it is appended (docs/events.md#order-of-events). A
+ * run's participants only grow in number, so a frame that was prepared with fewer of them is prepared anew.
+ */
+export class FramePreparation extends Context.Service<
+  FramePreparation,
+  {
+    /**
+     * Prepares frames that begin to wait. Prepared frames take several times the memory of what came, so it is done
+     * only while all that waits is within a quarter of `LOG_BUFFER_BYTES`. A run without participants is about to get
+     * some, so its frames are left as they are.
+     */
+    readonly ahead: (runId: RunId, frames: ReadonlyArray<ObservedFrame>) => ReadonlyArray<ObservedFrame>
+    /** The frames of an append, those that are prepared already included. */
+    readonly now: (runId: RunId, frames: ReadonlyArray<ObservedFrame>) => ReadonlyArray<PreparedFrame>
+  }
+>()("runplane/control-plane/FramePreparation") {
+  static readonly layer = Layer.effect(
+    FramePreparation,
+    Effect.gen(function* () {
+      const normaliser = yield* FrameNormaliser
+      const cache = yield* ProjectionCache
+      const budget = yield* FrameBudget
+      const mostBytes = (yield* EventLogSettings).bufferBytes / 4
+      return FramePreparation.of({
+        ahead: (runId, frames) => {
+          if (budget.held() > mostBytes) return frames
+          const known = cache.participants(runId)
+          if (known.size === 0) return frames
+          return frames.map((frame) => ({ ...frame, prepared: prepareFrame(normaliser, known, frame) }))
+        },
+        now: (runId, frames) => {
+          const known = cache.participants(runId)
+          return frames.map((frame) =>
+            frame.prepared?.knownParticipants === known.size ? frame.prepared : prepareFrame(normaliser, known, frame)
+          )
+        }
+      })
+    })
+  )
+}

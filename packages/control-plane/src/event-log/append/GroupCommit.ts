@@ -1,0 +1,262 @@
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
+import { SqlError } from "effect/sql/SqlError"
+import { type PipelinedTransaction, PipelinedTransactions } from "../../platform/postgres/PipelinedTransactions.ts"
+import { describeSqlError, isContention, isOutage, isTimeout } from "../../platform/postgres/SqlFailures.ts"
+import { type AppendError, AppendFailed, AppendRequest, type Changed, type ObserveRequest } from "./AppendRequest.ts"
+import { makeAppendTransaction, type Written } from "./AppendTransaction.ts"
+import { totalBytes } from "./FrameBytes.ts"
+import { FrameNormaliser } from "./FrameNormaliser.ts"
+import { InsertEvents } from "./InsertEvents.ts"
+import { inTurn } from "./InTurn.ts"
+import { standInFor } from "./PlaceholderEvent.ts"
+import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
+
+/** How often a transaction that was the victim of others, or of a broken connection, is made again as it was. */
+export const GROUP_RETRIES = 4
+/** The pause before the first of them, doubling, with jitter. Milliseconds. */
+const RETRY_PAUSE_MS = 10
+/** How long the database is asked what has become of a COMMIT whose answer was lost. Milliseconds. */
+export const FATE_PATIENCE_MS = 30_000
+const FATE_POLL_MS = 100
+/** Transactions of groups that are being taken apart, beside those of the writers. */
+const TRANSACTIONS_APART = 2
+/** The pause before a part whose run is locked is tried again. Milliseconds. */
+const LOCKED_PAUSE_MS = 100
+/** Of an error's text, in the log and in the answer. */
+const REASON_CHARACTERS = 500
+
+/** A transaction that failed; with `written` in its COMMIT, before that otherwise. */
+interface Failed {
+  readonly cause: Cause.Cause<SqlError>
+  readonly written: Written | undefined
+}
+
+/** A group on its way to the database. */
+interface Attempt {
+  readonly group: ReadonlyArray<QueuedAppend>
+  /** How often it has been tried already. */
+  readonly tries: number
+  /** It is part of a group that failed: another one's failure, so it must not keep a writer. */
+  readonly apart: boolean
+}
+
+/**
+ * Commits groups of appends and tells each caller the one outcome, whatever becomes of the transaction:
+ *
+ * - it lost against another (deadlock, serialization) or its connection broke before the COMMIT: nothing is stored, the
+ *   same group is tried again, a few times;
+ * - the connection broke in mid-COMMIT: the database is asked what became of it, once it can be. Repeating blindly
+ *   would store events twice, giving up would lose the word of events that are stored;
+ * - the database cannot be used: all requests fail at once with `AppendFailed`;
+ * - anything else is the fault of one request, so the group is halved until that one is alone, beside the writers. Then
+ *   its frames are halved likewise, and for a frame that fails alone a stand-in is stored
+ *   (docs/events.md#refused-frames).
+ */
+export const makeGroupCommit = Effect.gen(function* () {
+  const transactions = yield* PipelinedTransactions
+  const rows = yield* InsertEvents
+  const normaliser = yield* FrameNormaliser
+  const transaction = yield* makeAppendTransaction
+  const scope = yield* Effect.scope
+  const besides = yield* Semaphore.make(TRANSACTIONS_APART)
+
+  const attempt = (group: ReadonlyArray<QueuedAppend>): Effect.Effect<Written, Failed> =>
+    Effect.suspend(() => {
+      let written: Written | undefined
+      const write = (line: PipelinedTransaction) =>
+        Effect.tap(transaction.write(group, line), (done) => {
+          written = done
+          return Effect.void
+        })
+      return transactions.within(write).pipe(
+        Effect.catchCause((cause) => Effect.fail<Failed>({ cause, written })),
+        Effect.tap(tell),
+        // Commit and telling belong together: an interruption between them would leave the cache and the subscribers
+        // behind.
+        Effect.uninterruptible
+      )
+    })
+
+  /** What is stored stays stored, whatever the telling comes to. */
+  const tell = (written: Written) =>
+    Effect.catchDefect(
+      Effect.sync(() => transaction.publish(written)),
+      (defect) => Effect.logError("could not tell of committed events", defect)
+    )
+
+  /** What has become of a COMMIT: the transaction's end is waited for, and then its events are looked for. */
+  const fateOf = ({ transactionId, witness }: Written) =>
+    Effect.gen(function* () {
+      if (transactionId === undefined || witness === undefined) return "unknown" as const
+      yield* rows
+        .transactionStatus(transactionId)
+        .pipe(Effect.repeat({ schedule: Schedule.spaced(FATE_POLL_MS), while: (status) => status === "in progress" }))
+      // A server that has crashed may give the ids of lost transactions away again, so their status proves nothing.
+      return (yield* rows.holds(witness)) ? ("committed" as const) : ("aborted" as const)
+    }).pipe(
+      Effect.tapError((error) => Effect.logDebug(`cannot ask for the fate of a COMMIT: ${describeSqlError(error)}`)),
+      Effect.retry(Schedule.jittered(Schedule.spaced(FATE_POLL_MS))),
+      Effect.timeoutOption(FATE_PATIENCE_MS),
+      Effect.map(Option.getOrElse(() => "unknown" as const))
+    )
+
+  const settle = (asked: Attempt): Effect.Effect<void> => {
+    const { apart, group } = asked
+    return Effect.matchEffect(apart ? besides.withPermits(1)(attempt(group)) : attempt(group), {
+      onSuccess: answer,
+      onFailure: ({ cause, written }) =>
+        // An error that the server has answered is an answer: nothing is stored.
+        written === undefined || !isUnanswered(cause)
+          ? notStored(asked, cause)
+          : // In a fiber of its own: it may take as long as the database is away, and the writers have others to serve.
+            Effect.asVoid(Effect.forkIn(learnFate(asked, cause, written), scope))
+    })
+  }
+
+  const failed = (group: ReadonlyArray<QueuedAppend>, cause: Cause.Cause<SqlError>) =>
+    Effect.forEach(group, (append) => append.answer(Exit.fail(failure(append, cause))), { discard: true })
+
+  const notStored = (asked: Attempt, cause: Cause.Cause<SqlError>): Effect.Effect<void> => {
+    const { group, tries } = asked
+    if (tries < GROUP_RETRIES && isWorthRepeating(cause, group.length)) {
+      return Effect.andThen(pause(tries), settle({ ...asked, tries: tries + 1 }))
+    }
+    // A request may be what breaks the connections, so others are tried without it.
+    if (isOutageCause(cause) && (group.length === 1 || !isBroken(cause))) return failed(group, cause)
+    return Effect.asVoid(Effect.forkIn(takeApart(group, cause), scope))
+  }
+
+  const learnFate = (asked: Attempt, cause: Cause.Cause<SqlError>, written: Written) =>
+    Effect.gen(function* () {
+      const fate = yield* fateOf(written)
+      yield* Effect.logWarning(`the answer to a COMMIT was lost; the transaction: ${fate}`)
+      if (fate === "unknown") return yield* failed(asked.group, cause)
+      if (fate === "aborted") return yield* notStored(asked, cause)
+      yield* tell(written)
+      yield* answer(written)
+    }).pipe(Effect.onInterrupt(() => failed(asked.group, cause)))
+
+  /** Finds the request at fault, and within it the frame. */
+  const takeApart = (group: ReadonlyArray<QueuedAppend>, cause: Cause.Cause<SqlError>): Effect.Effect<void> => {
+    const [append, ...others] = group
+    if (append === undefined) return Effect.void
+    if (others.length > 0) {
+      return Effect.forEach(halvesOf(group), (half) => settle({ group: half, tries: 0, apart: true }), {
+        discard: true
+      })
+    }
+    const { request } = append
+    if (request._tag !== "Observe" || isTransient(cause)) return failed(group, cause)
+    return request.frames.length > 1 ? storeInHalves(append, request) : storeStandIn(append, request, cause)
+  }
+
+  const storeInHalves = Effect.fnUntraced(function* (append: QueuedAppend, request: ObserveRequest) {
+    const [frames, moreFrames] = halvesOf(request.frames)
+    const [prepared, morePrepared] = halvesOf(append.frames)
+    const halves = [
+      { frames, prepared },
+      { frames: moreFrames, prepared: morePrepared }
+    ] as const
+    const stored = inTurn(request.cursor, halves, (half, cursor) =>
+      store(append, { ...request, frames: half.frames, ...(cursor !== undefined && { cursor }) }, half.prepared)
+    )
+    yield* append.answer(yield* Effect.exit(stored))
+  })
+
+  const storeStandIn = Effect.fnUntraced(function* (
+    append: QueuedAppend,
+    request: ObserveRequest,
+    cause: Cause.Cause<SqlError>
+  ) {
+    const reason = reasonOf(cause)
+    const [frame] = request.frames
+    const [prepared] = append.frames
+    const standIn = frame && prepared && standInFor(normaliser, prepared, frame, reason)
+    if (standIn === undefined) return yield* failed([append], cause)
+    // As an append without frames to be taken apart again: what cannot be stored either was not at fault.
+    const stored = store(append, { ...request, frames: [] }, [standIn])
+    yield* append.answer(yield* Effect.exit(Effect.map(stored, (done) => ({ ...done, refusals: [reason] }))))
+  })
+
+  /** Stores a part of an append's frames in a transaction of its own, and waits for the outcome. */
+  const store = (append: QueuedAppend, request: ObserveRequest, frames: QueuedAppend["frames"]) =>
+    Effect.gen(function* () {
+      const done = yield* Deferred.make<Changed, AppendError>()
+      const part: QueuedAppend = {
+        ...append,
+        request: AppendRequest.Observe(request),
+        frames,
+        bytes: totalBytes(request.frames),
+        answer: (outcome) => Deferred.done(done, outcome),
+        postpone: Effect.suspend(() => Effect.delay(again, LOCKED_PAUSE_MS))
+      }
+      const again: Effect.Effect<void> = Effect.suspend(() => settle({ group: [part], tries: 0, apart: true }))
+      yield* again
+      return yield* Deferred.await(done)
+    })
+
+  return (group: ReadonlyArray<QueuedAppend>) => settle({ group, tries: 0, apart: false })
+})
+
+/** The one place where callers learn what became of their appends. */
+const answer = ({ locked, settled }: Written) =>
+  Effect.andThen(
+    Effect.forEach(settled, ({ append, outcome }: Settled) => append.answer(outcome), { discard: true }),
+    Effect.forEach(locked, (append) => append.postpone, { discard: true })
+  )
+
+const halvesOf = <A>(whole: ReadonlyArray<A>): readonly [ReadonlyArray<A>, ReadonlyArray<A>] => {
+  const middle = Math.ceil(whole.length / 2)
+  return [whole.slice(0, middle), whole.slice(middle)]
+}
+
+const sqlErrorOf = (cause: Cause.Cause<SqlError>): SqlError | undefined => {
+  const error = Cause.squash(cause)
+  return error instanceof SqlError ? error : undefined
+}
+
+const says = (cause: Cause.Cause<SqlError>, ...predicates: ReadonlyArray<(error: SqlError) => boolean>): boolean => {
+  const error = sqlErrorOf(cause)
+  return error !== undefined && predicates.some((predicate) => predicate(error))
+}
+
+const isOutageCause = (cause: Cause.Cause<SqlError>): boolean => says(cause, isOutage)
+
+/** Nobody has said what became of the statement. */
+const isUnanswered = (cause: Cause.Cause<SqlError>): boolean =>
+  says(cause, isOutage, ({ reason }) => reason._tag === "ConnectionError")
+
+/** The same request may do well later. */
+const isTransient = (cause: Cause.Cause<SqlError>): boolean => says(cause, isOutage, isContention, isTimeout)
+
+/**
+ * The victim of another transaction, or of a connection that broke in use; who got no connection at all has waited
+ * already. A time-out for a lock costs all of a group, so the group is taken apart instead.
+ */
+const isWorthRepeating = (cause: Cause.Cause<SqlError>, requests: number): boolean =>
+  isBroken(cause) || says(cause, (error) => isContention(error) && (requests === 1 || !isTimeout(error)))
+
+/** The connection broke in use. */
+const isBroken = (cause: Cause.Cause<SqlError>): boolean =>
+  says(cause, (error) => {
+    const { operation } = error.reason
+    return isOutage(error) && operation !== "acquire" && operation !== "connect"
+  })
+
+const pause = (tries: number) =>
+  Effect.flatMap(Random.next, (random) => Effect.sleep(RETRY_PAUSE_MS * 2 ** tries * (0.5 + random)))
+
+const reasonOf = (cause: Cause.Cause<SqlError>): string => {
+  const error = sqlErrorOf(cause)
+  return (error === undefined ? Cause.pretty(cause) : describeSqlError(error)).slice(0, REASON_CHARACTERS)
+}
+
+const failure = ({ request: { runId } }: QueuedAppend, cause: Cause.Cause<SqlError>) =>
+  new AppendFailed({ runId, reason: reasonOf(cause), outage: isTransient(cause) })

@@ -1,0 +1,145 @@
+import { emptyRunMetrics, emptyRunState, measure, project, type RunId, type RunState } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { SqlError } from "effect/sql/SqlError"
+import { withoutServices } from "../../platform/http/LeanContext.ts"
+import { InsertEvents } from "../append/InsertEvents.ts"
+import type { LockedHead } from "../append/LockHeads.ts"
+import { EventRepository } from "../EventRepository.ts"
+import { makeByteCache } from "./ByteCache.ts"
+import { type Checkpoint, NO_CHECKPOINT, readMetrics, readState } from "./Checkpoint.ts"
+import type { Projected } from "./Projected.ts"
+import { ProjectionSettings } from "./ProjectionSettings.ts"
+import { beginning, foldOn, prefixOf } from "./ReplayLog.ts"
+
+/** A parsed state takes about so many times the bytes of its text, and an entry a little more. */
+const BYTES_PER_TEXT_BYTE = 3
+const ENTRY_BYTES = 2_000
+
+/** Beyond this share of the bytes, runs that nobody has written for so long are forgotten. Milliseconds. */
+const SPARE_SHARE = 4
+const REMEMBERED_MS = 30_000
+/** How often is looked for them. Milliseconds. */
+const LOOK_MS = 5_000
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+/** Who is declared or seen in a state. */
+export const participantsOf = (state: RunState): Set<string> =>
+  new Set(state.participants.map(({ participantId }) => participantId))
+
+/** The place of a projection: the run, its last event, and how often the projection has been rebuilt. */
+export interface CacheKey {
+  readonly runId: RunId
+  readonly lastSeq: number
+  readonly revision: number
+}
+
+/** A projection at the end of its run's log. */
+export interface RememberedRun {
+  readonly projected: Projected
+  readonly checkpoint: Checkpoint
+  /** About how long the state is as text. */
+  readonly stateBytes: number
+  /** Declared or seen. */
+  readonly participants: ReadonlySet<string>
+}
+
+interface Remembered {
+  readonly at: CacheKey
+  readonly run: RememberedRun
+  readonly putAt: number
+}
+
+/**
+ * The projections of the runs that were written last, within a number of bytes, of which quiet runs have a quarter. An
+ * entry is used only when it stands at the very seq and revision that the head of the run names, so another instance's
+ * append, or a rebuild, makes it stale without anyone telling.
+ */
+export class ProjectionCache extends Context.Service<
+  ProjectionCache,
+  {
+    readonly get: (head: CacheKey) => RememberedRun | undefined
+    /** The run's participants as last seen by this process; empty when it does not remember the run. */
+    readonly participants: (runId: RunId) => ReadonlySet<string>
+    readonly put: (head: CacheKey, run: RememberedRun) => void
+    /** For runs that have ended: hardly anything is appended to them. */
+    readonly forget: (runId: RunId) => void
+    /**
+     * Reads the stored projections of locked runs and folds what came after. One that is too large to be read, or that
+     * is none, is folded from the first event.
+     */
+    readonly load: (heads: ReadonlyArray<LockedHead>) => Effect.Effect<ReadonlyMap<string, RememberedRun>, SqlError>
+  }
+>()("runplane/control-plane/ProjectionCache") {
+  static readonly layer = Layer.effect(
+    ProjectionCache,
+    Effect.gen(function* () {
+      const events = yield* EventRepository
+      const rows = yield* InsertEvents
+      const { cacheBytes } = yield* ProjectionSettings
+      const clock = yield* Clock.Clock
+      const entries = makeByteCache<RunId, Remembered>(cacheBytes)
+
+      const get = ({ lastSeq, revision, runId }: CacheKey) => {
+        const entry = entries.get(runId)
+        return entry?.at.lastSeq === lastSeq && entry.at.revision === revision ? entry.run : undefined
+      }
+      const participants = (runId: RunId) => entries.get(runId)?.run.participants ?? NOBODY
+      const put = (at: CacheKey, run: RememberedRun) =>
+        entries.put(
+          at.runId,
+          { at, run, putAt: clock.currentTimeMillisUnsafe() },
+          run.stateBytes * BYTES_PER_TEXT_BYTE + ENTRY_BYTES
+        )
+
+      /** What was put first comes first. */
+      const forgetQuiet = () => {
+        const before = clock.currentTimeMillisUnsafe() - REMEMBERED_MS
+        for (const { at, putAt } of entries.values()) {
+          if (putAt > before || entries.bytes() <= cacheBytes / SPARE_SHARE) return
+          entries.forget(at.runId)
+        }
+      }
+      yield* Effect.forkScoped(
+        withoutServices(Effect.forever(Effect.andThen(Effect.sleep(LOOK_MS), Effect.sync(forgetQuiet))))
+      )
+
+      const fold = Effect.fnUntraced(function* (
+        { lastSeq, run: { id } }: LockedHead,
+        row: { readonly state: string | null; readonly metrics: string | null }
+      ) {
+        const stored = readState(row.state)
+        if (Option.isNone(stored)) yield* Effect.logWarning(`the projection of run ${id} is made anew from its events`)
+        const begin = prefixOf(Option.getOrElse(stored, () => emptyRunState(id)))
+        const { folded: state } = yield* foldOn(events, id, begin, project, lastSeq)
+        // The counters are stored with every append, so they do not lag.
+        const counted = readMetrics(row.metrics)
+        const metrics = Option.isSome(counted)
+          ? counted.value
+          : (yield* foldOn(events, id, beginning(emptyRunMetrics(id)), measure, lastSeq)).folded
+        return {
+          projected: { state, metrics },
+          checkpoint: NO_CHECKPOINT,
+          stateBytes: row.state?.length ?? 0,
+          participants: participantsOf(state)
+        }
+      })
+
+      const load = Effect.fnUntraced(function* (heads: ReadonlyArray<LockedHead>) {
+        const stored = new Map(
+          (yield* rows.loadProjections(heads.map(({ run }) => run.id))).map((row) => [row.run_id, row])
+        )
+        const loaded = new Map<string, RememberedRun>()
+        for (const head of heads) {
+          loaded.set(head.run.id, yield* fold(head, stored.get(head.run.id) ?? { state: null, metrics: null }))
+        }
+        return loaded
+      })
+      return ProjectionCache.of({ get, participants, put, forget: entries.forget, load })
+    })
+  )
+}

@@ -1,0 +1,86 @@
+import {
+  type CanonicalEvent,
+  decodeEventText,
+  emptyRunMetrics,
+  emptyRunState,
+  measure,
+  project,
+  type RunId,
+  type RunState
+} from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import type { SqlError } from "effect/sql/SqlError"
+import type { EventRepository, EventSlice, StoredEvent } from "../EventRepository.ts"
+import type { Projected } from "./Projected.ts"
+
+/** Events read from the database and folded at a time; fewer when they are large (`EventRepository.slice`). */
+export const EVENTS_PER_FOLD = 500
+
+/**
+ * How far a fold has come, and what it has made. A prefix of the log never changes, so it stays right whatever is
+ * appended.
+ */
+export interface FoldedPrefix<A> {
+  readonly lastSeq: number
+  readonly lastIndex: number
+  readonly folded: A
+}
+
+/** What a fold begins with at the first event. */
+export const beginning = <A>(folded: A): FoldedPrefix<A> => ({ lastSeq: 0, lastIndex: 0, folded })
+
+/** A state says itself how far it reaches. */
+export const prefixOf = (state: RunState): FoldedPrefix<RunState> => ({
+  lastSeq: state.timeline.latestSeq,
+  lastIndex: state.timeline.latestIndex,
+  folded: state
+})
+
+export const emptyProjected = (runId: RunId): Projected => ({
+  state: emptyRunState(runId),
+  metrics: emptyRunMetrics(runId)
+})
+
+/** One event into the state and the counters. */
+export const projectAndMeasure = ({ metrics, state }: Projected, event: CanonicalEvent): Projected => ({
+  state: project(state, event),
+  metrics: measure(metrics, event)
+})
+
+/**
+ * Folds the events behind a prefix, page by page, up to a seq or to the end of the log as it is at that time. It is the
+ * fold of the live path (docs/events.md#fold), so what it makes is the live projection byte for byte. The database
+ * reads the next page while this one is folded.
+ */
+export const foldOn = Effect.fnUntraced(function* <A>(
+  events: Pick<EventRepository["Service"], "slice">,
+  runId: RunId,
+  from: FoldedPrefix<A>,
+  step: (folded: A, event: CanonicalEvent) => A,
+  upToSeq = Number.MAX_SAFE_INTEGER
+): Effect.fn.Return<FoldedPrefix<A>, SqlError> {
+  if (from.lastSeq >= upToSeq) return from
+  const ask = (afterSeq: number) =>
+    Effect.forkChild(events.slice(runId, { afterSeq, upToSeq }, EVENTS_PER_FOLD), { startImmediately: true })
+  let prefix = from
+  let asked: Fiber.Fiber<EventSlice, SqlError> | undefined = yield* ask(prefix.lastSeq)
+  while (asked !== undefined) {
+    const page: EventSlice = yield* Fiber.join(asked)
+    const last = page.events.at(-1)
+    asked = page.isLast || last === undefined ? undefined : yield* ask(last.seq)
+    for (const stored of page.events) prefix = foldOne(prefix, stored, step)
+  }
+  return prefix
+})
+
+const foldOne = <A>(
+  { folded, lastIndex }: FoldedPrefix<A>,
+  { index, json, seq }: StoredEvent,
+  step: (folded: A, event: CanonicalEvent) => A
+): FoldedPrefix<A> => {
+  const event = Result.getOrThrow(decodeEventText(json))
+  if (index !== lastIndex + 1) throw new Error(`event ${lastIndex + 1} is missing from the log before ${seq}`)
+  return { lastSeq: seq, lastIndex: index, folded: step(folded, event) }
+}

@@ -1,0 +1,169 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { emptyRunState, isUuid, project, RunId, type RunStatus } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { SqlError } from "effect/sql/SqlError"
+import { EventRepository } from "../EventRepository.ts"
+import { makeByteCache } from "./ByteCache.ts"
+import { MAX_CHECKPOINT_BYTES, readState } from "./Checkpoint.ts"
+import { gatherReads } from "./GatheredReads.ts"
+import { ProjectionCache } from "./ProjectionCache.ts"
+import { foldOn, prefixOf } from "./ReplayLog.ts"
+
+/** Texts that are kept for the next readers. Bytes. */
+const KEPT_TEXTS_BYTES = 48 * 1024 * 1024
+/** Runs that are looked at together, and of each the largest state that is read with it. */
+const GATHERED_RUNS = 32
+const GATHERED_BYTES = 64 * 1024
+/** Looks at a run whose log changes its end under the reader, because it is deleted and created again. */
+const LOOKS = 3
+
+/** Where a run's log ends. */
+export interface RunHead {
+  readonly runId: RunId
+  readonly status: RunStatus
+  readonly lastSeq: number
+  readonly lastIndex: number
+}
+
+/** What the run is at that point. */
+export interface CurrentState extends RunHead {
+  /** JSON text of the projected state. */
+  readonly state: string
+}
+
+/**
+ * The states of runs as readers see them: every committed event is in them. The stored projection may lag behind
+ * (docs/events.md#checkpoint), and what came after it is folded here, unless this process has just written it.
+ */
+export class RunStateReader extends Context.Service<
+  RunStateReader,
+  {
+    /** By run id, or session id where that is none; undefined when there is no such run. Inside a transaction too. */
+    readonly current: (reference: string) => Effect.Effect<CurrentState | undefined, SqlError>
+    /** All but the state, which costs more. */
+    readonly head: (runId: RunId) => Effect.Effect<RunHead | undefined, SqlError>
+  }
+>()("runplane/control-plane/RunStateReader") {
+  static readonly layer = Layer.effect(
+    RunStateReader,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const cache = yield* ProjectionCache
+      const events = yield* EventRepository
+      const kept = makeByteCache<string, KeptText>(KEPT_TEXTS_BYTES)
+
+      /** What is stored of a run, by whatever names it. */
+      const readOne = (reference: string) =>
+        Effect.map(
+          sql<StateRow>`
+            SELECT r.id::text AS id, r.status, h.last_seq, h.last_index, h.projection_revision,
+                   p.last_seq AS checkpoint_seq, false AS is_left_out,
+                   CASE WHEN octet_length(p.state::text) <= ${MAX_CHECKPOINT_BYTES} THEN p.state::text END AS state
+            FROM runs r JOIN run_heads h ON h.run_id = r.id LEFT JOIN projections p ON p.run_id = r.id
+            WHERE ${isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`}`,
+          ([row]) => row
+        )
+
+      /** The same of many; large states are left out, and those that are known. */
+      const readMany = (runIds: ReadonlyArray<string>) => {
+        const known = runIds.map((runId) => kept.get(runId))
+        return Effect.map(
+          sql<StateRow>`
+            SELECT r.id::text AS id, r.status, h.last_seq, h.last_index, h.projection_revision,
+                   p.last_seq AS checkpoint_seq, left_out.is_left_out,
+                   CASE WHEN NOT left_out.is_left_out THEN p.state::text END AS state
+            FROM unnest(${runIds}::text[]::uuid[], ${known.map((kept) => BigInt(kept?.lastSeq ?? -1))}::bigint[],
+                        ${known.map((kept) => kept?.revision ?? -1)}::int[]) AS asked (run_id, last_seq, revision)
+            JOIN runs r ON r.id = asked.run_id JOIN run_heads h ON h.run_id = r.id
+            LEFT JOIN projections p ON p.run_id = r.id
+            CROSS JOIN LATERAL (
+              SELECT p.run_id IS NOT NULL AND (
+                h.last_seq = asked.last_seq AND h.projection_revision = asked.revision
+                OR octet_length(p.state::text) > ${GATHERED_BYTES}) AS is_left_out
+            ) AS left_out`,
+          (rows) => new Map(rows.map((row) => [row.id, row]))
+        )
+      }
+      const gathered = yield* gatherReads(readMany, GATHERED_RUNS)
+
+      const textOf = Effect.fnUntraced(function* (row: StateRow, { lastIndex, lastSeq, runId }: RunHead) {
+        if (lastSeq === 0) return JSON.stringify(emptyRunState(runId))
+        const revision = row.projection_revision
+        const known = kept.get(runId)
+        if (known?.lastSeq === lastSeq && known.revision === revision) return known.text
+        const keep = (text: string) => {
+          kept.put(runId, { lastSeq, revision, text }, text.length)
+          return text
+        }
+        if (row.state !== null && row.checkpoint_seq === row.last_seq) return keep(row.state)
+        let state = cache.get({ runId, lastSeq, revision })?.projected.state
+        if (state === undefined) {
+          if (row.is_left_out) return undefined
+          const begin = prefixOf(Option.getOrElse(readState(row.state), () => emptyRunState(runId)))
+          const end = yield* foldOn(events, runId, begin, project, lastSeq)
+          if (end.lastIndex !== lastIndex) return undefined
+          state = end.folded
+        }
+        return keep(JSON.stringify(state))
+      })
+
+      const current = Effect.fn("RunStateReader.current")(function* (reference: string) {
+        // What a transaction has written is seen by itself alone.
+        const transaction = yield* Effect.serviceOption(sql.transactionService)
+        let isAlone = !isUuid(reference) || Option.isSome(transaction)
+        for (let look = 0; look < LOOKS; look++) {
+          const row = yield* isAlone ? readOne(reference) : gathered(reference.toLowerCase())
+          if (row === undefined) return undefined
+          const head = toHead(row)
+          const state = yield* textOf(row, head)
+          if (state !== undefined) return { ...head, state }
+          if (!isAlone) look -= 1
+          isAlone = true
+        }
+        return yield* Effect.die(new Error(`the log of run ${reference} does not reach to where its head says`))
+      })
+
+      const head = Effect.fn("RunStateReader.head")((runId: RunId) =>
+        Effect.map(
+          sql<HeadRow>`
+            SELECT r.id::text AS id, r.status, h.last_seq, h.last_index
+            FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE r.id = ${runId}::uuid`,
+          ([row]) => row && toHead(row)
+        )
+      )
+      return RunStateReader.of({ current, head })
+    })
+  )
+}
+
+interface HeadRow {
+  readonly id: string
+  readonly status: RunStatus
+  readonly last_seq: bigint
+  readonly last_index: number
+}
+
+/** A text, and the place in the log and the rebuild that it is of. */
+interface KeptText {
+  readonly lastSeq: number
+  readonly revision: number
+  readonly text: string
+}
+
+interface StateRow extends HeadRow {
+  readonly projection_revision: number
+  readonly checkpoint_seq: bigint | null
+  /** Whether there is a state that was not read. */
+  readonly is_left_out: boolean
+  readonly state: string | null
+}
+
+const toHead = (row: HeadRow): RunHead => ({
+  runId: RunId.make(row.id),
+  status: row.status,
+  lastSeq: Number(row.last_seq),
+  lastIndex: row.last_index
+})

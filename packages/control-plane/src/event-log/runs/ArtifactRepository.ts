@@ -1,0 +1,87 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { Artifact } from "@runplane/api"
+import type { RunId } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { type BoundedRows, readBounded } from "../../platform/postgres/BoundedRows.ts"
+
+/** Artifacts read from the database at a time; fewer when they are large. */
+export const ARTIFACTS_PER_READ = 200
+
+/** A place among the artifacts of a run, which are ordered by time and, within a millisecond, as they were stored. */
+export interface ArtifactPlace {
+  readonly createdAt: string
+  readonly ordinal: bigint
+}
+
+/** A stored artifact as JSON text, with its place. */
+export interface ArtifactText extends ArtifactPlace {
+  readonly json: string
+}
+
+/** The artifacts of runs (docs/http.md#artifacts). */
+export class ArtifactRepository extends Context.Service<
+  ArtifactRepository,
+  {
+    readonly insert: (artifact: Artifact) => Effect.Effect<void, SqlError>
+    /** The next ones behind a place, or the first ones, by createdAt, then as stored; as many as may be held. */
+    readonly page: (
+      runId: RunId,
+      after: ArtifactPlace | undefined,
+      limit: number
+    ) => Effect.Effect<BoundedRows<ArtifactText>, SqlError>
+  }
+>()("runplane/control-plane/ArtifactRepository") {
+  static readonly layer = Layer.effect(
+    ArtifactRepository,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const insert = Effect.fn("ArtifactRepository.insert")((artifact: Artifact) => {
+        const inline = artifact.inline === undefined ? null : JSON.stringify(artifact.inline)
+        return Effect.asVoid(sql`
+          INSERT INTO artifacts (id, run_id, kind, label, uri, inline, created_at)
+          VALUES (${artifact.id}::uuid, ${artifact.runId}::uuid, ${artifact.kind}, ${artifact.label},
+                  ${artifact.uri ?? null}, ${inline}::text::json, ${artifact.createdAt}::timestamptz)`)
+      })
+      const page = Effect.fn("ArtifactRepository.page")(
+        (runId: RunId, after: ArtifactPlace | undefined, limit: number) => {
+          const behind =
+            after === undefined
+              ? sql`true`
+              : sql`(created_at, ordinal) > (${after.createdAt}::timestamptz, ${after.ordinal})`
+          const read = readBounded<ArtifactRow>(sql, {
+            keys: sql`ARRAY(
+              SELECT id FROM artifacts WHERE run_id = ${runId}::uuid AND ${behind}
+              ORDER BY created_at, ordinal LIMIT ${limit})`,
+            from: sql`artifacts`,
+            isOf: (id) => sql`id = ${id}`,
+            columns: sql`id::text AS id, kind, label, uri, inline::text AS inline, created_at, ordinal`,
+            large: ["label", "uri", "inline"]
+          })
+          return Effect.map(read, (page) => ({ ...page, rows: page.rows.map((row) => toText(runId, row)) }))
+        }
+      )
+      return ArtifactRepository.of({ insert, page })
+    })
+  )
+}
+
+interface ArtifactRow {
+  readonly id: string
+  readonly kind: string
+  readonly label: string
+  readonly uri: string | null
+  readonly inline: string | null
+  readonly created_at: Date
+  readonly ordinal: bigint
+}
+
+const toText = (runId: RunId, { created_at, id, inline, kind, label, ordinal, uri }: ArtifactRow): ArtifactText => {
+  const createdAt = created_at.toISOString()
+  const head = JSON.stringify({ id, runId, kind, label, ...(uri !== null && { uri }) }).slice(0, -1)
+  const content = inline === null ? "" : `,"inline":${inline}`
+  return { createdAt, ordinal, json: `${head}${content},"createdAt":"${createdAt}"}` }
+}

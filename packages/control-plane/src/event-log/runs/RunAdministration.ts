@@ -1,0 +1,129 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { TombstoneReason } from "@runplane/api"
+import { RunId, type RunStatus } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { insertPending, pendingEntry } from "../../platform/ledger/PendingEntries.ts"
+import { SealKeys } from "../../platform/ledger/SealKeys.ts"
+import { searchTextOf } from "./NewRun.ts"
+import { type TombstoneRow, tombstoneColumns, tombstoneSubject, toTombstone } from "./TombstoneRow.ts"
+
+/** The tag that every archived run carries. */
+export const ARCHIVED_TAG = "archived"
+
+/** Who deletes runs, and when (ISO-8601): a caller, or retention because of their age. */
+export interface Deletion {
+  readonly reason: TombstoneReason
+  readonly by: string
+  readonly at: string
+}
+
+/** Changes to the rows of a run that are not part of its life: all for use inside a transaction. */
+export class RunAdministration extends Context.Service<
+  RunAdministration,
+  {
+    /** Sets `archivedAt`, once, and the tag. False when there is no such run. */
+    readonly archive: (runId: RunId, at: string) => Effect.Effect<boolean, SqlError>
+    /** Makes every process forget the run's projection as it remembers it (see `ProjectionCache`). */
+    readonly raiseRevision: (runId: RunId) => Effect.Effect<void, SqlError>
+    /**
+     * Locks the runs, as an append does, and answers the status of those that exist: nothing is added to them, and none
+     * of them changes, before the transaction ends.
+     */
+    readonly lock: (runIds: ReadonlyArray<RunId>) => Effect.Effect<ReadonlyMap<RunId, RunStatus>, SqlError>
+    /**
+     * Deletes every row of locked runs: log, projection, counters, messages, and with the run itself its session, head
+     * and artifacts. What the tables of cross-run reads say of them goes by triggers (migration 0004). Webhook
+     * deliveries stay, because they are owed to the subscriber; retention ends them by their age. A tombstone of each
+     * run stays (docs/seal.md#tombstones).
+     */
+    readonly remove: (runIds: ReadonlyArray<RunId>, deletion: Deletion) => Effect.Effect<void, SqlError>
+  }
+>()("runplane/control-plane/RunAdministration") {
+  static readonly layer = Layer.effect(
+    RunAdministration,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { current } = yield* SealKeys
+
+      const archive = Effect.fn("RunAdministration.archive")(function* (runId: RunId, at: string) {
+        const [row] = yield* sql<ArchivedRow>`
+          SELECT tags, scenario_ref, environment, source_ref, policy_version, archived_at FROM runs
+          WHERE id = ${runId}::uuid FOR NO KEY UPDATE`
+        if (row === undefined) return false
+        if (row.archived_at !== null && row.tags.includes(ARCHIVED_TAG)) return true
+        const tags = row.tags.includes(ARCHIVED_TAG) ? row.tags : [...row.tags, ARCHIVED_TAG]
+        const searchText = searchTextOf({
+          id: runId,
+          tags,
+          scenarioRef: row.scenario_ref ?? undefined,
+          environment: row.environment ?? undefined,
+          sourceRef: row.source_ref ?? undefined,
+          policyVersion: row.policy_version ?? undefined
+        })
+        yield* sql`
+          UPDATE runs SET archived_at = coalesce(archived_at, greatest(updated_at, ${at}::timestamptz)),
+                          tags = ${tags}::text[], search_text = fold_text(${searchText}::text),
+                          updated_at = greatest(updated_at, ${at}::timestamptz)
+          WHERE id = ${runId}::uuid`
+        return true
+      })
+
+      const raiseRevision = Effect.fn("RunAdministration.raiseRevision")((runId: RunId) =>
+        Effect.asVoid(sql`
+          UPDATE run_heads SET projection_revision = projection_revision + 1 WHERE run_id = ${runId}::uuid`)
+      )
+
+      const lock = Effect.fn("RunAdministration.lock")((runIds: ReadonlyArray<RunId>) =>
+        Effect.map(
+          sql<{ readonly id: string; readonly status: RunStatus }>`
+            SELECT r.id::text AS id, r.status FROM runs r JOIN run_heads h ON h.run_id = r.id
+            WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY r.id FOR UPDATE OF r, h`,
+          (rows) => new Map(rows.map(({ id, status }) => [RunId.make(id), status]))
+        )
+      )
+
+      const remove = Effect.fn("RunAdministration.remove")(function* (
+        runIds: ReadonlyArray<RunId>,
+        deletion: Deletion
+      ) {
+        const theirs = sql`run_id = ANY(${runIds}::text[]::uuid[])`
+        const buried = yield* sql<TombstoneRow>`
+          INSERT INTO run_tombstones (run_id, status, events, reason, deleted_at, deleted_by, seal)
+          SELECT r.id, r.status, h.last_index, ${deletion.reason}, ${deletion.at}::timestamptz, ${deletion.by},
+                 (SELECT seal FROM run_seals s WHERE s.run_id = r.id ORDER BY s.events DESC LIMIT 1)
+          FROM runs r JOIN run_heads h ON h.run_id = r.id
+          WHERE r.id = ANY(${runIds}::text[]::uuid[]) ORDER BY r.id
+          RETURNING ${tombstoneColumns(sql)}`
+        const pending = buried
+          .map(toTombstone)
+          .map((tombstone) => pendingEntry(current, "tombstone", tombstoneSubject(tombstone), tombstone))
+        yield* insertPending(sql, pending)
+        yield* sql`DELETE FROM canonical_events WHERE ${theirs}`
+        yield* sql`DELETE FROM raw_events WHERE ${theirs}`
+        yield* sql`DELETE FROM outbound_messages WHERE ${theirs}`
+        yield* sql`DELETE FROM projections WHERE ${theirs}`
+        yield* sql`DELETE FROM run_metrics WHERE ${theirs}`
+        // The runtime may know the sessions for longer, and nobody wants these runs back.
+        yield* sql`
+          INSERT INTO deleted_sessions (runtime_session_id, deleted_at)
+          SELECT DISTINCT runtime_session_id, now() FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])
+          ON CONFLICT (runtime_session_id) DO UPDATE SET deleted_at = excluded.deleted_at`
+        yield* sql`DELETE FROM deleted_sessions WHERE deleted_at < now() - interval '30 days'`
+        yield* sql`DELETE FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`
+      })
+      return RunAdministration.of({ archive, raiseRevision, lock, remove })
+    })
+  )
+}
+
+interface ArchivedRow {
+  readonly tags: ReadonlyArray<string>
+  readonly scenario_ref: string | null
+  readonly environment: string | null
+  readonly source_ref: string | null
+  readonly policy_version: string | null
+  readonly archived_at: Date | null
+}

@@ -1,0 +1,182 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { parseIsoDate, type RunListQuery, type RunSortKey, runQueryFields } from "@runplane/api"
+import { isUuid, parseQuery, type Query } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
+import { readBounded } from "../../platform/postgres/BoundedRows.ts"
+import { shareReads } from "../../platform/postgres/SharedRead.ts"
+import { cursorOf, isPlaceValue, type Place, placeOf } from "../../platform/postgres/search/PageCursor.ts"
+import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
+import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
+import { UnknownCursor } from "../../platform/postgres/search/UnknownCursor.ts"
+import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
+import { DURATION, isOfScenario, namesArchival, runMeaning } from "./RunSearch.ts"
+
+/** Lists of runs: filters, search, order and pages (docs/http.md#list-runs). */
+export class RunList extends Context.Service<
+  RunList,
+  {
+    /** A `RunPage` as text, which is read as it is taken. */
+    readonly list: (query: RunListQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchFailure | UnknownCursor>
+  }
+>()("runplane/control-plane/RunList") {
+  static readonly layer = Layer.effect(
+    RunList,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const budget = yield* SearchBudget
+      const meaning = runMeaning(sql)
+
+      const matches = (query: RunListQuery, search: Query | undefined) =>
+        sql.and([
+          ...(query.includeArchived || (search !== undefined && namesArchival(search))
+            ? []
+            : [sql`r.archived_at IS NULL`]),
+          ...(query.status === undefined ? [] : [sql`r.status = ${query.status}`]),
+          ...(query.tags === undefined || query.tags.length === 0 ? [] : [sql`r.tags @> ${query.tags}::text[]`]),
+          ...(query.createdAfter === undefined ? [] : [sql`r.created_at > ${query.createdAfter}::timestamptz`]),
+          ...(query.createdBefore === undefined ? [] : [sql`r.created_at < ${query.createdBefore}::timestamptz`]),
+          ...(query.environment === undefined ? [] : [sql`r.environment = ${query.environment}`]),
+          ...(query.scenarioRef === undefined ? [] : [isOfScenario(sql, query.scenarioRef)]),
+          ...(query.search === undefined ? [] : [meaning.search(query.search)]),
+          ...(search === undefined ? [] : [conditionOf(sql, search, meaning)])
+        ])
+
+      const directions = {
+        asc: { order: sql`ASC`, beyond: sql`>` },
+        desc: { order: sql`DESC`, beyond: sql`<` }
+      } as const
+
+      /** The places of a page: `id` of the run and the `place` that it is sorted by. */
+      const placesOf = (query: RunListQuery, where: Fragment, after: Place | undefined) => {
+        const { beyond, order } = directions[query.sortOrder]
+        const key = SORT_KEYS[query.sortBy]
+        const limit = BigInt(query.limit)
+        const offset = BigInt(query.offset)
+        const behind = (value: Fragment, id: Fragment) =>
+          after === undefined
+            ? sql`true`
+            : sql`(${value}, ${id}) ${beyond} (${after.value}::${sql.literal(key.type)}, ${after.id}::uuid)`
+        const sorted = (value: Fragment, id: Fragment) => sql`ORDER BY ${value} ${order}, ${id} ${order}`
+        if (key.column !== undefined) {
+          const value = sql.literal(key.column)
+          return sql`
+            SELECT r.id, ${value} AS place FROM runs r WHERE ${where} AND ${behind(value, sql`r.id`)}
+            ${sorted(value, sql`r.id`)} LIMIT ${limit} OFFSET ${offset}`
+        }
+        // The runs whose figures stand in an index give their first ones, all others are sorted with them.
+        const figure = sql.literal(query.sortBy)
+        return sql`
+          SELECT id, place FROM (
+            (
+              SELECT t.run_id AS id, t.${figure} AS place FROM tallied_runs t JOIN runs r ON r.id = t.run_id
+              WHERE ${where} AND ${behind(sql`t.${figure}`, sql`t.run_id`)}
+                AND NOT EXISTS (SELECT FROM tally_changes c WHERE c.run_id = t.run_id)
+              ${sorted(sql`t.${figure}`, sql`t.run_id`)} LIMIT ${limit + offset}
+            )
+            UNION ALL
+            SELECT f.run_id, f.${figure} FROM moving_figures f JOIN runs r ON r.id = f.run_id
+            WHERE ${where} AND ${behind(sql`f.${figure}`, sql`f.run_id`)}
+          ) AS found ${sorted(sql`place`, sql`id`)} LIMIT ${limit} OFFSET ${offset}`
+      }
+
+      const pageOf = (query: RunListQuery, where: Fragment, after: Place | undefined) => {
+        const { order } = directions[query.sortOrder]
+        return sql<RunPlace>`
+          WITH page AS MATERIALIZED (${placesOf(query, where, after)})
+          SELECT page.id::text AS id, ${sql.literal(SORT_KEYS[query.sortBy].text)} AS place FROM page
+          ORDER BY page.place ${order}, page.id ${order}`
+      }
+
+      const recordsWith = (columns: string) => (places: ReadonlyArray<RunPlace>) =>
+        readBounded<RunRow>(sql, {
+          keys: sql`${places.map(({ id }) => id)}::text[]::uuid[]`,
+          from: sql`runs r JOIN run_heads h ON h.run_id = r.id`,
+          isOf: (id) => sql`r.id = ${id}`,
+          columns: sql.literal(columns),
+          large: LARGE_LISTED
+        })
+
+      const totalOf = (query: RunListQuery, where: Fragment) =>
+        isTallied(query)
+          ? sql<Total>`SELECT count_runs(${query.status ?? null}::text, ${query.includeArchived})::int AS total`
+          : sql<Total>`SELECT count(*)::int AS total FROM runs r WHERE ${where}`
+
+      const list = Effect.fn("RunList.list")(function* (query: RunListQuery) {
+        const order = `runs ${query.sortBy} ${query.sortOrder}`
+        const from = query.cursor === undefined ? undefined : placeOf(order, query.cursor)
+        if (query.cursor !== undefined && !isPlace(query.sortBy, from)) return yield* new UnknownCursor()
+        // The contract has read it once.
+        const search =
+          query.q === undefined
+            ? undefined
+            : yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, runQueryFields)))
+        const where = matches(query, search)
+        const read = Effect.all([pageOf(query, where, from), totalOf(query, where)], {
+          concurrency: search === undefined ? 2 : 1
+        })
+        const [places, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
+        const last = places.at(-1)
+        const isFull = last !== undefined && places.length === query.limit
+        const cursor = isFull ? `,"nextCursor":"${cursorOf(order, { value: last.place, id: last.id })}"` : ""
+        const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
+        const records = recordsWith(query.include === "participants" ? countingColumns : listColumns)
+        return yield* listPage(places, records, publicRunText, after)
+      })
+      // A list is the same for everybody, and those who watch it ask for the same first page. A search is refused by
+      // the turns of its caller.
+      const keyOf = (query: RunListQuery, client: string) =>
+        `${query.q === undefined ? "" : client} ${JSON.stringify(query)}`
+      return RunList.of({ list: yield* shareReads(list, keyOf) })
+    })
+  )
+}
+
+interface RunPlace {
+  readonly id: string
+  readonly place: string
+}
+
+interface Total {
+  readonly total: number
+}
+
+interface SortKey {
+  /** The column of runs; undefined for the figures, which stand in a table of their own. */
+  readonly column?: string
+  /** Its type in the database. */
+  readonly type: string
+  /** The value of `page.place` as a cursor has it. */
+  readonly text: string
+  readonly isValue: (text: string) => boolean
+}
+
+const timeKey = (column: string): SortKey => ({
+  column,
+  type: "timestamptz",
+  text: `to_char(page.place AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  isValue: (text) => isPlaceValue.time(text) && parseIsoDate(text) !== undefined
+})
+const numberKey: SortKey = { type: "numeric", text: "page.place::text", isValue: isPlaceValue.number }
+
+const SORT_KEYS: Readonly<Record<RunSortKey, SortKey>> = {
+  createdAt: timeKey("r.created_at"),
+  updatedAt: timeKey("r.updated_at"),
+  duration: { ...numberKey, column: DURATION },
+  cost: numberKey,
+  tokens: numberKey,
+  events: { ...numberKey, type: "int", isValue: isPlaceValue.integer }
+}
+
+const isPlace = (key: RunSortKey, place: Place | undefined): boolean =>
+  place !== undefined && isUuid(place.id) && SORT_KEYS[key].isValue(place.value)
+
+/** Whether nothing but status and archival is asked for: those runs are counted already (docs/events.md#tallies). */
+const isTallied = (query: RunListQuery): boolean =>
+  [query.createdAfter, query.createdBefore, query.environment, query.scenarioRef, query.search, query.q].every(
+    (filter) => filter === undefined
+  ) && (query.tags ?? []).length === 0

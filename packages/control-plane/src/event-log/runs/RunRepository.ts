@@ -1,0 +1,228 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { isUuid, RunId, type RunStatus } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import { bytesOf } from "../../platform/postgres/BoundedRows.ts"
+import { idRows } from "../../platform/postgres/KeptPlans.ts"
+import { isInside } from "../../platform/postgres/PipelinedTransactions.ts"
+import { flattened, nullableTexts, together } from "../../platform/postgres/Together.ts"
+import { gatherReads } from "../projection/GatheredReads.ts"
+import type { NewRun } from "./NewRun.ts"
+import { LARGE_COLUMNS, type RunRow, runColumns, type StoredRun, toStoredRun } from "./RunRow.ts"
+
+/** Most rows that one statement reads for several callers, and the most bytes of one of them. */
+const GATHERED_RUNS = 32
+const GATHERED_BYTES = 64 * 1024
+
+/** A run to be inserted; see `RunRepository.insert`. */
+interface Insertion {
+  readonly run: NewRun
+  readonly earlier: RunId | undefined
+}
+
+/** `source` of runs that were made of a session which nobody had posted. */
+export const DISCOVERY_SOURCE = "session-discovery"
+
+/**
+ * The rows of runs. A `reference` is what stands in a path: the id of a run, or the id of its session when that is not
+ * a UUID (docs/http.md#run-references).
+ */
+export class RunRepository extends Context.Service<
+  RunRepository,
+  {
+    /**
+     * Inserts a queued run with its head, at the time of the database, inside of a pipelined transaction only; false
+     * when its id, session or idempotency key is taken. `earlier` has had the session and given it up: it may stand
+     * beside the new one.
+     */
+    readonly insert: (run: NewRun, earlier?: RunId) => Effect.Effect<boolean, SqlError>
+    /** Adds keys to the metadata of a run that has ended. */
+    readonly addMetadata: (runId: RunId, keys: Schema.JsonObject) => Effect.Effect<void, SqlError>
+    /** Gives a discovered run the descriptor's values, once; false when it is claimed already or the key is taken. */
+    readonly claim: (run: NewRun, at: string) => Effect.Effect<boolean, SqlError>
+    readonly find: (reference: string) => Effect.Effect<StoredRun | undefined, SqlError>
+    /** The same as a row; callers that read at the same time share a statement. Outside of transactions only. */
+    readonly row: (reference: string) => Effect.Effect<RunRow | undefined, SqlError>
+    readonly findByIdempotencyKey: (key: string) => Effect.Effect<StoredRun | undefined, SqlError>
+    readonly findBySession: (sessionId: string) => Effect.Effect<StoredRun | undefined, SqlError>
+    /** The id behind a reference; undefined when there is no such run. */
+    readonly resolve: (reference: string) => Effect.Effect<RunId | undefined, SqlError>
+    readonly status: (runId: RunId) => Effect.Effect<RunStatus | undefined, SqlError>
+  }
+>()("runplane/control-plane/RunRepository") {
+  static readonly layer = Layer.effect(
+    RunRepository,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      const columns = sql.literal(runColumns)
+
+      /** Each run at most once; answers which of them have been inserted. */
+      const insertOnce = (asked: ReadonlyArray<Insertion>) => {
+        const runs = asked.map(({ run }) => run)
+        const tags = flattened(runs.map((run) => run.tags))
+        return Effect.map(
+          sql<{ readonly run_id: string }>`
+            WITH asked AS (
+              SELECT *, date_trunc('milliseconds', clock_timestamp()) AS at FROM unnest(
+                ${runs.map(({ id }) => id)}::text[]::uuid[], ${runs.map(({ mode }) => mode)}::text[],
+                ${runs.map(({ modeName }) => modeName)}::text[], ${runs.map(({ runtimeKind }) => runtimeKind)}::text[],
+                ${nullableTexts(runs.map(({ runtimeVersion }) => runtimeVersion ?? null))}::text[],
+                ${runs.map(({ sessionId }) => sessionId)}::text[], ${runs.map(({ traceId }) => traceId)}::text[],
+                ${runs.map(({ spanId }) => spanId)}::text[],
+                ${nullableTexts(runs.map(({ traceParent }) => traceParent ?? null))}::text[],
+                ${nullableTexts(runs.map(({ idempotencyKey }) => idempotencyKey ?? null))}::text[],
+                ${nullableTexts(runs.map(({ sourceKind }) => sourceKind ?? null))}::text[],
+                ${nullableTexts(runs.map(({ sourceRef }) => sourceRef ?? null))}::text[],
+                ${nullableTexts(runs.map(({ scenarioRef }) => scenarioRef ?? null))}::text[],
+                ${nullableTexts(runs.map(({ environment }) => environment ?? null))}::text[],
+                ${nullableTexts(runs.map(({ policyVersion }) => policyVersion ?? null))}::text[],
+                ${runs.map(({ metadata }) => JSON.stringify(metadata))}::text[]::json[],
+                ${runs.map(({ searchText }) => searchText)}::text[],
+                ${nullableTexts(asked.map(({ earlier }) => earlier ?? null))}::text[]::uuid[]
+              ) WITH ORDINALITY AS a (
+                id, mode, mode_name, runtime_kind, runtime_version, session_id, trace_id, span_id, trace_parent,
+                idempotency_key, source_kind, source_ref, scenario_ref, environment, policy_version, metadata,
+                search_text, earlier, place)
+            ), run AS (
+              INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_version, runtime_session_id, trace_id,
+                                span_id, trace_parent, idempotency_key, source_kind, source_ref, scenario_ref, environment,
+                                policy_version, tags, metadata, search_text, created_at, updated_at)
+              SELECT a.id, 'queued', a.mode, a.mode_name, a.runtime_kind, a.runtime_version, a.session_id, a.trace_id,
+                     a.span_id, a.trace_parent, a.idempotency_key, a.source_kind, a.source_ref, a.scenario_ref,
+                     a.environment, a.policy_version,
+                     ARRAY(
+                       SELECT t.tag FROM unnest(${tags.owner}::int[], ${tags.text}::text[])
+                                    WITH ORDINALITY AS t (owner, tag, place)
+                       WHERE t.owner = a.place ORDER BY t.place),
+                     a.metadata, fold_text(a.search_text), a.at, a.at
+              FROM asked a
+              WHERE ${isInside(sql)} AND NOT EXISTS (
+                SELECT FROM runs other
+                WHERE other.runtime_session_id = a.session_id AND other.id IS DISTINCT FROM a.earlier)
+              ORDER BY a.place
+              ON CONFLICT DO NOTHING
+              RETURNING id
+            )
+            INSERT INTO run_heads (run_id) SELECT id FROM run RETURNING run_id::text AS run_id`,
+          (rows) => new Set(rows.map(({ run_id }) => run_id))
+        )
+      }
+
+      /** Of insertions of one run the first may succeed, so the others come after it. */
+      const insertAll = (asked: ReadonlyArray<Insertion>): Effect.Effect<ReadonlyArray<boolean>, SqlError> =>
+        Effect.gen(function* () {
+          const first = new Map<string, Insertion>()
+          for (const insertion of asked) {
+            if (!first.has(insertion.run.id)) first.set(insertion.run.id, insertion)
+          }
+          const inserted = yield* insertOnce([...first.values()])
+          const others = asked.filter((insertion) => first.get(insertion.run.id) !== insertion)
+          const later = others.length === 0 ? [] : yield* insertAll(others)
+          let next = 0
+          return asked.map((insertion) =>
+            first.get(insertion.run.id) === insertion ? inserted.has(insertion.run.id) : (later[next++] ?? false)
+          )
+        })
+      const insertTogether = together(sql, insertAll)
+      const insert = Effect.fn("RunRepository.insert")((run: NewRun, earlier?: RunId) =>
+        insertTogether({ run, earlier })
+      )
+
+      // What the run has gained since its discovery stays; what the discovery itself said gives way.
+      const claim = Effect.fn("RunRepository.claim")((run: NewRun, at: string) =>
+        Effect.map(
+          sql`
+            UPDATE runs SET mode = ${run.mode}, runtime_version = ${run.runtimeVersion ?? null},
+                            idempotency_key = ${run.idempotencyKey ?? null}, source_kind = ${run.sourceKind ?? null},
+                            source_ref = ${run.sourceRef ?? null}, scenario_ref = ${run.scenarioRef ?? null},
+                            environment = ${run.environment ?? null},
+                            policy_version = coalesce(${run.policyVersion ?? null}, policy_version),
+                            tags = ${run.tags}::text[],
+                            metadata = ((metadata::jsonb - 'source') || ${JSON.stringify(run.metadata)}::text::jsonb)::json,
+                            search_text = fold_text(${run.searchText}::text), updated_at = ${at}::timestamptz
+            WHERE id = ${run.id}::uuid AND source_kind = ${DISCOVERY_SOURCE}
+              AND NOT EXISTS (SELECT FROM runs other WHERE other.idempotency_key = ${run.idempotencyKey ?? null})
+            RETURNING id`,
+          (rows) => rows.length > 0
+        )
+      )
+
+      const addMetadata = Effect.fn("RunRepository.addMetadata")((runId: RunId, keys: Schema.JsonObject) =>
+        Effect.asVoid(sql`
+          UPDATE runs SET metadata = (metadata::jsonb || ${JSON.stringify(keys)}::text::jsonb)::json
+          WHERE id = ${runId}::uuid`)
+      )
+
+      const named = (reference: string) =>
+        isUuid(reference) ? sql`r.id = ${reference}::uuid` : sql`r.runtime_session_id = ${reference}`
+
+      // A run that gave its session up stands behind the one that got it.
+      const latest = sql`ORDER BY (r.error_code IS NOT DISTINCT FROM 'RUNTIME_TIMEOUT'), r.created_at DESC, r.id DESC LIMIT 1`
+
+      const readOne = (condition: ReturnType<typeof named>) =>
+        Effect.map(
+          sql<RunRow>`
+            SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id WHERE ${condition} ${latest}`,
+          ([row]) => row
+        )
+      const findOne = (condition: ReturnType<typeof named>) =>
+        Effect.map(readOne(condition), (row) => row && toStoredRun(row))
+
+      /** The rows of many runs without the large ones. */
+      const readMany = (ids: ReadonlyArray<string>) =>
+        Effect.map(
+          sql<RunRow>`
+            SELECT run.* FROM ${idRows(sql, ids)} AS asked (id)
+            CROSS JOIN LATERAL (
+              SELECT ${columns} FROM runs r JOIN run_heads h ON h.run_id = r.id
+              WHERE r.id = asked.id AND ${sql.literal(bytesOf(LARGE_COLUMNS))} <= ${GATHERED_BYTES} LIMIT 1
+            ) AS run`,
+          (rows) => new Map(rows.map((row) => [row.id, row]))
+        )
+      const gathered = yield* gatherReads(readMany, GATHERED_RUNS)
+      const row = (reference: string) =>
+        isUuid(reference)
+          ? Effect.flatMap(gathered(reference.toLowerCase()), (found) =>
+              found === undefined ? readOne(named(reference)) : Effect.succeed(found)
+            )
+          : readOne(named(reference))
+
+      const find = Effect.fn("RunRepository.find")((reference: string) => findOne(named(reference)))
+      const findByIdempotencyKey = Effect.fn("RunRepository.findByIdempotencyKey")((key: string) =>
+        findOne(sql`r.idempotency_key = ${key}`)
+      )
+      const findBySession = Effect.fn("RunRepository.findBySession")((sessionId: string) =>
+        findOne(sql`r.runtime_session_id = ${sessionId}`)
+      )
+
+      const resolve = Effect.fn("RunRepository.resolve")((reference: string) =>
+        Effect.map(
+          sql<{ readonly id: string }>`SELECT r.id::text AS id FROM runs r WHERE ${named(reference)} ${latest}`,
+          ([row]) => row && RunId.make(row.id)
+        )
+      )
+      const status = Effect.fn("RunRepository.status")((runId: RunId) =>
+        Effect.map(
+          sql<{ readonly status: RunStatus }>`SELECT status FROM runs WHERE id = ${runId}::uuid`,
+          ([row]) => row?.status
+        )
+      )
+
+      return RunRepository.of({
+        insert,
+        addMetadata,
+        claim,
+        find,
+        row,
+        findByIdempotencyKey,
+        findBySession,
+        resolve,
+        status
+      })
+    })
+  )
+}

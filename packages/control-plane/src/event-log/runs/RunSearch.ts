@@ -1,0 +1,119 @@
+import type * as PgClient from "@effect/sql-pg/PgClient"
+import type { Query } from "@runplane/domain"
+import type { Fragment } from "effect/sql/Statement"
+import type { ColumnType, QueryColumn, QueryMeaning } from "../../platform/postgres/search/QueryConditions.ts"
+
+/** A LIKE pattern for texts that contain this one, whose own `%`, `_` and `\` mean themselves. */
+const partOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`
+
+/** Whether a column contains a text (docs/http.md#folding). */
+export const mentions = (sql: PgClient.PgClient, column: string, text: string): Fragment =>
+  sql`fold_text(${sql.literal(column)}) LIKE fold_text(${partOf(text)}::text)`
+
+/** The filter `scenarioRef` of lists of runs, for a row of `runs` with the name `r`. */
+export const isOfScenario = (sql: PgClient.PgClient, scenarioRef: string): Fragment =>
+  sql.or([mentions(sql, "r.scenario_ref", scenarioRef), mentions(sql, "r.source_ref", scenarioRef)])
+
+/** Milliseconds from start to end of a run `r`; -1 without. Written as its index is (migration 0012). */
+export const DURATION =
+  "(CASE WHEN r.ended_at < r.started_at THEN 0 ELSE coalesce(extract(epoch FROM r.ended_at - r.started_at) * 1000, -1) END)"
+
+/** The columns of `runs` that fields stand for one to one. */
+const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
+  id: ["uuid", "r.id"],
+  status: ["text", "r.status"],
+  runtimeSessionId: ["text", "r.runtime_session_id"],
+  traceId: ["text", "r.trace_id"],
+  idempotencyKey: ["text", "r.idempotency_key"],
+  sourceRef: ["text", "r.source_ref"],
+  scenarioRef: ["folded", "r.scenario_ref"],
+  environment: ["text", "r.environment"],
+  policyVersion: ["text", "r.policy_version"],
+  errorCode: ["text", "r.error_code"],
+  createdAt: ["time", "r.created_at"],
+  updatedAt: ["time", "r.updated_at"],
+  endedAt: ["time", "r.ended_at"],
+  startedAt: ["time", "r.started_at"],
+  archivedAt: ["time", "r.archived_at"],
+  archived: ["flag", "(r.archived_at IS NOT NULL)"],
+  mode: ["text", "r.mode"],
+  modeName: ["text", "r.mode_name"],
+  runtimeKind: ["text", "r.runtime_kind"],
+  runtimeVersion: ["text", "r.runtime_version"],
+  sourceKind: ["text", "r.source_kind"]
+}
+
+/** What the fields of `runQueryFields` mean for a row of `runs` with the name `r`. */
+export const runMeaning = (sql: PgClient.PgClient): QueryMeaning => {
+  const some = (value: Fragment) => sql`${value} > 0`
+  const figure = (type: ColumnType, column: string): QueryColumn => ({
+    type,
+    where: (test) => sql`r.id IN (SELECT f.run_id FROM run_figures f WHERE ${test(sql.literal(column))})`,
+    has: some
+  })
+  const counted = (column: string): QueryColumn => ({
+    type: "integer",
+    where: (test) => sql`EXISTS (SELECT FROM run_metrics m WHERE m.run_id = r.id AND ${test(sql.literal(column))})`,
+    has: some
+  })
+
+  const beside: Readonly<Record<string, (path: string) => QueryColumn>> = {
+    tags: () => ({ type: "among", where: (test) => test(sql`r.tags`), has: (tags) => sql`cardinality(${tags}) > 0` }),
+    participant: () => ({
+      type: "text",
+      where: (test) => sql`r.id IN (SELECT p.run_id FROM run_participants p WHERE ${test(sql`p.participant_id`)})`
+    }),
+    metadata: (path) => ({
+      // Longer values are cut in the table as well.
+      type: "label",
+      where: (test) => sql`
+        r.id IN (SELECT l.run_id FROM run_labels l WHERE l.name = left(${path}::text, 200) AND ${test(sql`l.value`)})`
+    }),
+    duration: () => ({
+      type: "numeric",
+      where: (test) => sql`(${sql.literal(DURATION)} >= 0 AND ${test(sql.literal(DURATION))})`
+    }),
+    cost: () => figure("numeric", "f.cost"),
+    tokens: () => figure("numeric", "f.tokens"),
+    events: () => figure("integer", "f.events"),
+    signals: () => counted("m.signal_count"),
+    decisions: () => counted("m.decision_count"),
+    event: () => ({
+      type: "text",
+      where: (test) => sql`EXISTS (SELECT FROM canonical_events e WHERE e.run_id = r.id AND ${test(sql`e.type`)})`
+    }),
+    outcome: () => ({
+      type: "text",
+      where: (test) =>
+        test(sql`(
+          SELECT CASE WHEN d.positive THEN 'positive' WHEN NOT d.positive THEN 'negative' END FROM event_marks d
+          WHERE d.run_id = r.id AND d.type = 'decision.finalized' ORDER BY d.seq DESC LIMIT 1)`)
+    })
+  }
+
+  return {
+    column: (field, path) => {
+      const plain = COLUMNS[field]
+      if (plain !== undefined) return { type: plain[0], where: (test) => test(sql.literal(plain[1])) }
+      const column = beside[field]?.(path)
+      if (column === undefined) throw new Error(`the field ${field} of runs has no column`)
+      return column
+    },
+    search: (text) => sql`r.search_text LIKE fold_text(${partOf(text)}::text)`
+  }
+}
+
+/** Whether a query says itself whether archived runs are wanted. */
+export const namesArchival = (query: Query): boolean => {
+  switch (query.kind) {
+    case "and":
+    case "or":
+      return query.of.some(namesArchival)
+    case "not":
+      return namesArchival(query.of)
+    case "search":
+      return false
+    default:
+      return query.field === "archived" || query.field === "archivedAt"
+  }
+}

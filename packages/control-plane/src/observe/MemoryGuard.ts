@@ -1,0 +1,50 @@
+import { constants, type PerformanceEntry, PerformanceObserver } from "node:perf_hooks"
+import { getHeapStatistics } from "node:v8"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/** What is in use of the heap's limit when no more runs are taken up; the rest is for requests and for what happens. */
+const FULL_SHARE = 3 / 4
+
+/**
+ * Whether V8's heap has room for more runs (docs/operations.md#memory). A process that took up more than fit would end
+ * for want of memory, start anew and do the same again.
+ */
+export class MemoryGuard extends Context.Service<MemoryGuard, { readonly isFull: Effect.Effect<boolean> }>()(
+  "runplane/control-plane/MemoryGuard"
+) {
+  static readonly layer = Layer.effect(
+    MemoryGuard,
+    Effect.gen(function* () {
+      // What is in use grows with garbage until V8 collects it; right after a collection it is what lives.
+      let living = 0
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const observer = new PerformanceObserver((collections) => {
+            if (collections.getEntries().some(isMajor)) living = getHeapStatistics().used_heap_size
+          })
+          observer.observe({ entryTypes: ["gc"] })
+          return observer
+        }),
+        (observer) => Effect.sync(() => observer.disconnect())
+      )
+      return MemoryGuard.of({
+        isFull: Effect.sync(() => {
+          const { heap_size_limit, used_heap_size } = getHeapStatistics()
+          return Math.min(living, used_heap_size) > heap_size_limit * FULL_SHARE
+        })
+      })
+    })
+  )
+}
+
+const isMajor = (entry: PerformanceEntry): boolean => {
+  const detail: unknown = "detail" in entry ? entry.detail : undefined
+  return (
+    typeof detail === "object" &&
+    detail !== null &&
+    "kind" in detail &&
+    detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR
+  )
+}

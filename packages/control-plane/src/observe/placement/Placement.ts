@@ -1,0 +1,112 @@
+import { hostname } from "node:os"
+import type { RunId } from "@runplane/domain"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import { make as entityId } from "effect/cluster/EntityId"
+import * as MessageStorage from "effect/cluster/MessageStorage"
+import * as RunnerAddress from "effect/cluster/RunnerAddress"
+import * as RunnerHealth from "effect/cluster/RunnerHealth"
+import * as Runners from "effect/cluster/Runners"
+import * as Sharding from "effect/cluster/Sharding"
+import * as ShardingConfig from "effect/cluster/ShardingConfig"
+import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as References from "effect/References"
+import type * as Scope from "effect/Scope"
+import type { SqlError } from "effect/sql/SqlError"
+import { ObserverSettings } from "../ObserverSettings.ts"
+import { makePresence } from "./Presence.ts"
+import { type Follower, layerWatched, SHARDS, ShardLocks } from "./ShardLocks.ts"
+
+const GROUP = "default"
+
+/** How long a process may be without shards, in leases: others have to release some first. */
+const GRACE_LEASES = 3
+
+/**
+ * Says which process observes which run, and which does what only one of them has to do (docs/runtime.md#placement). A
+ * run belongs to a shard by its id, and a shard to the process that holds its lock. It only keeps processes from
+ * working in vain: what keeps the log exact is the compare-and-set on the stream cursor.
+ */
+export class Placement extends Context.Service<
+  Placement,
+  {
+    /** A number that no other process on the database has. */
+    readonly seat: number
+    /** How many shards this process has. */
+    readonly shards: () => number
+    /**
+     * Whether it has had none for some time, although there are enough for all the processes on the database. Ask again
+     * and again: the time counts from the first question.
+     */
+    readonly lacksShards: Effect.Effect<boolean>
+    readonly shardOf: (runId: RunId) => number
+    /** Whether the runs of this shard are this process's to observe. */
+    readonly has: (shard: number) => boolean
+    /** Shards that some process has. */
+    readonly taken: Effect.Effect<ReadonlySet<number>, SqlError>
+    /** Tells the one follower when shards come and go. */
+    readonly follow: (follower: Follower) => void
+    /** Runs the effect in one process at a time, in another one when that is gone. It may be interrupted anywhere. */
+    readonly singleton: <R>(
+      name: string,
+      effect: Effect.Effect<void, never, R>
+    ) => Effect.Effect<void, never, R | Scope.Scope>
+  }
+>()("runplane/control-plane/Placement") {
+  static readonly layer = Layer.unwrap(
+    Effect.gen(function* () {
+      const { leaseMs, lookMs } = yield* ObserverSettings
+      const presence = yield* makePresence(leaseMs)
+      const config = ShardingConfig.layer({
+        // Nobody calls anybody: the address is a name, and its port the seat that shows whether the process is there.
+        runnerAddress: Option.some(RunnerAddress.make(`${hostname()}:${process.pid}`, presence.seat)),
+        shardsPerGroup: SHARDS,
+        shardLockExpiration: leaseMs,
+        shardLockRefreshInterval: leaseMs,
+        refreshAssignmentsInterval: lookMs
+      })
+      return placed(presence.seat, leaseMs).pipe(
+        Layer.provide(Sharding.layer.pipe(Layer.provide(quiet))),
+        Layer.provide(Runners.layerNoop),
+        Layer.provide([MessageStorage.layerNoop, RunnerHealth.layerNoop]),
+        Layer.provideMerge(layerWatched(presence)),
+        Layer.provide(SqlRunnerStorage.layer),
+        Layer.provide(config)
+      )
+    })
+  ).pipe(Layer.orDie)
+}
+
+/**
+ * While a process leaves, the library warns that no process is left. What matters of the database is said by what asks
+ * it.
+ */
+const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
+
+/** Waits for the first shards, which an only process has at once, and one among others after a moment. */
+const placed = (seat: number, leaseMs: number) =>
+  Layer.effect(
+    Placement,
+    Effect.gen(function* () {
+      const sharding = yield* Sharding.Sharding
+      const locks = yield* ShardLocks
+      yield* Effect.timeoutOption(locks.asked, leaseMs)
+      let lackingSince: number | undefined
+      return Placement.of({
+        seat,
+        shards: locks.count,
+        lacksShards: Effect.map(Clock.currentTimeMillis, (now) => {
+          lackingSince = locks.lacking() ? (lackingSince ?? now) : undefined
+          return lackingSince !== undefined && now - lackingSince >= GRACE_LEASES * leaseMs
+        }),
+        shardOf: (runId) => sharding.getShardId(entityId(runId), GROUP).id,
+        has: locks.has,
+        taken: locks.taken,
+        follow: locks.follow,
+        singleton: (name, effect) => sharding.registerSingleton(name, effect)
+      })
+    })
+  )

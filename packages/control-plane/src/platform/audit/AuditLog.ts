@@ -1,0 +1,106 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { type AuditQuery, auditQueryFields, parseIsoDate } from "@runplane/api"
+import { parseQuery, type Query } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { listPage, type TextPage } from "../http/JsonAnswer.ts"
+import { readBounded } from "../postgres/BoundedRows.ts"
+import { cursorOf, isPlaceValue, type Place, placeOf } from "../postgres/search/PageCursor.ts"
+import { conditionOf } from "../postgres/search/QueryConditions.ts"
+import { SearchBudget, type SearchFailure } from "../postgres/search/SearchBudget.ts"
+import { UnknownCursor } from "../postgres/search/UnknownCursor.ts"
+import { type AuditRow, auditColumns, toAuditEntry } from "./AuditRow.ts"
+import { auditMeaning } from "./AuditSearch.ts"
+
+const ORDER = "audit createdAt desc"
+
+/** The names under which existing readers ask for two of our actions. */
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["run.archived", "run.archive"],
+  ["run.deleted", "run.delete"]
+])
+
+/** Reads the audit log (docs/http.md#audit): what `AuditTrail` wrote, the newest entry first. */
+export class AuditLog extends Context.Service<
+  AuditLog,
+  {
+    /** An `AuditPage` as text, which is read as it is taken. */
+    readonly list: (query: AuditQuery) => Effect.Effect<TextPage<SqlError>, SqlError | SearchFailure | UnknownCursor>
+  }
+>()("runplane/control-plane/AuditLog") {
+  static readonly layer = Layer.effect(
+    AuditLog,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const budget = yield* SearchBudget
+      const meaning = auditMeaning(sql)
+
+      const matches = (query: AuditQuery, search: Query | undefined) => {
+        const action = query.action === undefined ? undefined : (aliases.get(query.action) ?? query.action)
+        return sql.and([
+          ...(query.actor === undefined ? [] : [sql`actor = ${query.actor}`]),
+          ...(action === undefined ? [] : [sql`action = ${action}`]),
+          ...(query.resource === undefined ? [] : [sql`resource = ${query.resource}`]),
+          ...(query.resourceId === undefined ? [] : [sql`resource_id = ${query.resourceId}`]),
+          ...(query.createdAfter === undefined ? [] : [sql`created_at > ${query.createdAfter}::timestamptz`]),
+          ...(query.createdBefore === undefined ? [] : [sql`created_at < ${query.createdBefore}::timestamptz`]),
+          ...(search === undefined ? [] : [conditionOf(sql, search, meaning)])
+        ])
+      }
+
+      const entries = (places: ReadonlyArray<AuditPlace>) =>
+        readBounded<AuditRow>(sql, {
+          keys: sql`${places.map(({ id }) => id)}::text[]::uuid[]`,
+          from: sql`audit_log`,
+          isOf: (id) => sql`id = ${id}`,
+          columns: auditColumns(sql),
+          large: ["details", "resource_id"]
+        })
+
+      const list = Effect.fn("AuditLog.list")(function* (query: AuditQuery) {
+        const from = query.cursor === undefined ? undefined : placeOf(ORDER, query.cursor)
+        if (query.cursor !== undefined && !isPlace(from)) return yield* new UnknownCursor()
+        // The contract has read it once.
+        const search =
+          query.q === undefined
+            ? undefined
+            : yield* Effect.orDie(Effect.fromResult(parseQuery(query.q, auditQueryFields)))
+        const where = matches(query, search)
+        const behind =
+          from === undefined ? sql`true` : sql`(created_at, ordinal) < (${from.value}::timestamptz, ${BigInt(from.id)})`
+        const read = Effect.all(
+          [
+            sql<AuditPlace>`
+              SELECT id::text AS id, ordinal::text AS place_id,
+                     to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS place
+              FROM audit_log WHERE ${where} AND ${behind} ORDER BY created_at DESC, ordinal DESC
+              LIMIT ${BigInt(query.limit)} OFFSET ${BigInt(query.offset)}`,
+            sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM audit_log WHERE ${where}`
+          ],
+          { concurrency: search === undefined ? 2 : 1 }
+        )
+        const [places, counts] = yield* search === undefined ? read : budget.inTurn(budget.limited(read))
+        const last = places.at(-1)
+        const isFull = last !== undefined && places.length === query.limit
+        const cursor = isFull ? `,"nextCursor":"${cursorOf(ORDER, { value: last.place, id: last.place_id })}"` : ""
+        const after = `],"total":${counts[0]?.total ?? 0},"limit":${query.limit},"offset":${query.offset}${cursor}}`
+        return yield* listPage(places, entries, (row) => JSON.stringify(toAuditEntry(row)), after)
+      })
+      return AuditLog.of({ list })
+    })
+  )
+}
+
+interface AuditPlace {
+  readonly id: string
+  readonly place_id: string
+  readonly place: string
+}
+
+const isPlace = (place: Place | undefined): place is Place =>
+  place !== undefined &&
+  isPlaceValue.time(place.value) &&
+  parseIsoDate(place.value) !== undefined &&
+  isPlaceValue.bigint(place.id)

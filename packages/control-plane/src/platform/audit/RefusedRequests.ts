@@ -1,0 +1,59 @@
+import { isUuid } from "@runplane/domain"
+import { HttpObserver, networkOf, type ObservedRequest } from "@runplane/server"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import { SideEffectMeter } from "../http/SideEffectMeter.ts"
+import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
+import { makeRefusalSample, SAMPLED_IN_ALL } from "./RefusalSample.ts"
+
+const REFUSALS: ReadonlySet<number> = new Set([401, 403])
+
+/**
+ * Writes an audit entry for requests that are answered with 401 or 403, as `makeRefusalSample` chooses them
+ * (docs/http.md#audit-refusals). The answer does not wait for the entry. Hands every request on to the observer that it
+ * finds.
+ */
+export const layerRefusedRequests = Layer.effect(
+  HttpObserver,
+  Effect.gen(function* () {
+    const audit = yield* AuditTrail
+    const { observe } = yield* HttpObserver
+    const sideEffectFailed = yield* SideEffectMeter
+    const sample = makeRefusalSample()
+    const entries = yield* Queue.dropping<AuditEntry>(SAMPLED_IN_ALL)
+    yield* Queue.take(entries).pipe(Effect.flatMap(audit.recordDone), Effect.forever, Effect.forkScoped)
+
+    const record = Effect.fnUntraced(function* (request: ObservedRequest) {
+      const now = yield* Clock.currentTimeMillis
+      const sampled = sample(request.caller?.actorId ?? networkOf(request.address), now)
+      if (!sampled.isRecorded) return
+      const isQueued = yield* Queue.offer(entries, entryOf(request, sampled.unrecorded, new Date(now).toISOString()))
+      if (!isQueued) sideEffectFailed("audit")
+    })
+    return {
+      observe: (request) =>
+        REFUSALS.has(request.status) ? Effect.andThen(observe(request), record(request)) : observe(request)
+    }
+  })
+)
+
+/** The route stands for the path, which may hold secrets. An id that is not a UUID is a text of the caller's choice. */
+const entryOf = (
+  { address, caller, id, method, requestId, route, status }: ObservedRequest,
+  unrecorded: number,
+  at: string
+): AuditEntry => ({
+  caller: { actor: caller ?? { actorId: "anonymous", actorType: "anonymous" }, requestId, address },
+  action: "access.refused",
+  resource: "endpoint",
+  resourceId: `${method} ${route}`,
+  outcome: "refused",
+  details: {
+    status,
+    ...(id !== undefined && isUuid(id) && { id: id.toLowerCase() }),
+    ...(unrecorded > 0 && { unrecorded })
+  },
+  at
+})

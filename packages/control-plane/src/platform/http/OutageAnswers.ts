@@ -1,0 +1,76 @@
+import { controlPlaneError, TooManyRequests } from "@runplane/api"
+import { TurnRefused } from "@runplane/server"
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Predicate from "effect/Predicate"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { describeSqlError, isContention, isOutage, isTimeout } from "../postgres/SqlFailures.ts"
+
+/** Seconds after which a caller may try again. */
+export const RETRY_AFTER_SECONDS = 5
+
+/** An append to the log that did not commit. */
+interface FailedAppend {
+  readonly _tag: "AppendFailed"
+  readonly message: string
+  /** The database could not be used at all. */
+  readonly outage: boolean
+}
+
+/** What services fail with when the database fails them: in a statement of their own, or in an append to the log. */
+export type DatabaseFailure = SqlError | FailedAppend
+
+export const isDatabaseFailure = (error: unknown): error is DatabaseFailure =>
+  isSqlError(error) || (Predicate.isTagged(error, "AppendFailed") && "outage" in error)
+
+/** What the same request may do well with later, or what is a fault of the service. */
+type Unanswered = DatabaseFailure | TurnRefused
+
+const isAnswer = <E>(error: E): error is Exclude<E, Unanswered> =>
+  !isDatabaseFailure(error) && !(error instanceof TurnRefused)
+
+/** Says nothing of the server's words, which may name hosts and users; those are in the log. */
+const { errorCode, message, statusCode } = controlPlaneError("SERVICE_UNAVAILABLE", "the database is unavailable")
+const unavailable = HttpServerResponse.jsonUnsafe(
+  { statusCode, errorCode, message },
+  { status: statusCode, headers: { "retry-after": String(RETRY_AFTER_SECONDS) } }
+)
+
+/** A caller with too much in a lane is over its share; else the service is busy (docs/http.md#turns). */
+const refusalOf = ({ message, reason }: TurnRefused) => {
+  const { errorCode, statusCode } =
+    reason === "caller"
+      ? new TooManyRequests({ errorCode: "INTERNAL_ERROR", message })
+      : controlPlaneError("SERVICE_UNAVAILABLE", message)
+  return HttpServerResponse.jsonUnsafe(
+    { statusCode, errorCode, message },
+    { status: statusCode, headers: { "retry-after": String(RETRY_AFTER_SECONDS) } }
+  )
+}
+
+/**
+ * The one place where a failure of the database, or a turn that did not come, becomes an answer. When the database is
+ * away, that is not a fault of the service: the caller retries later (docs/http.md#outages). A statement that
+ * the database refuses is a fault, and dies.
+ */
+export const orUnavailable = <A, E, R>(
+  handler: Effect.Effect<A, E, R>
+): Effect.Effect<A | HttpServerResponse.HttpServerResponse, Exclude<E, Unanswered>, R> =>
+  Effect.catch(handler, (error) => (isAnswer(error) ? Effect.fail(error) : answerOf(error)))
+
+const answerOf = (failure: unknown) => {
+  if (failure instanceof TurnRefused) return Effect.succeed(refusalOf(failure))
+  const outage = outageOf(failure)
+  return outage === undefined
+    ? Effect.die(failure)
+    : Effect.as(Effect.logWarning(`refused a request: ${outage}`), unavailable)
+}
+
+/** Why the same request may do well later; undefined when the database has refused it. */
+const outageOf = (failure: unknown): string | undefined => {
+  if (!isDatabaseFailure(failure)) return undefined
+  if (failure._tag === "AppendFailed") return failure.outage ? failure.message : undefined
+  // Who has locked a row, or keeps the server busy, is somebody else too.
+  const later = isOutage(failure) || isContention(failure) || isTimeout(failure)
+  return later ? describeSqlError(failure) : undefined
+}

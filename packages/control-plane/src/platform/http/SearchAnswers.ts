@@ -1,0 +1,20 @@
+import { type BadRequest, type DescribedField, searchTooSlow, unknownCursor } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type { SearchTooSlow } from "../postgres/search/SearchBudget.ts"
+import type { UnknownCursor } from "../postgres/search/UnknownCursor.ts"
+
+type Unanswered<E> = Exclude<E, SearchTooSlow | UnknownCursor>
+
+const isOther = <E>(error: E): error is Unanswered<E> =>
+  !Predicate.isTagged(error, "SearchTooSlow") && !Predicate.isTagged(error, "UnknownCursor")
+
+/** What callers are told of a search that was given up, or of a cursor from elsewhere (docs/http.md#search-limits). */
+export const orSearchRefused = (fields: ReadonlyArray<DescribedField>) => {
+  const fast = fields.filter(({ isFast }) => isFast).map(({ name }) => name)
+  return <A, E, R>(search: Effect.Effect<A, E, R>): Effect.Effect<A, Unanswered<E> | BadRequest, R> =>
+    Effect.catch(search, (error): Effect.Effect<never, Unanswered<E> | BadRequest> => {
+      if (isOther(error)) return Effect.fail(error)
+      return Effect.fail(Predicate.isTagged(error, "UnknownCursor") ? unknownCursor() : searchTooSlow(fast))
+    })
+}

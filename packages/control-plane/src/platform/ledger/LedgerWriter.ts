@@ -1,0 +1,191 @@
+import { createHash } from "node:crypto"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import {
+  isUuid,
+  type LedgerEntry,
+  type LedgerHead,
+  type LedgerKind,
+  ledgerHeadOf,
+  ledgerStart,
+  makeLedgerEntry,
+  Seal,
+  type Sha256
+} from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import { SealMeter } from "../http/SealMeter.ts"
+import { describeSqlError } from "../postgres/SqlFailures.ts"
+import { HeadsFile, type PublishedEntry } from "./HeadsFile.ts"
+import { pendingMac } from "./PendingEntries.ts"
+import { SealKeys } from "./SealKeys.ts"
+
+/** Entries that one transaction numbers. */
+export const ENTRIES_PER_BATCH = 500
+/** The pause while nothing waits for its number. Milliseconds. */
+const PAUSE_MS = 1_000
+/** Advisory lock of the ledger: one process numbers at a time. */
+const LEDGER_LOCK = 7_245_031
+
+const sha256: Sha256 = (...parts) => {
+  const hashing = createHash("sha256")
+  for (const part of parts) hashing.update(part)
+  return hashing.digest()
+}
+
+/**
+ * Numbers what waits for the ledger (docs/seal.md#ledger), shortly after it is committed: no transaction of the service
+ * waits for a number, so the ledger costs an append nothing.
+ */
+export class LedgerWriter extends Context.Service<
+  LedgerWriter,
+  {
+    /** Numbers one batch; answers how many, and 0 while another process numbers. */
+    readonly numberPending: Effect.Effect<number, SqlError>
+  }
+>()("runplane/control-plane/LedgerWriter") {
+  static readonly layer = Layer.effect(
+    LedgerWriter,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { current } = yield* SealKeys
+      const heads = yield* HeadsFile
+      const doubted = yield* SealMeter
+      /** The end of the ledger as this process last saw it. */
+      let known: LedgerHead = ledgerStart(sha256)
+
+      const readLast = Effect.gen(function* () {
+        const [row] = yield* sql<LedgerRow>`SELECT ${ledgerColumns(sql)} FROM ledger ORDER BY number DESC LIMIT 1`
+        return row === undefined ? ledgerStart(sha256) : ledgerHeadOf(sha256, toLedgerEntry(row))
+      })
+
+      const numberBatch = Effect.gen(function* () {
+        const [lock] = yield* sql<{ readonly locked: boolean; readonly now: Date }>`
+          SELECT pg_try_advisory_xact_lock(${LEDGER_LOCK}) AS locked, clock_timestamp() AS now`
+        if (lock?.locked !== true) return []
+        const pending = yield* sql<PendingRow>`
+          WITH taken AS (
+            DELETE FROM ledger_pending
+            WHERE id IN (SELECT id FROM ledger_pending ORDER BY id LIMIT ${BigInt(ENTRIES_PER_BATCH)})
+            RETURNING id, kind, subject, digest, mac
+          ) SELECT kind, subject, digest, mac FROM taken ORDER BY id`
+        if (pending.length === 0) return []
+        let head = yield* readLast
+        if (head.number < known.number || (head.number === known.number && head.hash !== known.hash)) {
+          doubted("ledger")
+          yield* Effect.logError(
+            `the ledger ended at entry ${known.number} before, and ends at entry ${head.number} now: it was cut or changed`
+          )
+        }
+        const at = lock.now.toISOString()
+        const entries = pending.map(({ digest, kind, mac, subject }) => {
+          const vouched = current !== undefined && mac === pendingMac(current, { kind, subject, digest })
+          const entry = makeLedgerEntry(head, { kind, subject, digest, vouched, at }, current)
+          head = ledgerHeadOf(sha256, entry)
+          return entry
+        })
+        yield* sql`
+          INSERT INTO ledger (number, kind, subject, digest, vouched, previous, at, key_id, signature)
+          SELECT number, kind, subject, digest, vouched, previous, ${at}::timestamptz, nullif(key_id, ''),
+                 nullif(signature, '')
+          FROM unnest(${entries.map(({ number }) => BigInt(number))}::bigint[],
+                      ${entries.map(({ kind }) => kind)}::text[], ${entries.map(({ subject }) => subject)}::text[],
+                      ${entries.map(({ digest }) => digest)}::text[], ${entries.map(({ vouched }) => vouched)}::bool[],
+                      ${entries.map(({ previous }) => previous)}::text[],
+                      ${entries.map(({ keyId }) => keyId ?? "")}::text[],
+                      ${entries.map(({ signature }) => signature ?? "")}::text[])
+               AS e (number, kind, subject, digest, vouched, previous, key_id, signature)`
+        return entries
+      }).pipe(sql.withTransaction)
+
+      /** The entries of seals with their seals; one of a run that is deleted already has none. */
+      const withSeals = Effect.fnUntraced(function* (entries: ReadonlyArray<LedgerEntry>) {
+        const subjects = entries.flatMap(({ kind, subject }) => (kind === "seal" ? [subject] : []))
+        const found = yield* sealsOf(sql, subjects)
+        return entries.map((entry): PublishedEntry => {
+          const seal = entry.kind === "seal" ? found.get(entry.subject) : undefined
+          return seal === undefined ? entry : { ...entry, seal: decodeSeal(seal) }
+        })
+      })
+
+      const numberPending = Effect.gen(function* () {
+        const entries = yield* numberBatch
+        const last = entries.at(-1)
+        if (last === undefined) return 0
+        known = ledgerHeadOf(sha256, last)
+        const strange = entries.filter(({ vouched }) => !vouched)
+        if (current !== undefined && strange.length > 0) {
+          doubted("ledger")
+          yield* Effect.logError(
+            `${strange.length} entries of the ledger have no MAC of this key, the first is ${strange[0]?.number}`
+          )
+        }
+        yield* heads.publish(yield* withSeals(entries))
+        return entries.length
+      }).pipe(Effect.withSpan("LedgerWriter.numberPending"))
+      return LedgerWriter.of({ numberPending })
+    })
+  )
+
+  /** Numbers for ever. A batch that fails is tried again. */
+  static readonly layerForever = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { numberPending } = yield* LedgerWriter
+      const batch = Effect.catch(numberPending, (error) =>
+        Effect.as(Effect.logWarning(`the ledger could not be continued: ${describeSqlError(error)}`), 0)
+      )
+      const turn = Effect.flatMap(batch, (count) => (count < ENTRIES_PER_BATCH ? Effect.sleep(PAUSE_MS) : Effect.void))
+      yield* Effect.forkScoped(Effect.forever(turn))
+    })
+  )
+}
+
+const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
+
+/** The run and the number of events of a seal's subject; undefined for another text, which nothing of ours wrote. */
+const sealPlace = (subject: string): readonly [runId: string, events: number] | undefined => {
+  const [runId = "", events = "", ...more] = subject.split("/")
+  return isUuid(runId) && /^\d{1,9}$/.test(events) && more.length === 0 ? [runId, Number(events)] : undefined
+}
+
+/** The stored seals, as text, by their subjects in the ledger: `runId/events`. */
+export const sealsOf = (sql: PgClient.PgClient, subjects: ReadonlyArray<string>) => {
+  const places = subjects.map(sealPlace).filter((place) => place !== undefined)
+  return Effect.map(
+    sql<{ readonly subject: string; readonly seal: string }>`
+      SELECT s.run_id || '/' || s.events AS subject, s.seal::text AS seal
+      FROM unnest(${places.map(([runId]) => runId)}::text[]::uuid[], ${places.map(([, events]) => events)}::int[])
+           AS asked (run_id, events)
+      JOIN run_seals s USING (run_id, events)`,
+    (rows) => new Map(rows.map(({ seal, subject }) => [subject, seal]))
+  )
+}
+
+interface PendingRow {
+  readonly kind: LedgerKind
+  readonly subject: string
+  readonly digest: string
+  readonly mac: string | null
+}
+
+/** A row of `ledgerColumns`. */
+export interface LedgerRow extends Omit<PendingRow, "mac"> {
+  readonly number: bigint
+  readonly vouched: boolean
+  readonly previous: string
+  readonly at: Date
+  readonly key_id: string | null
+  readonly signature: string | null
+}
+
+export const ledgerColumns = (sql: PgClient.PgClient) =>
+  sql`number, kind, subject, digest, vouched, previous, at, key_id, signature`
+
+export const toLedgerEntry = ({ at, key_id, number, ...row }: LedgerRow): LedgerEntry => ({
+  ...row,
+  number: Number(number),
+  at: at.toISOString(),
+  keyId: key_id
+})

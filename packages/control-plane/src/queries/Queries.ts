@@ -1,0 +1,49 @@
+import * as Layer from "effect/Layer"
+import { LogStream } from "../streams/log/LogStream.ts"
+import { LogTail } from "../streams/log/LogTail.ts"
+import { Replay } from "../streams/replay/Replay.ts"
+import { ReplayStates } from "../streams/replay/ReplayStates.ts"
+import { RunStream } from "../streams/run/RunStream.ts"
+import { StreamReads } from "../streams/run/StreamReads.ts"
+import { StreamSlots } from "../streams/run/StreamSlots.ts"
+import { StreamTickets } from "../streams/run/StreamTickets.ts"
+import { Dashboard } from "./dashboard/Dashboard.ts"
+import { DashboardRepository } from "./dashboard/DashboardRepository.ts"
+import { BacktestRuns } from "./decisions/BacktestRuns.ts"
+import { Backtests } from "./decisions/Backtests.ts"
+import { DecisionReader } from "./decisions/DecisionReader.ts"
+import { Decisions } from "./decisions/Decisions.ts"
+import { CrossRunEventBlocks } from "./events/CrossRunEventBlocks.ts"
+import { CrossRunEvents } from "./events/CrossRunEvents.ts"
+import { ExportRepository } from "./insights/ExportRepository.ts"
+import { Insights } from "./insights/Insights.ts"
+import { ProjectionRebuild } from "./insights/ProjectionRebuild.ts"
+import { RunExports } from "./insights/RunExports.ts"
+import { EventSearch } from "./query/EventSearch.ts"
+import { Ledger } from "./seals/Ledger.ts"
+import { Seals } from "./seals/Seals.ts"
+import { Tombstones } from "./seals/Tombstones.ts"
+import { Views } from "./views/Views.ts"
+
+/** All that is read from the log. Wants the log, the audit log, the runtime and its health. */
+export const layer = Layer.mergeAll(
+  CrossRunEvents.layer,
+  Dashboard.layer,
+  Insights.layer,
+  Ledger.layer,
+  ProjectionRebuild.layer,
+  Replay.layer,
+  ReplayStates.layer,
+  RunExports.layer,
+  RunStream.layer,
+  Seals.layer,
+  StreamTickets.layer,
+  Tombstones.layer,
+  Views.layer,
+  Backtests.layer.pipe(Layer.provide(BacktestRuns.layer)),
+  LogStream.layer.pipe(Layer.provide(LogTail.layer))
+).pipe(
+  Layer.provideMerge(Layer.mergeAll(Decisions.layer, EventSearch.layer, StreamReads.layer)),
+  Layer.provideMerge(StreamSlots.layer),
+  Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, DecisionReader.layer, ExportRepository.layer])
+)

@@ -1,0 +1,223 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { makeByteCache } from "../../event-log/projection/ByteCache.ts"
+import { dashboardSql, type RunFilter } from "./DashboardSql.ts"
+import type { DashboardWindow } from "./DashboardWindow.ts"
+import { countOf, joined, meanOf, type Parts, percentilesOf, type Sorted, sorted } from "./Percentiles.ts"
+import { BUCKET_MS, type Bucket as BucketUnit } from "./WindowParts.ts"
+
+/** Milliseconds from start to end of the completed runs that ended within one bucket; `at` is null for all of them. */
+export interface Latency {
+  readonly at: Date | null
+  readonly mean: number
+  /** 50th, 95th and 99th percentile, interpolated. */
+  readonly percentiles: ReadonlyArray<number>
+}
+
+const FRACTIONS = [0.5, 0.95, 0.99]
+const MICROS_PER_MILLI = 1_000
+const MILLIS_PER_SECOND = 1_000
+
+/** With more runs in the window, the database sorts their durations. */
+export const MOST_REMEMBERED = 500_000
+/** Runs whose durations are read at a time, unless one bucket has more. */
+const READ_AT_ONCE = 100_000
+/** All durations that are kept. */
+const CACHE_BYTES = 16 * 1024 * 1024
+const BYTES_PER_DURATION = 8
+const ARRAY_BYTES = 250
+const BYTES_PER_CHARACTER = 2
+
+/** The durations of the runs of one filter that were created in one bucket of the sums. Microseconds. */
+interface Bucket {
+  /** Of the sums that the runs stand in: another one when any of them has changed. */
+  readonly version: string
+  readonly all: Sorted
+  /** The same by the window's bucket in which they ended, Unix milliseconds. */
+  readonly byEnd: ReadonlyMap<number, Sorted>
+}
+
+interface BucketRow {
+  readonly unit: BucketUnit
+  readonly at: Date
+  readonly version: string
+  readonly timed: number
+}
+
+/**
+ * Percentiles of the durations of runs (docs/events.md#tallies), exact at any moment. They cannot be added up, so each
+ * process remembers the durations of the buckets that it has read, sorted, and reads those again whose sums have
+ * changed since; runs that are not in the sums, or stand there as they were, are read each time.
+ */
+export class RunDurations extends Context.Service<
+  RunDurations,
+  {
+    /** To be asked for within a transaction that sees one moment. */
+    readonly latencies: (window: DashboardWindow, filter: RunFilter) => Effect.Effect<ReadonlyArray<Latency>, SqlError>
+  }
+>()("runplane/control-plane/RunDurations") {
+  /** `mostRemembered` is `MOST_REMEMBERED` but in tests. */
+  static readonly layerOf = (mostRemembered: number) =>
+    Layer.effect(
+      RunDurations,
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const { atEdges, bucket, chosen, inside, isPending, pending, within } = dashboardSql(sql)
+        const remembered = makeByteCache<string, Bucket>(CACHE_BYTES)
+
+        // A change of a row brings the greatest version so far, and rows that are left out are fewer: two states with
+        // the same number of rows and the same greatest version are the same.
+        const bucketsOf = (window: DashboardWindow, filter: RunFilter) => sql<BucketRow>`
+          SELECT r.unit, r.at, count(*) || ' ' || max(r.version) AS version, sum(r.timed)::float8 AS timed
+          FROM run_tallies r WHERE r.axis = 'created' AND ${inside(window)} AND ${chosen(filter)} GROUP BY r.unit, r.at`
+        const countPending = sql<{ readonly count: number }>`SELECT count(*)::float8 AS count FROM tally_changes`
+
+        const readBuckets = (window: DashboardWindow, filter: RunFilter, asked: ReadonlyArray<BucketRow>) => sql<{
+          readonly place: number
+          readonly ended: Date
+          readonly took: string
+        }>`
+          SELECT asked.place::int AS place, ${bucket("ended", window)} AS ended,
+                 string_agg(r.took::text, ',' ORDER BY r.took) AS took
+          FROM unnest(${asked.map(({ at }) => at.toISOString())}::text[]::timestamptz[],
+                      ${asked.map(({ unit }) => BUCKET_MS[unit] / MILLIS_PER_SECOND)}::float8[]) WITH ORDINALITY AS asked (at, seconds, place)
+          JOIN tallied_runs r
+            ON r.created_at >= asked.at AND r.created_at < asked.at + make_interval(secs => asked.seconds)
+          WHERE r.took IS NOT NULL AND ${chosen(filter)} GROUP BY 1, 2`
+
+        /** What no whole bucket of the sums has, and what is wrong in them. */
+        const readRest = (window: DashboardWindow, filter: RunFilter) => sql<{
+          readonly ended: Date
+          readonly sign: number
+          readonly took: string
+        }>`
+          WITH ${pending}, timed AS (
+            SELECT r.ended_at, r.took, 1 AS sign FROM tallied_runs r
+            WHERE ${atEdges("created", window)} AND r.took IS NOT NULL AND ${chosen(filter)} AND NOT ${isPending}
+            UNION ALL
+            SELECT r.ended_at, r.took, -1 FROM tallied_runs r
+            WHERE ${isPending} AND ${within("created", window)} AND NOT ${atEdges("created", window)}
+              AND r.took IS NOT NULL AND ${chosen(filter)}
+            UNION ALL
+            SELECT r.ended_at, r.took, 1 FROM pending JOIN run_contributions r USING (run_id)
+            WHERE ${within("created", window)} AND r.took IS NOT NULL AND ${chosen(filter)}
+          )
+          SELECT ${bucket("ended", window)} AS ended, r.sign, string_agg(r.took::text, ',' ORDER BY r.took) AS took
+          FROM timed r GROUP BY 1, 2`
+
+        const sortedByDatabase = (window: DashboardWindow, filter: RunFilter) => sql<Latency>`
+          WITH ${pending}, timed AS (
+            SELECT r.ended_at, r.took FROM tallied_runs r
+            WHERE ${within("created", window)} AND r.took IS NOT NULL AND ${chosen(filter)} AND NOT ${isPending}
+            UNION ALL
+            SELECT r.ended_at, r.took FROM pending JOIN run_contributions r USING (run_id)
+            WHERE ${within("created", window)} AND r.took IS NOT NULL AND ${chosen(filter)}
+          )
+          SELECT ${bucket("ended", window)} AS at, avg(r.took)::float8 / ${MICROS_PER_MILLI} AS mean,
+                 percentile_cont(${FRACTIONS}::float8[])
+                   WITHIN GROUP (ORDER BY r.took::float8 / ${MICROS_PER_MILLI}) AS percentiles
+          FROM timed r GROUP BY GROUPING SETS ((1), ()) HAVING count(*) > 0 ORDER BY 1`
+
+        const readWhole = Effect.fnUntraced(function* (
+          window: DashboardWindow,
+          filter: RunFilter,
+          rows: ReadonlyArray<BucketRow>
+        ) {
+          const kind = JSON.stringify([window.bucket, filter.environment, filter.scenarioRef])
+          const keyOf = ({ at, unit }: BucketRow) => `${unit} ${at.getTime()} ${kind}`
+          const buckets: Array<Bucket> = []
+          const stale: Array<BucketRow> = []
+          for (const row of rows) {
+            if (row.timed === 0) continue
+            const known = remembered.get(keyOf(row))
+            if (known?.version === row.version) buckets.push(known)
+            else stale.push(row)
+          }
+          for (const part of inParts(stale)) {
+            const read = Map.groupBy(yield* readBuckets(window, filter, part), ({ place }) => place)
+            for (const [index, row] of part.entries()) {
+              const found = bucketOf(row.version, read.get(index + 1) ?? [])
+              const key = keyOf(row)
+              buckets.push(found)
+              remembered.put(key, found, bytesOf(found) + BYTES_PER_CHARACTER * key.length)
+            }
+          }
+          return buckets
+        })
+
+        const latencies = Effect.fn("RunDurations.latencies")(function* (window: DashboardWindow, filter: RunFilter) {
+          const rows = yield* bucketsOf(window, filter)
+          const [waiting] = yield* countPending
+          const timed = rows.reduce((sum, row) => sum + row.timed, waiting?.count ?? 0)
+          if (timed > mostRemembered) return yield* sortedByDatabase(window, filter)
+          const buckets = yield* readWhole(window, filter, rows)
+          const rest = yield* readRest(window, filter)
+          const byEnd = new Map<number, { readonly added: Array<Sorted>; readonly removed: Array<Sorted> }>()
+          const endedAt = (at: number) => {
+            const known = byEnd.get(at)
+            if (known !== undefined) return known
+            const made = { added: [], removed: [] }
+            byEnd.set(at, made)
+            return made
+          }
+          for (const bucket of buckets) for (const [at, part] of bucket.byEnd) endedAt(at).added.push(part)
+          const added = buckets.map(({ all }) => all)
+          const removed: Array<Sorted> = []
+          for (const { ended, sign, took } of rest) {
+            const part = sorted(numbersOf(took))
+            const of = endedAt(ended.getTime())
+            for (const parts of sign > 0 ? [added, of.added] : [removed, of.removed]) parts.push(part)
+          }
+          const found = [...byEnd].toSorted(([left], [right]) => left - right)
+          return [
+            ...found.flatMap(([at, parts]) => latencyOf(new Date(at), parts)),
+            ...latencyOf(null, { added, removed })
+          ]
+        })
+        return RunDurations.of({ latencies })
+      })
+    )
+
+  static readonly layer = RunDurations.layerOf(MOST_REMEMBERED)
+}
+
+const latencyOf = (at: Date | null, parts: Parts): ReadonlyArray<Latency> =>
+  countOf(parts) === 0
+    ? []
+    : [
+        {
+          at,
+          mean: meanOf(parts) / MICROS_PER_MILLI,
+          percentiles: percentilesOf(parts, FRACTIONS).map((micros) => micros / MICROS_PER_MILLI)
+        }
+      ]
+
+const numbersOf = (text: string): Float64Array => Float64Array.from(text.split(","), Number)
+
+const bucketOf = (version: string, rows: ReadonlyArray<{ readonly ended: Date; readonly took: string }>): Bucket => {
+  const byEnd = new Map(rows.map(({ ended, took }) => [ended.getTime(), sorted(numbersOf(took))]))
+  const [only] = byEnd.values()
+  if (byEnd.size === 1 && only !== undefined) return { version, all: only, byEnd }
+  return { version, all: sorted(joined([...byEnd.values()]).sort()), byEnd }
+}
+
+const bytesOf = ({ all, byEnd }: Bucket): number =>
+  (byEnd.size === 1 ? 1 : 2) * all.values.length * BYTES_PER_DURATION + (byEnd.size + 1) * ARRAY_BYTES
+
+/** Parts of about `READ_AT_ONCE` runs. */
+const inParts = (buckets: ReadonlyArray<BucketRow>): ReadonlyArray<ReadonlyArray<BucketRow>> => {
+  const parts: Array<Array<BucketRow>> = []
+  let room = 0
+  for (const bucket of buckets) {
+    const last = parts.at(-1)
+    if (last === undefined || bucket.timed > room) {
+      parts.push([bucket])
+      room = READ_AT_ONCE
+    } else last.push(bucket)
+    room -= bucket.timed
+  }
+  return parts
+}

@@ -1,0 +1,104 @@
+import { ControlPlaneApi, type RunEventsQuery, runNotFound } from "@runplane/api"
+import { isUuid, RunId } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { type EventFilter, EventRepository, type EventText } from "../../event-log/EventRepository.ts"
+import { endOfReading } from "../../event-log/runs/RunGone.ts"
+import { RunRepository } from "../../event-log/runs/RunRepository.ts"
+import { jsonPages, type TextPage } from "../../platform/http/JsonAnswer.ts"
+import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
+
+/** Events read from the database at a time, fewer when they are large; an answer of more is sent piece by piece. */
+export const EVENTS_PER_READ = 1_000
+
+/**
+ * `GET /runs/:id/events` (docs/http.md#list-events): a bare array, or an envelope as soon as a filter other than
+ * afterSeq is given. The stored texts go out as they are.
+ */
+export const EventsHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "events",
+  Effect.fn(function* (handlers) {
+    const events = yield* EventRepository
+    const runs = yield* RunRepository
+
+    const list = Effect.fnUntraced(function* (reference: string, query: RunEventsQuery) {
+      const runId = isUuid(reference) ? RunId.make(reference) : yield* runs.resolve(reference)
+      if (runId === undefined) return yield* runNotFound(reference)
+      const filter = filterOf(query)
+      const read = (from: EventFilter, limit: number) => events.text(runId, from, limit)
+      const first = yield* read(filter, Math.min(query.limit, EVENTS_PER_READ))
+      // A run always has events, so only an empty page leaves a doubt whether it exists.
+      if (first.count === 0 && (yield* events.head(runId)) === undefined) {
+        return yield* runNotFound(reference)
+      }
+      const whole = () => endOfReading(runId, runs.status(runId))
+      if (!isFiltered(query)) return jsonPages(eventAnswer(bareArray, filter, query.limit, first, read, whole))
+      const total = yield* events.count(runId, filter)
+      // Deleted between the two reads.
+      if (total < first.count) return yield* runNotFound(reference)
+      return jsonPages(eventAnswer(eventEnvelope(total, query.limit), filter, query.limit, first, read, whole))
+    })
+
+    return handlers.handle("list", ({ params, query }) => orUnavailable(list(params.id, query)))
+  })
+)
+
+const filterOf = ({ afterSeq, afterTs, beforeTs, type }: RunEventsQuery): EventFilter => ({
+  afterSeq,
+  ...(afterTs !== undefined && { afterTs }),
+  ...(beforeTs !== undefined && { beforeTs }),
+  types: type ?? []
+})
+
+const isFiltered = ({ afterTs, beforeTs, type }: RunEventsQuery): boolean =>
+  afterTs !== undefined || beforeTs !== undefined || (type !== undefined && type.length > 0)
+
+/** What stands around the events. */
+interface Frame {
+  readonly before: string
+  readonly after: (count: number, lastSeq: number | undefined) => string
+}
+
+const bareArray: Frame = { before: "[", after: () => "]" }
+
+/** `nextCursor` only on a full page. */
+export const eventEnvelope = (total: number, limit: number): Frame => ({
+  before: `{"data":[`,
+  after: (count, lastSeq) => {
+    const cursor = count === limit && lastSeq !== undefined ? `,"nextCursor":${lastSeq}` : ""
+    return `],"total":${total},"limit":${limit}${cursor}}`
+  }
+})
+
+/**
+ * An answer of up to `limit` events: the first page is at hand, the others are read as they are wanted. After the last
+ * of several pages `whole` checks the runs of these events and their number; it fails when a run was deleted meanwhile
+ * (docs/http.md#deleted-while-read).
+ */
+export const eventAnswer = <Filter extends EventFilter, E>(
+  frame: Frame,
+  filter: Filter,
+  limit: number,
+  first: EventText,
+  read: (filter: Filter, limit: number) => Effect.Effect<EventText, E>,
+  whole: (runIds: ReadonlyArray<RunId>, count: number) => Effect.Effect<void, E>
+): TextPage<E> => {
+  type Sent = ReadonlyArray<ReadonlyArray<RunId>>
+  const more = (before: number, sent: Sent, lastSeq: number): Effect.Effect<TextPage<E>, E> =>
+    Effect.flatMap(read({ ...filter, afterSeq: lastSeq }, Math.min(limit - before, EVENTS_PER_READ)), (page) => {
+      const next = piece(page, before, sent, lastSeq)
+      if (next.next !== undefined) return Effect.succeed(next)
+      return Effect.as(whole([...sent, page.runIds].flat(), before + page.count), next)
+    })
+  const piece = (page: EventText, before: number, sent: Sent, lastBefore: number | undefined): TextPage<E> => {
+    const opening = before === 0 ? frame.before : page.count === 0 ? "" : ","
+    const text = opening + page.text
+    const count = before + page.count
+    const lastSeq = page.lastSeq ?? lastBefore
+    const isEnd = !page.isCut && page.count < Math.min(limit - before, EVENTS_PER_READ)
+    if (isEnd || count === limit || lastSeq === undefined) return { text: text + frame.after(count, lastSeq) }
+    return { text, next: more(count, [...sent, page.runIds], lastSeq) }
+  }
+  return piece(first, 0, [], undefined)
+}

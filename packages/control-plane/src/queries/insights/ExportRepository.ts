@@ -1,0 +1,188 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { ExportedSession } from "@runplane/api"
+import { isUuid, type RunId, rawEventId, Seal } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { BeginTransaction } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
+import { RunRepository } from "../../event-log/runs/RunRepository.ts"
+import type { StoredRun } from "../../event-log/runs/RunRow.ts"
+import { sha256 } from "../../event-log/seal/HashChain.ts"
+import { readBounded } from "../../platform/postgres/BoundedRows.ts"
+
+/** What stands before the events of an export, all of one moment; the numbers say how much of the log belongs to it. */
+export interface ExportHead {
+  readonly run: StoredRun
+  /** JSON texts; undefined where there is nothing yet. */
+  readonly session: string | undefined
+  readonly projection: string | undefined
+  readonly metrics: string | undefined
+  readonly canonicalEvents: number
+  readonly rawEvents: number
+  /** Over all of its events; undefined while the run goes on. */
+  readonly seal: Seal | undefined
+}
+
+/** A raw event as JSON text, with its dense place in the run. */
+export interface RawEventText {
+  readonly seq: number
+  readonly json: string
+}
+
+/** The reads of exports that no other capability has. */
+export class ExportRepository extends Context.Service<
+  ExportRepository,
+  {
+    readonly head: (reference: string) => Effect.Effect<ExportHead | undefined, SqlError>
+    /** The references that no run has, in their order. */
+    readonly missing: (references: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, SqlError>
+    /** The next ones, as many as may be held at a time; none only at the end. */
+    readonly rawEvents: (
+      runId: RunId,
+      afterSeq: number,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<RawEventText>, SqlError>
+  }
+>()("runplane/control-plane/ExportRepository") {
+  static readonly layer = Layer.effect(
+    ExportRepository,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const runs = yield* RunRepository
+      const states = yield* RunStateReader
+
+      const readHead = Effect.fnUntraced(function* (reference: string) {
+        const run = yield* runs.find(reference)
+        if (run === undefined) return undefined
+        const { id, lastEventIndex } = run.record
+        const [row] = yield* sql<DocumentRow>`
+          SELECT m.metrics::text AS metrics, h.last_raw_seq, h.stream_cursor,
+                 (SELECT seal::text FROM run_seals s WHERE s.run_id = h.run_id AND s.events = h.last_index) AS seal
+          FROM run_heads h LEFT JOIN run_metrics m USING (run_id) WHERE run_id = ${id}::uuid`
+        const projection = lastEventIndex === 0 ? undefined : yield* states.current(id)
+        const [session] = yield* sql<SessionRow>`
+          SELECT runtime_kind, runtime_session_id, mode_name, mode_version, configuration_version, policy_version,
+                 initiator_participant_id, session_state, expires_at, last_seen_at, capabilities, participants,
+                 stream_connected_at, stream_disconnected_at, created_at, updated_at
+          FROM sessions WHERE run_id = ${id}::uuid`
+        const head: ExportHead = {
+          run,
+          session: session && JSON.stringify(toSession(id, session, Number(row?.stream_cursor ?? 0n))),
+          projection: projection?.state,
+          metrics: row?.metrics ?? undefined,
+          canonicalEvents: lastEventIndex,
+          rawEvents: row?.last_raw_seq ?? 0,
+          seal: typeof row?.seal === "string" ? decodeSeal(row.seal) : undefined
+        }
+        return head
+      })
+      const head = Effect.fn("ExportRepository.head")((reference: string) =>
+        Effect.provideService(
+          sql.withTransaction(readHead(reference)),
+          BeginTransaction,
+          "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        )
+      )
+
+      const missing = Effect.fn("ExportRepository.missing")(function* (references: ReadonlyArray<string>) {
+        const rows = yield* sql<{ readonly reference: string }>`
+          SELECT id::text AS reference FROM runs WHERE id = ANY(${references.filter(isUuid)}::text[]::uuid[])
+          UNION ALL
+          SELECT runtime_session_id FROM runs
+          WHERE runtime_session_id = ANY(${references.filter((reference) => !isUuid(reference))}::text[])`
+        const known = new Set(rows.map((row) => row.reference))
+        return references.filter((reference) => !known.has(isUuid(reference) ? reference.toLowerCase() : reference))
+      })
+
+      const rawEvents = Effect.fn("ExportRepository.rawEvents")((runId: RunId, afterSeq: number, limit: number) =>
+        Effect.map(
+          readBounded<RawRow>(sql, {
+            keys: sql`ARRAY(
+              SELECT seq FROM raw_events WHERE run_id = ${runId}::uuid AND seq > ${afterSeq} ORDER BY seq LIMIT ${limit})`,
+            from: sql`raw_events`,
+            isOf: (seq) => sql`run_id = ${runId}::uuid AND seq = ${seq}`,
+            columns: sql`seq, ts, kind, source_name, payload::text AS payload`,
+            large: ["payload"]
+          }),
+          ({ rows }) => rows.map((row) => ({ seq: row.seq, json: rawEventText(runId, row) }))
+        )
+      )
+      return ExportRepository.of({ head, missing, rawEvents })
+    })
+  )
+}
+
+interface DocumentRow {
+  readonly metrics: string | null
+  readonly last_raw_seq: number
+  readonly stream_cursor: bigint
+  readonly seal: string | null
+}
+
+const decodeSeal = Schema.decodeUnknownSync(Schema.fromJsonString(Seal))
+
+interface SessionRow {
+  readonly runtime_kind: string
+  readonly runtime_session_id: string
+  readonly mode_name: string
+  readonly mode_version: string
+  readonly configuration_version: string
+  readonly policy_version: string
+  readonly initiator_participant_id: string
+  readonly session_state: string
+  readonly expires_at: Date | null
+  readonly last_seen_at: Date | null
+  readonly capabilities: ExportedSession["capabilities"]
+  readonly participants: ReadonlyArray<string>
+  readonly stream_connected_at: Date | null
+  readonly stream_disconnected_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+const isoOf = (date: Date | null): string | null => date?.toISOString() ?? null
+
+const toSession = (runId: RunId, row: SessionRow, lastStreamCursor: number): ExportedSession => ({
+  runId,
+  runtimeKind: row.runtime_kind,
+  runtimeSessionId: row.runtime_session_id,
+  modeName: row.mode_name,
+  modeVersion: row.mode_version,
+  configurationVersion: row.configuration_version,
+  policyVersion: row.policy_version,
+  initiatorParticipantId: row.initiator_participant_id,
+  sessionState: row.session_state,
+  expiresAt: isoOf(row.expires_at),
+  lastSeenAt: isoOf(row.last_seen_at),
+  capabilities: row.capabilities,
+  lastStreamCursor,
+  streamConnectedAt: isoOf(row.stream_connected_at),
+  streamDisconnectedAt: isoOf(row.stream_disconnected_at),
+  metadata: { participants: row.participants },
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString()
+})
+
+interface RawRow {
+  readonly seq: number
+  readonly ts: Date
+  readonly kind: string
+  readonly source_name: string
+  readonly payload: string
+}
+
+const rawEventText = (runId: RunId, row: RawRow): string => {
+  const ts = row.ts.toISOString()
+  const event = {
+    id: rawEventId(sha256, runId, row.seq),
+    runId,
+    seq: row.seq,
+    ts,
+    kind: row.kind,
+    sourceName: row.source_name
+  }
+  return `${JSON.stringify(event).slice(0, -1)},"payload":${row.payload},"createdAt":"${ts}"}`
+}

@@ -1,0 +1,209 @@
+import { createHash } from "node:crypto"
+import { JSON_LINES_CONTENT_TYPE } from "@runplane/api"
+import { exportEnds, exportedLine, makeExportDigest, type RunId, type RunStatus, type Signer } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import type { StoredEvent } from "../../event-log/EventRepository.ts"
+import { ARTIFACTS_PER_READ, type ArtifactPlace, type ArtifactText } from "../../event-log/runs/ArtifactRepository.ts"
+import { endOfReading, RunGone } from "../../event-log/runs/RunGone.ts"
+import { publicRun } from "../../event-log/runs/RunRow.ts"
+import { emptyChain, extendChain } from "../../event-log/seal/HashChain.ts"
+import type { BoundedRows } from "../../platform/postgres/BoundedRows.ts"
+import type { ExportHead, RawEventText } from "./ExportRepository.ts"
+
+/** Events read from the database at a time, fewer when they are large: what an export of any length holds in memory. */
+export const EVENTS_PER_EXPORT_READ = 500
+
+/** Text that is made as it is taken. */
+export type ExportText = Stream.Stream<string, SqlError | RunGone>
+
+/** Where the rows of an export come from; every read is one page, which is empty only when there are no more. */
+export interface ExportRows {
+  readonly artifacts: (
+    runId: RunId,
+    after: ArtifactPlace | undefined,
+    limit: number
+  ) => Effect.Effect<BoundedRows<ArtifactText>, SqlError>
+  readonly canonicalEvents: (
+    runId: RunId,
+    afterSeq: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<StoredEvent>, SqlError>
+  readonly rawEvents: (
+    runId: RunId,
+    afterSeq: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<RawEventText>, SqlError>
+  /** The run's status; undefined when it is deleted. */
+  readonly status: (runId: RunId) => Effect.Effect<RunStatus | undefined, SqlError>
+}
+
+export interface ExportOptions {
+  readonly includeCanonical: boolean
+  readonly includeRaw: boolean
+  readonly eventLimit: number
+}
+
+export interface RunExport {
+  readonly head: ExportHead
+  readonly exportedAt: string
+  readonly options: ExportOptions
+  /** Signs the export; it is unsigned without. */
+  readonly signer: Signer | undefined
+}
+
+/** The JSON bundle of an export (docs/http.md#export). */
+export const bundleText = (rows: ExportRows, exported: RunExport): ExportText =>
+  proven("json", exported, (chained) => {
+    const { exportedAt, head, options } = exported
+    return Stream.make(`{${headText(head)},"artifacts":[`).pipe(
+      Stream.concat(listed(artifacts(rows, head))),
+      Stream.concat(Stream.make(`],"canonicalEvents":[`)),
+      Stream.concat(listed(chained(canonicalEvents(rows, head, options)))),
+      Stream.concat(Stream.make(`],"rawEvents":[`)),
+      Stream.concat(listed(rawEvents(rows, head, options))),
+      Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"`))
+    )
+  })
+
+/** The form of one JSON object a line: the head, each event, and what proves them. */
+export const linesText = (rows: ExportRows, exported: RunExport): ExportText =>
+  proven("jsonl", exported, (chained) => {
+    const { exportedAt, head, options } = exported
+    const events = chained(canonicalEvents(rows, head, options))
+    return Stream.make(`{"type":"header",${headText(head)},"artifacts":[`).pipe(
+      Stream.concat(listed(artifacts(rows, head))),
+      Stream.concat(Stream.make(`],"exportedAt":"${exportedAt}"}\n`)),
+      Stream.concat(Stream.map(events, (page) => page.map(canonicalLine).join(""))),
+      Stream.concat(Stream.map(rawEvents(rows, head, options), (page) => page.map(rawLine).join("")))
+    )
+  })
+
+type Pages<A, E> = Stream.Stream<ReadonlyArray<A>, E>
+
+/**
+ * Ends a text with what proves it (docs/seal.md#exports): the seal with the heads of the chain, which grows with the
+ * events as they pass, and the digest of every byte before it. Beside the page it holds 64 characters an event.
+ */
+const proven = (
+  format: keyof typeof exportEnds,
+  { head: { run, seal }, signer }: RunExport,
+  bodyOf: (chained: <E>(pages: Pages<StoredEvent, E>) => Pages<StoredEvent, E>) => ExportText
+): ExportText =>
+  Stream.suspend(() => {
+    const ends = exportEnds[format]
+    const hash = createHash("sha256")
+    const heads: Array<string> = []
+    let chain = emptyChain(run.record.id)
+    const chained = <E>(pages: Pages<StoredEvent, E>): Pages<StoredEvent, E> =>
+      Stream.map(pages, (page) => {
+        for (const { json } of page) {
+          chain = extendChain(chain, json)
+          heads.push(Hex.encode(chain))
+        }
+        return page
+      })
+    const covered = bodyOf(chained).pipe(
+      Stream.concat(Stream.suspend(() => Stream.make(ends.proof(seal, heads)))),
+      Stream.map((text) => {
+        hash.update(text, "utf8")
+        return text
+      })
+    )
+    return Stream.concat(
+      covered,
+      Stream.suspend(() => Stream.make(ends.digest(makeExportDigest(hash.digest(), signer))))
+    )
+  })
+
+export const exportTexts = {
+  json: { text: bundleText, contentType: "application/json" },
+  jsonl: { text: linesText, contentType: JSON_LINES_CONTENT_TYPE }
+} as const
+
+const headText = ({ metrics, projection, run, session }: ExportHead): string => {
+  const shown = publicRun(run)
+  const exported = {
+    id: shown.id,
+    status: shown.status,
+    runtimeKind: shown.runtimeKind,
+    runtimeVersion: shown.runtimeVersion,
+    runtimeSessionId: shown.runtimeSessionId,
+    traceId: shown.traceId,
+    createdAt: shown.createdAt,
+    startedAt: shown.startedAt,
+    endedAt: shown.endedAt,
+    tags: shown.tags,
+    archivedAt: shown.archivedAt,
+    source: shown.source,
+    metadata: shown.metadata
+  }
+  const texts = [session, projection, metrics].map((text) => text ?? "null")
+  return `"run":${JSON.stringify(exported)},"session":${texts[0]},"projection":${texts[1]},"metrics":${texts[2]}`
+}
+
+interface Row {
+  readonly json: string
+}
+
+/** Pages as the inside of a JSON array. */
+const listed = <E>(pages: Stream.Stream<ReadonlyArray<Row>, E>): Stream.Stream<string, E> =>
+  Stream.map(Stream.zipWithIndex(pages), ([page, number]) => {
+    const text = page.map((row) => row.json).join(",")
+    return number === 0 ? text : `,${text}`
+  })
+
+/** How many there are is not known before: the run has to be there after the last of them. */
+const artifacts = (rows: ExportRows, { run: { record } }: ExportHead): Pages<ArtifactText, SqlError | RunGone> =>
+  Stream.concat(
+    Stream.paginate<ArtifactPlace | undefined, ReadonlyArray<ArtifactText>, SqlError>(undefined, (after) =>
+      Effect.map(rows.artifacts(record.id, after, ARTIFACTS_PER_READ), ({ isCut, rows: page }) => [
+        page.length === 0 ? [] : [page],
+        !isCut && page.length < ARTIFACTS_PER_READ ? Option.none() : Option.fromUndefinedOr(page.at(-1))
+      ])
+    ),
+    Stream.drain(Stream.fromEffect(endOfReading(record.id, rows.status(record.id))))
+  )
+
+const canonicalEvents = (rows: ExportRows, { canonicalEvents, run }: ExportHead, options: ExportOptions) =>
+  counted(
+    run.record.id,
+    options.includeCanonical ? Math.min(canonicalEvents, options.eventLimit) : 0,
+    rows.canonicalEvents
+  )
+
+const rawEvents = (rows: ExportRows, { rawEvents, run }: ExportHead, options: ExportOptions) =>
+  counted(run.record.id, options.includeRaw ? Math.min(rawEvents, options.eventLimit) : 0, rows.rawEvents)
+
+/**
+ * The first so many rows of a run, a page at a time, each read when it is asked for. The places of a run's rows have no
+ * gaps, so the number that belongs to the head of the export is known, whatever is appended meanwhile; fewer mean that
+ * the run is gone.
+ */
+const counted = <A extends { readonly seq: number }>(
+  runId: RunId,
+  count: number,
+  read: (runId: RunId, afterSeq: number, limit: number) => Effect.Effect<ReadonlyArray<A>, SqlError>
+): Stream.Stream<ReadonlyArray<A>, SqlError | RunGone> => {
+  if (count === 0) return Stream.empty
+  return Stream.paginate({ afterSeq: 0, left: count }, ({ afterSeq, left }) => {
+    const wanted = Math.min(left, EVENTS_PER_EXPORT_READ)
+    return Effect.flatMap(read(runId, afterSeq, wanted), (page) => {
+      const last = page.at(-1)
+      if (last === undefined) return Effect.fail(new RunGone({ runId }))
+      const next = left > page.length ? Option.some({ afterSeq: last.seq, left: left - page.length }) : Option.none()
+      return Effect.succeed([[page], next] as const)
+    })
+  })
+}
+
+const canonicalLine = ({ json, seq }: StoredEvent): string => {
+  const line = exportedLine(json)
+  if (line === undefined) throw new Error(`the stored event ${seq} is not one`)
+  return `${line}\n`
+}
+
+const rawLine = ({ json }: RawEventText): string => `{"type":"raw_event",${json.slice(1)}\n`

@@ -1,0 +1,39 @@
+import { ControlPlaneApi } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { HttpApiBuilder } from "effect/http-api"
+import { asCaller, currentCaller } from "../../platform/http/CurrentCaller.ts"
+import { jsonText } from "../../platform/http/JsonAnswer.ts"
+import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
+import { exportAnswer } from "./ExportAnswer.ts"
+import { exportTexts } from "./ExportText.ts"
+import { Insights } from "./Insights.ts"
+import { ProjectionRebuild } from "./ProjectionRebuild.ts"
+import { RunExports } from "./RunExports.ts"
+
+/** The `insights` group. */
+export const InsightsHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "insights",
+  Effect.fn(function* (handlers) {
+    const exports = yield* RunExports
+    const insights = yield* Insights
+    const projections = yield* ProjectionRebuild
+    return handlers.handleAll({
+      traces: ({ params }) => orUnavailable(insights.traces(params.id)),
+      compare: ({ payload }) => orUnavailable(insights.compare(payload.leftRunId, payload.rightRunId)),
+      rebuild: ({ params }) =>
+        Effect.flatMap(currentCaller, (caller) => projections.rebuild(params.id, caller)).pipe(
+          Effect.map(jsonText),
+          Effect.map(HttpServerResponse.setStatus(201)),
+          orUnavailable
+        ),
+      export: ({ params, query: { format, ...options } }) =>
+        asCaller((caller) =>
+          Effect.map(exports.one(params.id, format, options, caller), (text) =>
+            exportAnswer(text, exportTexts[format].contentType)
+          )
+        )
+    })
+  })
+)

@@ -1,0 +1,108 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { type LedgerPage, type LedgerQuery, type ListedLedgerEntry, parseIsoDate } from "@runplane/api"
+import { contentDigestOf, isUuid, type LedgerEntry } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
+import { sha256 } from "../../event-log/seal/HashChain.ts"
+import { type AuditRow, auditColumns, toAuditEntry } from "../../platform/audit/AuditRow.ts"
+import { type LedgerRow, ledgerColumns, sealsOf, toLedgerEntry } from "../../platform/ledger/LedgerWriter.ts"
+
+/** The ledger, with what the database holds of its contents (docs/seal.md#ledger). */
+export class Ledger extends Context.Service<
+  Ledger,
+  { readonly list: (query: LedgerQuery) => Effect.Effect<LedgerPage, SqlError> }
+>()("runplane/control-plane/Ledger") {
+  static readonly layer = Layer.effect(
+    Ledger,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      /** The digests of what is stored now, by subject. */
+      const stored = Effect.fnUntraced(function* (entries: ReadonlyArray<LedgerEntry>) {
+        const subjects = (kind: LedgerEntry["kind"]) =>
+          entries.flatMap((entry) => (entry.kind === kind ? [entry.subject] : []))
+        const digests = new Map<string, string>()
+        const add = (kind: LedgerEntry["kind"], subject: string, content: Schema.Json) =>
+          digests.set(`${kind} ${subject}`, contentDigestOf(sha256, content))
+        for (const [subject, seal] of yield* sealsOf(sql, subjects("seal"))) add("seal", subject, JSON.parse(seal))
+        // A writer of the database may have put in subjects of another form: nothing is stored of them.
+        const tombstones = subjects("tombstone")
+          .map((subject) => subject.split("/"))
+          .filter(([runId = "", at = ""]) => isUuid(runId) && parseIsoDate(at) !== undefined)
+        const buried = yield* sql<TombstoneRow>`
+          SELECT ${tombstoneColumns(sql)} FROM run_tombstones
+          WHERE (run_id, deleted_at) IN (
+            SELECT * FROM unnest(${tombstones.map(([runId]) => runId ?? "")}::text[]::uuid[],
+                                 ${tombstones.map(([, at]) => at ?? "")}::text[]::timestamptz[]))`
+        for (const tombstone of buried.map(toTombstone)) {
+          add("tombstone", `${tombstone.runId}/${tombstone.deletedAt}`, tombstone)
+        }
+        const audited = yield* sql<AuditRow>`
+          SELECT ${auditColumns(sql)} FROM audit_log WHERE id = ANY(${subjects("audit").filter(isUuid)}::text[]::uuid[])`
+        for (const entry of audited.map(toAuditEntry)) add("audit", entry.id, entry)
+        for (const cutoff of subjects("expiry")) add("expiry", cutoff, { before: cutoff })
+        return digests
+      })
+
+      /** The runs among these of which there is a tombstone. */
+      const buriedOf = (runIds: ReadonlyArray<string>) =>
+        Effect.map(
+          sql<{ readonly id: string }>`
+            SELECT DISTINCT run_id::text AS id FROM run_tombstones WHERE run_id = ANY(${runIds}::text[]::uuid[])`,
+          (rows) => new Set(rows.map(({ id }) => id))
+        )
+
+      /** Audit entries before this time have expired, as the ledger says; an entry of another writer says nothing. */
+      const expiredBefore = Effect.map(
+        sql<{ readonly before: string | null }>`
+          SELECT max(subject) AS before FROM ledger WHERE kind = 'expiry' AND (vouched OR key_id IS NULL)`,
+        ([row]) => row?.before ?? ""
+      )
+
+      const list = Effect.fn("Ledger.list")(function* ({ after, limit }: LedgerQuery) {
+        const rows = yield* sql<LedgerRow>`
+          SELECT ${ledgerColumns(sql)} FROM ledger WHERE number > ${BigInt(after)} ORDER BY number LIMIT ${BigInt(limit)}`
+        const entries = rows.map(toLedgerEntry)
+        const digests = yield* stored(entries)
+        const buried = yield* buriedOf(
+          entries.flatMap(({ kind, subject }) => (kind === "seal" ? [subject.split("/")[0] ?? ""] : [])).filter(isUuid)
+        )
+        const expired = yield* expiredBefore
+        const contentOf = ({ at, digest, kind, subject }: LedgerEntry): ListedLedgerEntry["content"] => {
+          const found = digests.get(`${kind} ${subject}`)
+          if (found !== undefined) return found === digest ? "kept" : "changed"
+          if (kind === "seal" && buried.has(subject.split("/")[0] ?? "")) return "deleted"
+          // A content gets its number after it is stored.
+          return kind === "audit" && at < expired ? "expired" : "missing"
+        }
+        const data = entries.map((entry) => ({ ...entry, content: contentOf(entry) }))
+        return { data, limit, ...(data.length < limit && { unlisted: yield* unlisted }) }
+      })
+
+      /**
+       * What has no entry. What is older than the ledger is not counted: its times say so, and nothing proves them.
+       */
+      const unlisted = Effect.gen(function* () {
+        const listed = (kind: string, subject: string) => sql`
+          (SELECT FROM ledger l WHERE l.kind = ${sql.literal(`'${kind}'`)} AND l.subject = ${sql.literal(subject)}
+           UNION ALL
+           SELECT FROM ledger_pending p WHERE p.kind = ${sql.literal(`'${kind}'`)} AND p.subject = ${sql.literal(subject)})`
+        const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+        const [row] = yield* sql<{ readonly seals: number; readonly tombstones: number; readonly audit: number }>`
+          WITH began AS (SELECT at FROM ledger WHERE number = 1)
+          SELECT (SELECT count(*)::int FROM run_seals s, began WHERE (s.seal->>'sealedAt')::timestamptz > began.at
+                  AND NOT EXISTS ${listed("seal", "s.run_id || '/' || s.events")}) AS seals,
+                 (SELECT count(*)::int FROM run_tombstones t, began WHERE t.deleted_at > began.at
+                  AND NOT EXISTS ${listed("tombstone", `t.run_id || '/' || ${iso("t.deleted_at")}`)}) AS tombstones,
+                 (SELECT count(*)::int FROM audit_log a, began WHERE a.created_at > began.at
+                  AND NOT EXISTS ${listed("audit", "a.id::text")}) AS audit`
+        return { seals: row?.seals ?? 0, tombstones: row?.tombstones ?? 0, auditEntries: row?.audit ?? 0 }
+      })
+      return Ledger.of({ list })
+    })
+  )
+}

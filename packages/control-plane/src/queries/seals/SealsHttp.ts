@@ -1,0 +1,44 @@
+import { ControlPlaneApi, unknownCursor } from "@runplane/api"
+import * as Effect from "effect/Effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
+import { Ledger } from "./Ledger.ts"
+import { Seals } from "./Seals.ts"
+import { Tombstones } from "./Tombstones.ts"
+
+/** The `seals` group (docs/seal.md#seals, docs/seal.md#tombstones). */
+export const SealsHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "seals",
+  Effect.fn(function* (handlers) {
+    const seals = yield* Seals
+    const tombstones = yield* Tombstones
+    return handlers.handleAll({
+      tombstones: ({ query }) =>
+        orUnavailable(tombstones.list(query)).pipe(
+          Effect.catchTag("UnknownCursor", () => Effect.fail(unknownCursor()))
+        ),
+      seal: ({ params }) => orUnavailable(seals.of(params.id))
+    })
+  })
+)
+
+/** The `ledger` group (docs/seal.md#ledger). */
+export const LedgerHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "ledger",
+  Effect.fn(function* (handlers) {
+    const ledger = yield* Ledger
+    return handlers.handleAll({ list: ({ query }) => orUnavailable(ledger.list(query)) })
+  })
+)
+
+/** The `sealKeys` group (docs/seal.md#keys). */
+export const SealKeysHttp = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "sealKeys",
+  Effect.fn(function* (handlers) {
+    const seals = yield* Seals
+    return handlers.handleAll({ keys: () => orUnavailable(seals.keys) })
+  })
+)

@@ -1,0 +1,217 @@
+import { OutboundMessageCategory, RunStatus } from "@runplane/domain"
+import { makeServiceRegistry, type ServiceRegistry } from "@runplane/server"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Counter, Gauge, Histogram } from "prom-client"
+import { type SealDoubt, sealDoubtKinds } from "../../platform/http/SealMeter.ts"
+import { type SideEffectStep, sideEffectSteps } from "../../platform/http/SideEffectMeter.ts"
+import { amongFirst, boundedLabel, OTHER_LABEL } from "./BoundedLabel.ts"
+
+/** Buckets in seconds. */
+const RUN_BUCKETS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600]
+const GRPC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
+
+/** Different values of a label that agents choose; what comes after them is counted as `other`. */
+export const MAX_FREE_LABEL_VALUES = 200
+/** Different pairs of mode and message type: labels multiply each other. */
+export const MAX_MESSAGE_PAIRS = 1_000
+
+const recoveryStatuses = ["success", "failed"] as const
+const deliveryStatuses = ["delivered", "failed"] as const
+const outboundStatuses = ["accepted", "rejected"] as const
+const retainedKinds = ["run", "event", "audit_entry", "webhook_delivery"] as const
+const sweepStatuses = ["completed", "failed"] as const
+
+const CIRCUIT_STATE = { CLOSED: 0, HALF_OPEN: 1, OPEN: 2 } as const
+
+export interface RunEndMetric {
+  readonly status: string
+  readonly modeName: string
+  readonly seconds: number
+}
+
+/** Gauges that are read from their owners at the moment of a scrape. */
+export interface ScrapedValues {
+  readonly activeRuntimeStreams: number
+  /** How long the oldest append has waited for the log. */
+  readonly oldestAppendMs: number
+  /** How many wait. */
+  readonly waitingAppends: number
+  readonly pool: { readonly inUse: number; readonly waiting: number; readonly max: number }
+  /** Undefined: it cannot be counted now. */
+  readonly webhookBacklog: number | undefined
+  readonly circuitState: keyof typeof CIRCUIT_STATE
+  readonly circuitSuccesses: number
+  readonly circuitFailures: number
+}
+
+/**
+ * The Prometheus metrics of this process (docs/http.md#metrics-endpoint): a registry of its own, so nothing is global.
+ */
+export class Metrics extends Context.Service<Metrics, ReturnType<typeof makeMetrics>>()(
+  "runplane/control-plane/Metrics"
+) {
+  static readonly layer = Layer.effect(
+    Metrics,
+    Effect.map(makeServiceRegistry("control-plane"), (registry) => makeMetrics(registry))
+  )
+}
+
+const makeMetrics = ({ observe, registry }: ServiceRegistry) => {
+  const registers = [registry]
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: ReadonlyArray<Label>) =>
+    new Counter({ name, help, labelNames, registers })
+  /** Exports every value of its label at 0 from the start: an increase from no series is invisible to Prometheus. */
+  const counterOf = <Value extends string>(name: string, help: string, label: string, values: ReadonlyArray<Value>) => {
+    const made = counter(name, help, label)
+    for (const value of values) made.labels(value).inc(0)
+    return (value: Value, count = 1) => made.labels(value).inc(count)
+  }
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
+  const histogram = <Label extends string>(
+    name: string,
+    help: string,
+    buckets: ReadonlyArray<number>,
+    ...labelNames: ReadonlyArray<Label>
+  ) => new Histogram({ name, help, labelNames, registers, buckets: [...buckets] })
+
+  const sseConnections = gauge("active_sse_connections", "Open event streams of clients")
+  const runtimeStreams = gauge("active_runtime_streams", "Runs observed by this process")
+  const waitingAppends = gauge("log_waiting_appends", "Additions to the log that wait to be stored")
+  const lastFrame = gauge("runtime_last_frame_timestamp_seconds", "When the last frame came, Unix time; 0 before it")
+  const pool = new Gauge({
+    name: "db_pool_connections",
+    help: "Connections of the pool: in use, and callers that wait for one",
+    labelNames: ["state"],
+    registers
+  })
+  const poolMax = gauge("db_pool_max_connections", "Most connections of the pool")
+  const webhookBacklog = gauge("webhook_backlog_deliveries", "Deliveries that are not settled yet; counted to 10,000")
+  const oldestAppend = gauge("log_oldest_append_seconds", "How long the oldest addition to the log has waited")
+  const transitions = counterOf(
+    "run_state_transitions_total",
+    "Changes of run status, by new status",
+    "status",
+    RunStatus.literals
+  )
+  const runSeconds = histogram(
+    "proto_run_duration_seconds",
+    "From start to end of a run",
+    RUN_BUCKETS,
+    "terminal_status",
+    "mode_name"
+  )
+  // What consoles draw their percentiles from: they take every line of a bucket for the whole of it.
+  const allRunSeconds = histogram("macp_run_duration_seconds", "From start to end of any run", RUN_BUCKETS)
+  const grpcSeconds = histogram("grpc_call_duration_seconds", "Unary runtime calls", GRPC_BUCKETS, "method", "status")
+  const circuitState = gauge("circuit_breaker_state", "0 closed, 1 half open, 2 open")
+  const circuitFailures = counter("proto_circuit_breaker_failures_total", "Failed runtime calls")
+  const circuitSuccesses = counter("proto_circuit_breaker_success_total", "Successful runtime calls")
+  const outbound = counter("proto_outbound_messages_total", "Messages of observed agents", "category", "status")
+  for (const category of OutboundMessageCategory.literals)
+    for (const status of outboundStatuses) outbound.labels(category, status).inc(0)
+  const inbound = counter("proto_inbound_messages_total", "Messages from the runtime", "mode", "message_type")
+  const signals = counter("proto_signals_total", "Ambient signals", "signal_type")
+  const reconnects = counter("proto_stream_reconnects_total", "Repeated subscriptions to session streams")
+  const gaps = counter("proto_stream_resume_gap_total", "Session histories that could not be read on")
+  const signalGaps = counter("proto_signal_gaps_total", "Times that the runtime dropped signals of a slow reader")
+  const lostSignals = counter("proto_signals_lost_total", "Signals that could not be stored")
+  const recoveries = counterOf("proto_recovery_total", "Runs taken up again after a start", "status", recoveryStatuses)
+  const deliveries = counterOf(
+    "proto_webhook_deliveries_total",
+    "Settled webhook deliveries, by outcome",
+    "status",
+    deliveryStatuses
+  )
+  const attempts = counterOf(
+    "webhook_delivery_attempts_total",
+    "Attempts to deliver a webhook, by outcome",
+    "status",
+    deliveryStatuses
+  )
+  const sideEffects = counterOf(
+    "proto_post_commit_side_effect_failures_total",
+    "Work after a commit that failed",
+    "step",
+    sideEffectSteps
+  )
+  const retained = counterOf("retention_removed_total", "Rows that retention deleted", "kind", retainedKinds)
+  const sweeps = counterOf("retention_sweeps_total", "Retention sweeps, by outcome", "status", sweepStatuses)
+  const sealDoubts = counterOf(
+    "runplane_seal_doubts_total",
+    "Heads and seals without full proof, by what",
+    "what",
+    sealDoubtKinds
+  )
+  const sweepSeconds = gauge("retention_last_sweep_duration_seconds", "How long the last sweep took")
+
+  const modes = boundedLabel(MAX_FREE_LABEL_VALUES)
+  const messageTypes = boundedLabel(MAX_FREE_LABEL_VALUES)
+  const signalTypes = boundedLabel(MAX_FREE_LABEL_VALUES)
+  const isKnownPair = amongFirst(MAX_MESSAGE_PAIRS)
+  let countedSuccesses = 0
+  let countedFailures = 0
+  let reconnected = 0
+
+  return {
+    httpRequest: observe,
+    sseOpened: () => sseConnections.inc(),
+    sseClosed: () => sseConnections.dec(),
+    /** Unix nanoseconds. */
+    framesAt: (at: bigint) => lastFrame.set(Number(at / 1_000_000n) / 1_000),
+    runTransition: (status: RunStatus) => transitions(status),
+    runEnded: ({ modeName, seconds, status }: RunEndMetric) => {
+      runSeconds.observe({ terminal_status: status, mode_name: modes(modeName) }, seconds)
+      allRunSeconds.observe(seconds)
+    },
+    runtimeCall: (method: string, seconds: number, ok: boolean) =>
+      grpcSeconds.observe({ method, status: ok ? "ok" : "error" }, seconds),
+    inboundMessage: (mode: string, messageType: string) => {
+      const labels = { mode: modes(mode), message_type: messageTypes(messageType) }
+      const isKnown = isKnownPair(`${labels.mode}\n${labels.message_type}`)
+      inbound.inc(isKnown ? labels : { mode: OTHER_LABEL, message_type: OTHER_LABEL })
+    },
+    outboundMessage: (category: OutboundMessageCategory, status: (typeof outboundStatuses)[number]) =>
+      outbound.inc({ category, status }),
+    signal: (signalType: string) => signals.inc({ signal_type: signalTypes(signalType) }),
+    streamReconnect: () => {
+      reconnected += 1
+      reconnects.inc()
+    },
+    /** Repeated subscriptions to session streams since the start. */
+    reconnects: () => reconnected,
+    streamResumeGap: () => gaps.inc(),
+    signalGap: () => signalGaps.inc(),
+    signalLost: () => lostSignals.inc(),
+    recovery: (status: (typeof recoveryStatuses)[number]) => recoveries(status),
+    /** A delivery is settled: it arrived, or it was given up. */
+    webhookDelivery: (status: (typeof deliveryStatuses)[number]) => deliveries(status),
+    /** A receiver answered an attempt with success, or the attempt failed. */
+    webhookAttempt: (status: (typeof deliveryStatuses)[number]) => attempts(status),
+    sideEffectFailed: (step: SideEffectStep) => sideEffects(step),
+    sealDoubted: (what: SealDoubt) => sealDoubts(what),
+    retentionRemoved: (kind: (typeof retainedKinds)[number], count: number) => retained(kind, count),
+    retentionSweep: (status: (typeof sweepStatuses)[number], seconds: number) => {
+      sweeps(status)
+      sweepSeconds.set(seconds)
+    },
+    /** Text in exposition format 0.0.4. */
+    scrape: (values: ScrapedValues) =>
+      Effect.suspend(() => {
+        runtimeStreams.set(values.activeRuntimeStreams)
+        oldestAppend.set(values.oldestAppendMs / 1_000)
+        waitingAppends.set(values.waitingAppends)
+        pool.set({ state: "in_use" }, values.pool.inUse)
+        pool.set({ state: "waiting" }, values.pool.waiting)
+        poolMax.set(values.pool.max)
+        webhookBacklog.set(values.webhookBacklog ?? Number.NaN)
+        circuitState.set(CIRCUIT_STATE[values.circuitState])
+        circuitSuccesses.inc(Math.max(0, values.circuitSuccesses - countedSuccesses))
+        circuitFailures.inc(Math.max(0, values.circuitFailures - countedFailures))
+        countedSuccesses = values.circuitSuccesses
+        countedFailures = values.circuitFailures
+        return Effect.promise(() => registry.metrics())
+      })
+  }
+}

@@ -1,0 +1,61 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { isTerminal } from "@runplane/domain"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Reactor } from "../../event-log/append/Reactors.ts"
+
+/** Between two foldings. What is not folded yet costs its readers some microseconds each. */
+const FOLDING_INTERVAL = "3 seconds"
+/** Changed runs that one transaction folds. */
+const RUNS_PER_FOLDING = 5_000
+
+/**
+ * Keeps the sums over ended runs and over marks (docs/events.md#tallies) close behind the log. Readers are exact
+ * without it, only slower: they add what is not in the sums yet. All processes try, one at a time does it.
+ */
+export class RunTallies extends Context.Service<
+  RunTallies,
+  {
+    /** Brings the sums up to what is committed now. */
+    readonly fold: Effect.Effect<void, SqlError>
+  }
+>()("runplane/control-plane/RunTallies") {
+  static readonly layer = Layer.effect(
+    RunTallies,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const foldSome = Effect.map(
+        sql<{ readonly done: boolean }>`SELECT fold_tallies(${RUNS_PER_FOLDING}) AS done`,
+        ([row]) => row?.done ?? true
+      )
+      const fold = Effect.asVoid(Effect.repeat(foldSome, { until: (done) => done })).pipe(
+        Effect.withTracerEnabled(false)
+      )
+      yield* fold.pipe(
+        Effect.catch((error) => Effect.logWarning("could not bring the tallies of runs up to date", error)),
+        Effect.repeat(Schedule.spaced(FOLDING_INTERVAL)),
+        Effect.forkScoped
+      )
+      return RunTallies.of({ fold })
+    })
+  )
+}
+
+/**
+ * Notes the ended runs that a late append changes: a signal that brings tokens, a second decision, a rebuild. The
+ * change that ends a run is noted by the database itself.
+ */
+export const makeLateChanges = Effect.map(
+  PgClient.PgClient,
+  (sql): Reactor => ({
+    inTransaction: (appends) => {
+      const late = appends.filter(({ change, state }) => change === undefined && isTerminal(state.run.status))
+      if (late.length === 0) return []
+      const ids = [...new Set(late.map(({ runId }) => runId))]
+      return [sql`INSERT INTO tally_changes (run_id) SELECT unnest(${ids}::text[]::uuid[])`]
+    }
+  })
+)

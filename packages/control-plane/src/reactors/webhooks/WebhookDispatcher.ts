@@ -1,0 +1,183 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
+import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
+import { Metrics } from "../metrics/Metrics.ts"
+import { type ClaimedDelivery, DeliveryQueue, type FailedAnswer } from "./DeliveryQueue.ts"
+import { holdMs, retryAfterMs, retryDelayMs } from "./RetryPolicy.ts"
+import { WebhookSettings } from "./WebhookSettings.ts"
+import { webhookHeaders } from "./WebhookSignature.ts"
+import { type WebhookAnswer, WebhookTransport } from "./WebhookTransport.ts"
+
+/** Beyond the time-out of an attempt, a claim lasts this long for the writing of its outcome. Milliseconds. */
+export const CLAIM_MARGIN_MS = 20_000
+/**
+ * As long as its claim lasts, an outcome that cannot be written is tried again; it is fenced, so it counts once.
+ * Milliseconds.
+ */
+const RECORD_PATIENCE_MS = CLAIM_MARGIN_MS - 5_000
+const records = Schedule.min([Schedule.exponential("50 millis", 2), Schedule.spaced("1 second")]).pipe(
+  Schedule.jittered,
+  Schedule.upTo({ duration: RECORD_PATIENCE_MS })
+)
+/** The status with which a receiver ends its subscription. */
+const GONE = 410
+
+/**
+ * Delivers what the outbox holds, in every process: woken by the commits of its own, by the clock when the next retry
+ * is due, and now and then for what other processes left behind (docs/http.md#webhook-delivery). A process that dies in
+ * the middle of an attempt leaves a claim that runs out, so a receiver gets each event at least once; `webhook-id`
+ * tells it which it has already.
+ */
+export class WebhookDispatcher extends Context.Service<
+  WebhookDispatcher,
+  {
+    /** There may be something to deliver. Returns at once. */
+    readonly wake: () => void
+  }
+>()("runplane/control-plane/WebhookDispatcher") {
+  static readonly layer = Layer.effect(
+    WebhookDispatcher,
+    Effect.gen(function* () {
+      const queue = yield* DeliveryQueue
+      const settings = yield* WebhookSettings
+      const deliver = yield* makeDeliver
+      const fibers = yield* FiberSet.make<void, never>()
+      const signal = yield* Queue.sliding<void>(1)
+      const wake = () => {
+        Queue.offerUnsafe(signal, undefined)
+      }
+      let underWay = 0
+
+      const start = (delivery: ClaimedDelivery) => {
+        underWay += 1
+        // The next delivery of the run or of the subscription may be due.
+        const ended = Effect.sync(() => {
+          underWay -= 1
+          wake()
+        })
+        return FiberSet.run(fibers, Effect.ensuring(deliver(delivery), ended))
+      }
+
+      const limits = { perSubscription: settings.concurrency, leaseMs: settings.timeoutMs + CLAIM_MARGIN_MS }
+      /** Starts what is due and answers how long to wait for more. Milliseconds. */
+      const look = Effect.gen(function* () {
+        const limit = settings.totalConcurrency - underWay
+        if (limit <= 0) return settings.pollMs
+        // A look every second would fill every trace.
+        const claims = yield* Effect.withTracerEnabled(queue.claim({ ...limits, limit }), false)
+        for (const delivery of claims.deliveries) yield* start(delivery)
+        if (claims.more) return 0
+        return Math.min(settings.pollMs, Math.ceil(claims.nextDueMs ?? settings.pollMs))
+      })
+      const round = look.pipe(
+        Effect.uninterruptible,
+        Effect.catch((error) =>
+          Effect.as(
+            Effect.logWarning(`cannot look for webhook deliveries: ${describeSqlError(error)}`),
+            settings.pollMs
+          )
+        ),
+        // Whatever it was, the next look may go well: the worker must not end before its process.
+        Effect.catchDefect((defect) =>
+          Effect.as(Effect.logError("the look for webhook deliveries failed unexpectedly", defect), settings.pollMs)
+        ),
+        Effect.flatMap((waitMs) => (waitMs === 0 ? Effect.yieldNow : Effect.timeoutOption(Queue.take(signal), waitMs)))
+      )
+      yield* Effect.forkScoped(Effect.forever(round))
+
+      return WebhookDispatcher.of({ wake })
+    })
+  )
+}
+
+const succeeded = (answer: WebhookAnswer) => answer._tag === "Answered" && answer.status >= 200 && answer.status <= 299
+
+/** One attempt and its outcome. An interruption, at shutdown, leaves the delivery to the next worker. */
+const makeDeliver = Effect.gen(function* () {
+  const metrics = yield* Metrics
+  const queue = yield* DeliveryQueue
+  const settings = yield* WebhookSettings
+  const transport = yield* WebhookTransport
+
+  const attempt = Effect.fnUntraced(function* (delivery: ClaimedDelivery) {
+    const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+    return yield* transport.send({
+      url: delivery.url,
+      headers: webhookHeaders({ ...delivery, timestamp }),
+      body: delivery.body
+    })
+  })
+
+  const giveUp = Effect.fnUntraced(function* (delivery: ClaimedDelivery, answer: FailedAnswer, deactivate: boolean) {
+    yield* queue.giveUp(delivery, answer, { deactivate })
+    metrics.webhookDelivery("failed")
+    const consequence = deactivate ? "the subscription is inactive now" : "it can be redelivered"
+    yield* Effect.logWarning(`gave up a webhook delivery: ${answer.errorMessage}; ${consequence}`)
+  })
+
+  const hold = Effect.fnUntraced(function* (webhookId: string, status: number | undefined, asked: number | undefined) {
+    const ms = holdMs({ status, retryAfterMs: asked }, settings)
+    if (ms === 0 || !(yield* queue.hold(webhookId, ms))) return
+    yield* Effect.logWarning(`a webhook receiver answered ${status}; its subscription is held for ${ms / 1_000} s`)
+  })
+
+  const retryLater = Effect.fnUntraced(function* (
+    delivery: ClaimedDelivery,
+    answer: FailedAnswer,
+    header: string | undefined
+  ) {
+    const retryAfter = retryAfterMs(header, yield* Clock.currentTimeMillis)
+    yield* hold(delivery.webhookId, answer.responseStatus, retryAfter)
+    const delayMs = yield* retryDelayMs({ ...delivery, retryAfterMs: retryAfter }, settings)
+    if (delayMs === undefined) return yield* giveUp(delivery, answer, false)
+    yield* queue.retry(delivery, answer, delayMs)
+  })
+
+  const record = (delivery: ClaimedDelivery, answer: WebhookAnswer): Effect.Effect<void, SqlError> => {
+    switch (answer._tag) {
+      case "Answered": {
+        const { retryAfter, status } = answer
+        if (succeeded(answer)) {
+          return Effect.andThen(
+            queue.delivered(delivery, status),
+            Effect.sync(() => metrics.webhookDelivery("delivered"))
+          )
+        }
+        const failure = { responseStatus: status, errorMessage: `webhook returned ${status}` }
+        return status === GONE ? giveUp(delivery, failure, true) : retryLater(delivery, failure, retryAfter)
+      }
+      case "Unanswered":
+        return retryLater(delivery, { responseStatus: undefined, errorMessage: answer.reason }, undefined)
+      case "Refused":
+        return giveUp(delivery, { responseStatus: undefined, errorMessage: answer.reason }, false)
+    }
+  }
+
+  const unrecorded = (error: SqlError) =>
+    Effect.logWarning(
+      `the outcome of a webhook delivery is not recorded, it will be repeated: ${describeSqlError(error)}`
+    )
+
+  return Effect.fn("WebhookDispatcher.deliver")((delivery: ClaimedDelivery) =>
+    Effect.uninterruptibleMask((restore) =>
+      restore(attempt(delivery)).pipe(
+        Effect.onInterrupt(() => Effect.catch(queue.release(delivery), unrecorded)),
+        // Once for each answer: the writing of its outcome is retried.
+        Effect.tap((answer) => Effect.sync(() => metrics.webhookAttempt(succeeded(answer) ? "delivered" : "failed"))),
+        // Only the pauses between the tries can be interrupted: a service that stops does not wait for its database.
+        Effect.flatMap((answer) =>
+          Effect.catch(restore(Effect.retry(Effect.uninterruptible(record(delivery, answer)), records)), unrecorded)
+        )
+      )
+    ).pipe(
+      Effect.catchDefect((defect) => Effect.logError("a webhook delivery failed unexpectedly", defect)),
+      Effect.annotateLogs({ webhookId: delivery.webhookId, deliveryId: delivery.id })
+    )
+  )
+})

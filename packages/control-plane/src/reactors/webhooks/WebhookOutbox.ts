@@ -1,0 +1,61 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type { WebhookEvent } from "@runplane/api"
+import type { CanonicalEvent, RunStatus } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import type { AppliedChange, Reactor, WrittenAppend } from "../../event-log/append/Reactors.ts"
+
+/**
+ * Writes the deliveries of the changes of status, one for each active subscription that wants it, and calls `wake` when
+ * they are committed (docs/http.md#webhook-delivery). The key-share lock keeps a subscription that is being removed at
+ * the same moment from failing the append: nothing of a webhook may ever hurt a run.
+ */
+export const makeWebhookOutbox = (wake: () => void) =>
+  Effect.map(PgClient.PgClient, (sql): Reactor => {
+    const inTransaction = (appends: ReadonlyArray<WrittenAppend>) => {
+      const rows = appends.flatMap(({ change, events, runId }) => {
+        if (change === undefined) return []
+        const event = webhookEventOf(change.to, events)
+        return event === undefined ? [] : [{ runId, event, at: change.at, payload: payloadOf(event, runId, change) }]
+      })
+      if (rows.length === 0) return []
+      return [
+        sql`
+          INSERT INTO webhook_deliveries (webhook_id, run_id, event, payload, next_attempt_at, created_at)
+          SELECT w.id, due.run_id, due.event, due.payload, now(), due.at
+          FROM unnest(${rows.map(({ runId }) => runId)}::text[]::uuid[], ${rows.map(({ event }) => event)}::text[],
+                      ${rows.map(({ payload }) => payload)}::text[]::json[],
+                      ${rows.map(({ at }) => at)}::text[]::timestamptz[])
+               WITH ORDINALITY AS due (run_id, event, payload, at, place)
+          JOIN webhooks w ON w.active AND (w.events = '{}' OR due.event = ANY(w.events))
+          ORDER BY due.place
+          FOR KEY SHARE OF w`
+      ]
+    }
+    const afterCommit = (appends: ReadonlyArray<WrittenAppend>) => {
+      if (appends.some(({ change }) => change !== undefined)) wake()
+    }
+    return { inTransaction, afterCommit }
+  })
+
+/**
+ * run.started is sent when the run enters `running`. A resumed run enters it again, and run.resumed is sent.
+ * The events of the same append tell one from the other.
+ */
+export const webhookEventOf = (
+  status: RunStatus,
+  events: ReadonlyArray<Pick<CanonicalEvent, "type">>
+): WebhookEvent | undefined => {
+  switch (status) {
+    case "queued":
+    case "starting":
+    case "binding_session":
+      return undefined
+    case "running":
+      return events.some(({ type }) => type === "run.resumed") ? "run.resumed" : "run.started"
+    default:
+      return `run.${status}`
+  }
+}
+
+const payloadOf = (event: WebhookEvent, runId: string, { at, error, to }: AppliedChange): string =>
+  JSON.stringify({ event, runId, status: to, timestamp: at, ...(error !== undefined && { data: { error } }) })

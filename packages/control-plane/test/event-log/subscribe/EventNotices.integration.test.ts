@@ -1,0 +1,64 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { RunId, streamOpened } from "@runplane/domain"
+import { until } from "@runplane/testing"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import { EventLog } from "../../../src/event-log/EventLog.ts"
+import * as EventNotices from "../../../src/event-log/subscribe/EventNotices.ts"
+import { LiveEvents } from "../../../src/event-log/subscribe/LiveEvents.ts"
+import { Ids } from "../../../src/platform/Ids.ts"
+import { layerTestLog } from "../../support/ControlPlane.ts"
+import { createRun } from "../../support/Runs.ts"
+import { layerTestDatabase } from "../../support/TestDatabase.ts"
+
+/** What one process has: its own log and subscribers, on the shared database. */
+const instance = Layer.build(Layer.fresh(EventNotices.layer.pipe(Layer.provideMerge(layerTestLog))))
+
+layer(layerTestDatabase, { excludeTestServices: true })("EventNotices", (it) => {
+  it.effect("wakes the subscribers of a run on another instance, and no others", () =>
+    Effect.gen(function* () {
+      const here = yield* instance
+      const there = yield* instance
+      const runId = yield* createRun().pipe(Effect.provide(here))
+      const other = RunId.make(yield* Context.get(here, Ids).uuid)
+      const live = Context.get(there, LiveEvents)
+      const subscription = yield* live.subscribe(runId)
+      const bystander = yield* live.subscribe(other)
+      const append = Context.get(here, EventLog).record({
+        runId,
+        events: [streamOpened("2026-07-01T10:00:00.000Z", runId, { status: "reconnecting" })]
+      })
+      // The other instance may still be opening its LISTEN: a notice is a wake-up and may be lost, so it is given
+      // again.
+      yield* append.pipe(Effect.schedule(Schedule.spaced("50 millis")), Effect.forkScoped)
+      // Who begins to listen sends everybody to the database once, so it is the second word that comes from the notice.
+      for (const word of [yield* subscription.take, yield* subscription.take]) assert.strictEqual(word._tag, "Gap")
+      yield* Effect.timeoutOption(bystander.take, "50 millis")
+      yield* subscription.take
+      assert.isTrue(
+        yield* Effect.map(Effect.timeoutOption(bystander.take, "50 millis"), (item) => item._tag === "None")
+      )
+    })
+  )
+
+  it.effect("sends every subscriber to the database once it listens again after its connection was lost", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const there = yield* instance
+      const runId = yield* createRun().pipe(Effect.provide(there))
+      const subscription = yield* Context.get(there, LiveEvents).subscribe(runId)
+      const listeners = sql<{ readonly pid: number }>`
+        SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`
+      const [before] = yield* until(listeners, (rows) => rows.length > 0)
+      yield* sql`SELECT pg_terminate_backend(${before?.pid ?? 0})`
+      // What another instance says from here on is lost until there is a listener again, so that is the time to look.
+      while (true) {
+        assert.strictEqual((yield* subscription.take)._tag, "Gap")
+        if ((yield* listeners).some(({ pid }) => pid !== before?.pid)) break
+      }
+    })
+  )
+})

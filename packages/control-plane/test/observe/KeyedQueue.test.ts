@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { makeLanes } from "../../src/observe/KeyedQueue.ts"
+
+const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
+
+describe("lanes", () => {
+  it.effect("keep the order of a key, and let other keys pass", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const done: Array<string> = []
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const lanes = yield* makeLanes<number>({
+            capacityBytes: 1_000,
+            laneBytes: 1_000,
+            ownerBytes: 1_000,
+            concurrency: 4,
+            batch: 3,
+            work: (key, items) =>
+              Effect.andThen(
+                key === "held" ? Deferred.await(gate) : Effect.void,
+                Effect.sync(() => done.push(`${key} ${items.join("")}`))
+              )
+          })
+          for (const number of numbers(5)) {
+            yield* lanes.put("held", "a", number, 1)
+            yield* lanes.put("free", "a", number, 1)
+            yield* Effect.yieldNow
+          }
+          assert.strictEqual(done.map((line) => line.replace("free ", "")).join(""), "01234")
+          yield* Deferred.succeed(gate, undefined)
+          // The scope waits for what is in the lanes.
+        })
+      )
+      const held = done.filter((line) => line.startsWith("held"))
+      assert.strictEqual(held.map((line) => line.replace("held ", "")).join(""), "01234")
+      assert.isAtMost(held.length, 3)
+    })
+  )
+
+  it.effect("take no more of a key than its share while its work stands still", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const lanes = yield* makeLanes<number>({
+        capacityBytes: 100,
+        laneBytes: 25,
+        ownerBytes: 25,
+        concurrency: 4,
+        batch: 1,
+        work: (key) => (key === "held" ? Deferred.await(gate) : Effect.void)
+      })
+      const taken = yield* Effect.forEach(numbers(4), (number) => lanes.put("held", "a", number, 10))
+      assert.deepStrictEqual(taken, [true, true, false, false])
+      for (const number of numbers(50)) {
+        assert.isTrue(yield* lanes.put("free", "a", number, 10))
+        yield* Effect.yieldNow
+      }
+      yield* Deferred.succeed(gate, undefined)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("take no more of an owner than its share of the lane", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const done: Array<number> = []
+      const lanes = yield* makeLanes<number>({
+        capacityBytes: 1_000,
+        laneBytes: 100,
+        ownerBytes: 50,
+        concurrency: 4,
+        batch: 2,
+        work: (_, items) =>
+          Effect.andThen(
+            Deferred.await(gate),
+            Effect.sync(() => done.push(...items))
+          )
+      })
+      const put = (owner: string, number: number, bytes = 20) => lanes.put("key", owner, number, bytes)
+      assert.deepStrictEqual(yield* Effect.forEach(numbers(5), (number) => put("flood", number)), [
+        ...[true, true],
+        ...[false, false, false]
+      ])
+      assert.isTrue(yield* put("quiet", 10))
+      assert.isTrue(yield* put("quiet", 11))
+      // A single item may be larger than the share, as far as the lane has room.
+      assert.isFalse(yield* put("large", 12, 60))
+      yield* Deferred.succeed(gate, undefined)
+      yield* Effect.yieldNow
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(done, [0, 1, 10, 11])
+      assert.isTrue(yield* put("large", 12, 60))
+      assert.isTrue(yield* put("flood", 13))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("hold back who puts more than they may hold, and take what is larger than that alone", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const done: Array<number> = []
+      const lanes = yield* makeLanes<number>({
+        capacityBytes: 10,
+        laneBytes: 1_000,
+        ownerBytes: 1_000,
+        concurrency: 4,
+        batch: 100,
+        work: (_, items) =>
+          Effect.andThen(
+            Deferred.await(gate),
+            Effect.sync(() => done.push(...items))
+          )
+      })
+      let put = 0
+      const putting = yield* Effect.forkChild(
+        Effect.forEach([4, 4, 4, 1_000, 4], (bytes, number) =>
+          Effect.andThen(
+            lanes.put("key", "a", number, bytes),
+            Effect.sync(() => (put += 1))
+          )
+        )
+      )
+      yield* Effect.yieldNow
+      yield* Effect.yieldNow
+      assert.strictEqual(put, 2)
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(putting)
+      yield* Effect.yieldNow
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(done, [0, 1, 2, 3, 4])
+    }).pipe(Effect.scoped)
+  )
+})

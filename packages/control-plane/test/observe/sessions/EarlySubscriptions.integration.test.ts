@@ -1,0 +1,128 @@
+import { randomUUID } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
+import { RunId } from "@runplane/domain"
+import { RuntimeFake } from "@runplane/runtime/testing"
+import { until } from "@runplane/testing"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { ObserverSettings } from "../../../src/observe/ObserverSettings.ts"
+import { Observers } from "../../../src/observe/Observers.ts"
+import { EarlySubscriptions } from "../../../src/observe/sessions/EarlySubscriptions.ts"
+import { assertLogIsExact } from "../../support/LogChecks.ts"
+import { awaitStatus, layerTestObservation } from "../../support/Observation.ts"
+import { createRun } from "../../support/Runs.ts"
+import { layerTestDatabase } from "../../support/TestDatabase.ts"
+
+/** A session that is over, and whose history is dropped, before anybody observes it. */
+const shortSession = Effect.fnUntraced(function* (sessionId: string) {
+  const fake = yield* RuntimeFake
+  yield* fake.awaitOpenStreams("WatchSessions", 1)
+  yield* fake.openSession({ sessionId, participants: ["agent://lead"], initiator: "agent://lead" })
+  yield* fake.awaitOpenStreams("StreamSession", 1, sessionId)
+  for (const messageType of ["SessionStart", "Proposal", "Vote", "Commitment"]) {
+    yield* fake.accept(sessionId, { messageType, sender: "agent://lead" })
+  }
+  yield* fake.transition(sessionId, "RESOLVED")
+  yield* fake.compact(sessionId)
+})
+
+const assertWhole = Effect.fnUntraced(function* (runId: RunId) {
+  const { decoded } = yield* assertLogIsExact(runId)
+  const data = decoded.map(({ recorded }) => recorded.data)
+  assert.deepStrictEqual(
+    data.flatMap(({ messageType }, place) => (decoded[place]?.type === "message.received" ? [messageType] : [])),
+    ["SessionStart", "Proposal", "Vote", "Commitment"]
+  )
+  assert.notInclude(
+    data.map(({ status }) => status),
+    "gap"
+  )
+})
+
+const layerTaps = EarlySubscriptions.layer.pipe(
+  Layer.provide(ObserverSettings.layerFrom({})),
+  Layer.provideMerge(Layer.fresh(RuntimeFake.layer))
+)
+
+// docs/runtime.md#early-subscription
+layer(layerTestDatabase, { excludeTestServices: true, timeout: "60 seconds" })("a short session", (it) => {
+  it.effect("is in the log as a whole although it was over before its run was observed", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const runId = yield* createRun()
+      yield* shortSession(runId)
+      yield* (yield* Observers).adopt(runId)
+      yield* awaitStatus(runId, "completed")
+      yield* assertWhole(runId)
+      assert.strictEqual((yield* fake.calls).filter(({ method }) => method === "StreamSession").length, 1)
+      yield* fake.awaitOpenStreams("StreamSession", 0)
+    }).pipe(Effect.provide(layerTestObservation({ recoveryEnabled: false })))
+  )
+
+  it.effect("is in the log as a whole although nobody has posted a run for it", () =>
+    Effect.gen(function* () {
+      const runId = RunId.make(randomUUID())
+      yield* shortSession(runId)
+      yield* awaitStatus(runId, "completed")
+      yield* assertWhole(runId)
+    }).pipe(Effect.provide(layerTestObservation({ discoveryGraceMs: 200 })))
+  )
+
+  it.effect("is one of so many that are held at a time, and not for ever", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      yield* fake.awaitOpenStreams("WatchSessions", 1)
+      const runs = yield* Effect.replicateEffect(createRun(), 130)
+      yield* Effect.forEach(runs, (sessionId) => fake.openSession({ sessionId }), { discard: true })
+      yield* fake.awaitOpenStreams("StreamSession", 128)
+      assert.strictEqual((yield* fake.calls).filter(({ method }) => method === "StreamSession").length, 128)
+      yield* until(fake.openStreams("StreamSession"), (open) => open === 0)
+    }).pipe(Effect.provide(layerTestObservation({ recoveryEnabled: false })))
+  )
+
+  it.effect("is subscribed to when it is opened although an attempt from before that has failed", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const taps = yield* EarlySubscriptions
+      const sessionId = randomUUID()
+      const early = yield* Effect.flip(Stream.runDrain(taps.follow(sessionId, 0)))
+      assert.strictEqual(early.reason, "NOT_FOUND")
+      yield* taps.open(yield* fake.openSession({ sessionId }))
+      yield* fake.awaitOpenStreams("StreamSession", 1, sessionId)
+      yield* fake.accept(sessionId, { messageType: "SessionStart" })
+      const [frames] = yield* Stream.runCollect(Stream.take(taps.follow(sessionId, 0), 1))
+      assert.lengthOf(frames ?? [], 1)
+    }).pipe(Effect.provide(layerTaps))
+  )
+
+  it.effect("is read by its own subscription although an attempt from before that never returns", () =>
+    Effect.gen(function* () {
+      const fake = yield* RuntimeFake
+      const taps = yield* EarlySubscriptions
+      for (const moment of ["before", "after"] as const) {
+        const sessionId = randomUUID()
+        yield* fake.hang({ method: "StreamSession", sessionId })
+        const following = taps.follow(sessionId, 0).pipe(
+          Stream.flatMap((frames) => Stream.fromIterable(frames)),
+          Stream.take(2),
+          Stream.runCollect
+        )
+        const followed = yield* Effect.forkChild(following)
+        const asked = fake.calls.pipe(
+          Effect.map((calls) => calls.filter((call) => call.sessionId === sessionId).length)
+        )
+        yield* until(asked, (count) => count === 1)
+        const session = yield* fake.openSession({ sessionId })
+        if (moment === "before") yield* fake.accept(sessionId, { messageType: "SessionStart" })
+        yield* taps.open(session)
+        yield* fake.awaitOpenStreams("StreamSession", 1, sessionId)
+        if (moment === "after") yield* fake.accept(sessionId, { messageType: "SessionStart" })
+        yield* fake.accept(sessionId, { messageType: "Commitment" })
+        assert.lengthOf(yield* Fiber.join(followed), 2)
+        taps.leave(sessionId)
+      }
+    }).pipe(Effect.provide(layerTaps))
+  )
+})

@@ -1,0 +1,328 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { createDatabase } from "@runplane/testing"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
+import {
+  DatabaseUnavailable,
+  HELD_CONNECTIONS,
+  layerDatabase,
+  migrateDatabase
+} from "../../../src/platform/postgres/Database.ts"
+import { describeSqlError, isOutage } from "../../../src/platform/postgres/SqlFailures.ts"
+import { together } from "../../../src/platform/postgres/Together.ts"
+
+const ACQUIRE_TIMEOUT_MS = 600
+
+const smallest = Layer.unwrap(
+  Effect.map(createDatabase, (url) => layerDatabase({ url, maxConnections: 1, connectTimeoutMs: ACQUIRE_TIMEOUT_MS }))
+)
+
+const ask = Effect.flatMap(PgClient.PgClient, (sql) => sql<{ readonly answer: number }>`SELECT 42 AS answer`)
+
+/** Uses up the pool until it is interrupted. */
+const useUp = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const busy = yield* Effect.forEach(Array.from({ length: 1 + HELD_CONNECTIONS }), () =>
+    Effect.forkChild(sql`SELECT pg_sleep(60)`)
+  )
+  const exhausted = yield* Effect.flip(ask).pipe(Effect.retry({ schedule: Schedule.spaced("10 millis"), times: 100 }))
+  return { busy, exhausted }
+})
+
+describe("an idle time-out of 0", () => {
+  it.live("keeps a connection for ever", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const server = Effect.map(sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
+      const first = yield* server
+      yield* Effect.sleep("200 millis")
+      assert.strictEqual(yield* server, first)
+    }).pipe(
+      Effect.provide(
+        Layer.unwrap(Effect.map(createDatabase, (url) => layerDatabase({ url, maxConnections: 1, idleTimeoutMs: 0 })))
+      )
+    )
+  )
+})
+
+layer(smallest, { excludeTestServices: true })("the smallest pool", (it) => {
+  it.effect("says when it is used up, after the time-out, and serves again when a connection comes free", () =>
+    Effect.gen(function* () {
+      const { busy, exhausted } = yield* useUp
+      assert.isTrue(isOutage(exhausted))
+      assert.strictEqual(
+        describeSqlError(exhausted),
+        `no database connection within ${ACQUIRE_TIMEOUT_MS} ms (the pool has ${1 + HELD_CONNECTIONS})`
+      )
+      yield* Fiber.interruptAll(busy)
+      const [row] = yield* ask
+      assert.strictEqual(row?.answer, 42)
+    })
+  )
+
+  it.effect("lets who waits shorter than that go on", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const waits = Array.from({ length: 20 }, () => sql`SELECT pg_sleep(0.02)`)
+      yield* Effect.all(waits, { concurrency: "unbounded", discard: true })
+    })
+  )
+
+  it.effect("makes no transaction hang that cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const { busy } = yield* useUp
+      const sql = yield* PgClient.PgClient
+      const failed = yield* Effect.flip(Effect.uninterruptible(sql.withTransaction(ask)))
+      assert.isTrue(isOutage(failed))
+      yield* Fiber.interruptAll(busy)
+    })
+  )
+
+  it.effect("fails a transaction whose connection is terminated with the error of that, and its pool lives on", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const ended = sql.withTransaction(sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+      const failed: SqlError = yield* Effect.flip(ended)
+      assert.isTrue(isOutage(failed))
+      assert.strictEqual((yield* ask)[0]?.answer, 42)
+    })
+  )
+})
+
+/** Rows that say which statement has written them. */
+const statements = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* sql`CREATE TABLE written (row text PRIMARY KEY, statement integer NOT NULL)`.unprepared
+  yield* Effect.addFinalizer(() => Effect.orDie(sql`DROP TABLE written`.unprepared))
+  let count = 0
+  const write = together(sql, (rows: ReadonlyArray<string>) => {
+    count += 1
+    return Effect.as(
+      sql`INSERT INTO written SELECT *, ${count}::int FROM unnest(${rows}::text[])`,
+      rows.map((row) => row.toUpperCase())
+    )
+  })
+  const writeAll = (rows: ReadonlyArray<string>) => Effect.forEach(rows, write, { concurrency: "unbounded" })
+  const found = Effect.map(
+    sql<{ readonly rows: string }>`
+      SELECT string_agg(row, ' ' ORDER BY row) AS rows FROM written GROUP BY statement ORDER BY min(row)`,
+    (lines) => lines.map(({ rows }) => rows)
+  )
+  return { found, write, writeAll }
+})
+
+layer(smallest, { excludeTestServices: true })("rows that are written together", (it) => {
+  it.effect("share a statement in a transaction, and each caller gets its own answer", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { found, writeAll } = yield* statements
+      assert.deepStrictEqual(yield* sql.withTransaction(writeAll(["a", "b", "c"])), ["A", "B", "C"])
+      assert.deepStrictEqual(yield* found, ["a b c"])
+    })
+  )
+
+  it.effect("share nothing with another transaction, nor outside of one", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { found, write, writeAll } = yield* statements
+      const rolledBack = sql.withTransaction(Effect.andThen(writeAll(["c", "d"]), Effect.fail("on purpose" as const)))
+      const outcomes = yield* Effect.all(
+        [sql.withTransaction(writeAll(["a", "b"])), Effect.flip(rolledBack), write("e"), write("f")],
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(outcomes, [["A", "B"], "on purpose", "E", "F"])
+      assert.deepStrictEqual(yield* found, ["a b", "e", "f"])
+    })
+  )
+
+  it.effect("fail together, with the error of their statement", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { found, writeAll } = yield* statements
+      const failed = yield* Effect.flip(sql.withTransaction(writeAll(["a", "b", "a"])))
+      assert.include(describeSqlError(failed), "duplicate key")
+      assert.deepStrictEqual(yield* found, [])
+    })
+  )
+
+  it.effect("are waited for by a caller who is interrupted, so nothing outlives the transaction", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const slow = together(sql, (rows: ReadonlyArray<number>) => Effect.as(sql`SELECT pg_sleep(0.2)`, rows))
+      const begun = yield* Deferred.make<void>()
+      const fiber = yield* Effect.forkChild(
+        sql.withTransaction(Effect.andThen(Deferred.succeed(begun, undefined), slow(1)))
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual((yield* ask)[0]?.answer, 42)
+    })
+  )
+})
+
+describe("a schema that is not the program's", () => {
+  const start = (url: string, migrateOnStart: boolean) =>
+    Effect.scoped(Layer.build(layerDatabase({ url, maxConnections: 1, migrateOnStart })))
+
+  it.live("is refused in one line when it is newer, or older and not to be migrated", () =>
+    Effect.gen(function* () {
+      const url = yield* createDatabase
+      const empty = yield* Effect.flip(start(url, false))
+      assert.match(
+        empty.message,
+        /the database is 0, this program's is \d+: bring it up to date with "runplane migrate"/
+      )
+      assert.isAbove((yield* migrateDatabase({ url, maxConnections: 1 })).length, 0)
+      assert.deepStrictEqual(yield* migrateDatabase({ url, maxConnections: 1 }), [])
+      yield* start(url, false)
+      yield* Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* sql`INSERT INTO runplane_migrations (migration_id, name) VALUES (9999, 'of_tomorrow')`
+      }).pipe(Effect.provide(layerDatabase({ url, maxConnections: 1 })))
+      for (const migrateOnStart of [true, false]) {
+        const newer = yield* Effect.flip(start(url, migrateOnStart))
+        assert.instanceOf(newer, DatabaseUnavailable)
+        assert.match(newer.message, /^[^\n]*the database is 9999, this program's is \d+: a newer Runplane[^\n]*$/)
+      }
+    })
+  )
+})
+
+describe("the table of the migrations", () => {
+  const bringUpToDate = (url: string) => migrateDatabase({ url, maxConnections: 1 })
+  const on = <A, E>(url: string, effect: Effect.Effect<A, E, PgClient.PgClient>) =>
+    Effect.provide(effect, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+  const rowsOf = (url: string, table: string) =>
+    on(
+      url,
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        return yield* sql`SELECT * FROM ${sql(table)}`
+      })
+    )
+
+  it.live("is taken over from an early release under its former name", () =>
+    Effect.gen(function* () {
+      const url = yield* createDatabase
+      yield* bringUpToDate(url)
+      const before = yield* rowsOf(url, "runplane_migrations")
+      yield* on(
+        url,
+        Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          yield* sql`ALTER TABLE runplane_migrations RENAME TO schema_migrations`.unprepared
+        })
+      )
+      yield* Effect.scoped(Layer.build(layerDatabase({ url, maxConnections: 1, migrateOnStart: false })))
+      assert.deepStrictEqual(yield* bringUpToDate(url), [])
+      assert.deepStrictEqual(yield* rowsOf(url, "runplane_migrations"), before)
+      assert.include(describeSqlError(yield* Effect.flip(rowsOf(url, "schema_migrations"))), "does not exist")
+    })
+  )
+
+  for (const [whose, columns, row] of [
+    ["of another kind", "version text PRIMARY KEY", "VALUES ('20240101')"],
+    [
+      "of the same columns with other names",
+      "migration_id integer PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL",
+      "VALUES (1, now(), 'users'), (9999, now(), 'accounts')"
+    ]
+  ] as const) {
+    it.live(`leaves a schema_migrations ${whose} alone`, () =>
+      Effect.gen(function* () {
+        const url = yield* createDatabase
+        yield* on(
+          url,
+          Effect.gen(function* () {
+            const sql = yield* PgClient.PgClient
+            yield* sql.unsafe(`CREATE TABLE schema_migrations (${columns})`).unprepared
+            yield* sql.unsafe(`INSERT INTO schema_migrations ${row}`).unprepared
+          })
+        )
+        const before = yield* rowsOf(url, "schema_migrations")
+        assert.isAbove((yield* bringUpToDate(url)).length, 0)
+        assert.deepStrictEqual(yield* bringUpToDate(url), [])
+        assert.deepStrictEqual(yield* rowsOf(url, "schema_migrations"), before)
+      })
+    )
+  }
+})
+
+describe("a migration that the database refuses", () => {
+  const refusal = (url: string) =>
+    Effect.map(Effect.flip(migrateDatabase({ url, maxConnections: 1 })), (e) => e.message)
+  const prepared = (statements: (role: string, database: string) => ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const address = new URL(yield* createDatabase)
+      const role = `role_${address.pathname.slice(1)}`
+      const all = [`CREATE ROLE ${role} LOGIN PASSWORD 'geheim'`, ...statements(role, address.pathname.slice(1))]
+      yield* Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        for (const statement of all) yield* sql.unsafe(statement).unprepared
+      }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(address.href), maxConnections: 1 })))
+      address.username = role
+      address.password = "geheim"
+      return { url: address.href, role }
+    })
+
+  it.live("names the grant that is missing", () =>
+    Effect.gen(function* () {
+      const { role, url } = yield* prepared(() => ["REVOKE CREATE ON SCHEMA public FROM PUBLIC"])
+      assert.strictEqual(
+        yield* refusal(url),
+        `database unavailable: the role "${role}" may not create tables in the schema "public": the owner of the ` +
+          `database must run GRANT CREATE ON SCHEMA "public" TO "${role}"`
+      )
+    })
+  )
+
+  it.live("shows the first error", () =>
+    Effect.gen(function* () {
+      const { url } = yield* prepared((role) => [
+        `GRANT CREATE ON SCHEMA public TO ${role}`,
+        "CREATE TABLE runs (id integer)"
+      ])
+      assert.match(yield* refusal(url), /^database unavailable: Migration "1_run_log" failed: .*"runs" already exists$/)
+      const foreign = yield* prepared((role) => [
+        `GRANT CREATE ON SCHEMA public TO ${role}`,
+        "CREATE TABLE runplane_migrations (migration_id integer)"
+      ])
+      assert.match(
+        yield* refusal(foreign.url),
+        /^database unavailable: permission denied for table runplane_migrations$/
+      )
+    })
+  )
+})
+
+describe("a start without a database", () => {
+  const start = (url: string) =>
+    Effect.flip(Effect.scoped(Layer.build(layerDatabase({ url, maxConnections: 1, connectTimeoutMs: 2_000 }))))
+
+  it.live("says why in one line, without the password", () =>
+    Effect.gen(function* () {
+      const url = yield* createDatabase
+      const cases = [
+        ["postgresql://postgres:geheim@127.0.0.1:1/runplane", /connect ECONNREFUSED 127\.0\.0\.1:1$/],
+        // A name with several addresses.
+        ["postgresql://postgres:geheim@localhost:1/runplane", /connect ECONNREFUSED/],
+        ["postgresql://postgres:geheim@nowhere.invalid/runplane", /nowhere\.invalid/],
+        [url.replace(/:[^:@]+@/, ":geheim@"), /password authentication failed for user "runplane"/],
+        [url.replace(/[^/]+$/, "nirgends"), /database "nirgends" does not exist/]
+      ] as const
+      for (const [address, words] of cases) {
+        const failed = yield* start(address)
+        assert.instanceOf(failed, DatabaseUnavailable)
+        assert.match(failed.message, /^database unavailable: .+$/)
+        assert.match(failed.message, words)
+        assert.notInclude(failed.message, "geheim")
+      }
+    })
+  )
+})

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { participantSeen } from "@runplane/domain"
+import * as Effect from "effect/Effect"
+import { EventLog } from "../../../src/event-log/EventLog.ts"
+import { RunAdministration } from "../../../src/event-log/runs/RunAdministration.ts"
+import { messageDraft } from "../../support/Appends.ts"
+import { call, layerTestService } from "../../support/HttpService.ts"
+import { aDeletion, createRun } from "../../support/Runs.ts"
+import { at, decision, signal } from "./RunSeeds.ts"
+
+layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/agents/metrics", (it) => {
+  const agents = Effect.map(call("GET", "/dashboard/agents/metrics"), ({ body }) => body)
+  const message = (number: number, sender: string) => messageDraft(number, undefined, undefined, { sender })
+
+  it.effect("counts runs, messages and signals by participant, and forgets a deleted run", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* agents, [])
+      const log = yield* EventLog
+      const sql = yield* PgClient.PgClient
+      const upkeep = yield* RunAdministration
+      const runs = [yield* createRun(), yield* createRun(), yield* createRun()]
+      const [first, second, third] = runs
+      if (first === undefined || second === undefined || third === undefined) return assert.fail()
+      const seen = participantSeen(at("10:00:00"), "agent://idle")
+      yield* log.record({ runId: first, events: [seen, message(1, "agent://a"), message(2, "agent://b")] })
+      yield* log.record({ runId: first, events: [message(3, "agent://a"), signal(at("10:00:00"), "agent://a", 0.5)] })
+      yield* log.record({ runId: second, events: [message(1, "agent://a"), signal(at("10:00:00"), "agent://a", 1)] })
+      yield* log.record({ runId: second, events: [signal(at("10:00:00"), "agent://a")] })
+      yield* log.record({ runId: third, events: [message(1, "agent://b")] })
+      yield* log.record({ runId: third, events: [decision(at("10:00:00"), true)] })
+      const participant = (
+        participantId: string,
+        runs: number,
+        messages: number,
+        signals = 0,
+        averageConfidence = 0
+      ) => ({
+        participantId,
+        runs,
+        messages,
+        signals,
+        averageConfidence
+      })
+      assert.deepStrictEqual(yield* agents, [
+        participant("agent://a", 2, 3, 3, 0.75),
+        participant("agent://b", 2, 2),
+        participant("agent://idle", 1, 0),
+        participant("agent://lead", 1, 0)
+      ])
+
+      // A list counts them for who asks: those that its runs name.
+      const listed = (yield* call("GET", "/runs?include=participants&limit=200")).body.data
+      const countOf = (runId: string) => listed.find(({ id }: { id: string }) => id === runId)?.participantCount
+      assert.deepStrictEqual([first, second, third].map(countOf), [3, 1, 2])
+      for (const run of (yield* call("GET", "/runs?limit=200")).body.data) assert.notProperty(run, "participantCount")
+      assert.strictEqual((yield* call("GET", "/runs?include=everything")).status, 400)
+
+      // What was counted as it came is what the migration counts of an older log.
+      const tables = Effect.all([
+        sql`SELECT * FROM event_marks m ORDER BY m.run_id, m.seq`,
+        sql`SELECT * FROM run_participants ORDER BY run_id, participant_id`
+      ])
+      const counted = yield* tables
+      yield* sql`TRUNCATE event_marks, run_participants`
+      const migration = readFileSync(new URL("../../../../../migrations/0004_insights.sql", import.meta.url), "utf8")
+      for (const statement of migration.split(/^-- ;;$/m).filter((text) => /^INSERT INTO/m.test(text))) {
+        yield* sql.unsafe(statement)
+      }
+      assert.deepStrictEqual(yield* tables, counted)
+
+      yield* sql.withTransaction(upkeep.remove([first], aDeletion))
+      assert.deepStrictEqual(yield* agents, [
+        participant("agent://a", 1, 1, 2, 1),
+        participant("agent://b", 1, 1),
+        participant("agent://lead", 1, 0)
+      ])
+      const [left] = yield* sql<{
+        readonly marks: number
+      }>`SELECT count(*)::int AS marks FROM event_marks WHERE run_id = ${first}::uuid`
+      assert.strictEqual(left?.marks, 0)
+    })
+  )
+})

@@ -1,0 +1,394 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import type { RunId } from "@runplane/domain"
+import { until } from "@runplane/testing"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { EventLog } from "../../../src/event-log/EventLog.ts"
+import { RunAdministration } from "../../../src/event-log/runs/RunAdministration.ts"
+import { messageDraft } from "../../support/Appends.ts"
+import { endedRun } from "../../support/EndedRuns.ts"
+import { call, layerTestService } from "../../support/HttpService.ts"
+import { aDeletion, createRun } from "../../support/Runs.ts"
+import { at, decision, llmCall, seedRun, seeds, signal } from "./RunSeeds.ts"
+
+const CHARTS = [
+  "runVolume",
+  "latency",
+  "signalVolume",
+  "errorClasses",
+  "throughput",
+  "queueDepth",
+  "latencyP50",
+  "latencyP95",
+  "latencyP99",
+  "cost",
+  "successRate",
+  "decisionOutcome",
+  "perScenario"
+]
+
+const WINDOW = `from=${at("10:00:00")}&to=${at("20:00:00")}`
+const hour = (number: number) => at(`${number}:00:00`)
+
+layer(layerTestService(), { excludeTestServices: true })("GET /dashboard/overview", (it) => {
+  let seeded: ReadonlyArray<RunId> | undefined
+  const overview = Effect.fnUntraced(function* (query: string) {
+    seeded ??= yield* Effect.forEach(seeds, seedRun)
+    const answer = yield* call("GET", `/dashboard/overview?${query}`)
+    assert.strictEqual(answer.status, 200, answer.text)
+    return answer.body
+  })
+
+  it.effect("has the key figures of the runs created, and of the signals emitted, in the window", () =>
+    Effect.gen(function* () {
+      const { kpis } = yield* overview(WINDOW)
+      assert.deepStrictEqual(kpis, {
+        totalRuns: 12,
+        activeRuns: 5,
+        completedRuns: 3,
+        failedRuns: 3,
+        cancelledRuns: 1,
+        suspendedRuns: 1,
+        declinedRuns: 1,
+        totalSignals: 3,
+        totalTokens: 111,
+        totalCostUsd: 1.33,
+        totalCostUsdExact: 1.334,
+        avgDurationMs: Math.round((3_601_000 + 2_000 + 4_000) / 3),
+        p50DurationMs: 4_000,
+        p95DurationMs: Math.round(4_000 + 0.9 * (3_601_000 - 4_000)),
+        successRate: 3 / 7
+      })
+    })
+  )
+
+  // docs/http.md#dashboard-figures
+  const charts: ReadonlyArray<readonly [string, ReadonlyArray<string>, ReadonlyArray<number>]> = [
+    ["runVolume", [hour(10), hour(11), hour(12), hour(13)], [4, 1, 3, 4]],
+    ["queueDepth", [hour(10), hour(11), hour(12), hour(13)], [0, 0, 1, 2]],
+    ["cost", [hour(10), hour(11), hour(12), hour(13)], [1.334, 0, 0, 0]],
+    ["successRate", [hour(10), hour(11), hour(12), hour(13)], [50, 100, 0, 0]],
+    ["latency", [hour(11)], [Math.round((3_601_000 + 2_000 + 4_000) / 3)]],
+    ["latencyP50", [hour(11)], [4_000]],
+    ["latencyP95", [hour(11)], [Math.round(4_000 + 0.9 * (3_601_000 - 4_000))]],
+    ["latencyP99", [hour(11)], [Math.round(4_000 + 0.98 * (3_601_000 - 4_000))]],
+    // One of those that ended at 10 was created before the window.
+    ["throughput", [hour(10), hour(11), hour(12)], [1, 3, 0]],
+    ["signalVolume", [hour(10), hour(11)], [2, 1]],
+    ["decisionOutcome", [hour(11)], [2]],
+    ["errorClasses", ["RUNTIME_TIMEOUT", "UNKNOWN"], [2, 1]],
+    ["perScenario", ["unknown", "loans/fast@1", "loans/slow"], [9, 2, 1]]
+  ]
+  for (const [name, labels, data] of charts) {
+    it.effect(`draws ${name}`, () =>
+      Effect.gen(function* () {
+        const body = yield* overview(WINDOW)
+        assert.hasAllKeys(body.charts, CHARTS)
+        assert.deepStrictEqual(body.charts[name].labels, labels)
+        assert.deepStrictEqual(
+          body.charts[name].data.map((value: number) => Math.round(value * 1e6) / 1e6),
+          data
+        )
+      })
+    )
+  }
+
+  it.effect("has the key figures by time and by scenario, which add up to those of the window", () =>
+    Effect.gen(function* () {
+      const { charts, kpis, scenarios, trends } = yield* overview(WINDOW)
+      const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+      assert.deepStrictEqual(trends.labels, charts.runVolume.labels)
+      for (const name of ["totalRuns", "activeRuns", "completedRuns", "failedRuns", "cancelledRuns", "declinedRuns"]) {
+        assert.lengthOf(trends[name], trends.labels.length)
+        assert.strictEqual(sum(trends[name]), kpis[name], name)
+      }
+      assert.strictEqual(sum(trends.tokens), kpis.totalTokens)
+      assert.strictEqual(sum(trends.suspendedRuns), kpis.suspendedRuns)
+      assert.deepStrictEqual(
+        scenarios.map(({ runs, scenario }: { readonly runs: number; readonly scenario: string }) => [scenario, runs]),
+        [
+          ["unknown", 9],
+          ["loans/fast@1", 2],
+          ["loans/slow", 1]
+        ]
+      )
+      for (const name of ["activeRuns", "completedRuns", "failedRuns", "declinedRuns", "tokens"]) {
+        const all = sum(scenarios.map((figures: Readonly<Record<string, number>>) => figures[name]))
+        assert.strictEqual(all, sum(trends[name]), name)
+      }
+    })
+  )
+
+  it.effect("gives sparse charts without data as empty ones, and no average", () =>
+    Effect.gen(function* () {
+      const { charts, kpis } = yield* overview("from=2020-01-01&to=2020-02-01")
+      for (const name of CHARTS) assert.deepStrictEqual(charts[name], { labels: [], data: [] })
+      assert.strictEqual(kpis.totalRuns, 0)
+      assert.isNull(kpis.avgDurationMs)
+      assert.notProperty(kpis, "successRate")
+    })
+  )
+
+  for (const [from, to, label] of [
+    [at("10:00:00"), at("16:00:00"), at("10:05:00")],
+    [at("10:00:00"), "2026-07-03T10:00:00.000Z", at("10:00:00")],
+    [at("10:00:00"), "2026-07-03T10:00:01.000Z", at("00:00:00")]
+  ]) {
+    it.effect(`labels the first bucket of ${from} to ${to} with ${label}`, () =>
+      Effect.gen(function* () {
+        const { charts } = yield* overview(`from=${from}&to=${to}`)
+        assert.strictEqual(charts.runVolume.labels[0], label)
+      })
+    )
+  }
+
+  for (const [filter, runs, signals] of [
+    ["scenarioRef=loans/fast@1", 2, 2],
+    ["scenarioRef=LOANS/fast", 1, 2],
+    ["scenarioRef=loans", 0, 0],
+    ["scenarioRef=loans/slow", 1, 1],
+    ["environment=staging", 2, 2],
+    ["environment=Staging", 0, 0],
+    ["environment=staging&scenarioRef=loans/fast", 1, 2],
+    ["environment=production&scenarioRef=loans/fast", 0, 0]
+  ] as const) {
+    it.effect(`narrows everything to the runs of ${filter}`, () =>
+      Effect.gen(function* () {
+        const { charts, kpis, recentRuns } = yield* overview(`${WINDOW}&${filter}`)
+        assert.strictEqual(kpis.totalRuns, runs)
+        assert.strictEqual(kpis.totalSignals, signals)
+        const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+        assert.strictEqual(sum(charts.runVolume.data), runs)
+        assert.strictEqual(sum(charts.perScenario.data), runs)
+        assert.lengthOf(recentRuns, runs)
+      })
+    )
+  }
+
+  it.effect("has nothing in a window at the end of all times", () =>
+    Effect.gen(function* () {
+      const { kpis } = yield* overview("from=9999-12-31T23:59:59.999Z")
+      assert.strictEqual(kpis.totalRuns, 0)
+    })
+  )
+
+  it.effect("lists the ten newest runs that are not archived, whatever the window", () =>
+    Effect.gen(function* () {
+      const { recentRuns } = yield* overview("from=2020-01-01&to=2020-02-01")
+      assert.lengthOf(recentRuns, 10)
+      const expected = seeds
+        .filter((seed) => seed.archived !== true)
+        .toSorted((left, right) => right.createdAt.localeCompare(left.createdAt))
+      assert.deepStrictEqual(
+        recentRuns.map((run: { createdAt: string }) => run.createdAt),
+        expected.slice(0, 10).map((seed) => seed.createdAt)
+      )
+      const { recentRuns: staged } = yield* overview("environment=staging")
+      assert.deepStrictEqual(staged[1], {
+        id: seeded?.[0],
+        status: "completed",
+        runtimeKind: "rust",
+        sourceRef: "loans/fast@1",
+        source: { ref: "loans/fast@1" },
+        metadata: { environment: "staging", scenarioRef: "Loans/Fast" },
+        startedAt: at("10:06:00"),
+        endedAt: at("11:06:01"),
+        createdAt: at("10:05:00")
+      })
+    })
+  )
+
+  it.effect("shows of the newest runs what they ended with", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const runId = yield* endedRun
+      const ended = { totalTokens: 743, estimatedCostUsd: 0.002, finalAction: "go", finalConfidence: 1 }
+      const change = (metadata: object) =>
+        sql`UPDATE runs SET metadata = ${JSON.stringify(metadata)}::json WHERE id = ${runId}::uuid`
+      const shown = Effect.gen(function* () {
+        const { body } = yield* call("GET", `/dashboard/overview?environment=ended-${runId}`)
+        return body.recentRuns[0].metadata
+      })
+      yield* sql`UPDATE runs SET environment = ${`ended-${runId}`} WHERE id = ${runId}::uuid`
+      yield* change(ended)
+      assert.deepInclude(yield* shown, { totalTokens: 743, estimatedCostUsd: 0.002, finalAction: "go" })
+      yield* change({ totalTokens: "many", estimatedCostUsd: null, finalAction: { a: 1 } })
+      assert.doesNotHaveAnyKeys(yield* shown, ["totalTokens", "estimatedCostUsd", "finalAction"])
+      yield* sql`DELETE FROM runs WHERE id = ${runId}::uuid`
+    })
+  )
+
+  it.effect("tells the health of the runtime", () =>
+    Effect.gen(function* () {
+      const { runtimeHealth } = yield* overview("")
+      assert.strictEqual(runtimeHealth.ok, true)
+      assert.isString(runtimeHealth.runtimeKind)
+    })
+  )
+
+  it.effect("looks at the time up to now unless told otherwise", () =>
+    Effect.gen(function* () {
+      const { kpis: before } = yield* overview("")
+      yield* seedRun({ status: "queued", createdAt: new Date().toISOString() })
+      for (const query of ["", "window=1h", "range=24h", "window=30d", "window=&range=&from=&to="]) {
+        const { kpis } = yield* overview(query)
+        assert.strictEqual(kpis.totalRuns, before.totalRuns + 1, query)
+      }
+    })
+  )
+
+  for (const query of [
+    "window=15m",
+    "window=24H",
+    "range=1h",
+    "from=yesterday",
+    `from=${at("10:00:00")}&to=x`,
+    "from=2026-07-02&to=2026-07-01"
+  ]) {
+    it.effect(`refuses ?${query}`, () =>
+      Effect.gen(function* () {
+        const { body, status } = yield* call("GET", `/dashboard/overview?${query}`)
+        assert.strictEqual(status, 400)
+        assert.strictEqual(body.errorCode, "VALIDATION_ERROR")
+      })
+    )
+  }
+})
+
+layer(layerTestService(), { excludeTestServices: true })("the sums of the overview", (it) => {
+  const bounds = ["2026-07-01", at("10:05:00")]
+  const ends = [at("13:00:00"), "2026-08-01"]
+  const filters = ["", "&scenarioRef=loans/fast@1"]
+  const queries = bounds.flatMap((from) =>
+    ends.flatMap((to) => filters.map((filter) => `/dashboard/overview?from=${from}&to=${to}${filter}`))
+  )
+  /** Every overview, and every count of runs; the times of the runs themselves are left out of both. */
+  const answers = Effect.gen(function* () {
+    const lists = [
+      "",
+      "?includeArchived=true",
+      ...["completed", "failed", "queued"].map((status) => `?status=${status}`)
+    ]
+    const overviews = yield* Effect.forEach(queries, (query) => Effect.map(call("GET", query), ({ body }) => body), {
+      concurrency: 4
+    })
+    const totals = yield* Effect.forEach(lists, (query) =>
+      Effect.map(call("GET", `/runs${query}`), ({ body }) => body.total)
+    )
+    return { overviews, totals }
+  })
+  /** Sums that were made of all runs and marks as they are now. */
+  const addedUpAnew = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql.withTransaction(startOver)
+    return yield* answers
+  })
+  const startOver = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`SELECT pg_advisory_xact_lock(7266422)`
+    yield* sql`TRUNCATE tally_changes, tallied_runs, run_tallies, run_totals, mark_tallies, removed_marks`
+    yield* sql`UPDATE tallied_marks SET seq = 0`
+    yield* sql`
+      INSERT INTO tally_changes (run_id) SELECT id FROM runs WHERE status IN ('completed', 'failed', 'cancelled')`
+  })
+  const fold = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    // It does nothing while the service does the same by itself.
+    yield* until(
+      Effect.andThen(sql`SELECT fold_tallies(3)`, sql`SELECT FROM tally_changes`),
+      (left) => left.length === 0
+    )
+  })
+
+  it.effect("say the same before and after what has happened is added up, whatever has happened", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const log = yield* EventLog
+      const upkeep = yield* RunAdministration
+      const ids = yield* Effect.forEach(seeds, seedRun)
+      const [first, second, third] = ids
+      const ended = yield* seedRun({ status: "cancelled", createdAt: at("12:00:00"), endedAt: at("12:20:00") })
+      assert(first !== undefined && second !== undefined && third !== undefined)
+      let before = yield* answers
+      const happenings = [
+        // Late events of a run that has ended: they come with tokens.
+        log.record({ runId: ended, events: [llmCall(at("12:30:00"), 40), signal(at("12:31:00"))] }),
+        log.record({ runId: ended, events: [decision(at("12:32:00"), false)] }),
+        Effect.all([
+          sql`UPDATE run_metrics SET total_tokens = 70, estimated_cost_usd = 0.7 WHERE run_id = ${third}::uuid`,
+          sql`INSERT INTO tally_changes (run_id) VALUES (${third}::uuid)`
+        ]),
+        upkeep.archive(second, at("19:00:00")),
+        sql.withTransaction(upkeep.remove([first], aDeletion)),
+        seedRun({ status: "completed", createdAt: at("10:59:59"), startedAt: at("11:00:00"), endedAt: at("11:59:59") }),
+        sql`UPDATE runs SET status = 'failed', ended_at = ${at("14:00:00")}::timestamptz WHERE status = 'running'`,
+        sql.withTransaction(upkeep.remove([second, third], aDeletion))
+      ]
+      for (const happening of happenings) {
+        yield* happening
+        const live = yield* answers
+        assert.notDeepEqual(live, before)
+        yield* fold
+        assert.deepStrictEqual(yield* answers, live)
+        assert.deepStrictEqual(yield* addedUpAnew, live)
+        yield* fold
+        before = live
+      }
+    })
+  )
+})
+
+layer(layerTestService(), { excludeTestServices: true })("the dashboard", (it) => {
+  it.effect("has no negative figure of runs that end before they start", () =>
+    Effect.gen(function* () {
+      const ends = ["11:00:00", "11:30:00"].map((end) => ({ startedAt: at("12:00:00"), endedAt: at(end) }))
+      const runIds = yield* Effect.forEach(ends, (times) =>
+        seedRun({ status: "completed", createdAt: at("10:59:00"), ...times })
+      )
+      for (const window of [WINDOW, `from=${at("10:58:00")}&to=${at("11:31:00")}`]) {
+        const { body } = yield* call("GET", `/dashboard/overview?${window}`)
+        assert.deepInclude(body.kpis, { completedRuns: 2, avgDurationMs: 0, p50DurationMs: 0, p95DurationMs: 0 })
+        for (const chart of CHARTS) {
+          const values: ReadonlyArray<number | null> = body.charts[chart].data
+          assert.isTrue(
+            values.every((value) => value === null || value >= 0),
+            `${chart}: ${values}`
+          )
+        }
+      }
+      const { body } = yield* call("GET", "/runs?q=duration%3A0")
+      assert.sameMembers(
+        body.data.map(({ id }: { readonly id: string }) => id),
+        [...runIds]
+      )
+      const [leftRunId, rightRunId] = runIds
+      const compared = yield* call("POST", "/runs/compare", { body: { leftRunId, rightRunId } })
+      assert.deepStrictEqual([compared.body.left.durationMs, compared.body.durationDeltaMs], [0, 0])
+    })
+  )
+
+  it.effect("reads nothing of the event log", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const log = yield* EventLog
+      const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+      const { runId } = yield* log.record({
+        runId: yield* createRun(),
+        events: [signal(now, "agent://a", 1), decision(now, true), messageDraft(1)]
+      })
+      for (const table of ["canonical_events", "raw_events", "event_blocks"]) {
+        yield* sql.unsafe(`ALTER TABLE ${table} RENAME TO ${table}_away`).unprepared
+      }
+      assert.strictEqual((yield* call("GET", `/runs/${runId}/events`)).status, 500, "the log is out of reach")
+      for (const query of ["", "?window=30d", "?scenarioRef=s&environment=e"]) {
+        const { body, status } = yield* call("GET", `/dashboard/overview${query}`)
+        assert.strictEqual(status, 200, query)
+        assert.hasAllKeys(body.charts, CHARTS)
+      }
+      const { body } = yield* call("GET", "/dashboard/overview")
+      assert.deepStrictEqual([body.kpis.totalSignals, body.charts.decisionOutcome.data], [1, [1]])
+      assert.lengthOf((yield* call("GET", "/dashboard/agents/metrics")).body, 2)
+    })
+  )
+})

@@ -1,0 +1,166 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import {
+  type AuditQuery,
+  auditQueryFields,
+  type DescribedField,
+  type RunListQuery,
+  runQueryFields
+} from "@runplane/api"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlError } from "effect/sql/SqlError"
+import { RunList } from "../../../src/event-log/runs/RunList.ts"
+import { AuditLog } from "../../../src/platform/audit/AuditLog.ts"
+import type { SearchFailure } from "../../../src/platform/postgres/search/SearchBudget.ts"
+import type { UnknownCursor } from "../../../src/platform/postgres/search/UnknownCursor.ts"
+import { layerTestLog } from "../../support/ControlPlane.ts"
+import { scansOf } from "../../support/Plans.ts"
+import { layerTestDatabase } from "../../support/TestDatabase.ts"
+
+/** `SEARCH_ROWS=1000000` tries a million, which takes some minutes to fill in. */
+const RUNS = Number(process.env["SEARCH_ROWS"] ?? 100_000)
+/** Of every search that an index serves, on a machine with other work: far below a look at each row. Milliseconds. */
+const SLOWEST_MS = 2_000
+
+const layerSearches = AuditLog.layer.pipe(Layer.provideMerge(layerTestLog), Layer.provideMerge(layerTestDatabase))
+
+const BIG_TABLES = ["runs", "run_heads", "tallied_runs", "run_labels", "run_participants", "audit_log"]
+
+/** Ended runs with all that stands beside them, and as many audit entries. */
+const fill = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  // The rows are consistent as they are written here.
+  yield* sql`SET LOCAL session_replication_role = replica`.unprepared
+  yield* sql`SET LOCAL statement_timeout = 0`.unprepared
+  // Indexes are made behind the rows, which takes a third of the time.
+  yield* sql`
+    CREATE TEMP TABLE waiting ON COMMIT DROP AS
+    SELECT indexname, indexdef FROM pg_indexes
+    WHERE schemaname = current_schema() AND tablename = ANY(${BIG_TABLES}::text[])
+      AND indexname NOT IN (SELECT conname FROM pg_constraint)`
+  yield* sql`
+    DO $$ DECLARE each record; BEGIN
+      FOR each IN SELECT indexname FROM waiting LOOP EXECUTE 'DROP INDEX ' || each.indexname; END LOOP;
+    END $$`.unprepared
+  yield* sql`
+    INSERT INTO runs (id, status, mode, mode_name, runtime_kind, runtime_session_id, trace_id, span_id, idempotency_key,
+                      source_ref, scenario_ref, environment, policy_version, error_code, tags, metadata, search_text,
+                      created_at, updated_at, started_at, ended_at)
+    SELECT gen_random_uuid(), CASE n % 1000 WHEN 1 THEN 'failed' ELSE 'completed' END, 'live', 'm', 'rust', n::text,
+           md5(n::text), 's', n::text, 'source-' || n % 5000, 'Scenario-' || n % 5000, 'env-' || n % 5000,
+           'policy-' || n % 5000, CASE n % 1000 WHEN 1 THEN 'E' || n % 50 END, ARRAY['t' || n % 5000], '{}', '', at, at, at,
+           at + n % 100000 * interval '1 ms'
+    FROM generate_series(1, ${RUNS}::int) AS n, LATERAL (SELECT now() - n * interval '1 minute' AS at) AS t`
+  yield* sql`INSERT INTO run_heads (run_id, last_index) SELECT id, runtime_session_id::int % 10000 FROM runs`
+  yield* sql`
+    INSERT INTO tallied_runs (run_id, created_at, ended_at, status, archived, declined, tokens, cost, events)
+    SELECT id, created_at, ended_at, status, false, false, runtime_session_id::int % 50000,
+           runtime_session_id::int % 50000 * 0.001, runtime_session_id::int % 10000 FROM runs`
+  yield* sql`INSERT INTO run_totals SELECT status, archived, count(*) FROM tallied_runs GROUP BY 1, 2`
+  yield* sql`
+    INSERT INTO run_labels SELECT id, 'team', 'team-' || runtime_session_id::int % 5000 FROM runs`
+  yield* sql`
+    INSERT INTO run_participants
+    SELECT id, 'agent-' || runtime_session_id::int % 5000, 1, 0, 0, 0 FROM runs`
+  yield* sql`
+    INSERT INTO audit_log (actor, actor_type, action, resource, resource_id, details, created_at)
+    SELECT 'key:' || n % 5000, 'api-key', 'action-' || n % 5000, 'thing-' || n % 5000, n::text, '{}', now() - n * interval '1 minute'
+    FROM generate_series(1, ${RUNS}::int) AS n`
+  yield* sql`
+    DO $$ DECLARE each record; BEGIN
+      FOR each IN SELECT indexdef FROM waiting LOOP EXECUTE each.indexdef; END LOOP;
+    END $$`.unprepared
+  yield* sql`ANALYZE`.unprepared
+})
+
+const ID = "5b1f6c0e-6f0a-4c53-9a56-0d9c6f5f7a10"
+/** A time that some hundred of the rows come after. */
+const recent = () => new Date(Date.now() - 5 * 3_600_000).toISOString()
+
+/** A rare value of every fast field of runs. */
+const ofRuns: Readonly<Record<string, ReadonlyArray<string>>> = {
+  id: [`id:${ID}`],
+  status: ["status:failed", "status:(failed,cancelled)"],
+  runtimeSessionId: ["runtimeSessionId:77"],
+  traceId: ["traceId:x"],
+  idempotencyKey: ["idempotencyKey:77"],
+  sourceRef: ["sourceRef:source-77"],
+  scenarioRef: ["scenarioRef:scenario-77"],
+  environment: ["environment:env-77"],
+  policyVersion: ["policyVersion:policy-77"],
+  tags: ["tags:t77", "tags:(t77,t78)"],
+  participant: ["participant:agent-77"],
+  errorCode: ["errorCode:E1"],
+  metadata: ["metadata.team:team-77"],
+  createdAt: [`createdAt:>"${recent()}"`],
+  updatedAt: [`updatedAt:>"${recent()}"`],
+  endedAt: [`endedAt:>"${recent()}"`],
+  duration: ["duration:99990..99999"],
+  cost: ["cost:>49.99"],
+  tokens: ["tokens:>49990"],
+  events: ["events:>9998"]
+}
+const ofAudit: Readonly<Record<string, ReadonlyArray<string>>> = {
+  id: [`id:${ID}`],
+  actor: ["actor:key:77"],
+  action: ["action:action-77"],
+  resource: ["resource:thing-77"],
+  resourceId: ["resourceId:77"],
+  createdAt: [`createdAt:>"${recent()}"`]
+}
+
+const fastNames = (fields: ReadonlyArray<DescribedField>) =>
+  fields.filter(({ isFast }) => isFast).map(({ name }) => name)
+
+layer(layerSearches, { excludeTestServices: true, timeout: 1_200_000 })(
+  `documented-fast searches at ${RUNS} rows`,
+  (it) => {
+    let filled = false
+    const onBigDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.gen(function* () {
+        if (!filled) yield* PgClient.PgClient.use((sql) => sql.withTransaction(fill))
+        filled = true
+        return yield* effect
+      })
+
+    const first: RunListQuery = { limit: 50, offset: 0, sortBy: "createdAt", sortOrder: "desc", includeArchived: false }
+    const runs = (query: Partial<RunListQuery>) =>
+      Effect.asVoid(RunList.use((list) => list.list({ ...first, ...query })))
+    const audit = (query: Partial<AuditQuery>) =>
+      Effect.asVoid(AuditLog.use((log) => log.list({ limit: 50, offset: 0, ...query })))
+    type Search = Effect.Effect<void, SearchFailure | SqlError | UnknownCursor, AuditLog | RunList>
+    const searches: ReadonlyArray<readonly [name: string, search: Search]> = [
+      ...Object.values(ofRuns).flatMap((texts) => texts.map((q) => [`/runs?q=${q}`, runs({ q })] as const)),
+      ...(["duration", "cost", "tokens", "events"] as const).flatMap((sortBy) =>
+        (["asc", "desc"] as const).map(
+          (sortOrder) => [`/runs by ${sortBy} ${sortOrder}`, runs({ sortBy, sortOrder })] as const
+        )
+      ),
+      ...Object.values(ofAudit).flatMap((texts) => texts.map((q) => [`/audit?q=${q}`, audit({ q })] as const))
+    ] as const
+
+    it.effect(
+      "each scan no big table, and take no longer than a glance",
+      () =>
+        onBigDatabase(
+          Effect.gen(function* () {
+            assert.sameMembers(Object.keys(ofRuns), fastNames(runQueryFields))
+            assert.sameMembers(Object.keys(ofAudit), fastNames(auditQueryFields))
+            const wrong: Array<string> = []
+            for (const [name, search] of searches) {
+              const scanned = (yield* scansOf(search)).filter((table) => BIG_TABLES.includes(table))
+              if (scanned.length > 0) wrong.push(`${name} scans ${scanned.join(", ")}`)
+              const startedAt = performance.now()
+              yield* search
+              const took = performance.now() - startedAt
+              if (took > SLOWEST_MS) wrong.push(`${name} took ${Math.round(took)} ms`)
+              yield* Effect.logInfo(`${name}: ${Math.round(took)} ms`)
+            }
+            assert.deepStrictEqual(wrong, [])
+          })
+        ),
+      1_200_000
+    )
+  }
+)

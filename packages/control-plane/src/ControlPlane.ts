@@ -11,7 +11,7 @@ import {
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Operations from "./admin/Admin.ts"
+import * as Admin from "./admin/Admin.ts"
 import { Health } from "./admin/health/Health.ts"
 import { FrameNormaliser } from "./event-log/append/FrameNormaliser.ts"
 import { Redactor } from "./event-log/append/Redactor.ts"
@@ -31,12 +31,13 @@ import { layerHeadsFile } from "./platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "./platform/ledger/LedgerWriter.ts"
 import { layerSealKeys } from "./platform/ledger/SealKeys.ts"
 import { type DatabaseOptions, databaseSettings, layerDatabase } from "./platform/postgres/Database.ts"
-import * as Reads from "./queries/Queries.ts"
+import * as Queries from "./queries/Queries.ts"
 import { Metrics } from "./reactors/metrics/Metrics.ts"
 import * as Reactions from "./reactors/Reactions.ts"
 import * as Tracing from "./reactors/traces/Tracing.ts"
 import * as RunActions from "./runs/RunActions.ts"
 import { checkControlPlaneSettings } from "./SettingsCheck.ts"
+import * as Streams from "./streams/Streams.ts"
 
 export interface ControlPlaneOptions {
   readonly http: ListenOptions
@@ -47,8 +48,8 @@ export interface ControlPlaneOptions {
 export const layerControlPlane = (options: ControlPlaneOptions) =>
   Server.layer(options.http).pipe(
     Layer.merge(Health.layerWatch),
-    Layer.provide(Operations.layer),
-    Layer.provide([Reads.layer, RunActions.layer]),
+    Layer.provide(Admin.layer),
+    Layer.provide([Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer]),
     Layer.provide(Observation.layer),
     Layer.provide(EventNotices.layer),
     Layer.provide(Log.layer),

@@ -26,15 +26,20 @@ describe("folders", () => {
   })
 
   it("are in a table only while they exist, and know only what is in it", () => {
-    for (const [name, rules] of Object.entries(FOLDERS)) {
+    for (const [table, rules] of Object.entries(FOLDERS)) {
+      const [name = "", ...folders] = table.split("/")
+      const root = folders.length === 0 ? "src" : folders.join("/")
       const paths = workspace.find((sources) => sources.name === name)?.files.map(({ path }) => path) ?? []
       for (const [folder, { knows }] of Object.entries(rules)) {
         assert.isTrue(
-          paths.some((path) => path === `src/${folder}` || path.startsWith(`src/${folder}/`)),
-          `packages/${name}/src/${folder} does not exist`
+          paths.some((path) => path === `${root}/${folder}` || path.startsWith(`${root}/${folder}/`)),
+          `packages/${name}/${root}/${folder} does not exist`
         )
         for (const known of knows) {
-          assert.isTrue(known in rules || known.endsWith(".ts"), `${name}: ${folder} knows ${known}, which has no rule`)
+          assert.isTrue(
+            known in rules || known.endsWith(".ts"),
+            `${table}: ${folder} knows ${known}, which has no rule`
+          )
         }
       }
     }

@@ -9,6 +9,7 @@ import { InsertEvents } from "./append/InsertEvents.ts"
 import { EventLog } from "./EventLog.ts"
 import { EventRepository } from "./EventRepository.ts"
 import { ProjectionCache } from "./projection/ProjectionCache.ts"
+import { ProjectionRows } from "./projection/ProjectionRows.ts"
 import { RunStateReader } from "./projection/RunStateReader.ts"
 import { ArtifactRepository } from "./runs/ArtifactRepository.ts"
 import { RunAdministration } from "./runs/RunAdministration.ts"
@@ -27,7 +28,7 @@ export const layerBy = <E, R>(clock: Layer.Layer<DatabaseClock, E, R>) =>
   Layer.mergeAll(EventLog.layer, RunEndWaiters.layer, RunStateReader.layer).pipe(
     Layer.provideMerge(FramePreparation.layer),
     Layer.provide(ProjectionCache.layer),
-    Layer.provide([LateSeals.layer, InsertEvents.layer]),
+    Layer.provide([LateSeals.layer, InsertEvents.layer, ProjectionRows.layer]),
     Layer.provideMerge(RunSeals.layer),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { Messages } from "../event-log/Messages.ts"
+import { ProcessChannel } from "../event-log/ProcessChannel.ts"
 
 /** What callers ask for. */
 export type AskedStatus = "suspended" | "running" | "cancelled"
@@ -48,7 +48,7 @@ export class CancelReasons extends Context.Service<
   static readonly layer = Layer.effect(
     CancelReasons,
     Effect.gen(function* () {
-      const messages = yield* Messages
+      const messages = yield* ProcessChannel
       const clock = yield* Clock.Clock
       const reasons = new Map<string, { readonly reason: string }>()
       const others = new Map<string, { readonly reason: string; readonly until: number }>()

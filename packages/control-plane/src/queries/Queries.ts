@@ -1,12 +1,4 @@
 import * as Layer from "effect/Layer"
-import { LogStream } from "../streams/log/LogStream.ts"
-import { LogTail } from "../streams/log/LogTail.ts"
-import { Replay } from "../streams/replay/Replay.ts"
-import { ReplayStates } from "../streams/replay/ReplayStates.ts"
-import { RunStream } from "../streams/run/RunStream.ts"
-import { StreamReads } from "../streams/run/StreamReads.ts"
-import { StreamSlots } from "../streams/run/StreamSlots.ts"
-import { StreamTickets } from "../streams/run/StreamTickets.ts"
 import { Dashboard } from "./dashboard/Dashboard.ts"
 import { DashboardRepository } from "./dashboard/DashboardRepository.ts"
 import { BacktestRuns } from "./decisions/BacktestRuns.ts"
@@ -25,25 +17,19 @@ import { Seals } from "./seals/Seals.ts"
 import { Tombstones } from "./seals/Tombstones.ts"
 import { Views } from "./views/Views.ts"
 
-/** All that is read from the log. Wants the log, the audit log, the runtime and its health. */
+/** The pages of the API that read the log. Needs the log, the audit log, the runtime and its health. */
 export const layer = Layer.mergeAll(
   CrossRunEvents.layer,
   Dashboard.layer,
   Insights.layer,
   Ledger.layer,
   ProjectionRebuild.layer,
-  Replay.layer,
-  ReplayStates.layer,
   RunExports.layer,
-  RunStream.layer,
   Seals.layer,
-  StreamTickets.layer,
   Tombstones.layer,
   Views.layer,
-  Backtests.layer.pipe(Layer.provide(BacktestRuns.layer)),
-  LogStream.layer.pipe(Layer.provide(LogTail.layer))
+  Backtests.layer.pipe(Layer.provide(BacktestRuns.layer))
 ).pipe(
-  Layer.provideMerge(Layer.mergeAll(Decisions.layer, EventSearch.layer, StreamReads.layer)),
-  Layer.provideMerge(StreamSlots.layer),
+  Layer.provideMerge(Layer.mergeAll(Decisions.layer, EventSearch.layer)),
   Layer.provide([CrossRunEventBlocks.layer, DashboardRepository.layer, DecisionReader.layer, ExportRepository.layer])
 )

@@ -16,10 +16,11 @@ import * as Edge from "../../src/platform/http/Edge.ts"
 import { layerHeadsFile } from "../../src/platform/ledger/HeadsFile.ts"
 import { LedgerWriter } from "../../src/platform/ledger/LedgerWriter.ts"
 import { SealKeys } from "../../src/platform/ledger/SealKeys.ts"
-import * as Reads from "../../src/queries/Queries.ts"
+import * as Queries from "../../src/queries/Queries.ts"
 import { Metrics } from "../../src/reactors/metrics/Metrics.ts"
 import * as Reactions from "../../src/reactors/Reactions.ts"
 import * as RunActions from "../../src/runs/RunActions.ts"
+import * as Streams from "../../src/streams/Streams.ts"
 import { layerReactingLog, testSealKey } from "./ControlPlane.ts"
 import { layerObservedBy } from "./Observation.ts"
 import { layerTestDatabase } from "./TestDatabase.ts"
@@ -43,7 +44,7 @@ const NO_TAKE_OVER_MS = 3_600_000
 export const layerTestService = ({ database, observer, port, settings }: TestServiceOptions = {}) =>
   Server.layer({ host: "127.0.0.1", port: port ?? 0 }).pipe(
     Layer.provideMerge(Operations.layer),
-    Layer.provideMerge(Layer.merge(Reads.layer, RunActions.layer)),
+    Layer.provideMerge(Layer.merge(Streams.layer.pipe(Layer.provideMerge(Queries.layer)), RunActions.layer)),
     Layer.provide(Redactor.layer),
     Layer.provideMerge(Edge.layer),
     Layer.provideMerge(

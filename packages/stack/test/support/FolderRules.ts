@@ -10,36 +10,60 @@ export interface FolderRule {
   readonly knows: ReadonlyArray<string>
 }
 
-/** Leaves of the control plane that every other folder may know. */
-const LEAVES = ["audit", "ledger", "database", "edge"]
+/** Files beside the folders of the event log that each of them may know. */
+const LOG = ["CommittedEvent.ts", "EventRepository.ts", "EventLogSettings.ts", "ProcessChannel.ts"]
 
 /**
- * The order of knowledge inside a package, from the top to the bottom. A key is a folder of `src`, or a file that
- * stands beside the folders; files that are not named compose the package: they may know everything, and no folder may
- * import them.
+ * The order of knowledge inside a package, or inside a folder of one, from the top to the bottom. A key is a folder, or
+ * a file that stands beside the folders; files that are not named compose what the table is of: they may know
+ * everything, and no folder may import them.
  */
 export const FOLDERS: Readonly<Record<string, Readonly<Record<string, FolderRule>>>> = {
   "control-plane": {
     http: {
       meaning: "composition of the handlers",
-      knows: ["operate", "react", "read", "runs", "observe", "log", ...LEAVES]
+      knows: ["admin", "reactors", "streams", "queries", "runs", "observe", "event-log", "platform"]
     },
-    operate: {
-      meaning: "health, drift, retention, policies, batches, administration",
-      knows: ["react", "read", "runs", "observe", "log", ...LEAVES]
+    admin: {
+      meaning: "health, drift, retention, policies, batches, audit",
+      knows: ["reactors", "streams", "queries", "runs", "observe", "event-log", "platform"]
     },
-    react: { meaning: "what follows from a commit: webhooks, metrics, traces, tallies", knows: ["log", ...LEAVES] },
-    read: {
-      meaning: "stream, replay, export, comparison, dashboard, events across runs",
-      knows: ["log", ...LEAVES]
+    reactors: { meaning: "effects of a commit: webhooks, metrics, traces, tallies", knows: ["event-log", "platform"] },
+    streams: {
+      meaning: "the event streams of a run, of the log and of a replay",
+      knows: ["queries", "event-log", "platform"]
     },
-    runs: { meaning: "create, cancel, pause, claim, clone, delete", knows: ["observe", "log", ...LEAVES] },
-    observe: { meaning: "one observer a run, the watches, which process observes what", knows: ["log", ...LEAVES] },
-    log: { meaning: "append, fold, rows, live events, reads", knows: LEAVES },
-    audit: { meaning: "who did what", knows: ["ledger", "database", "edge"] },
-    ledger: { meaning: "the numbered chain of seals, tombstones and audit entries", knows: ["database", "edge"] },
-    edge: { meaning: "what the handlers of all folders share", knows: ["database"] },
-    database: { meaning: "the connection pool, migrations, what its failures mean", knows: [] }
+    queries: { meaning: "one folder a page of the API that reads", knows: ["event-log", "platform"] },
+    runs: {
+      meaning: "the commands: create, cancel, pause, claim, clone, delete",
+      knows: ["observe", "event-log", "platform"]
+    },
+    observe: { meaning: "one observer a run, the watches, the placement of runs", knows: ["event-log", "platform"] },
+    "event-log": { meaning: "append, project, subscribe, seal, read", knows: ["platform"] },
+    platform: { meaning: "the database, the HTTP edge, the audit trail", knows: [] }
+  },
+  "control-plane/src/event-log": {
+    append: {
+      meaning: "one transaction a group of appends",
+      knows: ["projection", "runs", "seal", "subscribe", ...LOG]
+    },
+    projection: { meaning: "checkpoints, cache, replay", knows: LOG },
+    runs: { meaning: "the rows of runs", knows: ["subscribe", "projection", ...LOG] },
+    seal: { meaning: "hash chain, seals, keys", knows: LOG },
+    subscribe: { meaning: "live events of this process, notices between processes", knows: LOG },
+    "CommittedEvent.ts": { meaning: "an event as it is stored and served", knows: [] },
+    "EventRepository.ts": { meaning: "reads of events", knows: ["CommittedEvent.ts"] },
+    "EventLogSettings.ts": { meaning: "the settings", knows: [] },
+    "ProcessChannel.ts": { meaning: "messages between processes", knows: [] }
+  },
+  "control-plane/src/queries": {
+    insights: { meaning: "exports, comparison, rebuild", knows: ["decisions"] },
+    query: { meaning: "the query language over runs and events", knows: ["events"] },
+    dashboard: { meaning: "the overview", knows: [] },
+    decisions: { meaning: "forecast, why, divergence, what-if, backtest", knows: [] },
+    events: { meaning: "events of a run and across runs", knows: [] },
+    seals: { meaning: "seals and tombstones", knows: [] },
+    views: { meaning: "saved searches", knows: [] }
   },
   console: {
     pages: { meaning: "one folder a page", knows: ["live", "ui", "client", "view"] },
@@ -107,29 +131,49 @@ export interface WrongArrow {
   readonly problem: string
 }
 
-/** The imports between folders that the table of the package does not allow; nothing for a package without a table. */
+/** The imports between folders that the tables of the package do not allow; nothing for a package without a table. */
 export const wrongArrows = ({ files, name }: PackageSources): ReadonlyArray<WrongArrow> => {
-  const rules = FOLDERS[name]
-  if (rules === undefined) return []
-  const unitOf = (path: string) => (path.includes("/") ? (path.split("/")[0] ?? "") : path)
-  return [...fileGraph(files)].flatMap(([file, imported]) => {
-    const from = unitOf(file)
-    const rule = rules[from]
-    // A file beside the folders that has no rule is part of the composition.
-    if (rule === undefined && from === file) return []
-    if (rule === undefined) {
-      return [{ arrow: `${name}: ${from}`, problem: `packages/${name}/src/${from} has no rule (add it to ${TABLE})` }]
-    }
-    return imported
-      .map((path) => ({ path, to: unitOf(path) }))
-      .filter(({ to }) => to !== from && !rule.knows.includes(to))
-      .map(({ path, to }) => ({
-        arrow: `${name}: ${from} > ${to}`,
-        problem:
-          `packages/${name}/src/${file} imports ${path}: ${from} must not know ${to}; ` +
-          `it may know ${rule.knows.length === 0 ? "nothing" : rule.knows.join(", ")} (${TABLE})`
-      }))
+  const graph = fileGraph(files)
+  return Object.entries(FOLDERS).flatMap(([table, rules]) => {
+    if (table === name) return wrongArrowsOf(name, "", graph, rules)
+    const inside = `${name}/src/`
+    return table.startsWith(inside) ? wrongArrowsOf(table, `${table.slice(inside.length)}/`, graph, rules) : []
   })
+}
+
+/** The wrong arrows between what stands in one folder, `src` itself when `prefix` is empty. */
+const wrongArrowsOf = (
+  name: string,
+  prefix: string,
+  graph: ReadonlyMap<string, ReadonlyArray<string>>,
+  rules: Readonly<Record<string, FolderRule>>
+): ReadonlyArray<WrongArrow> => {
+  const root = prefix === "" ? `packages/${name}/src` : `packages/${name}`
+  const inside = (path: string) => path.startsWith(prefix)
+  const within = (path: string) => path.slice(prefix.length)
+  const unitOf = (path: string) => (path.includes("/") ? (path.split("/")[0] ?? "") : path)
+  return [...graph]
+    .filter(([path]) => inside(path))
+    .flatMap(([path, targets]) => {
+      const file = within(path)
+      const from = unitOf(file)
+      const rule = rules[from]
+      // A file beside the folders that has no rule is part of the composition.
+      if (rule === undefined && from === file) return []
+      if (rule === undefined) {
+        return [{ arrow: `${name}: ${from}`, problem: `${root}/${from} has no rule (add it to ${TABLE})` }]
+      }
+      return targets
+        .filter(inside)
+        .map((target) => ({ path: within(target), to: unitOf(within(target)) }))
+        .filter(({ to }) => to !== from && !rule.knows.includes(to))
+        .map(({ path: target, to }) => ({
+          arrow: `${name}: ${from} > ${to}`,
+          problem:
+            `${root}/${file} imports ${target}: ${from} must not know ${to}; ` +
+            `it may know ${rule.knows.length === 0 ? "nothing" : rule.knows.join(", ")} (${TABLE})`
+        }))
+    })
 }
 
 /**

@@ -1,7 +1,8 @@
-import type { CanonicalEventType, EventDraft, RunId, RunState, RunStatus } from "@runplane/domain"
+import type { EventDraft, RunId, RunState, RunStatus } from "@runplane/domain"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { CommittedEvent } from "../CommittedEvent.ts"
 import type { Projected } from "../projection/Projected.ts"
 import type { ObservedFrame } from "./PreparedFrame.ts"
 
@@ -88,14 +89,6 @@ export type AppendRequest = Data.TaggedEnum<{
   Rebuild: RebuildRequest
 }>
 export const AppendRequest = Data.taggedEnum<AppendRequest>()
-
-/** A committed event with the text under which it is stored, streamed and served. */
-export interface CommittedEvent {
-  readonly seq: number
-  readonly index: number
-  readonly type: CanonicalEventType
-  readonly json: string
-}
 
 export interface Appended {
   readonly runId: RunId

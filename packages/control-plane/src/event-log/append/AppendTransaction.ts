@@ -12,18 +12,17 @@ import { pendingSeal } from "../../platform/ledger/PendingEntries.ts"
 import { type SealKey, SealKeys } from "../../platform/ledger/SealKeys.ts"
 import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import type { PipelinedTransaction } from "../../platform/postgres/PipelinedTransactions.ts"
+import type { CommittedEvent } from "../CommittedEvent.ts"
 import { isCheckpointDue, NO_CHECKPOINT } from "../projection/Checkpoint.ts"
 import { type CacheKey, ProjectionCache, participantsOf } from "../projection/ProjectionCache.ts"
 import { ProjectionSettings } from "../projection/ProjectionSettings.ts"
 import { doubtfulHead, headMac } from "../seal/HeadProof.ts"
 import { LateSeals } from "../seal/LateSeals.ts"
-import { endOf, hasGrown, sealOf } from "../seal/SealOfEnd.ts"
 import { makeLiveBatch } from "../subscribe/LiveBatch.ts"
 import { LiveEvents } from "../subscribe/LiveEvents.ts"
 import {
   type AppendRefusal,
   type Changed,
-  type CommittedEvent,
   type RebuildRequest,
   RunAlreadyExists,
   RunNotFound
@@ -44,6 +43,7 @@ import { InsertEvents, noEventRows, noRunRows, type RunRows } from "./InsertEven
 import type { LockedHead } from "./LockHeads.ts"
 import type { QueuedAppend, Settled } from "./QueuedAppend.ts"
 import { makeReactions, type WrittenAppend } from "./Reactors.ts"
+import { endOf, hasGrown, sealOf } from "./SealOfEnd.ts"
 
 /**
  * The transaction of a group of appends, and what follows from its commit. Nothing in here is told before it is

@@ -11,19 +11,14 @@ import {
   repeatedMessage
 } from "@runplane/domain"
 import type { SealKey } from "../../platform/ledger/SealKeys.ts"
+import type { CommittedEvent } from "../CommittedEvent.ts"
 import { type Checkpoint, NO_CHECKPOINT } from "../projection/Checkpoint.ts"
 import type { Projected } from "../projection/Projected.ts"
 import { participantsOf, type RememberedRun } from "../projection/ProjectionCache.ts"
 import { emptyProjected, projectAndMeasure } from "../projection/ReplayLog.ts"
 import { extendChain } from "../seal/HashChain.ts"
 import { type Vouched, vouchedHead } from "../seal/HeadProof.ts"
-import {
-  type AppendRefusal,
-  type ChangeOutcome,
-  type ChangeRequest,
-  type CommittedEvent,
-  StreamCursorMoved
-} from "./AppendRequest.ts"
+import { type AppendRefusal, type ChangeOutcome, type ChangeRequest, StreamCursorMoved } from "./AppendRequest.ts"
 import type { EventRows } from "./InsertEvents.ts"
 import type { LockedHead, MessageRows, StoredAs } from "./LockHeads.ts"
 import type { PreparedFrame } from "./PreparedFrame.ts"

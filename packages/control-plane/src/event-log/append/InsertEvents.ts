@@ -6,8 +6,7 @@ import * as Statement from "effect/sql/Statement"
 import { insertPending, type PendingEntry } from "../../platform/ledger/PendingEntries.ts"
 import { unseen } from "../../platform/postgres/KeptPlans.ts"
 import { isBadArgument } from "../../platform/postgres/SqlFailures.ts"
-import { MAX_CHECKPOINT_BYTES } from "../projection/Checkpoint.ts"
-import type { CommittedEvent } from "./AppendRequest.ts"
+import type { CommittedEvent } from "../CommittedEvent.ts"
 import { makeOpening, type StoredAs } from "./LockHeads.ts"
 import type { SessionRows, StatusRows } from "./StatusRows.ts"
 
@@ -122,14 +121,6 @@ const make = Effect.gen(function* () {
         SELECT id::text AS id FROM runs WHERE id = ANY(${runIds}::text[]::uuid[])`,
       (rows) => new Set(rows.map(({ id }) => id))
     )
-
-  /** What is stored of the runs' projections; null where there is nothing, or nothing that can be read. */
-  const loadProjections = (runIds: ReadonlyArray<string>) =>
-    sql<{ readonly run_id: string; readonly state: string | null; readonly metrics: string | null }>`
-      SELECT h.run_id::text AS run_id, m.metrics::text AS metrics,
-             CASE WHEN octet_length(p.state::text) <= ${MAX_CHECKPOINT_BYTES} THEN p.state::text END AS state
-      FROM run_heads h LEFT JOIN projections p USING (run_id) LEFT JOIN run_metrics m USING (run_id)
-      WHERE h.run_id = ANY(${runIds}::text[]::uuid[])`
 
   /**
    * Takes back messages that were stored for nothing; the keys are those that `open` answers. The row of a rejection
@@ -290,7 +281,6 @@ const make = Effect.gen(function* () {
     holds,
     open: makeOpening(sql),
     existing,
-    loadProjections,
     forgetMessages,
     allocate,
     writeEvents,

@@ -6,12 +6,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
 import { withoutServices } from "../../platform/http/LeanContext.ts"
-import { InsertEvents } from "../append/InsertEvents.ts"
-import type { LockedHead } from "../append/LockHeads.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { makeByteCache } from "./ByteCache.ts"
 import { type Checkpoint, NO_CHECKPOINT, readMetrics, readState } from "./Checkpoint.ts"
 import type { Projected } from "./Projected.ts"
+import { ProjectionRows, type StoredProjection } from "./ProjectionRows.ts"
 import { ProjectionSettings } from "./ProjectionSettings.ts"
 import { beginning, foldOn, prefixOf } from "./ReplayLog.ts"
 
@@ -48,6 +47,12 @@ export interface RememberedRun {
   readonly participants: ReadonlySet<string>
 }
 
+/** The position of a run that the calling transaction has locked. */
+export interface LockedProjection {
+  readonly run: { readonly id: RunId }
+  readonly lastSeq: number
+}
+
 interface Remembered {
   readonly at: CacheKey
   readonly run: RememberedRun
@@ -72,14 +77,16 @@ export class ProjectionCache extends Context.Service<
      * Reads the stored projections of locked runs and folds what came after. One that is too large to be read, or that
      * is none, is folded from the first event.
      */
-    readonly load: (heads: ReadonlyArray<LockedHead>) => Effect.Effect<ReadonlyMap<string, RememberedRun>, SqlError>
+    readonly load: (
+      heads: ReadonlyArray<LockedProjection>
+    ) => Effect.Effect<ReadonlyMap<string, RememberedRun>, SqlError>
   }
 >()("runplane/control-plane/ProjectionCache") {
   static readonly layer = Layer.effect(
     ProjectionCache,
     Effect.gen(function* () {
       const events = yield* EventRepository
-      const rows = yield* InsertEvents
+      const projections = yield* ProjectionRows
       const { cacheBytes } = yield* ProjectionSettings
       const clock = yield* Clock.Clock
       const entries = makeByteCache<RunId, Remembered>(cacheBytes)
@@ -109,8 +116,8 @@ export class ProjectionCache extends Context.Service<
       )
 
       const fold = Effect.fnUntraced(function* (
-        { lastSeq, run: { id } }: LockedHead,
-        row: { readonly state: string | null; readonly metrics: string | null }
+        { lastSeq, run: { id } }: LockedProjection,
+        row: Omit<StoredProjection, "run_id">
       ) {
         const stored = readState(row.state)
         if (Option.isNone(stored)) yield* Effect.logWarning(`the projection of run ${id} is made anew from its events`)
@@ -129,10 +136,9 @@ export class ProjectionCache extends Context.Service<
         }
       })
 
-      const load = Effect.fnUntraced(function* (heads: ReadonlyArray<LockedHead>) {
-        const stored = new Map(
-          (yield* rows.loadProjections(heads.map(({ run }) => run.id))).map((row) => [row.run_id, row])
-        )
+      const load = Effect.fnUntraced(function* (heads: ReadonlyArray<LockedProjection>) {
+        const rows = yield* projections.load(heads.map(({ run }) => run.id))
+        const stored = new Map(rows.map((row) => [row.run_id, row]))
         const loaded = new Map<string, RememberedRun>()
         for (const head of heads) {
           loaded.set(head.run.id, yield* fold(head, stored.get(head.run.id) ?? { state: null, metrics: null }))

@@ -6,7 +6,7 @@ import * as Schedule from "effect/Schedule"
 import { SideEffectMeter } from "../../platform/http/SideEffectMeter.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
-import { Messages } from "../Messages.ts"
+import { ProcessChannel } from "../ProcessChannel.ts"
 import { endsRun } from "./LiveBatch.ts"
 import { LiveEvents } from "./LiveEvents.ts"
 
@@ -30,10 +30,10 @@ const RECONNECT_MS = 1_000
 /**
  * Wakes the subscribers on other instances (docs/events.md#commit-first): one coalesced NOTIFY every few milliseconds,
  * outside of the append transactions, naming the runs that were written. It is only a wake-up: who is woken reads the
- * rows, so a lost notice costs time and no event. The same channel carries the `Messages` of the processes.
+ * rows, so a lost notice costs time and no event. The same channel carries the `ProcessChannel` of the processes.
  */
 export const layer = Layer.effect(
-  Messages,
+  ProcessChannel,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const live = yield* LiveEvents

@@ -1,6 +1,6 @@
 import { isTerminal, type RunId, type RunStatus } from "@runplane/domain"
 import { SharedFrames } from "../../platform/http/SharedFrames.ts"
-import type { CommittedEvent } from "../append/AppendRequest.ts"
+import type { CommittedEvent } from "../CommittedEvent.ts"
 
 /** What one committed append tells the subscribers of its run. */
 export interface LiveBatch {

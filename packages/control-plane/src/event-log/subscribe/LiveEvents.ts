@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { SideEffectMeter } from "../../platform/http/SideEffectMeter.ts"
-import type { CommittedEvent } from "../append/AppendRequest.ts"
+import type { CommittedEvent } from "../CommittedEvent.ts"
 import { endsRun, type LiveBatch, together } from "./LiveBatch.ts"
 import { Subscription } from "./Subscription.ts"
 

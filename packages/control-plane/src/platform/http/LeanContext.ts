@@ -7,7 +7,7 @@ const OURS = "runplane/"
 export const OUR_REFERENCES: ReadonlySet<string> = new Set([
   "runplane/control-plane/HeadsFile",
   "runplane/control-plane/EventLogSettings",
-  "runplane/control-plane/Messages",
+  "runplane/control-plane/ProcessChannel",
   "runplane/control-plane/PoolUse",
   "runplane/control-plane/ProjectionSettings",
   "runplane/control-plane/RecoveryMeter",

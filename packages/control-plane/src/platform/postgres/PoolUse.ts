@@ -1,5 +1,11 @@
 import * as Context from "effect/Context"
 
+/** Of the connections of the pool, one in so many may be used by event streams at a time. */
+const POOL_SHARE = 4
+
+/** How many reads of one kind, such as those of event streams, may be made at a time. */
+export const streamReadsAt = (poolMax: number): number => Math.max(1, Math.floor(poolMax / POOL_SHARE))
+
 /** How the pool of connections is used just now. */
 export interface PoolCounts {
   inUse: number

@@ -1,4 +1,4 @@
-import type { CommittedEvent } from "../../event-log/append/AppendRequest.ts"
+import type { CommittedEvent } from "../../event-log/CommittedEvent.ts"
 import type { Commit } from "../../event-log/subscribe/LiveEvents.ts"
 
 /** Characters of events that wait for a place before them. */

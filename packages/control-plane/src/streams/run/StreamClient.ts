@@ -44,12 +44,6 @@ export const currentClient = Effect.gen(function* (): Effect.fn.Return<StreamCli
   }
 })
 
-/** A read in the turns of the client's caller: the fiber that sends an answer does not know the request. */
-export const readFor =
-  ({ facts }: Pick<StreamClient, "facts">) =>
-  <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.provideService(read, RequestFacts, facts)
-
 /** Whether the answer has begun and not ended, is sent in chunks, and all that was written is on its way. */
 const isReady = (response: ServerResponse): boolean =>
   response.headersSent &&

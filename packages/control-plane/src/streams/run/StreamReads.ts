@@ -6,15 +6,10 @@ import * as Layer from "effect/Layer"
 import { EventRepository } from "../../event-log/EventRepository.ts"
 import { RunStateReader } from "../../event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
+import { streamReadsAt } from "../../platform/postgres/PoolUse.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
 import type { FeedReads } from "./RunFeed.ts"
 import { STREAM_PAGE_BYTES } from "./StreamSlots.ts"
-
-/** Of the connections of the pool, one in so many may be used by event streams at a time. */
-const POOL_SHARE = 4
-
-/** How many reads of one kind, such as those of event streams, may be made at a time. */
-export const streamReadsAt = (poolMax: number): number => Math.max(1, Math.floor(poolMax / POOL_SHARE))
 
 /**
  * What the streams of runs read (docs/http.md#stream-reads): on a share of the pool of their own, so that however many

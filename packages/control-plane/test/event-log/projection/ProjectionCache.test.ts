@@ -3,10 +3,10 @@ import { emptyRunMetrics, emptyRunState, RunId } from "@runplane/domain"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
-import { InsertEvents } from "../../../src/event-log/append/InsertEvents.ts"
 import { EventRepository } from "../../../src/event-log/EventRepository.ts"
 import { NO_CHECKPOINT } from "../../../src/event-log/projection/Checkpoint.ts"
 import { ProjectionCache } from "../../../src/event-log/projection/ProjectionCache.ts"
+import { ProjectionRows } from "../../../src/event-log/projection/ProjectionRows.ts"
 import { ProjectionSettings } from "../../../src/event-log/projection/ProjectionSettings.ts"
 
 const runOf = (number: number) => RunId.make(`00000000-0000-4000-8000-${String(number).padStart(12, "0")}`)
@@ -14,7 +14,7 @@ const placeOf = (number: number) => ({ runId: runOf(number), lastSeq: 1, revisio
 
 /** Room for a hundred runs. */
 const layer = ProjectionCache.layer.pipe(
-  Layer.provide([Layer.mock(EventRepository, {}), Layer.mock(InsertEvents, {})]),
+  Layer.provide([Layer.mock(EventRepository, {}), Layer.mock(ProjectionRows, {})]),
   Layer.provide(Layer.succeed(ProjectionSettings, { lagEvents: 1, lagMs: 1, cacheBytes: 500_000 }))
 )
 

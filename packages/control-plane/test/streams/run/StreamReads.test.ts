@@ -8,7 +8,8 @@ import * as Layer from "effect/Layer"
 import { EventRepository, type EventSlice } from "../../../src/event-log/EventRepository.ts"
 import { RunStateReader } from "../../../src/event-log/projection/RunStateReader.ts"
 import { RunRepository } from "../../../src/event-log/runs/RunRepository.ts"
-import { StreamReads, streamReadsAt } from "../../../src/streams/run/StreamReads.ts"
+import { streamReadsAt } from "../../../src/platform/postgres/PoolUse.ts"
+import { StreamReads } from "../../../src/streams/run/StreamReads.ts"
 
 const POOL = 8
 

@@ -1,7 +1,7 @@
 import { isTerminal, makeSeal, type Seal } from "@runplane/domain"
 import type { SealKey } from "../../platform/ledger/SealKeys.ts"
-import type { RunInProgress } from "../append/EventFold.ts"
-import { type ChainedEnd, sealedFrames } from "./HeadProof.ts"
+import { type ChainedEnd, sealedFrames } from "../seal/HeadProof.ts"
+import type { RunInProgress } from "./EventFold.ts"
 
 /** Whether an append has added events or frames to the run. */
 export const hasGrown = ({ head, lastIndex, lastRawSeq }: RunInProgress): boolean =>

@@ -14,6 +14,6 @@ export interface MessageExchange {
 }
 
 /** Without an exchange a process is alone. */
-export const Messages = Context.Reference<MessageExchange>("runplane/control-plane/Messages", {
+export const ProcessChannel = Context.Reference<MessageExchange>("runplane/control-plane/ProcessChannel", {
   defaultValue: () => ({ tell: () => Effect.void, hear: () => Effect.void })
 })

@@ -1,0 +1,19 @@
+import * as Layer from "effect/Layer"
+import { LogStream } from "./log/LogStream.ts"
+import { LogTail } from "./log/LogTail.ts"
+import { Replay } from "./replay/Replay.ts"
+import { ReplayStates } from "./replay/ReplayStates.ts"
+import { RunStream } from "./run/RunStream.ts"
+import { StreamReads } from "./run/StreamReads.ts"
+import { StreamSlots } from "./run/StreamSlots.ts"
+import { StreamTickets } from "./run/StreamTickets.ts"
+
+/** The event streams of a run, of the log and of a replay. Needs the queries and the log. */
+export const layer = Layer.mergeAll(
+  Replay.layer,
+  ReplayStates.layer,
+  RunStream.layer,
+  StreamSlots.layer,
+  StreamTickets.layer,
+  LogStream.layer.pipe(Layer.provide(LogTail.layer))
+).pipe(Layer.provideMerge(StreamReads.layer))

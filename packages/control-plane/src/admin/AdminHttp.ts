@@ -1,5 +1,11 @@
-import { ControlPlaneApi, type LogLevelName, RUNPLANE_VERSION } from "@runplane/api"
-import { CircuitBreaker } from "@runplane/runtime"
+import {
+  type CircuitHistoryQuery,
+  ControlPlaneApi,
+  type LogLevelName,
+  parseIsoDate,
+  RUNPLANE_VERSION
+} from "@runplane/api"
+import { CircuitBreaker, type CircuitTransition } from "@runplane/runtime"
 import { changeLogLevel, settingsInForce } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -8,9 +14,34 @@ import { Observers } from "../observe/Observers.ts"
 import { AuditTrail } from "../platform/audit/AuditTrail.ts"
 import { currentCaller } from "../platform/http/CurrentCaller.ts"
 import { orUnavailable } from "../platform/http/OutageAnswers.ts"
-import { selectHistory } from "./BreakerHistory.ts"
 import { DriftReport } from "./DriftReport.ts"
 import { Processes } from "./processes/Processes.ts"
+
+const MS_PER_HOUR = 3_600_000
+const WINDOW_MS: ReadonlyMap<string, number> = new Map([
+  ["1h", MS_PER_HOUR],
+  ["6h", 6 * MS_PER_HOUR],
+  ["24h", 24 * MS_PER_HOUR],
+  ["7d", 7 * 24 * MS_PER_HOUR]
+])
+
+/**
+ * The first moment that the query asks for, Unix milliseconds; everything when it names none
+ * (docs/http.md#breaker-history).
+ */
+const startOf = ({ since, window }: CircuitHistoryQuery, now: number): number => {
+  if (since !== undefined) return Date.parse(parseIsoDate(since) ?? "")
+  const length = window === undefined ? undefined : WINDOW_MS.get(window)
+  return length === undefined ? Number.NEGATIVE_INFINITY : now - length
+}
+
+/** The entries of the breaker's history that a query asks for, as they are served. `now` in Unix milliseconds. */
+export const selectHistory = (history: ReadonlyArray<CircuitTransition>, query: CircuitHistoryQuery, now: number) => {
+  const start = startOf(query, now)
+  return history
+    .filter(({ enteredAt }) => Number.isNaN(start) || enteredAt >= start)
+    .map(({ enteredAt, reason, state }) => ({ state, enteredAt: new Date(enteredAt).toISOString(), reason }))
+}
 
 /** The administration of the service (docs/http.md#circuit-breaker, docs/http.md#drift). */
 export const AdminHttp = HttpApiBuilder.group(

@@ -19,8 +19,7 @@ import {
 } from "./append/AppendRequest.ts"
 import { partsOfBytes } from "./append/FrameBytes.ts"
 import { FramePreparation } from "./append/FramePreparation.ts"
-import { makeGroupCommit } from "./append/GroupCommit.ts"
-import { inTurn } from "./append/InTurn.ts"
+import { inTurn, makeGroupCommit } from "./append/GroupCommit.ts"
 import { EventLogSettings } from "./EventLogSettings.ts"
 
 /**

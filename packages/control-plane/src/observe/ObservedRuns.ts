@@ -10,8 +10,19 @@ import type { SqlError } from "effect/sql/SqlError"
 import { idRows } from "../platform/postgres/KeptPlans.ts"
 import { flattened, together } from "../platform/postgres/Together.ts"
 import type { LateCancel } from "./PendingCancels.ts"
-import { ANNOTATIONS, ANSWER, IMPLICIT_ANSWER } from "./RuntimeAnnotations.ts"
 import { isObservableSessionId } from "./sessions/SessionIds.ts"
+
+/** Messages that only a runtime writes into a session's history, when the session is paused or cancelled. */
+export const ANNOTATIONS: ReadonlyArray<string> = ["SessionCancel", "SessionSuspend", "SessionResume"]
+
+/** An unanswered offer is answered by the runtime in the target's name, under ids of its own. */
+export const ANSWER = "HandoffAccept"
+export const IMPLICIT_ANSWER = "implicit-accept:"
+
+/** Whether the runtime itself wrote an envelope: it has an ordinal, but counts as nobody's activity. */
+export const isWrittenByRuntime = (envelope: { readonly messageId: string; readonly messageType: string }): boolean =>
+  ANNOTATIONS.includes(envelope.messageType) ||
+  (envelope.messageType === ANSWER && envelope.messageId.startsWith(IMPLICIT_ANSWER))
 
 /** What an observer needs to know of its run when it starts. */
 export interface ObservedRun {

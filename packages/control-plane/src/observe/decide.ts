@@ -1,14 +1,29 @@
 import { awaitsSession, isTerminal } from "@runplane/domain"
-import { type Action, log, type Write } from "./decide/Action.ts"
+import { type Action, log, type Quiet, type Write } from "./decide/Action.ts"
 import { follow, followSession } from "./decide/Bound.ts"
+import { received } from "./decide/Counts.ts"
 import type { Input } from "./decide/Input.ts"
-import { quietUntil } from "./decide/Quiet.ts"
 import { lookDeadline } from "./decide/SessionLook.ts"
 import { streamDeadline } from "./decide/SessionStream.ts"
-import { type Decision, over, type Phase, stay } from "./decide/State.ts"
+import { type Bound, type Decision, over, type Phase, stay } from "./decide/State.ts"
 import { awaitSession, unbound } from "./decide/Unbound.ts"
 import type { ObservedRun } from "./ObservedRuns.ts"
 import type { ObserverOptions } from "./ObserverSettings.ts"
+
+/**
+ * What makes the next alarm needless: the session goes on, its stream stands and is not doubted, and all that the alarm
+ * is for is to ask whether that is still so (docs/runtime.md#quiet).
+ */
+const quietUntil = (state: Bound, at: number): Quiet | undefined => {
+  const { drain, look, stream } = state
+  const { announced, deadline, endCheckAt, question, suspended } = look
+  const isStanding = stream.connection._tag === "Open" && stream.connection.silence !== "asked"
+  const isSettled = drain === undefined && question === undefined && announced === undefined
+  // While suspended the runtime's clock stands still, so the deadline says nothing.
+  const isOverdue = deadline !== undefined && deadline <= at && !suspended
+  const isEndExpected = endCheckAt !== undefined || isOverdue
+  return isStanding && isSettled && !isEndExpected ? { received: received(state), suspended } : undefined
+}
 
 /** Where an observation stands: what it waits for, and when it wants to be woken. */
 export interface ObserverState {

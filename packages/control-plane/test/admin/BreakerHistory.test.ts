@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { CircuitTransition } from "@runplane/runtime"
-import { selectHistory } from "../../src/admin/BreakerHistory.ts"
+import { selectHistory } from "../../src/admin/AdminHttp.ts"
 
 const HOUR = 3_600_000
 const now = Date.parse("2026-07-08T12:00:00.000Z")

@@ -2,7 +2,7 @@ import { ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { asCaller } from "../../platform/http/CurrentCaller.ts"
-import { exportAnswer } from "../../queries/insights/ExportAnswer.ts"
+import { exportAnswer } from "../../queries/insights/InsightsHttp.ts"
 import { RunExports } from "../../queries/insights/RunExports.ts"
 import { BatchRuns } from "./BatchRuns.ts"
 

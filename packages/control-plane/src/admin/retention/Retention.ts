@@ -1,3 +1,4 @@
+import { ControlPlaneSettings, readSettings, type SettingValues } from "@runplane/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,21 @@ import { DatabaseClock } from "../../platform/postgres/DatabaseClock.ts"
 import { describeSqlError } from "../../platform/postgres/SqlFailures.ts"
 import { Metrics } from "../../reactors/metrics/Metrics.ts"
 import { type ExpiredPlace, ExpiredRows } from "./ExpiredRows.ts"
-import { type RetentionOptions, retentionSettings } from "./RetentionSettings.ts"
+
+const settings = {
+  enabled: ControlPlaneSettings.DATA_RETENTION_ENABLED,
+  /** Days for which data is kept. */
+  ttlDays: ControlPlaneSettings.DATA_RETENTION_TTL_DAYS,
+  /** Hours between two sweeps. */
+  intervalHours: ControlPlaneSettings.DATA_RETENTION_INTERVAL_HOURS,
+  /** Most runs that one transaction deletes. */
+  batchSize: ControlPlaneSettings.DATA_RETENTION_BATCH_SIZE
+}
+
+export type RetentionOptions = SettingValues<typeof settings>
+
+/** The DATA_RETENTION_* settings. */
+export const retentionSettings = readSettings(settings)
 
 /** From the start of the service to its first sweep. Milliseconds. */
 export const FIRST_SWEEP_DELAY_MS = 10_000

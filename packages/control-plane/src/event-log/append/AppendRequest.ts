@@ -3,7 +3,7 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { CommittedEvent } from "../CommittedEvent.ts"
-import type { Projected } from "../projection/Projected.ts"
+import type { Projected } from "../projection/ReplayLog.ts"
 import type { ObservedFrame } from "./PreparedFrame.ts"
 
 export type { ObservedFrame }

@@ -9,10 +9,9 @@ import { withoutServices } from "../../platform/http/LeanContext.ts"
 import { EventRepository } from "../EventRepository.ts"
 import { makeByteCache } from "./ByteCache.ts"
 import { type Checkpoint, NO_CHECKPOINT, readMetrics, readState } from "./Checkpoint.ts"
-import type { Projected } from "./Projected.ts"
 import { ProjectionRows, type StoredProjection } from "./ProjectionRows.ts"
 import { ProjectionSettings } from "./ProjectionSettings.ts"
-import { beginning, foldOn, prefixOf } from "./ReplayLog.ts"
+import { beginning, foldOn, type Projected, prefixOf } from "./ReplayLog.ts"
 
 /** A parsed state takes about so many times the bytes of its text, and an entry a little more. */
 const BYTES_PER_TEXT_BYTE = 3

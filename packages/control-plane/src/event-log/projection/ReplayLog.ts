@@ -6,6 +6,7 @@ import {
   measure,
   project,
   type RunId,
+  type RunMetrics,
   type RunState
 } from "@runplane/domain"
 import * as Effect from "effect/Effect"
@@ -13,7 +14,12 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import type { EventRepository, EventSlice, StoredEvent } from "../EventRepository.ts"
-import type { Projected } from "./Projected.ts"
+
+/** What the log folds of a run: its state and its counters. */
+export interface Projected {
+  readonly state: RunState
+  readonly metrics: RunMetrics
+}
 
 /** Events read from the database and folded at a time; fewer when they are large (`EventRepository.slice`). */
 export const EVENTS_PER_FOLD = 500

@@ -9,10 +9,15 @@ import type { Fragment } from "effect/sql/Statement"
 import { listPage, type TextPage } from "../../platform/http/JsonAnswer.ts"
 import { readBounded } from "../../platform/postgres/BoundedRows.ts"
 import { shareReads } from "../../platform/postgres/SharedRead.ts"
-import { cursorOf, isPlaceValue, type Place, placeOf } from "../../platform/postgres/search/PageCursor.ts"
+import {
+  cursorOf,
+  isPlaceValue,
+  type Place,
+  placeOf,
+  UnknownCursor
+} from "../../platform/postgres/search/PageCursor.ts"
 import { conditionOf } from "../../platform/postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../../platform/postgres/search/SearchBudget.ts"
-import { UnknownCursor } from "../../platform/postgres/search/UnknownCursor.ts"
 import { countingColumns, LARGE_LISTED, listColumns, publicRunText, type RunRow } from "./RunRow.ts"
 import { DURATION, isOfScenario, namesArchival, runMeaning } from "./RunSearch.ts"
 

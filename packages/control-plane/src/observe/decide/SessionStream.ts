@@ -3,7 +3,7 @@ import { type OversizedMessage, type RuntimeError, saysHistoryGone } from "@runp
 import type * as Result from "effect/Result"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
 import { unreadEnvelope } from "../../event-log/append/PlaceholderEvent.ts"
-import { isWrittenByRuntime } from "../RuntimeAnnotations.ts"
+import { isWrittenByRuntime } from "../ObservedRuns.ts"
 import { type Action, isTerminalSession, log, write } from "./Action.ts"
 import { historyLength, isCounted, received } from "./Counts.ts"
 import type { Moment } from "./Input.ts"

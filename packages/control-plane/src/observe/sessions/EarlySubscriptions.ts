@@ -1,6 +1,8 @@
 import type { SessionSnapshot } from "@runplane/domain"
 import { RuntimeClient, type RuntimeError } from "@runplane/runtime"
+import * as Arr from "effect/Array"
 import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -9,13 +11,35 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type { ObservedFrame } from "../../event-log/append/AppendRequest.ts"
-import { partsOfBytes, totalBytes } from "../../event-log/append/FrameBytes.ts"
+import { observed, partsOfBytes, totalBytes } from "../../event-log/append/FrameBytes.ts"
 import { Permits } from "../../event-log/append/Permits.ts"
 import { withoutServices } from "../../platform/http/LeanContext.ts"
 import type { SessionView } from "../decide/Input.ts"
 import { ObserverSettings } from "../ObserverSettings.ts"
-import { observedFrames } from "./SessionFrames.ts"
 import { isObservableSessionId } from "./SessionIds.ts"
+
+/** A subscription as the log takes it: what came together, with the time at which it came. */
+const observedFrames = (
+  runtime: RuntimeClient["Service"],
+  subscription: { readonly sessionId: string; readonly afterSequence: number }
+): Stream.Stream<ReadonlyArray<ObservedFrame>, RuntimeError> =>
+  runtime.streamSession(subscription).pipe(
+    Stream.mapArrayEffect((items) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const receivedAt = new Date(now).toISOString()
+        return Arr.of(
+          items.map((item) =>
+            observed(
+              item._tag === "Envelope"
+                ? { kind: "stream-envelope", envelope: item.envelope, ambient: false }
+                : { kind: "stream-inline-error", error: item.error },
+              receivedAt
+            )
+          )
+        )
+      })
+    )
+  )
 
 /** Sessions that may wait for their observers at the same time, with a stream each; others go without. */
 const MOST_TAPS = 128

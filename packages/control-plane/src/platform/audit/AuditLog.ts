@@ -7,12 +7,39 @@ import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { listPage, type TextPage } from "../http/JsonAnswer.ts"
 import { readBounded } from "../postgres/BoundedRows.ts"
-import { cursorOf, isPlaceValue, type Place, placeOf } from "../postgres/search/PageCursor.ts"
-import { conditionOf } from "../postgres/search/QueryConditions.ts"
+import { cursorOf, isPlaceValue, type Place, placeOf, UnknownCursor } from "../postgres/search/PageCursor.ts"
+import { type ColumnType, conditionOf, type QueryMeaning } from "../postgres/search/QueryConditions.ts"
 import { SearchBudget, type SearchFailure } from "../postgres/search/SearchBudget.ts"
-import { UnknownCursor } from "../postgres/search/UnknownCursor.ts"
 import { type AuditRow, auditColumns, toAuditEntry } from "./AuditRow.ts"
-import { auditMeaning } from "./AuditSearch.ts"
+
+const COLUMNS: Readonly<Record<string, readonly [type: ColumnType, column: string]>> = {
+  id: ["uuid", "id"],
+  actor: ["text", "actor"],
+  actorName: ["text", "actor_name"],
+  clientAddress: ["text", "client_address"],
+  actorType: ["text", "actor_type"],
+  action: ["text", "action"],
+  resource: ["text", "resource"],
+  resourceId: ["text", "resource_id"],
+  requestId: ["text", "request_id"],
+  createdAt: ["time", "created_at"],
+  outcome: ["text", "(details ->> 'outcome')"]
+}
+
+/** What the fields of `auditQueryFields` mean for a row of `audit_log`. */
+const auditMeaning = (sql: PgClient.PgClient): QueryMeaning => ({
+  column: (field, path) => {
+    if (field === "details") {
+      return { type: "text", where: (test) => test(sql`(details #>> ${path.split(".")}::text[])`) }
+    }
+    const plain = COLUMNS[field]
+    if (plain === undefined) throw new Error(`the field ${field} of the audit log has no column`)
+    return { type: plain[0], where: (test) => test(sql.literal(plain[1])) }
+  },
+  // A value a line, so that no match spans two of them.
+  search: (text) =>
+    sql`strpos(fold_text(concat_ws(E'\n', actor, actor_name, action, resource, resource_id, request_id)), fold_text(${text}::text)) > 0`
+})
 
 const ORDER = "audit createdAt desc"
 

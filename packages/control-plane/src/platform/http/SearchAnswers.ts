@@ -1,8 +1,8 @@
 import { type BadRequest, type DescribedField, searchTooSlow, unknownCursor } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import type { UnknownCursor } from "../postgres/search/PageCursor.ts"
 import type { SearchTooSlow } from "../postgres/search/SearchBudget.ts"
-import type { UnknownCursor } from "../postgres/search/UnknownCursor.ts"
 
 type Unanswered<E> = Exclude<E, SearchTooSlow | UnknownCursor>
 

@@ -4,8 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
-import type { ServerPool } from "./ServerPool.ts"
-import { setUpSession } from "./SessionSettings.ts"
+import { type ServerPool, setUpSession } from "./ServerPool.ts"
 import { describeSqlError, isConnectFailure, isTooManyConnections } from "./SqlFailures.ts"
 
 /** Between two searches for a server that takes writes. Milliseconds. */

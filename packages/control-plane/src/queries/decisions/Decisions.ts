@@ -13,6 +13,7 @@ import {
   divergenceOf,
   type Forecast,
   forecast,
+  type Parts,
   type PolicyText,
   policyRuleFaults,
   type RunId,
@@ -33,8 +34,23 @@ import { EventRepository } from "../../event-log/EventRepository.ts"
 import { RunRepository } from "../../event-log/runs/RunRepository.ts"
 import { answerOfRuntimeError } from "../../platform/http/RuntimeRefusal.ts"
 import { DecisionReader } from "./DecisionReader.ts"
-import { inParts } from "./InParts.ts"
 import { makeKeptAnswers } from "./KeptAnswers.ts"
+
+/** After this time others have their turn. Milliseconds. */
+const TURN_MS = 10
+
+/** Makes what comes in parts, and lets the process do its other work in between (docs/decisions.md#limits). */
+const inParts = Effect.fnUntraced(function* <A>(parts: Parts<A>) {
+  const clock = yield* Clock.Clock
+  while (true) {
+    const started = clock.currentTimeMillisUnsafe()
+    do {
+      const { done, value } = parts.next()
+      if (done) return value
+    } while (clock.currentTimeMillisUnsafe() - started < TURN_MS)
+    yield* Effect.yieldNow
+  }
+})
 
 /** Two runs, and where they part. */
 export interface Parted {

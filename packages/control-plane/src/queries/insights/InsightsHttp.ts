@@ -2,14 +2,18 @@ import { ControlPlaneApi } from "@runplane/api"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Stream from "effect/Stream"
 import { asCaller, currentCaller } from "../../platform/http/CurrentCaller.ts"
-import { jsonText } from "../../platform/http/JsonAnswer.ts"
+import { cutOnFailure, jsonText } from "../../platform/http/JsonAnswer.ts"
 import { orUnavailable } from "../../platform/http/OutageAnswers.ts"
-import { exportAnswer } from "./ExportAnswer.ts"
-import { exportTexts } from "./ExportText.ts"
+import { type ExportText, exportTexts } from "./ExportText.ts"
 import { Insights } from "./Insights.ts"
 import { ProjectionRebuild } from "./ProjectionRebuild.ts"
 import { RunExports } from "./RunExports.ts"
+
+/** An answer of exported text, made as the client takes it; what fails on the way cuts the connection. */
+export const exportAnswer = (text: ExportText, contentType: string, status = 200) =>
+  HttpServerResponse.stream(Stream.encodeText(cutOnFailure("an export")(text)), { contentType, status })
 
 /** The `insights` group. */
 export const InsightsHttp = HttpApiBuilder.group(

@@ -5,8 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { type TombstoneRow, tombstoneColumns, toTombstone } from "../../event-log/runs/TombstoneRow.ts"
-import { cursorOf, isPlaceValue, placeOf } from "../../platform/postgres/search/PageCursor.ts"
-import { UnknownCursor } from "../../platform/postgres/search/UnknownCursor.ts"
+import { cursorOf, isPlaceValue, placeOf, UnknownCursor } from "../../platform/postgres/search/PageCursor.ts"
 
 const ORDER = "tombstones desc"
 

@@ -4,8 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import * as TestClock from "effect/testing/TestClock"
-import { FIRST_SWEEP_DELAY_MS, Retention, sweepForever } from "../../../src/admin/retention/Retention.ts"
-import { retentionSettings } from "../../../src/admin/retention/RetentionSettings.ts"
+import {
+  FIRST_SWEEP_DELAY_MS,
+  Retention,
+  retentionSettings,
+  sweepForever
+} from "../../../src/admin/retention/Retention.ts"
 import { Metrics } from "../../../src/reactors/metrics/Metrics.ts"
 
 const nothing = { runs: 0, events: 0, auditEntries: 0, deliveries: 0 }

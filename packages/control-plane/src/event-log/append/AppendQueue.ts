@@ -71,15 +71,14 @@ interface Line {
 }
 
 /**
- * Appends that wait for a writer: a line for each run, so that the writers never meet on a run and the order of its
- * appends is kept whatever becomes of the first of them. Small appends that come one by one wait for the transaction
- * under way and share the next, so that few events cost few transactions (`BatchDelay` is the other half of that); many of
- * them, a slow transaction, or what somebody asked for, has another writer at once. Large appends have groups of their
- * own, and never all of the writers. A run that somebody outside has locked is left out for a pause while the others go
- * on; it holds neither a writer nor a connection meanwhile (docs/events.md#locked-runs).
+ * The queue of appends, one line for each run: two writers never lock the same run, and a run's appends keep their
+ * order when the first of them fails. Small appends that arrive one by one wait for the transaction under way and share
+ * the next, so few events cost few transactions (`BatchDelay` is the other half). Many appends, a slow transaction and
+ * an append with a waiting caller start another writer at once. Large appends form groups of their own and never occupy
+ * all writers. A run that is locked from outside is skipped for a pause while the others continue; it holds neither a
+ * writer nor a connection meanwhile (docs/events.md#locked-runs).
  *
- * The lines need no bound of their own: an append waits together with its caller, and frames are bounded by
- * `FrameBudget`.
+ * The lines need no bound of their own: an append waits together with its caller, and `FrameBudget` bounds the frames.
  */
 export class AppendQueue extends Context.Service<
   AppendQueue,

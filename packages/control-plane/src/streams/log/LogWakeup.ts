@@ -22,16 +22,16 @@ export class LogWakeup {
     this.#latch.closeUnsafe()
   }
 
-  /** Waits until it is woken, which may have been before; `tryDeliver` answers whether what has come needs nobody woken. */
+  /** Waits for a wake-up, also an earlier one. While it waits, `tryDeliver` returns true for news that it delivered. */
   wait(tryDeliver: () => boolean): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.#tryDeliver = tryDeliver
-      // Whoever does not wait any more brings what comes by itself, in its order.
-      return Effect.ensuring(this.#latch.await, this.#forgetHandOn)
+      // A reader that is no longer waiting drains the news itself, in order.
+      return Effect.ensuring(this.#latch.await, this.#clearTryDeliver)
     })
   }
 
-  readonly #forgetHandOn = Effect.sync(() => {
+  readonly #clearTryDeliver = Effect.sync(() => {
     this.#tryDeliver = undefined
   })
 }
